@@ -1,0 +1,146 @@
+"""The original statement as C text, with its iterators replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycparser import c_ast
+from pycparser.c_generator import CGenerator
+
+from scopt.astgen.c_expr import ExprPrinter, Kind, Level, kind_of
+from scopt.astgen.expr import add, linear, names, scale, subtract
+from scopt.model import Call, Const, CType, Expr, Name, Parameter, Statement
+
+_ARITHMETIC = ("+", "-", "*", "/", "%")
+_RELATIONAL = ("<", "<=", ">", ">=", "==", "!=")
+
+
+def statement_text(statement: Statement, call: Call, printer: ExprPrinter) -> str:
+    """One instance of a statement, without the final newline; more than one line if it is a compound or an if."""
+    generator = StatementGenerator(statement, call, printer)
+    return generator._generate_stmt(statement.body).rstrip("\n")
+
+
+def declaration_text(declaration: c_ast.Decl) -> str:
+    """A local's declaration without its initializer."""
+    bare = c_ast.Decl(
+        declaration.name, declaration.quals, declaration.align, declaration.storage, declaration.funcspec, declaration.type, None, None
+    )
+    return PlainGenerator().visit(bare) + ";"
+
+
+class PlainGenerator(CGenerator):
+    """pycparser's printer with the parentheses that a person would write; the association of operators never changes."""
+
+    def __init__(self) -> None:
+        super().__init__(reduce_parentheses=True)
+
+    def visit_BinaryOp(self, n: c_ast.BinaryOp) -> str:
+        left = self._parenthesize_if(n.left, lambda d: not self._fits(n.op, d, right=False))
+        right = self._parenthesize_if(n.right, lambda d: not self._fits(n.op, d, right=True))
+        return f"{left} {n.op} {right}"
+
+    def _fits(self, op: str, operand: c_ast.Node, right: bool) -> bool:
+        """Whether an operand of a binary operator is clear without parentheses."""
+        if self._is_simple_node(operand) or isinstance(operand, c_ast.UnaryOp | c_ast.Cast):
+            return True
+        if not isinstance(operand, c_ast.BinaryOp):
+            return False
+        inner = operand.op
+        if op in _ARITHMETIC and inner in _ARITHMETIC:
+            return self.precedence_map[inner] > self.precedence_map[op] - (not right)
+        if op in _RELATIONAL:
+            return inner in _ARITHMETIC
+        return op in ("&&", "||") and (inner in _ARITHMETIC or inner in _RELATIONAL or (inner == op and not right))
+
+    def visit_TernaryOp(self, n: c_ast.TernaryOp) -> str:
+        return " ".join((self._branch(n.cond), "?", self._branch(n.iftrue), ":", self._branch(n.iffalse)))
+
+    def _branch(self, n: c_ast.Node) -> str:
+        return self._parenthesize_if(n, lambda d: isinstance(d, c_ast.TernaryOp | c_ast.Assignment))
+
+    def visit_Cast(self, n: c_ast.Cast) -> str:
+        to_type = self._generate_type(n.to_type, emit_declname=False).strip()
+        return f"({to_type}){self._parenthesize_unless_simple(n.expr)}"
+
+
+class StatementGenerator(PlainGenerator):
+    """Prints a statement's body for one call.
+
+    A subscript that is linear in iterators and parameters, all signed, becomes one sum over the new iterators: the original didn't
+    overflow, so its value is the mathematical one. Elsewhere an iterator becomes its value cast to the original iterator's type, and
+    the rest of the expression is as it was.
+    """
+
+    def __init__(self, statement: Statement, call: Call, printer: ExprPrinter) -> None:
+        super().__init__()
+        self.printer = printer
+        self.values: Mapping[str, Expr] = dict(zip(statement.iterators, call.args, strict=True))
+        self.parameters = {p.spelling: p for p in printer.parameters.values()}
+        self.types: Mapping[str, CType] = dict(zip(statement.iterators, statement.iterator_types, strict=True))
+
+    def visit_ID(self, n: c_ast.ID) -> str:
+        return self.value(n.name) if n.name in self.values else n.name
+
+    def visit_StructRef(self, n: c_ast.StructRef) -> str:
+        return f"{self._parenthesize_unless_simple(n.name)}{n.type}{n.field.name}"  # a field is no variable
+
+    def visit_ArrayRef(self, n: c_ast.ArrayRef) -> str:
+        subscript = linear_subscript(n.subscript, self.values, self.types, self.parameters)
+        text = self._visit_expr(n.subscript, allow_comma=True) if subscript is None else self.printer.expr(subscript).text
+        return f"{self._parenthesize_unless_simple(n.name)}[{text}]"
+
+    def value(self, iterator: str) -> str:
+        """The iterator's value, of its original type."""
+        value, ctype = self.values[iterator], self.types[iterator]
+        if isinstance(value, Const) and ctype.spelling == "int" and abs(value.value) < 2**31:
+            return self.printer.constant(value.value).at(Level.PRIMARY)
+        if ctype.spelling == self.printer.long_type:
+            return self.printer.long(value).at(Level.PRIMARY)
+        return f"({ctype.spelling}){self.printer.expr(value).at(Level.PRIMARY)}"
+
+
+def linear_subscript(
+    e: c_ast.Node, values: Mapping[str, Expr], types: Mapping[str, CType], parameters: Mapping[str, Parameter]
+) -> Expr | None:
+    """A subscript as an expression over the new iterators; None if it is not linear, not signed throughout, or has no iterator.
+
+    values and types: of the iterators, by their C names; parameters: by their C names too.
+    """
+
+    def visit(n: c_ast.Node) -> Expr | None:
+        match n:
+            case c_ast.ID() if n.name in values:
+                return values[n.name] if signed(types[n.name]) else None
+            case c_ast.ID() if n.name in parameters:
+                return Name(parameters[n.name].name) if signed(parameters[n.name].type) else None
+            case c_ast.Constant():
+                return Const(int(n.value, 0)) if n.type == "int" and n.value.isdigit() and (n.value == "0" or n.value[0] != "0") else None
+            case c_ast.UnaryOp() if n.op in ("+", "-"):
+                inner = visit(n.expr)
+                return inner if inner is None or n.op == "+" else scale(inner, -1)
+            case c_ast.BinaryOp() if n.op in ("+", "-", "*"):
+                left, right = visit(n.left), visit(n.right)
+                if left is None or right is None:
+                    return None
+                if n.op == "*":
+                    return product(left, right)
+                return add(left, right) if n.op == "+" else subtract(left, right)
+        return None
+
+    def uses_iterator(n: c_ast.Node) -> bool:
+        return (isinstance(n, c_ast.ID) and n.name in values) or any(uses_iterator(child) for _, child in n.children())
+
+    if isinstance(e, c_ast.ID) and e.name in values:
+        return values[e.name]  # alone, the iterator's value is right whatever its type
+    return visit(e) if uses_iterator(e) else None
+
+
+def product(left: Expr, right: Expr) -> Expr | None:
+    if not names(left):
+        return scale(right, linear(left)[1])
+    return scale(left, linear(right)[1]) if not names(right) else None
+
+
+def signed(ctype: CType) -> bool:
+    return kind_of(ctype) in (Kind.INT, Kind.LONG)

@@ -1,0 +1,172 @@
+"""The simplified form as C, through cgen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import cgen
+
+from scopt.astgen.c_expr import HELPERS, ExprPrinter, Level, helper_name
+from scopt.astgen.c_statement import declaration_text, statement_text
+from scopt.astgen.expr import Product, plus
+from scopt.astgen.loops import Item
+from scopt.astgen.work import imbalanced, is_tile_loop
+from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, If, LoopNest, Max, Min, Scop, Sum
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """Printed C.
+
+    text: statements with a newline after each line, indented from column 0; a block if it declares variables.
+    helpers: of `HELPERS`, those that the text calls; `helper_definitions` has to stand somewhere before the function.
+    """
+
+    text: str
+    helpers: tuple[str, ...]
+
+
+def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True) -> Emitted:
+    """Print `nest`, whose iterators have final names, as C. openmp: print the marks as OpenMP pragmas."""
+    printer = _Printer(scop, ExprPrinter.of(scop), openmp)
+    declarations = [cgen.Line(declaration_text(a.declaration)) for a in scop.arrays.values() if a.local and a.declaration is not None]
+    body = printer.block(nest.body)
+    if declarations:
+        body = [cgen.Block([*declarations, *body])]
+    text = "".join(f"{line.rstrip()}\n" for item in body for line in item.generate())
+    return Emitted(text, tuple(h for h in HELPERS if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)))
+
+
+def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> str:
+    """The definitions of helper functions, one a line, for a place at file scope; `reserved` as in the SCoP that was printed."""
+    bodies = {
+        "scopt_floord": ("n", "d", "n / d - (n % d < 0)"),
+        "scopt_mod": ("n", "d", "n % d < 0 ? n % d + d : n % d"),
+        "scopt_min": ("a", "b", "a < b ? a : b"),
+        "scopt_max": ("a", "b", "a > b ? a : b"),
+    }
+    lines = []
+    for helper in HELPERS:
+        if helper in helpers:
+            x, y, body = bodies[helper]
+            name = helper_name(helper, reserved)
+            lines.append(f"static inline {long_type} {name}({long_type} {x}, {long_type} {y}) {{ return {body}; }}\n")
+    return "".join(lines)
+
+
+class _Braced:
+    """Prints a head with its body: braces on the head's line, left out around a single statement."""
+
+    @staticmethod
+    def lines(head: str, body: Sequence[cgen.Generable], braces: bool) -> Iterator[str]:
+        yield f"{head} {{" if braces else head
+        for item in body:
+            for line in item.generate():
+                yield f"  {line}"
+        if braces:
+            yield "}"
+
+
+class _For(cgen.For):
+    """cgen's for loop in K&R style."""
+
+    def __init__(self, start: str, condition: str, update: str, body: Sequence[cgen.Generable], braces: bool) -> None:
+        super().__init__(cgen.Line(start), cgen.Line(condition), cgen.Line(update), cgen.Collection(body))
+        self.braces = braces
+
+    def generate(self, with_semicolon: bool = False) -> Iterator[str]:
+        return _Braced.lines(str(self.intro_line()), self.body.contents, self.braces)
+
+
+class _If(cgen.If):
+    """cgen's if in K&R style, with ``else if`` on one line."""
+
+    def __init__(self, condition: str, then: Sequence[cgen.Generable], otherwise: Sequence[cgen.Generable], braces: bool) -> None:
+        super().__init__(cgen.Line(condition), cgen.Collection(then), cgen.Collection(otherwise) if otherwise else None)
+        self.braces = braces
+
+    def generate(self, with_semicolon: bool = False) -> Iterator[str]:
+        lines = list(_Braced.lines(f"if ({self.condition})", self.then_.contents, self.braces))
+        if self.else_ is not None:
+            head = f"{lines.pop()} else" if self.braces else "else"
+            rest = self.else_.contents
+            if len(rest) == 1 and isinstance(rest[0], _If):
+                first, *others = rest[0].generate()
+                lines += [f"{head} {first}", *others]
+            else:
+                lines += _Braced.lines(head, rest, self.braces)
+        return iter(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Printer:
+    scop: Scop
+    exprs: ExprPrinter
+    openmp: bool
+
+    def block(self, block: Block) -> list[cgen.Generable]:
+        return [generable for item in block.items for generable in self.item(item)]
+
+    def item(self, item: Item) -> Iterator[cgen.Generable]:
+        match item:
+            case For():
+                yield from self.loop(item)
+            case If():
+                otherwise = item.otherwise or Block(())
+                braces = not (self.plain(item.then) and (not otherwise.items or self.plain(otherwise)))
+                yield _If(self.exprs.condition(item.condition).text, self.block(item.then), self.block(otherwise), braces)
+            case Call():
+                text = statement_text(self.scop.statement(item.statement), item, self.exprs)
+                yield from (cgen.Line(line) for line in text.split("\n"))
+
+    def plain(self, block: Block) -> bool:
+        """Whether the block is one line, so that no else can dangle."""
+        return len(block.items) == 1 and isinstance(block.items[0], Call) and len(self.block(block)) == 1
+
+    def loop(self, loop: For) -> Iterator[cgen.Generable]:
+        pragma = pragma_text(self.scop, loop, self.exprs) if self.openmp else ""
+        if pragma:
+            yield cgen.Pragma(pragma)
+        start = f"{self.scop.long_type} {loop.iterator} = {self.exprs.expr(loop.lower).text}"
+        step = f"{loop.iterator}++" if loop.step == 1 else f"{loop.iterator} += {loop.step}"
+        body = self.block(loop.body)
+        yield _For(start, f"{loop.iterator} {self.limit(loop.upper)}", step, body, len(body) > 1)
+
+    def limit(self, upper: Expr) -> str:
+        """The inclusive bound as the right part of the condition, with `<` where that is shorter."""
+        args = upper.args if isinstance(upper, Min | Max) else (upper,)
+        below = any(isinstance(a, Const) or (isinstance(a, Sum) and a.constant == -1) for a in args)
+        op, bound = ("<", plus(upper, 1)) if below else ("<=", upper)
+        return f"{op} {self.exprs.expr(bound).at(Level.ADD)}"
+
+
+def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
+    """The OpenMP directive of a loop's mark, without ``#pragma``; empty if it has none.
+
+    A parallel loop whose iterations take the same time is scheduled statically, since neighbours then share cache lines less often. Where
+    the time depends on the iterator (a triangle), the few heavy iterations of a tile loop are handed out one by one, others in eights.
+    """
+    mark = loop.mark
+    if not (mark.parallel or mark.simd):
+        return ""
+    words = ["omp", *(("parallel", "for") if mark.parallel else ()), *(("simd",) if mark.simd else ())]
+    if mark.parallel and loop.work is not None:
+        words.append(f"if({work_text(loop.work, exprs)})")
+    if mark.private:
+        words.append(f"private({', '.join(scop.arrays[name].spelling for name in mark.private)})")
+    if mark.parallel and not imbalanced(loop):
+        words.append("schedule(static)")
+    elif mark.parallel:
+        words.append("schedule(dynamic)" if is_tile_loop(loop) else "schedule(dynamic, 8)")
+    return " ".join(words)
+
+
+def work_text(work: Condition, exprs: ExprPrinter) -> str:
+    """The guard of a parallel loop; products are computed in double, so that they can't overflow."""
+    match work:
+        case Compare(Product(factors), op, right):
+            product = " * ".join(exprs.expr(factor).at(Level.UNARY) for factor in factors)
+            return f"(double){product} {op} {exprs.expr(right).text}"
+    return exprs.condition(work).text

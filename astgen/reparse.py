@@ -1,0 +1,192 @@
+"""The printed C, parsed again, is the loop nest: loops, guards, pragmas, and each statement with its iterators replaced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pycparser import c_ast, c_parser
+
+from scopt.astgen.c_read import Reader, Unreadable, canonical, canonical_condition, type_spelling
+from scopt.astgen.emit_c import Emitted
+from scopt.astgen.expr import plus
+from scopt.astgen.statement_match import StatementMatch, same_tree
+from scopt.diagnostics import InternalError
+from scopt.model import Block, Call, For, If, LoopMark, LoopNest, Scop
+
+_SCHEDULE = re.compile(r"(static|dynamic|guided)(, [1-9][0-9]*)?")
+
+
+def check_printed(scop: Scop, nest: LoopNest, emitted: Emitted, *, openmp: bool = True) -> None:
+    """Raise InternalError unless `emitted`, parsed again, is `nest`; openmp: as it was given to `emit`.
+
+    Bounds and guards are compared after normalization, statements as trees; 64-bit evaluation of all index arithmetic is checked too.
+    """
+    try:
+        items = _parse(scop, emitted.text)
+        items = _without_declarations(scop, items)
+        _Checker(scop, openmp).block(nest.body, items, Reader.of(scop))
+    except (Unreadable, c_parser.ParseError) as error:
+        raise InternalError(f"{scop.location}: the printed C is not the loop nest: {error}") from error
+
+
+def _parse(scop: Scop, text: str) -> list[c_ast.Node]:
+    """The statements of the printed text."""
+    types = "".join(f"typedef int {name};\n" for name in sorted(scop.typedefs))
+    tree = c_parser.CParser().parse(f"{types}void region(void)\n{{\n{text}}}\n")
+    return list(tree.ext[-1].body.block_items or [])
+
+
+def _without_declarations(scop: Scop, items: list[c_ast.Node]) -> list[c_ast.Node]:
+    """Check the locals' declarations at the top of the block, and return what follows them."""
+    wanted = [a.declaration for a in scop.arrays.values() if a.local and a.declaration is not None]
+    if not wanted:
+        return items
+    match items:
+        case [c_ast.Compound(block_items=inner)] if inner is not None and len(inner) >= len(wanted):
+            for declaration, printed in zip(wanted, inner, strict=False):
+                same = isinstance(printed, c_ast.Decl) and printed.name == declaration.name and printed.init is None
+                if not same or not same_tree(printed.type, declaration.type):
+                    raise Unreadable(f"the declaration of '{declaration.name}'")
+            return list(inner[len(wanted) :])
+    raise Unreadable("the declarations of locals are missing")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pragma:
+    """A parsed OpenMP directive. clauses: text by name."""
+
+    parallel: bool
+    simd: bool
+    clauses: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Checker:
+    scop: Scop
+    openmp: bool
+
+    def block(self, block: Block, printed: Sequence[c_ast.Node], reader: Reader) -> None:
+        rest = iter(printed)
+        for item in block.items:
+            node = next(rest, None)
+            pragma = None
+            if isinstance(node, c_ast.Pragma):
+                pragma, node = _pragma(node), next(rest, None)
+            if node is None:
+                raise Unreadable("a statement is missing")
+            if pragma is not None and not isinstance(item, For):
+                raise Unreadable("a pragma in front of something that is no loop")
+            match item:
+                case For():
+                    self.loop(item, node, pragma, reader)
+                case If():
+                    self.branch(item, node, reader)
+                case Call():
+                    StatementMatch.of(self.scop, item, reader).check(node)
+        if next(rest, None) is not None:
+            raise Unreadable("there is one statement too many")
+
+    def loop(self, loop: For, node: c_ast.Node, pragma: _Pragma | None, reader: Reader) -> None:
+        match node:
+            case c_ast.For(
+                init=c_ast.DeclList(decls=[c_ast.Decl(name=iterator, type=ctype, init=start, storage=[], quals=[])]),
+                cond=c_ast.BinaryOp(op="<" | "<=" as op, left=c_ast.ID(name=tested), right=bound),
+                next=step,
+            ) if iterator == tested == loop.iterator and type_spelling(ctype) == self.scop.long_type and start is not None:
+                inner = reader.within(iterator)
+                # the initializer and the bound are read where the iterator isn't declared: they must not use it
+                lower, upper = reader.usable(start).value, reader.usable(bound).value
+                _equal(canonical(lower), canonical(loop.lower), f"lower bound of '{iterator}'")
+                last = plus(upper, -1) if op == "<" else upper
+                _equal(canonical(last), canonical(loop.upper), f"upper bound of '{iterator}'")
+                _equal(_step(step, iterator), loop.step, f"step of '{iterator}'")
+                self.pragma(loop, pragma, reader)
+                self.block(loop.body, _statements(node.stmt), inner)
+                return
+        raise Unreadable(f"the loop over '{loop.iterator}' is not there")
+
+    def branch(self, item: If, node: c_ast.Node, reader: Reader) -> None:
+        if not isinstance(node, c_ast.If):
+            raise Unreadable("an if is not there")
+        _equal(canonical_condition(reader.condition(node.cond)), canonical_condition(item.condition), "condition of an if")
+        self.block(item.then, _statements(node.iftrue), reader)
+        if (node.iffalse is None) != (item.otherwise is None):
+            raise Unreadable("an else is missing or too many")
+        if item.otherwise is not None:
+            self.block(item.otherwise, _statements(node.iffalse), reader)
+
+    def pragma(self, loop: For, pragma: _Pragma | None, reader: Reader) -> None:
+        mark = loop.mark if self.openmp else LoopMark()
+        if not (mark.parallel or mark.simd):
+            if pragma is not None:
+                raise Unreadable(f"a pragma in front of the loop over '{loop.iterator}', which has no mark")
+            return
+        if pragma is None or (pragma.parallel, pragma.simd) != (mark.parallel, mark.simd):
+            raise Unreadable(f"the pragma of the loop over '{loop.iterator}' is not its mark")
+        clauses = dict(pragma.clauses)
+        private = tuple(clauses.pop("private").split(", ")) if "private" in clauses else ()
+        _equal(private, tuple(self.scop.arrays[name].spelling for name in mark.private), "private list")
+        if mark.parallel and not _SCHEDULE.fullmatch(clauses.pop("schedule", "")):
+            raise Unreadable("the schedule clause of a parallel loop")
+        if mark.parallel and loop.work is not None:
+            work = reader.work(_expression(self.scop, clauses.pop("if", "")))
+            _equal(canonical_condition(work), canonical_condition(loop.work), "if clause")
+        if clauses:
+            raise Unreadable(f"the clauses {', '.join(clauses)}")
+
+
+def _equal(printed: object, meant: object, what: str) -> None:
+    if printed != meant:
+        raise Unreadable(f"the {what} is {printed}, not {meant}")
+
+
+def _statements(node: c_ast.Node) -> list[c_ast.Node]:
+    return list(node.block_items or []) if isinstance(node, c_ast.Compound) else [node]
+
+
+def _step(node: c_ast.Node, iterator: str) -> int:
+    match node:
+        case c_ast.UnaryOp(op="p++", expr=c_ast.ID(name=name)) if name == iterator:
+            return 1
+        case c_ast.Assignment(op="+=", lvalue=c_ast.ID(name=name), rvalue=c_ast.Constant(value=value)) if name == iterator:
+            return int(value)
+    raise Unreadable(f"the step of '{iterator}'")
+
+
+def _expression(scop: Scop, text: str) -> c_ast.Node:
+    match _parse(scop, f"return {text};\n"):
+        case [c_ast.Return(expr=c_ast.Node() as expr)]:
+            return expr
+    raise Unreadable(f"the clause '{text}'")
+
+
+def _pragma(node: c_ast.Pragma) -> _Pragma:
+    """``omp parallel for simd if(…) private(…)``: the words up to the first clause, then clauses with balanced parentheses."""
+    text = re.sub(r"\s+", " ", str(node.string)).strip()
+    directive = re.match(r"omp (parallel for simd|parallel for|simd)(?: |$)", text)
+    if directive is None:
+        raise Unreadable(f"#pragma {text}")
+    words = directive.group(1)
+    clauses: dict[str, str] = {}
+    for name, content in _clauses(text[directive.end() :]):
+        if name in clauses:
+            raise Unreadable(f"the clause '{name}' occurs twice")
+        clauses[name] = content
+    return _Pragma("parallel" in words, "simd" in words, clauses)
+
+
+def _clauses(text: str) -> Iterator[tuple[str, str]]:
+    while text:
+        head = re.match(r"(\w+)\(", text)
+        if head is None:
+            raise Unreadable(f"the clauses '{text}'")
+        depth, end = 1, head.end()
+        while depth and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        if depth:
+            raise Unreadable(f"the clauses '{text}'")
+        yield head.group(1), text[head.end() : end - 1]
+        text = text[end:].lstrip()

@@ -1,0 +1,193 @@
+"""How much work a loop has: guards for parallel loops, and what the printer's choice of an OpenMP schedule needs.
+
+A parallel loop costs some microseconds for forking, however short it runs. Its work is estimated as a product of trip counts over
+the names in scope there; inner iterators are replaced by the ends of their ranges, and a range that shrinks to nothing counts half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor, log10
+
+from pycparser import c_ast
+
+from scopt.astgen.expr import Product, compare, linear, names, plus, subtract, weighted
+from scopt.astgen.loops import Item, calls, children, items
+from scopt.model import Block, Call, Const, Expr, For, If, LoopMark, LoopNest, Max, Min, Name, Scop
+
+FORK_NANOSECONDS = 25_000
+
+
+def add_work_guards(scop: Scop, nest: LoopNest, threshold: int = FORK_NANOSECONDS) -> LoopNest:
+    """Guard each outermost parallel loop by a condition that says that its work is worth a fork.
+
+    threshold: the least work in nanoseconds on one core. A loop that surely has less is not parallel any more; one that surely has more has
+    no guard. Loops inside a parallel loop lose their parallel mark, loops inside a simd loop every mark.
+    """
+    costs = {s.name: _cost(s.body) for s in scop.statements}
+    return LoopNest(_guard(nest.body, costs, threshold))
+
+
+def _guard(block: Block, costs: Mapping[str, Fraction], threshold: int) -> Block:
+    return Block(tuple(_guard_item(item, costs, threshold) for item in block.items))
+
+
+def _guard_item(item: Item, costs: Mapping[str, Fraction], threshold: int) -> Item:
+    match item:
+        case If():
+            otherwise = None if item.otherwise is None else _guard(item.otherwise, costs, threshold)
+            return If(item.condition, _guard(item.then, costs, threshold), otherwise)
+        case For() if item.mark.parallel:
+            weight, factors = _work(item, costs)
+            inner = replace(item, body=_unmark(item.body, item.mark.simd))
+            if factors:
+                limit = _rounded(threshold / weight)
+                product = factors[0] if len(factors) == 1 else Product(factors)
+                return replace(inner, work=compare(product, ">", Const(limit)))  # type: ignore[arg-type]
+            if weight < threshold:
+                return replace(inner, mark=replace(item.mark, parallel=False) if item.mark.simd else LoopMark())
+            return inner
+        case For():
+            body = _unmark(item.body, True) if item.mark.simd else _guard(item.body, costs, threshold)
+            return replace(item, body=body)
+        case Call():
+            return item
+
+
+def _unmark(block: Block, simd: bool) -> Block:
+    """Drop parallel marks in the block, and simd marks too inside a simd loop: OpenMP forbids nesting them."""
+
+    def visit(item: Item) -> Item:
+        match item:
+            case For():
+                keep = item.mark.simd and not simd
+                mark = replace(item.mark, parallel=False) if keep else LoopMark()
+                return replace(item, mark=mark, work=None, body=_unmark(item.body, simd or keep))
+            case If():
+                otherwise = None if item.otherwise is None else _unmark(item.otherwise, simd)
+                return If(item.condition, _unmark(item.then, simd), otherwise)
+            case Call():
+                return item
+
+    return Block(tuple(map(visit, block.items)))
+
+
+def _rounded(value: Fraction) -> int:
+    """To one significant digit, at least 1: it is an estimate, and people read it."""
+    if value < 1:
+        return 1
+    unit = 10 ** floor(log10(value))
+    return round(value / unit) * unit
+
+
+def _cost(node: c_ast.Node) -> Fraction:
+    """Nanoseconds that one instance of a statement takes, very roughly."""
+    own = Fraction(0)
+    match node:
+        case c_ast.BinaryOp() | c_ast.Assignment():
+            own = Fraction(2) if node.op in ("/", "%", "/=", "%=") else Fraction(1, 2)
+        case c_ast.FuncCall():
+            own = Fraction(15)
+    return own + sum((_cost(child) for _, child in node.children()), Fraction(0))
+
+
+# --- trip counts -----------------------------------------------------------------------------------------------------------------------
+
+
+def _work(loop: For, costs: Mapping[str, Fraction]) -> tuple[Fraction, tuple[Expr, ...]]:
+    """The heaviest statement under the loop: a weight in nanoseconds, and the symbolic factors it is multiplied with."""
+    totals: dict[tuple[Expr, ...], Fraction] = {}
+    for path, call in _paths(loop, ()):
+        weight, factors = _own_trips(loop)
+        weight *= max(costs[call.statement], Fraction(1, 2))
+        for depth in range(1, len(path)):
+            share, factor = _inner_trips(path[depth], path[: depth + 1])
+            weight *= share
+            factors += factor
+        totals[factors] = totals.get(factors, Fraction(0)) + weight
+    if not totals:
+        return Fraction(0), ()
+    factors = max(totals, key=lambda f: (len(f), totals[f]))
+    return totals[factors], factors
+
+
+def _paths(item: Item, outer: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], Call]]:
+    if isinstance(item, Call):
+        yield outer, item
+        return
+    path = (*outer, item) if isinstance(item, For) else outer
+    for block in children(item):
+        for child in block.items:
+            yield from _paths(child, path)
+
+
+def _own_trips(loop: For) -> tuple[Fraction, tuple[Expr, ...]]:
+    """Trips of a loop whose bounds are in scope: constant part and factors."""
+    return _share(plus(subtract(loop.upper, loop.lower), 1), loop.step)
+
+
+def _share(extent: Expr, step: int) -> tuple[Fraction, tuple[Expr, ...]]:
+    if isinstance(extent, Const):
+        return Fraction(max(0, ceil(Fraction(extent.value, step)))), ()
+    return Fraction(1, step), (extent,)
+
+
+def _inner_trips(loop: For, path: tuple[For, ...]) -> tuple[Fraction, tuple[Expr, ...]]:
+    """Trips of an inner loop, without the iterators of `path`, the loops from the guarded one to this one."""
+    extents = list(extent_candidates(loop))
+    constants = [e for e in extents if isinstance(e, Const)]
+    if constants:
+        return _share(min(constants, key=lambda e: e.value), loop.step)
+    ranges = {outer.iterator: outer for outer in path}
+    best: tuple[int, int, Expr] | None = None
+    for extent in extents:
+        bound = _without(extent, ranges)
+        if bound is not None:
+            shrinks = any(name in ranges for name in names(extent))
+            rank = (len(names(bound)), int(shrinks), bound)
+            best = rank if best is None or rank[:2] < best[:2] else best
+    if best is None:
+        return Fraction(1), ()
+    share, factors = _share(best[2], loop.step)
+    return (share / 2 if best[1] else share), factors
+
+
+def extent_candidates(loop: For) -> Iterator[Expr]:
+    """Upper bounds of the loop's extent upper - lower + 1, one for each pair of bounds."""
+    lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
+    uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
+    return (plus(subtract(upper, lower), 1) for lower, upper in product(lowers, uppers))
+
+
+def _without(extent: Expr, ranges: Mapping[str, For]) -> Expr | None:
+    """An upper bound of `extent` without the iterators in `ranges`; None if an iterator is used in a way that isn't linear."""
+    for name, loop in reversed(ranges.items()):
+        coefficients, constant = linear(extent)
+        factor = coefficients.pop(Name(name), 0)
+        if any(name in names(x) for x in coefficients):
+            return None
+        if factor:
+            end = _simplest(loop.upper, Min) if factor > 0 else _simplest(loop.lower, Max)
+            extent = weighted([(factor, end), *((c, x) for x, c in coefficients.items())], constant)
+    return extent
+
+
+def _simplest(bound: Expr, kind: type[Min] | type[Max]) -> Expr:
+    return min(bound.args, key=lambda e: len(names(e))) if isinstance(bound, kind) else bound
+
+
+# --- balance -------------------------------------------------------------------------------------------------------------------------
+
+
+def imbalanced(loop: For) -> bool:
+    """Whether the time of an iteration depends on the iterator: an inner loop's extent does."""
+    inner = [item for item in items(loop.body) if isinstance(item, For)]
+    return any(all(loop.iterator in names(extent) for extent in extent_candidates(f)) for f in inner)
+
+
+def is_tile_loop(loop: For) -> bool:
+    """Whether the iterator only picks tiles: no statement's iterator depends on it directly."""
+    return all(loop.iterator not in names(arg) for call in calls(loop.body) for arg in call.args)

@@ -1,0 +1,308 @@
+"""What one statement reads and writes: access relations from C expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.diagnostics import Location, Refusal
+from scopt.frontend.affine import NotAffine, Scope, affine
+from scopt.frontend.loops import NotALoop, parse_loop
+from scopt.frontend.scoping import children, loop_iterator
+from scopt.isl_utils import constant_pw_aff, project_out_params
+from scopt.model import AccessKind, Array, CType
+
+# The functions of <math.h> and the like that compute a value from values. That they may set errno is not taken as an effect.
+_ROUNDING = ("ceil", "floor", "trunc", "round", "rint", "nearbyint", "lround", "llround", "lrint", "llrint")
+_MATH = (
+    *_ROUNDING, "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1",
+    "fabs", "fdim", "fma", "fmax", "fmin", "fmod", "hypot", "ilogb", "ldexp", "log", "log10", "log1p", "log2", "logb", "nextafter", "pow",
+    "remainder", "scalbln", "scalbn", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "exp10",
+)
+_OTHER = ("abs", "labs", "llabs", "isalpha", "isdigit", "isspace", "toupper", "tolower")
+_BUILTINS = ("expect", "popcount", "popcountl", "popcountll", "clz", "clzl", "clzll", "ctz", "ctzl", "ctzll", "bswap16", "bswap32", "bswap64",
+             "isnan", "isinf", "isfinite", "signbit", "inf", "huge_val", "isless", "isgreater")
+VALUE_FUNCTIONS = frozenset(
+    [name + suffix for name in _MATH for suffix in ("", "f", "l")] + list(_OTHER)
+    + ["__builtin_" + name + suffix for name in _MATH for suffix in ("", "f", "l")] + ["__builtin_" + name for name in (*_OTHER, *_BUILTINS)]
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawAccess:
+    """An access before it is tied to a statement: `subscripts` is a parameter-space relation ``[i, n] -> { A[a, b] : … }``."""
+
+    array: str
+    kind: AccessKind
+    subscripts: isl.Set
+    node: Any
+    location: Location
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """What names mean to the access collector.
+
+    array(name, node): the array or scalar behind a name, None if it is an iterator or constant; raises Refusal for what can't be accessed.
+    scope(domain): the affine scope in a domain. location(node): where a node stands. functions: purity of declared functions;
+    defined: functions with a body in this file. iterator_type(name, node): type of an iterator that the region's loops declare.
+    """
+
+    array: Callable[[str, Any], Array | None]
+    scope: Callable[[isl.Set, Mapping[str, CType]], Scope]
+    location: Callable[[Any], Location]
+    purity: Mapping[str, str]
+    defined: frozenset[str]
+    written_arrays: Callable[[], Iterable[Array]]
+    iterator_type: Callable[[c_ast.For], CType]
+
+
+@dataclass(slots=True)
+class AccessCollector:
+    """Collects the accesses of one statement.
+
+    domain: the parameter set of the enclosing loops. `conditional` writes become may-writes. `inner` iterators are those of loops inside an opaque
+    statement; they are projected out of the relations. `local_names` are declared inside the statement and no business of others.
+    """
+
+    names: Names
+    domain: isl.Set
+    iterators: tuple[str, ...] = ()
+    found: list[RawAccess] = field(default_factory=list)
+    inner: dict[str, CType] = field(default_factory=dict)
+    local_names: frozenset[str] = frozenset()
+    conditional: bool = False
+
+    def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
+        return Refusal(id, message, self.names.location(node), hint)
+
+    def child(self, **changes: Any) -> AccessCollector:
+        """The same statement, seen from a nested place: results go to the same list."""
+        return replace(self, **changes)
+
+    # --- statements -------------------------------------------------------------------------------------------------------------------
+
+    def statement(self, node: Any) -> None:
+        """A simple statement, or one taken as a whole (data-dependent if, with what it contains)."""
+        match node:
+            case None | c_ast.EmptyStatement():
+                return
+            case c_ast.Compound():
+                inner = self
+                for item in node.block_items or []:
+                    if isinstance(item, c_ast.Decl):
+                        if item.init is not None:
+                            if isinstance(item.init, c_ast.InitList):
+                                raise self.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", item)
+                            inner.read(item.init)
+                        inner = inner.child(local_names=inner.local_names | {item.name})
+                    else:
+                        inner.statement(item)
+            case c_ast.If():
+                self.read(node.cond)
+                branch = self.child(conditional=True)
+                branch.statement(node.iftrue)
+                branch.statement(node.iffalse)
+            case c_ast.For():
+                self.opaque_loop(node)
+            case c_ast.Decl():
+                raise self.refuse("decl.form", "a declaration can't stand here", node)
+            case _:
+                self.read(node)
+
+    def opaque_loop(self, node: c_ast.For) -> None:
+        """A loop inside an opaque statement: its iterations happen within one instance; its own iterator is nobody else's."""
+        iterator = loop_iterator(node)
+        if iterator is None:
+            raise self.refuse("loop.form", "a loop without one iterator inside a data-dependent statement", node)
+        iterator_type = self.names.iterator_type(node)
+
+        def within(domain: isl.Set) -> Scope:
+            return self.names.scope(domain, {**self.inner, iterator: iterator_type})
+
+        try:
+            loop = parse_loop(node, iterator_type, self.names.scope(self.domain, self.inner), within)
+        except (NotALoop, NotAffine) as error:
+            raise self.refuse("loop.opaque", f"a loop inside a data-dependent statement is not affine: {error}", node) from error
+        self.child(domain=loop.domain, inner={**self.inner, iterator: iterator_type}, conditional=True).statement(node.stmt)
+
+    # --- expressions ------------------------------------------------------------------------------------------------------------------
+
+    def read(self, node: Any) -> None:
+        """An expression whose value is used."""
+        match node:
+            case None | c_ast.Constant():
+                return
+            case c_ast.ID():
+                self.reference(node, "read")
+            case c_ast.ArrayRef() | c_ast.UnaryOp(op="*"):
+                self.reference(node, "read")
+            case c_ast.Assignment():
+                self.assignment(node)
+            case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--"):
+                self.reference(node.expr, "read")
+                self.reference(node.expr, "write")
+            case c_ast.UnaryOp(op="&"):
+                raise self.refuse("access.address", "taking an address inside a SCoP is not supported", node)
+            case c_ast.UnaryOp(op="sizeof" | "_Alignof" | "__alignof__"):
+                return
+            case c_ast.UnaryOp():
+                self.read(node.expr)
+            case c_ast.BinaryOp(op="&&" | "||"):
+                self.read(node.left)
+                self.child(conditional=True).read(node.right)
+            case c_ast.BinaryOp():
+                self.read(node.left)
+                self.read(node.right)
+            case c_ast.TernaryOp():
+                self.read(node.cond)
+                self.child(conditional=True).read(node.iftrue)
+                self.child(conditional=True).read(node.iffalse)
+            case c_ast.Cast():
+                self.read(node.expr)
+            case c_ast.ExprList():
+                for part in node.exprs:
+                    self.read(part)
+            case c_ast.FuncCall():
+                self.call(node)
+            case c_ast.StructRef():
+                raise self.refuse("access.struct", "members of structures are not supported", node, "copy the member to a local variable before the region")
+            case _:
+                raise self.refuse("expression.unsupported", f"this kind of expression ({type(node).__name__}) is not supported", node)
+
+    def assignment(self, node: c_ast.Assignment) -> None:
+        self.read(node.rvalue)
+        if node.op != "=":
+            self.reference(node.lvalue, "read")
+        self.reference(node.lvalue, "write")
+
+    def call(self, node: c_ast.FuncCall) -> None:
+        name = node.name.name if isinstance(node.name, c_ast.ID) else "<expression>"
+        purity = self.names.purity.get(name) or ("const" if name in VALUE_FUNCTIONS and name not in self.names.defined else None)
+        if purity is None:
+            raise self.refuse("call.unknown", f"the call of '{name}' may have side effects", node,
+                              "declare it with __attribute__((const)) if it only computes a value from its arguments")
+        for argument in node.args.exprs if node.args else []:
+            if isinstance(argument, c_ast.Constant) and argument.type == "string":
+                raise self.refuse("call.pointer", f"a pointer is passed to '{name}'", argument)
+            self.read(argument)
+        if purity == "pure":
+            for array in self.names.written_arrays():
+                self.add(array, "read", _whole(array), node)
+
+    # --- references -------------------------------------------------------------------------------------------------------------------
+
+    def reference(self, node: Any, kind: AccessKind) -> None:
+        """A read or write of a scalar or of one element of an array."""
+        base, subscripts = _flatten(node)
+        if not isinstance(base, c_ast.ID):
+            if isinstance(base, c_ast.StructRef):
+                raise self.refuse("access.struct", "members of structures are not supported", base, "copy the member to a local variable before the region")
+            raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
+        if base.name in self.local_names or base.name in self.inner:
+            if base.name in self.inner and kind == "write":
+                raise self.refuse("loop.iterator-modified", f"the iterator '{base.name}' is modified in the loop's body", node)
+            for subscript in subscripts:
+                self.read(subscript)
+            return
+        array = self.names.array(base.name, base)
+        if array is None:
+            if kind == "write":
+                raise self.refuse("loop.iterator-modified", f"the iterator '{base.name}' is modified in the loop's body", node)
+            return
+        if len(subscripts) != array.rank:
+            raise self.refuse("access.partial", f"'{array.name}' has {array.rank} dimensions, but {len(subscripts)} subscripts here", node)
+        for subscript in subscripts:
+            self.read(subscript)
+        self.add(array, kind, self.subscripts(array, subscripts, kind, node), node)
+
+    def add(self, array: Array, kind: AccessKind, subscripts: isl.Set, node: Any) -> None:
+        if kind == "write" and self.conditional:
+            kind = "may-write"
+        self.found.append(RawAccess(array.name, kind, project_out_params(subscripts, self.inner), node, self.names.location(node)))
+
+    def subscripts(self, array: Array, subscripts: list[Any], kind: AccessKind, node: Any) -> isl.Set:
+        """The accessed elements as a set over the array's space, with the iterators as parameters."""
+        if not subscripts:
+            return isl.Set(f"{{ {array.name}[] }}").intersect_params(self.domain)
+        scope = self.names.scope(self.domain, self.inner)
+        result: isl.MultiPwAff | None = None
+        for position, subscript in enumerate(subscripts):
+            try:
+                aff = affine(subscript, scope).aff
+            except NotAffine as error:
+                if kind != "read":
+                    reason = "indirect-subscript" if error.reason == "indirect" else "nonlinear-subscript" if error.reason == "nonlinear" else error.reason
+                    raise self.refuse(f"affine.{reason}", f"subscript of the written array '{array.name}': {error}", error.node, error.hint) from error
+                return _whole(array).intersect_params(self.domain)
+            self.check_bounds(array, position, aff, subscript)
+            part = isl.MultiPwAff.from_pw_aff(aff)
+            result = part if result is None else result.flat_range_product(part)
+        assert result is not None
+        return result.as_set().set_tuple_name(array.name).intersect_params(self.domain)
+
+    def check_bounds(self, array: Array, position: int, aff: isl.PwAff, node: Any) -> None:
+        """A subscript that leaves its row reaches an element of another row, which the model would take for a different one.
+
+        Refused where it happens whatever the parameters are; where it depends on them, the declared extents are trusted.
+        """
+        size = array.sizes[position]
+        if position == 0 or size is None:
+            return
+        outside = aff.lt_set(constant_pw_aff(0)).union(aff.ge_set(constant_pw_aff(size))).intersect(self.domain)
+        if outside.is_empty():
+            return
+        iterators = [*self.iterators, *self.inner]
+        if project_out_params(self.domain, iterators).is_subset(project_out_params(outside, iterators)):
+            raise self.refuse("access.out-of-bounds", f"subscript {position + 1} of '{array.name}' leaves its extent of {size}", node)
+
+
+def _flatten(node: Any) -> tuple[Any, list[Any]]:
+    """Base and subscripts of `A[i][j]`, `(*A)[i]`, `*p`, `*(p + i)`; subscripts outermost first."""
+    subscripts: list[Any] = []
+    while True:
+        if isinstance(node, c_ast.ArrayRef):
+            subscripts.append(node.subscript)
+            node = node.name
+        elif isinstance(node, c_ast.UnaryOp) and node.op == "*":
+            inner = node.expr
+            if isinstance(inner, c_ast.BinaryOp) and inner.op == "+" and isinstance(inner.left, c_ast.ID):
+                subscripts.append(inner.right)
+                node = inner.left
+            else:
+                subscripts.append(c_ast.Constant("int", "0", node.coord))
+                node = inner
+        else:
+            return node, subscripts[::-1]
+
+
+def _whole(array: Array) -> isl.Set:
+    """All elements of an array: what a read with an unknown subscript may reach."""
+    return isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}")
+
+
+def written_names(node: Any) -> frozenset[str]:
+    """Names of scalars and arrays that a node writes, iterators of its loops included."""
+    found: set[str] = set()
+
+    def visit(part: Any) -> None:
+        target = None
+        if isinstance(part, c_ast.Assignment):
+            target = part.lvalue
+        elif isinstance(part, c_ast.UnaryOp) and part.op in ("++", "--", "p++", "p--"):
+            target = part.expr
+        elif isinstance(part, c_ast.Decl) and part.init is not None:
+            found.add(part.name)
+        if target is not None:
+            base, _ = _flatten(target)
+            if isinstance(base, c_ast.ID):
+                found.add(base.name)
+        for child in children(part):
+            visit(child)
+
+    visit(node)
+    return frozenset(found)

@@ -1,0 +1,442 @@
+"""From a region's syntax tree to a `Scop`: domains, access relations and the original order. Whatever the model can't hold is a Refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.diagnostics import Location, Refusal
+from scopt.frontend.accesses import AccessCollector, Names, RawAccess, written_names
+from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, constant_pw_aff, type_range
+from scopt.frontend.aliasing import check_aliasing
+from scopt.frontend.dependences import classify_private
+from scopt.frontend.liveness import may_be_read_after
+from scopt.frontend.loops import NotALoop, parse_loop
+from scopt.frontend.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
+from scopt.frontend.parse import TranslationUnit
+from scopt.frontend.regions import Region
+from scopt.frontend.scoping import loop_iterator, unique_names
+from scopt.frontend.symbols import Symbol, constant_value, ctype_of, scope_at, symbol_of
+from scopt.isl_utils import to_statement_space, universe_params
+from scopt.model import Access, Array, CType, Parameter, Scop, Statement
+
+# Words that isl's own syntax gives a meaning to: parameters and arrays with these names need another name inside isl.
+ISL_WORDS = frozenset("exists mod min max floor ceil and or not true false implies rat infty infinity nan floord ceild eval lex_le lex_lt".split())
+_CONTROL = {
+    c_ast.While: ("control.while", "'while' loops are not supported", "write it as a 'for' loop with affine bounds"),
+    c_ast.DoWhile: ("control.while", "'do' loops are not supported", "write it as a 'for' loop with affine bounds"),
+    c_ast.Goto: ("control.goto", "'goto' is not supported", "use structured control flow"),
+    c_ast.Label: ("control.goto", "labels are not supported", "use structured control flow"),
+    c_ast.Break: ("control.break", "'break' is not supported", "put the condition into the loop's bounds"),
+    c_ast.Continue: ("control.continue", "'continue' is not supported", "use an 'if' around the rest of the body"),
+    c_ast.Return: ("control.return", "'return' inside a SCoP is not supported", "leave the function after the region"),
+    c_ast.Switch: ("control.switch", "'switch' is not supported", "use 'if' statements"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Raw:
+    """A statement before the spaces are set up."""
+
+    name: str
+    domain: isl.Set
+    iterators: tuple[str, ...]
+    body: Any
+    accesses: tuple[RawAccess, ...]
+    location: Location
+    kill: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """Where the walk stands: the enclosing iterators (outermost first) and the parameter set of their values."""
+
+    iterators: tuple[str, ...]
+    domain: isl.Set
+
+
+def extract(tu: TranslationUnit, region: Region, name: str) -> Scop:
+    """The SCoP of a region. Raises Refusal where it isn't one that can be handled."""
+    return _Extraction(tu, region, name).run()
+
+
+@dataclass(slots=True)
+class _Extraction:
+    tu: TranslationUnit
+    region: Region
+    name: str
+    items: tuple[Any, ...] = ()
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    iterator_names: frozenset[str] = frozenset()
+    local_names: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
+    types: dict[str, CType] = field(default_factory=dict)
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    arrays: dict[str, Array] = field(default_factory=dict)
+    statements: list[_Raw] = field(default_factory=list)
+
+    def run(self) -> Scop:
+        self.prepare()
+        tree = self.sequence(self.items, _Place((), universe_params()))
+        bodies = [raw for raw in self.statements if not raw.kill]
+        if tree is None or not bodies:
+            raise Refusal("region.empty", "the region contains no statement", self.region.location)
+        return self.scop(tree)
+
+    # --- names ------------------------------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Give every name one meaning and note what the region writes."""
+        outer = scope_at(self.tu, self.region)
+        unique = unique_names(self.region.items, self.tu.reserved | ISL_WORDS)
+        self.items, self.iterator_names = unique.items, unique.iterators
+        self.symbols = dict(outer)
+        for local, decl in unique.declared.items():
+            self.symbols[local] = symbol_of(decl, outer)
+        self.local_names = frozenset(unique.declared)
+        self.written = frozenset().union(*(written_names(item) for item in self.items)) if self.items else frozenset()
+
+    def location(self, node: Any) -> Location:
+        coord = getattr(node, "coord", None)
+        while coord is None and node is not None:
+            children = node.children()
+            node = children[0][1] if children else None
+            coord = getattr(node, "coord", None)
+        if coord is None:
+            return self.region.location
+        return Location(coord.file, coord.line, coord.column or 0)
+
+    def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
+        return Refusal(id, message, self.location(node), hint)
+
+    def not_affine(self, error: NotAffine, where: str, what: str) -> Refusal:
+        """`where` is bound, condition or subscript; the id's last part says what is wrong with it."""
+        reason = f"{error.reason}-{where}" if error.reason in ("nonlinear", "indirect", "variant", "call") else error.reason
+        return self.refuse(f"affine.{reason}", f"{what}: {error.message}", error.node, error.hint)
+
+    def lookup(self, active: Mapping[str, CType]) -> Any:
+        """What a name means in an affine expression: an iterator's type, a parameter's, or a constant."""
+
+        def find(name: str, node: Any) -> CType | Value:
+            if name in active:
+                return active[name]
+            symbol = self.symbols.get(name)
+            if symbol is None:
+                if name in self.tu.symbolic:
+                    return self.parameter(name, INT, self.tu.symbolic[name])
+                raise NotAffine("nonlinear", f"'{name}' is not declared here", node)
+            if (value := constant_value(c_ast.ID(name), self.symbols)) is not None and symbol.kind == "enum-constant":
+                return Value(constant_pw_aff(value), INT)
+            if name in self.iterator_names or name in self.written:
+                raise NotAffine("variant", f"'{name}' changes inside the region", node, "use a loop iterator, or a variable that the region doesn't write")
+            if symbol.type.volatile:
+                raise NotAffine("volatile", f"'{name}' is volatile", node)
+            if symbol.dims or symbol.pointer or not symbol.type.integer or symbol.type.bits == 0:
+                raise NotAffine("nonlinear", f"'{name}' is no integer variable", node)
+            return self.parameter(name, symbol.type, None)
+
+        return find
+
+    def parameter(self, name: str, ctype: CType, estimate: int | None) -> CType:
+        if name in ISL_WORDS:
+            raise NotAffine("name", f"a parameter named '{name}' is not supported", None, "rename the variable")
+        self.parameters.setdefault(name, Parameter(name, name, ctype, estimate))
+        return ctype
+
+    def scope(self, domain: isl.Set, active: Mapping[str, CType]) -> Scope:
+        """The affine scope with these iterators and what is known of them."""
+        ranges = universe_params()
+        for known, ctype in {**{p.name: p.type for p in self.parameters.values()}, **active}.items():
+            ranges = ranges.intersect(type_range(known, ctype))
+        return Scope(self.lookup(active), self.tu.functions, domain, ranges, lambda node: ctype_of(node, self.symbols))
+
+    def active(self, place: _Place) -> dict[str, CType]:
+        return {iterator: self.types[iterator] for iterator in place.iterators}
+
+    def iterator_type(self, node: c_ast.For) -> CType:
+        """The type of a loop's iterator, declared in the loop or before it."""
+        name = loop_iterator(node)
+        if isinstance(node.init, c_ast.DeclList):
+            symbol = symbol_of(node.init.decls[0], self.symbols)
+        elif name is not None and name in self.symbols:
+            symbol = self.symbols[name]
+        else:
+            raise self.refuse("loop.form", "the loop's iterator is not a declared variable", node)
+        if symbol.type.volatile:
+            raise self.refuse("access.volatile", f"the iterator '{name}' is volatile", node)
+        if symbol.dims or symbol.pointer or not symbol.type.integer or symbol.type.bits == 0:
+            raise self.refuse("loop.form", f"the iterator '{name}' is no integer variable", node, "use an integer iterator")
+        return symbol.type
+
+    def array(self, name: str, node: Any) -> Array | None:
+        """The array or scalar behind a name in a statement; None for constants."""
+        if name in self.arrays:
+            return self.arrays[name]
+        symbol = self.symbols.get(name)
+        if symbol is None:
+            if name in self.tu.symbolic:
+                return None
+            raise self.refuse("name.undeclared", f"'{name}' is not declared", node)
+        if symbol.kind in ("enum-constant", "function"):
+            return None
+        if symbol.type.volatile or symbol.type.atomic:
+            raise self.refuse("access.volatile", f"'{name}' is volatile or atomic", node)
+        if symbol.pointer_depth > 1:
+            raise self.refuse("access.pointer-to-pointer", f"the rows of '{name}' may overlap", node, "use an array of several dimensions")
+        if name in self.iterator_names:
+            raise self.refuse("loop.iterator-live-out", f"'{name}' is used outside the loop that steps it", node, "use a variable of its own")
+        if symbol.pointer and name in self.written and not _stores_element(name, self.items):
+            raise self.refuse("access.pointer-modified", f"the pointer '{name}' is modified in the region", node)
+        if not (symbol.type.integer or symbol.type.floating) and symbol.dims:
+            raise self.refuse("access.type", f"the elements of '{name}' are of a type that is not supported", node)
+        local = name in self.local_names
+        sizes = tuple(constant_value(extent, self.symbols) if extent is not None else None for extent in symbol.dims)
+        isl_name = f"{name}_{len(self.arrays)}" if name in ISL_WORDS else name
+        self.arrays[name] = Array(isl_name, name, symbol.type, symbol.dims, sizes, symbol.pointer, False, local,
+                                  symbol.decl if local else None, self.location(node))
+        return self.arrays[name]
+
+    # --- control ----------------------------------------------------------------------------------------------------------------------
+
+    def sequence(self, items: Iterable[Any], place: _Place) -> Tree | None:
+        parts = [tree for item in items if (tree := self.visit(item, place)) is not None]
+        if not parts:
+            return None
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+    def visit(self, node: Any, place: _Place) -> Tree | None:
+        match node:
+            case None | c_ast.EmptyStatement():
+                return None
+            case c_ast.Compound():
+                return self.sequence(node.block_items or (), place)
+            case c_ast.For():
+                return self.loop(node, place)
+            case c_ast.If():
+                return self.branch(node, place)
+            case c_ast.Decl():
+                return self.declaration(node, place)
+            case c_ast.DeclList():
+                return self.sequence(node.decls, place)
+            case c_ast.Pragma():
+                if node.string.split()[:1] == ["omp"]:
+                    raise self.refuse("region.openmp", "the region has OpenMP directives of its own", node, "remove them")
+                return None
+            case c_ast.Assignment() | c_ast.UnaryOp() | c_ast.BinaryOp() | c_ast.TernaryOp() | c_ast.Cast() | c_ast.ExprList() | c_ast.FuncCall():
+                return self.leaf(node, place)
+            case c_ast.ID() | c_ast.Constant():
+                return None
+        if type(node) in _CONTROL:
+            raise self.refuse(_CONTROL[type(node)][0], _CONTROL[type(node)][1], node, _CONTROL[type(node)][2])
+        raise self.refuse("statement.unsupported", f"this kind of statement ({type(node).__name__}) is not supported", node)
+
+    def loop(self, node: c_ast.For, place: _Place) -> Tree | None:
+        iterator_type = self.iterator_type(node)
+        iterator = loop_iterator(node)
+        if iterator is not None:
+            self.check_iterator(node, iterator, place)
+
+        def within(domain: isl.Set) -> Scope:
+            return self.scope(domain, {**self.active(place), str(iterator): iterator_type})
+
+        try:
+            loop = parse_loop(node, iterator_type, self.scope(place.domain, self.active(place)), within)
+        except NotALoop as error:
+            raise self.refuse(error.id, error.message, error.node, error.hint) from error
+        except NotAffine as error:
+            raise self.not_affine(error, "bound", "the loop's bounds") from error
+        self.types[loop.iterator] = iterator_type
+        body = self.visit(node.stmt, _Place((*place.iterators, loop.iterator), loop.domain))
+        return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
+
+    def check_iterator(self, node: c_ast.For, iterator: str, place: _Place) -> None:
+        if iterator in place.iterators:
+            raise self.refuse("loop.iterator-modified", f"the iterator '{iterator}' is also the iterator of an enclosing loop", node)
+        if node.stmt is not None and iterator in written_names(node.stmt):
+            raise self.refuse("loop.iterator-modified", f"the iterator '{iterator}' is modified in the loop's body", node, "use a copy of it")
+        if self.types.get(iterator, (kept := self.iterator_type(node))) != kept:
+            raise self.refuse("loop.form", f"'{iterator}' has two types in this region", node, "use another name")
+        declared_outside = not isinstance(node.init, c_ast.DeclList) and iterator not in self.local_names
+        if declared_outside and may_be_read_after(self.region.function, self.region, iterator):
+            raise self.refuse("loop.iterator-live-out", f"the value of '{iterator}' after the loop may be used", node, "declare the iterator in the loop")
+
+    def branch(self, node: c_ast.If, place: _Place) -> Tree | None:
+        try:
+            holds = condition(node.cond, self.scope(place.domain, self.active(place)))
+        except NotAffine:
+            return self.leaf(node, place)
+        then = self.visit(node.iftrue, _Place(place.iterators, place.domain.intersect(holds)))
+        otherwise = self.visit(node.iffalse, _Place(place.iterators, place.domain.subtract(holds))) if node.iffalse is not None else None
+        parts = tuple(part for part in (then, otherwise) if part is not None)
+        return None if not parts else parts[0] if len(parts) == 1 else Sequence(parts)
+
+    def declaration(self, node: c_ast.Decl, place: _Place) -> Tree | None:
+        """A local: a kill of its old value, and an assignment if it is initialized."""
+        symbol = self.symbols.get(node.name)
+        if symbol is None or "static" in (node.storage or []) or "extern" in (node.storage or []) or symbol.pointer:
+            raise self.refuse("decl.form", f"a declaration of this kind ('{node.name}') inside a SCoP is not supported", node)
+        array = self.array(node.name, node)
+        assert array is not None
+        if any(size is None for size in array.sizes):
+            raise self.refuse("decl.variable-length", f"'{node.name}' has a variable length", node, "declare it before the region")
+        if isinstance(node.init, c_ast.InitList) or (node.init is not None and array.rank):
+            raise self.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", node, "assign the elements")
+        if "const" in (node.quals or []):
+            raise self.refuse("decl.const", f"'{node.name}' is const and can't be hoisted", node, "drop the const")
+        whole = isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}").intersect_params(place.domain)
+        killed = RawAccess(array.name, "write", whole, node, self.location(node))
+        kill = Leaf(self.add(node, place, (killed,), kill=True))
+        if node.init is None:
+            return kill
+        assignment = c_ast.Assignment("=", c_ast.ID(node.name, node.coord), node.init, node.coord)
+        return Sequence((kill, self.leaf(assignment, place)))
+
+    def leaf(self, node: Any, place: _Place) -> Leaf:
+        """A statement executed as a whole."""
+        self.refuse_control(node)
+        names = Names(
+            array=lambda name, where: None if name in place.iterators else self.array(name, where),
+            scope=lambda domain, inner: self.scope(domain, {**self.active(place), **inner}),
+            location=self.location,
+            purity=self.tu.pure_functions,
+            defined=self.tu.defined_functions,
+            written_arrays=lambda: [a for n in sorted(self.written) if n not in self.iterator_names and n in self.symbols and (a := self.array(n, node))],
+            iterator_type=self.iterator_type,
+        )
+        collector = AccessCollector(names, place.domain, place.iterators)
+        collector.statement(node)
+        return Leaf(self.add(node, place, tuple(collector.found)))
+
+    def refuse_control(self, node: Any) -> None:
+        """Jumps may hide inside a statement that is taken as a whole."""
+        if type(node) in _CONTROL:
+            raise self.refuse(_CONTROL[type(node)][0], _CONTROL[type(node)][1], node, _CONTROL[type(node)][2])
+        for _, child in node.children():
+            self.refuse_control(child)
+
+    def add(self, node: Any, place: _Place, accesses: tuple[RawAccess, ...], kill: bool = False) -> str:
+        number = sum(raw.kill == kill for raw in self.statements)
+        name = f"{'K' if kill else 'S'}{number}"
+        self.statements.append(_Raw(name, place.domain, place.iterators, node, accesses, self.location(node), kill))
+        return name
+
+    # --- the result -------------------------------------------------------------------------------------------------------------------
+
+    def scop(self, tree: Tree) -> Scop:
+        context = universe_params()
+        for parameter in self.parameters.values():
+            if not parameter.type.signed:
+                context = context.intersect(isl.Set(f"[{parameter.name}] -> {{ : {parameter.name} >= 0 }}"))
+        domains = {raw.name: to_statement_space(raw.domain, raw.name, raw.iterators).coalesce() for raw in self.statements}
+        bodies = [raw for raw in self.statements if not raw.kill]
+        body_tree = _without(tree, {raw.name for raw in self.statements if raw.kill})
+        assert body_tree is not None
+        statements = tuple(self.statement(raw, domains[raw.name]) for raw in bodies)
+        kills = tuple(self.statement(raw, domains[raw.name]) for raw in self.statements if raw.kill)
+        dead = frozenset(array.name for name, array in self.arrays.items() if self.is_dead_after(name))
+        order = order_map(tree, domains)
+        arrays = classify_private({array.name: array for array in self.arrays.values()}, statements, kills, order, dead)
+        assumptions = check_aliasing(self.region, self.symbols, self.arrays, self.written, frozenset(self.parameters))
+        return Scop(
+            name=self.name, location=self.region.location, context=context, parameters=tuple(self.estimated(domains, statements)),
+            arrays=arrays, statements=statements, kills=kills, schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
+            order=order, reserved=self.tu.reserved, typedefs=self.tu.typedefs, long_type=self.tu.long_type, long_suffix=self.tu.long_suffix,
+            assumptions=tuple(assumptions),
+        )
+
+    def statement(self, raw: _Raw, domain: isl.Set) -> Statement:
+        accesses = tuple(
+            Access(a.array, a.kind, _relation(a, raw).intersect_domain(domain), a.node, a.location) for a in raw.accesses
+        )
+        return Statement(raw.name, domain, raw.iterators, tuple(self.types[i] for i in raw.iterators), raw.body, accesses, raw.location)
+
+    def is_dead_after(self, name: str) -> bool:
+        """Whether nobody can see the value that the region leaves in a scalar or array."""
+        if name in self.local_names:
+            return True
+        symbol = self.symbols[name]
+        if symbol.pointer or symbol.kind not in ("local", "parameter") or symbol.static or symbol.address_taken:
+            return False
+        return not may_be_read_after(self.region.function, self.region, name)
+
+    def estimated(self, domains: Mapping[str, isl.Set], statements: Iterable[Statement]) -> Iterable[Parameter]:
+        """Parameters with a guess of their values: the largest that keep subscripts inside constant extents."""
+        by_name = {array.name: array for array in self.arrays.values()}
+        guesses: dict[str, int] = {}
+        for statement in statements:
+            for access in statement.accesses:
+                array = by_name[access.array]
+                for position, size in enumerate(array.sizes):
+                    if size is None or size <= 0:
+                        continue
+                    _guess_from_extent(access.relation, position, size, guesses)
+        for parameter in self.parameters.values():
+            estimate = parameter.estimate if parameter.estimate is not None else guesses.get(parameter.name)
+            yield Parameter(parameter.name, parameter.spelling, parameter.type, estimate)
+
+
+def _guess_from_extent(relation: isl.Map, position: int, size: int, guesses: dict[str, int]) -> None:
+    """From `subscript < n` and a constant extent: n is probably the extent. Only where one parameter bounds the subscript."""
+    subscripts = relation.range()
+    rank = subscripts.dim(isl.dim_type.set)
+    one = subscripts.project_out(isl.dim_type.set, position + 1, rank - position - 1).project_out(isl.dim_type.set, 0, position)
+    involved = [p for p in range(one.dim(isl.dim_type.param)) if one.involves_dims(isl.dim_type.param, p, 1)]
+    if len(involved) != 1:
+        return
+    name = one.get_dim_name(isl.dim_type.param, involved[0])
+    fits = isl.Set(f"{{ [x] : x < {size} }}")
+    beyond = one.subtract(fits).params()
+    if beyond.is_empty() or not name:
+        return
+    inside = beyond.complement().intersect(one.params())
+    index = inside.find_dim_by_name(isl.dim_type.param, name)
+    if index < 0:
+        return
+    values = isl.Set(f"[{name}] -> {{ [x] : x = {name} }}").intersect_params(inside)
+    values = values.project_out(isl.dim_type.param, 0, values.dim(isl.dim_type.param))
+    highest = values.dim_max_val(0) if not values.is_empty() else isl.Val(0)
+    if highest.is_int() and (guess := int(highest.to_python())) > 0:
+        guesses[name] = min(guess, guesses.get(name, guess))
+
+
+def _relation(access: RawAccess, raw: _Raw) -> isl.Map:
+    """``{ S[i] -> A[a] }`` from the parameter-space form, in which the iterators are parameters."""
+    space = isl.Set(f"{{ {raw.name}[{', '.join(raw.iterators)}] }}")
+    relation = isl.Map.from_domain_and_range(space, access.subscripts)
+    for position, iterator in enumerate(raw.iterators):
+        index = relation.find_dim_by_name(isl.dim_type.param, iterator)
+        if index >= 0:
+            relation = relation.equate(isl.dim_type.param, index, isl.dim_type.in_, position).project_out(isl.dim_type.param, index, 1)
+    return relation
+
+
+def _without(tree: Tree, names: set[str]) -> Tree | None:
+    """The tree less some leaves; what becomes empty goes too."""
+    match tree:
+        case Leaf(name):
+            return None if name in names else tree
+        case Loop(iterator, direction, body):
+            inner = _without(body, names)
+            return None if inner is None else Loop(iterator, direction, inner)
+        case Sequence(parts):
+            kept = tuple(part for old in parts if (part := _without(old, names)) is not None)
+            return None if not kept else kept[0] if len(kept) == 1 else Sequence(kept)
+
+
+def _stores_element(name: str, items: Iterable[Any]) -> bool:
+    """Whether a written pointer is only ever dereferenced where it is written: the pointer itself stays."""
+    def modified(node: Any) -> bool:
+        target = None
+        if isinstance(node, c_ast.Assignment):
+            target = node.lvalue
+        elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+            target = node.expr
+        if isinstance(target, c_ast.ID) and target.name == name:
+            return True
+        return any(modified(child) for _, child in node.children())
+
+    return not any(modified(item) for item in items)

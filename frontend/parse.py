@@ -1,0 +1,248 @@
+"""From the bytes of a C file to a `TranslationUnit`: tree, regions, and what else is known of the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pycparser import c_ast, c_parser
+
+from scopt.diagnostics import InputError, Location, Remark
+from scopt.frontend.chunks import Chunk, declared_names, needed, split
+from scopt.frontend.columns import realign
+from scopt.frontend.ctypes import Symbol, target_of
+from scopt.frontend.gnu import OPAQUE_TYPE, PREAMBLE, clean
+from scopt.frontend.macros import Macro
+from scopt.frontend.preprocess import Preprocessed, check_syntax, preprocess
+from scopt.frontend.regions import Region, marked_regions
+from scopt.options import Options
+
+_ERROR = re.compile(r"(?P<file>.*?):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.*)", re.DOTALL)
+_C_WORDS = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short"
+    " signed sizeof static struct switch typedef union unsigned void volatile while _Alignas _Alignof _Atomic _Bool _Complex _Generic"
+    " _Imaginary _Noreturn _Static_assert _Thread_local asm typeof bool true false nullptr alignas alignof constexpr static_assert"
+    " thread_local typeof_unqual main".split()
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TranslationUnit:
+    """A parsed file.
+
+    ast: the user's file and the declarations of headers that it needs; coordinates are those of the files.
+    regions: the marked regions. pure_functions: name → ``const`` or ``pure`` by attribute. functions: those with a body that can be
+      looked into. defined_functions: names of all with a body. user_functions: definitions of the user's file, in order.
+    reserved: every identifier and macro name of the translation unit, and C's keywords. typedefs: names of types at file scope.
+    symbolic: integer macros that are identifiers in the tree of marked regions, with their values.
+    target: the base types. long_type, long_suffix: an integer type of 64 bits and the suffix of its literals.
+    remarks: on pragmas and functions that could not be used.
+    """
+
+    source: bytes
+    file: str
+    ast: c_ast.FileAST
+    regions: tuple[Region, ...]
+    pure_functions: Mapping[str, str]
+    functions: Mapping[str, c_ast.FuncDef]
+    defined_functions: frozenset[str]
+    user_functions: tuple[c_ast.FuncDef, ...]
+    reserved: frozenset[str]
+    typedefs: frozenset[str]
+    macros: Mapping[str, Macro]
+    symbolic: Mapping[str, int]
+    target: Mapping[str, Symbol]
+    long_type: str
+    long_suffix: str
+    remarks: tuple[Remark, ...]
+    preprocessed: Preprocessed
+
+
+def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) -> TranslationUnit:
+    """Preprocess and parse a file.
+
+    symbolic: integer macros stay identifiers inside marked regions, see `preprocess`.
+    Raises InputError, with the compiler's message, if the file is not C.
+    """
+    result = preprocess(source, file, options, symbolic=symbolic)
+    unit = _Unit(result, source, options)
+    ast = unit.parse()
+    in_file = tuple(n for n in ast.ext if isinstance(n, c_ast.FuncDef) and n.coord is not None and n.coord.file == file)
+    regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
+    target = target_of(result.macros)
+    long_type = "long" if target["long"].size == 8 else "long long"
+    functions = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
+    merged: dict[str, int] = {}
+    for region in regions:
+        merged.update(region.symbolic)
+    return TranslationUnit(
+        source=source, file=file, ast=ast, regions=regions, pure_functions=unit.pure, functions=functions,
+        defined_functions=frozenset(functions) | unit.defined, user_functions=in_file,
+        reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII)) | result.all_macros.keys() | _C_WORDS,
+        typedefs=frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Typedef)),
+        macros=result.macros, symbolic=merged, target=target, long_type=long_type, long_suffix="L" if long_type == "long" else "LL",
+        remarks=(*unit.remarks, *remarks), preprocessed=result,
+    )
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A chunk on its way into the parser. text: what the parser gets. lines: the user's lines that it covers."""
+
+    chunk: Chunk
+    text: str
+    name_hint: str
+    blanked: bool = False
+    first_line: int = 0
+    last_line: int = 0
+
+
+@dataclass(slots=True)
+class _Unit:
+    """The parsing of one translation unit: pieces that don't parse are taken out one by one."""
+
+    result: Preprocessed
+    source: bytes
+    options: Options
+    pure: dict[str, str] = field(default_factory=dict)
+    defined: frozenset[str] = frozenset()
+    remarks: list[Remark] = field(default_factory=list)
+    unparsed_lines: list[range] = field(default_factory=list)
+    checked: bool = False
+
+    def parse(self) -> c_ast.FileAST:
+        text = self.result.text
+        pieces = [self.piece(chunk) for chunk in needed(text, split(self.result))]
+        line_starts = [0]
+        while (following := text.find("\n", line_starts[-1]) + 1) > 0:
+            line_starts.append(following)
+        for _ in range(len(pieces) + 1):
+            assembled = _Assembled(self.result, pieces, line_starts)
+            try:
+                ast = c_parser.CParser().parse(assembled.text, "<preamble>")
+            except (c_parser.ParseError, AssertionError, RecursionError, AttributeError, TypeError) as error:
+                self.take_out(assembled.find(error, pieces), error)
+                continue
+            assembled.restore_places(ast)
+            return ast
+        raise InputError(f"{self.result.file}: could not be parsed")
+
+    def piece(self, chunk: Chunk) -> _Piece:
+        text = self.result.text[chunk.start: chunk.end]
+        if chunk.user:
+            text = realign(self.result, chunk.start, text)
+        body = ""
+        if chunk.body >= 0 and chunk.system:
+            head = self.result.text[chunk.start: chunk.body]
+            body = ";" + re.sub(r"[^\n]", " ", self.result.text[chunk.body: chunk.end])[1:]
+            text = head
+            self.defined |= _function_names(head)
+        cleaned = clean(text)
+        if cleaned.purity:
+            for name in _function_names(text):
+                self.pure[name] = cleaned.purity
+        piece = _Piece(chunk, cleaned.text + body, text)
+        if cleaned.opaque and re.match(r"\s*(?:__extension__\s*)?typedef\b", text):
+            piece.text = _opaque_typedefs(text)
+        return piece
+
+    def take_out(self, piece: _Piece | None, error: Exception) -> None:
+        """Blank what could not be parsed; the user's own text only after the compiler has said that it is C."""
+        if piece is None:
+            raise InputError(f"{self.result.file}: could not be parsed: {error}")
+        if piece.chunk.user and not self.checked:
+            message = check_syntax(self.source, self.result.file, self.options)
+            if message:
+                raise InputError(message)
+            self.checked = True
+        typedef = re.match(r"\s*(?:__extension__\s*)?typedef\b", piece.name_hint)
+        if typedef and not piece.blanked:
+            piece.text = _opaque_typedefs(piece.name_hint)
+        else:
+            piece.text = re.sub(r"[^\n]", " ", piece.text)
+            self.remark(piece, error)
+        piece.blanked = True
+
+    def remark(self, piece: _Piece, error: Exception) -> None:
+        """Say that a function with a region can't be parsed."""
+        lines = [p for p in self.result.pragmas if p.user and piece.first_line <= p.line <= piece.last_line]
+        if not piece.chunk.user or not lines:
+            return
+        self.unparsed_lines.append(range(piece.first_line, piece.last_line + 1))
+        match = _ERROR.match(str(error))
+        message = match.group("message") if match is not None else str(error)
+        for pragma in lines:
+            if pragma.kind == "scop":
+                self.remarks.append(Remark(
+                    "missed", "parse.unsupported", f"the function around this region uses C that is not supported ({message})",
+                    Location(pragma.file, pragma.line), "move the region into a function of its own",
+                ))
+
+
+class _Assembled:
+    """The text for the parser: pieces one after the other, with line numbers of its own that are mapped back afterwards."""
+
+    def __init__(self, result: Preprocessed, pieces: list[_Piece], line_starts: list[int]) -> None:
+        from bisect import bisect_right
+
+        self.result = result
+        parts = [PREAMBLE + "\n"]
+        self.origins: list[int] = [-1]
+        self.owners: list[_Piece | None] = [None]
+        for piece in pieces:
+            first = bisect_right(line_starts, piece.chunk.start) - 1
+            column = piece.chunk.start - line_starts[first]
+            parts.append(" " * column + piece.text + "\n")
+            count = piece.text.count("\n") + 1
+            self.origins.extend(range(first, first + count))
+            self.owners.extend([piece] * count)
+            places = [result.place(k) for k in range(first, first + count) if result.run(k).user] if piece.chunk.user else []
+            if places:
+                piece.first_line, piece.last_line = min(line for _, line in places), max(line for _, line in places)
+        self.text = "".join(parts)
+
+    def find(self, error: Exception, pieces: list[_Piece]) -> _Piece | None:
+        """The piece that an error is about; the last one before the error's place that isn't blanked yet."""
+        match = _ERROR.match(str(error))
+        line = int(match.group("line")) - 1 if match is not None else len(self.owners) - 1
+        owner = self.owners[min(line, len(self.owners) - 1)]
+        if owner is not None and not (owner.blanked and not owner.text.strip()):
+            return owner
+        index = next((k for k, piece in enumerate(pieces) if piece is owner), len(pieces))
+        return next((piece for piece in reversed(pieces[:index]) if piece.text.strip()), None)
+
+    def restore_places(self, ast: c_ast.FileAST) -> None:
+        """Give every coordinate the file and line that its text came from."""
+        done: set[int] = set()
+        keep: list[Any] = []
+        todo: list[Any] = [ast]
+        while todo:
+            node = todo.pop()
+            todo.extend(child for _, child in node.children())
+            coord = node.coord
+            if coord is None or id(coord) in done or not hasattr(coord, "line"):
+                continue
+            done.add(id(coord))
+            keep.append(coord)
+            origin = self.origins[min(coord.line - 1, len(self.origins) - 1)]
+            if origin >= 0:
+                coord.file, coord.line = self.result.place(origin)
+
+
+def _function_names(text: str) -> frozenset[str]:
+    """The names of the functions that a declaration declares."""
+    head = re.match(r"[^({=]*", re.sub(r"\b(?:__attribute__|__attribute)\s*\(\((?:[^()]|\([^()]*\))*\)\)", " ", text))
+    word = re.search(r"([A-Za-z_$][\w$]*)\s*\Z", head.group()) if head is not None else None
+    return frozenset({word.group(1)}) if word is not None else frozenset()
+
+
+def _opaque_typedefs(text: str) -> str:
+    """A typedef of the same names to a type that nothing is known of, as many lines long."""
+    names: Iterable[str] = sorted(declared_names(text) - {"__extension__"})
+    newlines = text.count("\n")
+    tail = re.sub(r"\{[\s\S]*\}", " ", text)
+    last = re.findall(r"[A-Za-z_$][\w$]*", re.sub(r"\b__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", " ", tail))
+    chosen = [name for name in names if name in last] or list(names)
+    return "\n" * newlines + " ".join(f"typedef {OPAQUE_TYPE} {name};" for name in chosen)

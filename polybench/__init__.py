@@ -1,0 +1,1 @@
+"""The PolyBench kernels in our own writing, and `scopt-bench`, which builds, checks and times them."""

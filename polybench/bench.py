@@ -1,0 +1,271 @@
+"""The command `scopt-bench`: build the kernels of a suite in several configurations, check them, time them side by side."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shlex
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+import scopt
+from scopt.diagnostics import InputError
+from scopt.polybench.catalog import Kernel, load_suite, own_suite, select
+from scopt.polybench.measure import Plan, measure
+from scopt.polybench.plot import draw, require_plotting
+from scopt.polybench.progress import Progress, make_progress
+from scopt.polybench.results import Cell, Results, as_json, table, write_atomically
+from scopt.polybench.toolchains import PEERS, Configuration, find_compiler, find_peer, own_configurations
+
+SIZES = ("MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE")
+
+DESCRIPTION = """\
+Measure what scopt gains on the PolyBench kernels.
+
+Each kernel is built as it is (CC -O3 -march=native), with scopt (the same flags and -fopenmp), and with the other optimizers asked
+for. Each program is first checked: built once more with -O2 -ffp-contract=off at the size --check-size, it has to print the same
+values as the original, to the last bit. Then all programs of a kernel run in turn (A B C A B C ...), so that a disturbance
+hits all alike, and a table shows the fastest run, the median, and the speedup of the fastest run over the original with the
+first compiler of --cc.
+
+A kernel that can't be transformed, compiled, or run, takes too long, or gives a wrong result is a line with its reason; the
+others go on. After Ctrl-C the table shows what there is."""
+
+EPILOG = """\
+peers (--against):
+  polly     LLVM's polyhedral optimizer, in clang: -mllvm -polly -mllvm -polly-parallel
+  graphite  GCC's: -floop-nest-optimize -ftree-parallelize-loops=THREADS
+  pluto     the source-to-source optimizer: polycc --tile --parallel, then the first compiler of --cc with -fopenmp
+  One that isn't found or doesn't work here is left out with a warning.
+
+exit status:
+  0    every original and every output of scopt was built, found correct, and timed (peers may fail)
+  1    one of them was not
+  2    bad arguments: an unknown kernel or peer, no such suite, a compiler that isn't there; nothing was run
+  130  interrupted
+
+environment:
+  The programs run with OMP_NUM_THREADS=THREADS and OMP_PROC_BIND=true.
+
+notes:
+  In PolyBench/C itself, cholesky, lu and ludcmp set up their data with an untimed product of matrices that takes longer than the
+  kernel: at LARGE allow for it in --timeout, or choose a smaller size with --defs. The kernels that come with scopt don't.
+
+examples:
+  scopt-bench gemm jacobi-2d --size MEDIUM
+  scopt-bench --against polly,graphite,pluto --json results.json --plot speedups.svg
+  scopt-bench --suite ~/polybench-c-4.2.1 --cc gcc,clang
+  scopt-bench lu --defs '-DN=1000' --scopt-flags '--tile-size 16'"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with `arguments` (the process's own by default); its exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    options = make_parser().parse_args(join_flag_values(words))
+    try:
+        kernels = select(load_suite(options.suite or own_suite()), [name for word in options.kernels for name in word.split(",") if name])
+        if options.list:
+            print("\n".join(kernel.name for kernel in kernels))
+            return 0
+        configurations = _configurations(options)
+        results = Results(_settings(options, configurations), tuple(c.name for c in configurations), {})
+        if options.plot:
+            require_plotting(options.plot)
+        _save(results, options.json)
+    except InputError as error:
+        print(f"scopt-bench: error: {error}", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, _interrupt)
+    return _run(kernels, configurations, results, options)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser; what it accepts is checked as far as the words alone allow."""
+    parser = argparse.ArgumentParser(
+        prog="scopt-bench", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("kernels", nargs="*", metavar="KERNEL", help="kernels to measure, by name (default: all of the suite)")
+    add("--version", action="version", version=f"scopt-bench {scopt.__version__}")
+    add("--list", action="store_true", help="print the names of the suite's kernels and stop")
+    what = parser.add_argument_group("what is measured")
+    what.add_argument("--suite", type=Path, metavar="DIR", help="root of a PolyBench/C tree (default: the kernels that come with scopt)")
+    what.add_argument("--size", type=_size, default="LARGE", metavar="SIZE", help=f"data set of the timed runs: {', '.join(SIZES)} (LARGE)")
+    what.add_argument("--check-size", type=_size, default="SMALL", metavar="SIZE", help="data set of the check (SMALL)")
+    what.add_argument("--defs", type=_defines, default=(), metavar="'-DN=...'", help="macros for the timed runs, in place of --size")
+    how = parser.add_argument_group("configurations")
+    how.add_argument("--cc", type=_names, default=("gcc",), metavar="CC,...", help="compilers, the first one's original is the baseline (gcc)")
+    how.add_argument("--against", type=_peers, default=(), metavar="PEER,...", help="other optimizers: polly, graphite, pluto, or all")
+    how.add_argument("--scheduler", type=_names, default=(), metavar="NAME,...", help="schedulers of scopt, each one a configuration")
+    how.add_argument("--scopt-flags", type=_words, default=(), metavar="'FLAGS'", help="more options for scopt")
+    how.add_argument("--scopt-command", type=_words, default=(), metavar="'CMD'", help="run CMD in place of this installation's scopt")
+    runs = parser.add_argument_group("runs")
+    runs.add_argument("--threads", type=_positive, default=2, metavar="N", help="OpenMP threads (2)")
+    runs.add_argument("--runs", type=_positive, default=3, metavar="N", help="timed runs of each program (3)")
+    runs.add_argument("--timeout", type=_seconds, default=600.0, metavar="S", help="seconds for each transformation, compilation and run (600)")
+    out = parser.add_argument_group("output")
+    out.add_argument("--json", type=Path, metavar="F", help="write all results to F, complete after each kernel")
+    out.add_argument("--plot", type=Path, metavar="F.svg", help="draw the speedups as bars (.svg, .pdf, .png; needs matplotlib)")
+    out.add_argument("--keep", type=Path, metavar="DIR", help="build in DIR and leave everything there")
+    return parser
+
+
+def join_flag_values(words: Sequence[str]) -> list[str]:
+    """``--defs -DN=5`` as ``--defs=-DN=5``: argparse takes a value that starts with a dash for an option."""
+    joined: list[str] = []
+    for word in words:
+        if joined and joined[-1] in ("--defs", "--scopt-flags") and word.startswith("-"):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def _run(kernels: Sequence[Kernel], configurations: Sequence[Configuration], results: Results, options: argparse.Namespace) -> int:
+    plan = Plan(
+        options.defs or (f"-D{options.size}_DATASET",), (f"-D{options.check_size}_DATASET",), options.runs, options.threads, options.timeout
+    )
+    rows: dict[str, dict[str, Cell]] = {}
+    results = Results(results.settings, results.configurations, rows)
+    interrupted = False
+    with tempfile.TemporaryDirectory(prefix="scopt-bench-") as scratch:
+        folder = (options.keep or Path(scratch)).resolve()
+        try:
+            with make_progress(len(kernels), results.baseline) as progress:
+                for kernel in kernels:
+                    _measure_row(kernel, configurations, plan, folder, rows.setdefault(kernel.name, {}), progress)
+                    _save(results, options.json)
+        except KeyboardInterrupt:
+            interrupted = True
+    _save(results, options.json)
+    print(table(results))
+    if options.plot:
+        draw(results, options.plot)
+    if interrupted:
+        print("scopt-bench: interrupted", file=sys.stderr)
+        return 130
+    peers = {configuration.name for configuration in configurations if configuration.name in PEERS}
+    return int(any(row[name].minimum is None for row in rows.values() for name in row if name not in peers))
+
+
+def _measure_row(
+    kernel: Kernel, configurations: Sequence[Configuration], plan: Plan, folder: Path, row: dict[str, Cell], progress: Progress
+) -> None:
+    for name, cell in measure(kernel, configurations, plan, folder / kernel.name, lambda text: progress.activity(kernel.name, text)):
+        row[name] = cell
+    progress.finished(kernel.name, row)
+
+
+def _configurations(options: argparse.Namespace) -> tuple[Configuration, ...]:
+    """The columns; a peer that can't be used is a warning."""
+    compilers = tuple(find_compiler(name) for name in options.cc)
+    found = list(own_configurations(compilers, options.scheduler, options.scopt_flags, options.scopt_command))
+    for name in options.against:
+        peer = find_peer(name, compilers, options.threads)
+        if isinstance(peer, str):
+            print(f"scopt-bench: warning: left out {peer}", file=sys.stderr)
+        else:
+            found.append(peer)
+    return tuple(found)
+
+
+def _settings(options: argparse.Namespace, configurations: Sequence[Configuration]) -> dict[str, object]:
+    """What a reader of the JSON needs to judge the figures."""
+    return {
+        "scopt": scopt.__version__,
+        "suite": str(options.suite) if options.suite else "scopt",
+        "size": " ".join(options.defs) or options.size,
+        "check_size": options.check_size,
+        "threads": options.threads,
+        "runs": options.runs,
+        "timeout": options.timeout,
+        "scopt_flags": list(options.scopt_flags),
+        "compilers": {c.name: c.compiler.version for c in configurations},
+        "machine": {"processor": _processor(), "cores": os.cpu_count(), "system": platform.platform()},
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def _save(results: Results, path: Path | None) -> None:
+    if path is None:
+        return
+    try:
+        write_atomically(path, as_json(results) + "\n")
+    except OSError as error:
+        raise InputError(f"--json {path}: {error.strerror}") from error
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+# --- argument types ------------------------------------------------------------------------------------------------------------------
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise argparse.ArgumentTypeError("a list of names, separated by commas, is expected")
+    return names
+
+
+def _peers(text: str) -> tuple[str, ...]:
+    names = PEERS if text == "all" else _names(text)
+    unknown = [name for name in names if name not in PEERS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"unknown peer '{unknown[0]}' (known: {', '.join(PEERS)}, or all)")
+    return names
+
+
+def _size(text: str) -> str:
+    if text.upper() not in SIZES:
+        raise argparse.ArgumentTypeError(f"unknown size '{text}' (known: {', '.join(SIZES)})")
+    return text.upper()
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+
+
+def _defines(text: str) -> tuple[str, ...]:
+    words = _words(text)
+    wrong = [word for word in words if not word.startswith("-D")]
+    if wrong:
+        raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not of the form -DNAME=VALUE")
+    return words
+
+
+def _positive(text: str) -> int:
+    value = int(text) if text.isdecimal() else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
+    return value
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+/* jacobi-2d: the mean of a point and its four neighbours, TSTEPS times from A to B and back. */
+#include "kernel.h"
+
+#ifndef TSTEPS
+#define TSTEPS DATASET(20, 40, 100, 500, 1000)
+#endif
+#ifndef N
+#define N DATASET(30, 90, 250, 1300, 2800)
+#endif
+#define _PB_TSTEPS POLYBENCH_LOOP_BOUND(TSTEPS, tsteps)
+#define _PB_N POLYBENCH_LOOP_BOUND(N, n)
+
+static void initialize(int n, DATA_TYPE POLYBENCH_2D(A, N, N, n, n), DATA_TYPE POLYBENCH_2D(B, N, N, n, n))
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            A[i][j] = ((DATA_TYPE)i * (j + 2) + 2) / n;
+            B[i][j] = ((DATA_TYPE)i * (j + 3) + 3) / n;
+        }
+}
+
+static void dump(int n, DATA_TYPE POLYBENCH_2D(A, N, N, n, n))
+{
+    POLYBENCH_DUMP_START;
+    POLYBENCH_DUMP_BEGIN("A");
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            DUMP_VALUE(i * n + j, A[i][j]);
+    POLYBENCH_DUMP_END("A");
+    POLYBENCH_DUMP_FINISH;
+}
+
+static void kernel_jacobi_2d(int tsteps, int n, DATA_TYPE POLYBENCH_2D(A, N, N, n, n), DATA_TYPE POLYBENCH_2D(B, N, N, n, n))
+{
+    int t, i, j;
+
+#pragma scop
+    for (t = 0; t < _PB_TSTEPS; t++) {
+        for (i = 1; i < _PB_N - 1; i++)
+            for (j = 1; j < _PB_N - 1; j++)
+                B[i][j] = SCALAR_VAL(0.2) * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+        for (i = 1; i < _PB_N - 1; i++)
+            for (j = 1; j < _PB_N - 1; j++)
+                A[i][j] = SCALAR_VAL(0.2) * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+    }
+#pragma endscop
+}
+
+int main(int argc, char **argv)
+{
+    int tsteps = TSTEPS, n = N;
+    POLYBENCH_2D_ARRAY_DECL(A, DATA_TYPE, N, N, n, n);
+    POLYBENCH_2D_ARRAY_DECL(B, DATA_TYPE, N, N, n, n);
+
+    initialize(n, POLYBENCH_ARRAY(A), POLYBENCH_ARRAY(B));
+    polybench_start_instruments;
+    kernel_jacobi_2d(tsteps, n, POLYBENCH_ARRAY(A), POLYBENCH_ARRAY(B));
+    polybench_stop_instruments;
+    polybench_print_instruments;
+    polybench_prevent_dce(dump(n, POLYBENCH_ARRAY(A)));
+    POLYBENCH_FREE_ARRAY(A);
+    POLYBENCH_FREE_ARRAY(B);
+    return 0;
+}

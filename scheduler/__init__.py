@@ -1,0 +1,25 @@
+"""Schedulers by name. They are imported when asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from scopt.scheduler.base import Scheduler
+
+# name → module and class; the name is what `--scheduler` takes.
+REGISTRY: dict[str, tuple[str, str]] = {
+    "isl": ("scopt.scheduler.isl_default", "IslScheduler"),
+    "identity": ("scopt.scheduler.identity", "IdentityScheduler"),
+}
+
+
+def scheduler_names() -> tuple[str, ...]:
+    """The names that `get_scheduler` knows."""
+    return tuple(REGISTRY)
+
+
+def get_scheduler(name: str) -> Scheduler:
+    """The scheduler of that name. Raises KeyError."""
+    module, attribute = REGISTRY[name]
+    scheduler: Scheduler = getattr(import_module(module), attribute)()
+    return scheduler

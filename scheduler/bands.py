@@ -1,0 +1,158 @@
+"""Properties of bands, computed from the dependences and from nothing else: permutable, coincident, what a loop carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.isl_utils import union_of_maps, walk
+from scopt.model import Dependence, Dependences, Scop
+
+_BAND = isl.schedule_node_type.band
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ordered:
+    """The dependences of a SCoP, sorted by what they ask of a schedule.
+
+    must: every pair in this order. ranges: live ranges of private arrays by array (part of `must`). reuse: pairs of accesses to one private cell, by array.
+    """
+
+    must: isl.UnionMap
+    shared: isl.UnionMap
+    ranges: dict[str, isl.UnionMap]
+    reuse: dict[str, isl.UnionMap]
+
+
+def ordered(scop: Scop, deps: Dependences) -> Ordered:
+    """Sort the dependences once for all band passes."""
+
+    def union(selected: list[Dependence]) -> isl.UnionMap:
+        return union_of_maps(d.relation for d in selected)
+
+    private = [name for name, array in scop.arrays.items() if array.private]
+    kept = [d for d in deps.all if d.kind != "input"]
+    shared = union([d for d in kept if d.array not in private])
+    ranges = {name: union([d for d in kept if d.array == name and d.kind == "flow"]) for name in private}
+    reuse = {name: union([d for d in kept if d.array == name and d.kind != "flow"]) for name in private}
+    must = shared
+    for flow in ranges.values():
+        must = must.union(flow)
+    return Ordered(must, shared, ranges, reuse)
+
+
+def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
+    """Those pairs whose ends both reach the node and agree in everything outside it: what the node has to order."""
+    domain = node.get_domain()
+    inside = pairs.intersect_domain(domain).intersect_range(domain)
+    if node.get_schedule_depth() == 0 or inside.is_empty():
+        return inside
+    return inside.eq_at_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
+
+
+def distances(pairs: isl.UnionMap, member: isl.UnionPwAff) -> isl.Set | None:
+    """The values of (sink - source) of one schedule dimension over some pairs, as ``{ [d] }``; None without pairs."""
+    if pairs.is_empty():
+        return None
+    function = isl.UnionMap.from_union_pw_aff(member)
+    deltas = pairs.apply_domain(function).apply_range(function).deltas()
+    if deltas.is_empty():
+        return None
+    return isl.Set.from_union_set(deltas)
+
+
+def nonnegative(deltas: isl.Set | None) -> bool:
+    return deltas is None or bool(deltas.is_subset(isl.Set("{ [d] : d >= 0 }")))
+
+
+def zero(deltas: isl.Set | None) -> bool:
+    return deltas is None or bool(deltas.is_subset(isl.Set("{ [d] : d = 0 }")))
+
+
+def with_properties(scop: Scop, dependences: Ordered, tree: isl.Schedule) -> isl.Schedule:
+    """The tree with each band's permutable and coincident flags as the dependences have it; bands that are not permutable are split.
+
+    A band is permutable if every active pair has non-negative distance in every member; a member is coincident if
+    all its active distances are zero, private arrays apart.
+    """
+    node = tree.get_root()
+    return _descend(node, scop, dependences).get_schedule()
+
+
+def _descend(node: isl.ScheduleNode, scop: Scop, dependences: Ordered) -> isl.ScheduleNode:
+    if node.get_type() == _BAND:
+        node = _split_band(node, dependences)
+    for position in range(node.n_children()):
+        node = _descend(node.child(position), scop, dependences).parent()
+    return node
+
+
+def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNode:
+    """The longest permutable prefix of a band as a band; the rest, split off, is met again further down."""
+    partial = node.band_get_partial_schedule()
+    members = node.band_n_member()
+    must = active(dependences.must, node)
+    reuse = {name: active(pairs, node) for name, pairs in dependences.reuse.items()}
+    width = 0
+    coincident: list[bool] = []
+    everywhere_local, relaxed = set(reuse), set[str]()
+    for position in range(members):
+        member = partial.get_at(position)
+        if not nonnegative(distances(must, member)):
+            break
+        # Live ranges may be reordered as wholes, but only while each stays within one iteration of every member.
+        still_local = {name for name in everywhere_local if _is_local(dependences.ranges[name], member, node)}
+        negative = {name for name, pairs in reuse.items() if not nonnegative(distances(pairs, member))}
+        if not (relaxed | negative) <= still_local:
+            break
+        everywhere_local, relaxed = still_local, relaxed | negative
+        coincident.append(is_coincident(node, member, dependences))
+        width += 1
+    if width == 0:
+        # The schedule orders nothing here that this member could order alone: one member, sequential.
+        width, coincident = 1, [False]
+    if width < members:
+        node = node.band_split(width)
+    for position, flag in enumerate(coincident):
+        node = node.band_member_set_coincident(position, int(flag))
+    return node.band_set_permutable(1)
+
+
+def _is_local(pairs: isl.UnionMap, member: isl.UnionPwAff, node: isl.ScheduleNode) -> bool:
+    """Whether a private array's live ranges stay within one iteration of the member, and don't cross the node's borders."""
+    return _stays_inside(pairs, node) and zero(distances(active(pairs, node), member))
+
+
+def _stays_inside(pairs: isl.UnionMap, node: isl.ScheduleNode) -> bool:
+    domain = node.get_domain()
+    entering = pairs.intersect_range(domain).subtract_domain(domain)
+    leaving = pairs.intersect_domain(domain).subtract_range(domain)
+    return bool(entering.is_empty()) and bool(leaving.is_empty())
+
+
+def is_coincident(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> bool:
+    """Whether a loop over `member` at this node carries nothing, given private copies of the arrays that `private_arrays` names."""
+    if not zero(distances(active(dependences.shared, node), member)):
+        return False
+    return private_arrays(node, member, dependences) is not None
+
+
+def private_arrays(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> tuple[str, ...] | None:
+    """The private arrays that need a copy per iteration of a parallel loop over `member`; None if copies would not do."""
+    needed = []
+    domain = node.get_domain()
+    for name, ranges in dependences.ranges.items():
+        reuse = dependences.reuse[name]
+        written_inside = not reuse.intersect_range(domain).is_empty() or not ranges.intersect_domain(domain).is_empty()
+        inner = active(ranges, node)
+        if written_inside and _stays_inside(ranges, node) and zero(distances(inner, member)):
+            needed.append(name)
+        elif not zero(distances(inner, member)) or not zero(distances(active(reuse, node), member)):
+            return None
+    return tuple(needed)
+
+
+def band_nodes(tree: isl.Schedule) -> list[isl.ScheduleNode]:
+    """All bands, parents first."""
+    return [node for node in walk(tree.get_root()) if node.get_type() == _BAND]

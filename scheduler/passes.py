@@ -1,0 +1,297 @@
+"""From a scheduler's tree to the tree that is generated: bands reordered, distributed, tiled, skewed, and marked parallel or vector.
+
+Everything is decided from the dependences and the access functions; the scheduler's own flags are overwritten first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from scopt.isl_utils import sets_of, walk
+from scopt.model import Dependences, LoopMark, MarkedSchedule, Scop
+from scopt.options import Options
+from scopt.scheduler.bands import Ordered, active, ordered, private_arrays, with_properties, distances, zero
+from scopt.scheduler.restructure import has_inner_bands, leaf_parts, reordered, sequence_of, topological, distributable
+from scopt.scheduler.sinking import sink_loops
+from scopt.scheduler.strides import Strides, linear_schedule, strides
+from scopt.scheduler.tiling import DEFAULT_TILE, DEFAULT_VECTOR_TILE, atomic, sizes_for, tiled, wavefront
+
+_BAND = isl.schedule_node_type.band
+
+
+def apply_passes(scop: Scop, deps: Dependences, tree: isl.Schedule, options: Options) -> MarkedSchedule:
+    """All band passes, in order. The result's marks stand above one-member bands."""
+    dependences = ordered(scop, deps)
+    tree = with_properties(scop, dependences, tree)
+    tree = with_properties(scop, dependences, sink_loops(scop, dependences, tree))
+    passes = _Passes(scop, dependences, options)
+    node = passes.visit(tree.get_root(), parallel_above=not options.parallel)
+    return MarkedSchedule(node.get_schedule(), dict(passes.marks))
+
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafPlan:
+    """What is to become of a band with no bands below.
+
+    order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop of its own.
+    simd: per group, whether its innermost loop carries nothing and walks through memory well. private: per group, what each lane needs a copy of.
+    tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
+    tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
+    """
+
+    order: tuple[int, ...]
+    groups: tuple[isl.UnionSet, ...]
+    simd: tuple[bool, ...]
+    private: tuple[tuple[str, ...], ...]
+    tile: bool
+    tile_vector: bool
+    parallel: int | None
+    skew: bool
+
+
+@dataclass(slots=True)
+class _Passes:
+    """One walk over the tree, parents first; `marks` collects what the inserted mark nodes mean."""
+
+    scop: Scop
+    dependences: Ordered
+    options: Options
+    marks: dict[str, LoopMark] = field(default_factory=dict)
+
+    def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
+        """Transform the subtree; returns the node at the same place."""
+        if node.get_type() != _BAND:
+            for position in range(node.n_children()):
+                node = self.visit(node.child(position), parallel_above).parent()
+            return node
+        if has_inner_bands(node):
+            return self.inner_band(node, parallel_above)
+        return self.leaf_band(node, parallel_above)
+
+    # --- bands with bands below ------------------------------------------------------------------------------------------------------
+
+    def inner_band(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
+        """A band around a sequence of others: a coincident member goes outermost and runs in parallel; else tiles run in wavefronts."""
+        width = node.band_n_member()
+        chosen = None if parallel_above else next((k for k in range(width) if node.band_member_get_coincident(k)), None)
+        if chosen is not None:
+            node = reordered(node, [chosen, *(k for k in range(width) if k != chosen)])
+        skew = chosen is None and not parallel_above and width >= 2 and self.options.tile
+        private = self.private_for(node, 0) if chosen is not None else self.private_for_wavefront(node) if skew else ()
+        levels = 0
+        if width >= 2 and self.options.tile:
+            node = tiled(node, sizes_for(self.options.tile_sizes, [DEFAULT_TILE] * width), scaled=not skew)
+            levels = 1
+        if skew:
+            node = wavefront(node, 2)
+        if levels:
+            node = atomic(atomic(node).child(0)).parent()
+        node = self.below(node, levels, parallel_above or chosen is not None or skew)
+        if chosen is not None:
+            node = self.marked(node, 0, LoopMark(parallel=True, private=private))
+        elif skew:
+            node = self.marked(node, 1, LoopMark(parallel=True, private=private))
+        return node
+
+    def below(self, node: isl.ScheduleNode, levels: int, parallel_above: bool) -> isl.ScheduleNode:
+        """Visit what lies below a band and, if it was tiled, below its point band; returns the band."""
+        for _ in range(levels + 1):
+            node = node.child(0)
+        node = self.visit(node, parallel_above)
+        for _ in range(levels + 1):
+            node = node.parent()
+        return node
+
+    # --- bands with nothing but statements below -------------------------------------------------------------------------------------
+
+    def leaf_band(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
+        plan = self.plan(node, parallel_above)
+        node = reordered(node, plan.order)
+        width = len(plan.order)
+        private = () if plan.parallel is None else self.private_for_wavefront(node) if plan.skew else self.private_for(node, plan.parallel)
+        if plan.tile or plan.tile_vector:
+            node = self.tile_leaf(node, plan)
+        depth = 1 if plan.tile or plan.tile_vector else 0
+        if depth:
+            node = node.child(0)
+        node = self.vector_loops(node, plan)
+        if depth:
+            node = node.parent()
+        if plan.parallel is not None:
+            at = 1 if plan.skew else plan.parallel
+            both = not depth and plan.parallel == width - 1  # the vector loop itself: it was marked above
+            if not both:
+                node = self.marked(node, at, LoopMark(parallel=True, private=private))
+        return node
+
+    def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:
+        """Decide everything about a leaf band from its dependences and strides."""
+        width = node.band_n_member()
+        schedule = linear_schedule(self.scop, node)
+        carried = [not node.band_member_get_coincident(k) for k in range(width)]
+        walks = [strides(self.scop, schedule, k) for k in range(width)]
+        groupings = [self.grouping(node, k) for k in range(width)]
+        quality = [walk.score() - (0 if self.can_vectorize(grouping) else 3) for walk, grouping in zip(walks, groupings, strict=True)]
+        vector = max(range(width), key=lambda k: (quality[k], k))
+        groups, free, private = groupings[vector]
+        others = [k for k in range(width) if k != vector]
+        coincident = [k for k in others if not carried[k]]
+        parallel: int | None = None
+        skew = tile_vector = False
+        if coincident:
+            others = [coincident[0], *(k for k in others if k != coincident[0])]
+            parallel = 0
+        elif not carried[vector]:
+            parallel, tile_vector = len(others), bool(others) and self.options.tile
+        elif width >= 2 and self.options.tile:
+            parallel, skew = 1, True
+        tile = self.options.tile and width >= 2 and (width >= 3 or skew or walks[vector].other_reads + walks[vector].other_writes > 0)
+        if skew and width == 2:
+            tile_vector = True
+        if tile and not carried[vector]:
+            tile_vector = True
+        if parallel_above:
+            parallel, skew, tile_vector = None, False, tile and not carried[vector]
+        if tile_vector and not skew and parallel == len(others):
+            parallel = 0  # its tile loop goes outermost
+        simd = tuple(ok and self.options.simd and walks[vector].contiguous for ok in free)
+        return LeafPlan((*others, vector), groups, simd, private, tile, tile_vector, parallel, skew)
+
+    def can_vectorize(self, grouping: tuple[tuple[isl.UnionSet, ...], tuple[bool, ...], tuple[tuple[str, ...], ...]]) -> bool:
+        return any(grouping[1])
+
+    def grouping(
+        self, node: isl.ScheduleNode, vector: int
+    ) -> tuple[tuple[isl.UnionSet, ...], tuple[bool, ...], tuple[tuple[str, ...], ...]]:
+        """The statement groups of an innermost loop over `vector`: distributed where legal; whether each carries nothing; its private copies."""
+        parts = leaf_parts(node.child(0)) or [node.get_domain()]
+        partial = node.band_get_partial_schedule()
+        member = partial.get_at(vector)
+
+        def inner(pairs: isl.UnionMap) -> isl.UnionMap:
+            found = active(pairs, node)
+            for k in range(node.band_n_member()):
+                if k != vector and not found.is_empty():
+                    found = found.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)))
+            return found
+
+        must = inner(self.dependences.must)
+        order = topological(parts, must)
+        if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
+            order = [list(range(len(parts)))]
+        groups, free, private = [], [], []
+        for indices in order:
+            domain = parts[indices[0]]
+            for index in indices[1:]:
+                domain = domain.union(parts[index])
+            shared = inner(self.dependences.shared).intersect_domain(domain).intersect_range(domain)
+            copies = self.copies(inner, domain, member)
+            groups.append(domain)
+            free.append(zero(distances(shared, member)) and copies is not None)
+            private.append(copies or ())
+        return tuple(groups), tuple(free), tuple(private)
+
+    def copies(self, inner: object, domain: isl.UnionSet, member: isl.UnionPwAff) -> tuple[str, ...] | None:
+        """Private arrays that each lane of a vector loop needs a copy of; None if a live range would leave its lane."""
+        assert callable(inner)
+        needed = []
+        for name, ranges in self.dependences.ranges.items():
+            reuse = self.dependences.reuse[name].intersect_domain(domain).intersect_range(domain)
+            touched = ranges.intersect_domain(domain).union(ranges.intersect_range(domain))
+            inside = ranges.intersect_domain(domain).intersect_range(domain)
+            if reuse.is_empty() and touched.is_empty():
+                continue
+            if zero(distances(inner(reuse), member)) and zero(distances(inner(inside), member)):
+                continue  # each lane has cells of its own
+            if touched.subtract(inside).is_empty() and zero(distances(inner(inside), member)):
+                needed.append(name)
+            else:
+                return None
+        return tuple(needed)
+
+    def tile_leaf(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
+        """Tile what the plan tiles; a vector tile loop that alone can be parallel goes outermost. Returns the tile band; its child is the whole point band."""
+        width = len(plan.order)
+        defaults = [DEFAULT_TILE if plan.tile else 1] * (width - 1) + [DEFAULT_VECTOR_TILE]
+        sizes = sizes_for(self.options.tile_sizes, defaults) if plan.tile else (*defaults[:-1], *sizes_for(self.options.tile_sizes[-1:], defaults[-1:]))
+        node = tiled(node, sizes, scaled=not plan.skew)
+        node = atomic(node.child(0)).parent()
+        keep = list(range(width)) if plan.tile else []
+        if not plan.tile_vector and plan.tile:
+            keep = keep[:-1]
+        if plan.tile_vector and not plan.tile:
+            keep = [width - 1]
+        elif plan.tile_vector and plan.parallel == 0 and not plan.skew and not node.band_member_get_coincident(0):
+            keep = [width - 1, *range(width - 1)]
+        if keep != list(range(width)):
+            node = self.selected(node, keep)
+        return atomic(wavefront(node, 2) if plan.skew else node)
+
+    @staticmethod
+    def selected(node: isl.ScheduleNode, keep: Sequence[int]) -> isl.ScheduleNode:
+        """A permutable band with only some of its members: the point band below still orders everything."""
+        partial = node.band_get_partial_schedule()
+        flags = [node.band_member_get_coincident(k) for k in keep]
+        combined = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(keep[0]))
+        for k in keep[1:]:
+            combined = combined.flat_range_product(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)))
+        node = node.delete().insert_partial_schedule(combined).band_set_permutable(1)
+        for position, flag in enumerate(flags):
+            node = node.band_member_set_coincident(position, int(flag))
+        return node
+
+    def vector_loops(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
+        """Split the innermost member off, give each statement group a loop of its own, and mark the loops. Returns the band it was given."""
+        width = node.band_n_member()
+        whole_parallel = plan.parallel == width - 1 and not plan.tile and not plan.tile_vector
+        if width > 1:
+            node = node.band_split(width - 1).child(0)
+        if len(plan.groups) > 1:
+            partial = node.band_get_partial_schedule()
+            node = node.cut().insert_sequence(sequence_of(plan.groups))
+            for position, group in enumerate(plan.groups):
+                child = node.child(position).child(0).insert_partial_schedule(partial.intersect_domain(group)).band_set_permutable(1)
+                node = self.mark_vector(child, plan, position, whole_parallel).parent().parent()
+        else:
+            node = self.mark_vector(node, plan, 0, whole_parallel)
+        return node.parent() if width > 1 else node
+
+    def mark_vector(self, node: isl.ScheduleNode, plan: LeafPlan, group: int, parallel: bool) -> isl.ScheduleNode:
+        if not (plan.simd[group] or parallel):
+            return node
+        mark = LoopMark(parallel=parallel, simd=plan.simd[group], private=plan.private[group])
+        return node.insert_mark(self.name(mark))
+
+    # --- marks ------------------------------------------------------------------------------------------------------------------------
+
+    def name(self, mark: LoopMark) -> isl.Id:
+        key = f"loop{len(self.marks)}"
+        self.marks[key] = mark
+        return isl.Id.alloc(self.scop.context.get_ctx(), key, None) if hasattr(isl.Id, "alloc") else isl.Id(key)
+
+    def marked(self, node: isl.ScheduleNode, member: int, mark: LoopMark) -> isl.ScheduleNode:
+        """Isolate one member of a band in a band of its own and put a mark above it. Returns the node at the band's place."""
+        width = node.band_n_member()
+        if member + 1 < width:
+            node = node.band_split(member + 1)
+        if member == 0:
+            return node.insert_mark(self.name(mark))
+        node = node.band_split(member).child(0)
+        return node.insert_mark(self.name(mark)).parent()
+
+    def private_for(self, node: isl.ScheduleNode, member: int) -> tuple[str, ...]:
+        """Private arrays of a parallel loop over one member (or over its tiles: a range that stays in an iteration stays in a tile)."""
+        return private_arrays(node, node.band_get_partial_schedule().get_at(member), self.dependences) or ()
+
+    def private_for_wavefront(self, node: isl.ScheduleNode) -> tuple[str, ...]:
+        """Private arrays of the tiles of one wavefront: those whose live ranges stay in one iteration of the first two members."""
+        partial = node.band_get_partial_schedule()
+        first = set(private_arrays(node, partial.get_at(0), self.dependences) or ())
+        return tuple(name for name in private_arrays(node, partial.get_at(1), self.dependences) or () if name in first)
+
+
+__all__ = ["LeafPlan", "Strides", "apply_passes", "sets_of", "walk"]

@@ -1,0 +1,113 @@
+"""Band surgery that keeps the execution order of dependences: reorder members, sink a loop into a sequence, merge nested bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from scopt.isl_utils import sets_of, union_of_sets, walk
+from scopt.scheduler.bands import Ordered, active
+
+_TYPE = isl.schedule_node_type
+
+
+def has_inner_bands(node: isl.ScheduleNode) -> bool:
+    """Whether a band node has bands below it."""
+    return any(inner.get_type() == _TYPE.band for inner in walk(node.child(0)))
+
+
+def reordered(node: isl.ScheduleNode, order: Sequence[int]) -> isl.ScheduleNode:
+    """A permutable band with its members in another order."""
+    if list(order) == list(range(node.band_n_member())):
+        return node
+    partial = node.band_get_partial_schedule()
+    flags = [node.band_member_get_coincident(k) for k in order]
+    columns = [isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)) for k in order]
+    combined = columns[0]
+    for column in columns[1:]:
+        combined = combined.flat_range_product(column)
+    node = node.delete().insert_partial_schedule(combined).band_set_permutable(1)
+    for position, flag in enumerate(flags):
+        node = node.band_member_set_coincident(position, int(flag))
+    return node
+
+
+def leaf_parts(node: isl.ScheduleNode) -> list[isl.UnionSet] | None:
+    """The statements below a band as groups in execution order, where only sequences and sets of leaves lie below; None otherwise."""
+    kind = node.get_type()
+    if kind == _TYPE.leaf:
+        return [node.get_domain()]
+    if kind in (_TYPE.sequence, _TYPE.set):
+        parts: list[isl.UnionSet] = []
+        for position in range(node.n_children()):
+            inner = leaf_parts(node.child(position).child(0))
+            if inner is None:
+                return None
+            parts += inner
+        return parts
+    return None
+
+
+def topological(parts: Sequence[isl.UnionSet], pairs: isl.UnionMap) -> list[list[int]]:
+    """Strongly connected components of the parts under some dependences, in a legal order that keeps the given one where it is free.
+
+    Returns groups of indices into `parts`; a group with several parts can't be distributed.
+    """
+    count = len(parts)
+    edges = [[False] * count for _ in range(count)]
+    for source in range(count):
+        leaving = pairs.intersect_domain(parts[source])
+        if leaving.is_empty():
+            continue
+        for sink in range(count):
+            edges[source][sink] = source != sink and not leaving.intersect_range(parts[sink]).is_empty()
+    reach = [row[:] for row in edges]
+    for middle in range(count):
+        for source in range(count):
+            if reach[source][middle]:
+                for sink in range(count):
+                    reach[source][sink] = reach[source][sink] or reach[middle][sink]
+    groups: list[list[int]] = []
+    for part in range(count):
+        home = next((group for group in groups if reach[part][group[0]] and reach[group[0]][part]), None)
+        if home is None:
+            groups.append([part])
+        else:
+            home.append(part)
+    ordered: list[list[int]] = []
+    while groups:
+        free = next(g for g in groups if not any(reach[other[0]][g[0]] for other in groups if other is not g))
+        ordered.append(free)
+        groups.remove(free)
+    return ordered
+
+
+def distributable(parts: Sequence[isl.UnionSet], groups: Sequence[Sequence[int]], dependences: Ordered, node: isl.ScheduleNode) -> bool:
+    """Whether live ranges of private arrays allow one loop a group: none may lead from one group to another, or copies would be overwritten."""
+    whole = {k: g for g, group in enumerate(groups) for k in group}
+    for ranges in dependences.ranges.values():
+        inner = active(ranges, node)
+        if inner.is_empty():
+            continue
+        for source, domain in enumerate(parts):
+            leaving = inner.intersect_domain(domain)
+            if any(whole[sink] != whole[source] and not leaving.intersect_range(other).is_empty() for sink, other in enumerate(parts)):
+                return False
+    return True
+
+
+def sequence_of(parts: Sequence[isl.UnionSet]) -> isl.UnionSetList:
+    """A list of filters for `insert_sequence`."""
+    result = isl.UnionSetList.alloc(parts[0].get_ctx(), len(parts))
+    for part in parts:
+        universes = union_of_sets(isl.Set.universe(piece.get_space()) for piece in sets_of(part))
+        result = result.add(universes)
+    return result
+
+
+def merged_with_child(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """A band and the band right below it as one band, marked permutable: the caller has proved it, or splits it again by the dependences."""
+    upper, lower = node.band_get_partial_schedule(), node.child(0).band_get_partial_schedule()
+    combined = upper.flat_range_product(lower)
+    return node.child(0).delete().parent().delete().insert_partial_schedule(combined).band_set_permutable(1)

@@ -1,0 +1,105 @@
+"""How an inner loop walks through memory: the stride of every access along one band member, all other schedule dimensions fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import islpy as isl
+
+from scopt.model import Scop, Statement
+from scopt.scheduler.linear import Vector, coefficients, dot, solve, subscript_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Strides:
+    """Counts of a loop's accesses by what one iteration does to the last subscript; writes counted apart.
+
+    unit: moves by ±1. invariant: stays. other: jumps (another row, a larger step, or unknown).
+    """
+
+    unit_reads: int = 0
+    unit_writes: int = 0
+    invariant_reads: int = 0
+    invariant_writes: int = 0
+    other_reads: int = 0
+    other_writes: int = 0
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the loop is worth vectorizing: something moves by one, no write jumps, and jumping reads are few."""
+        moving = self.unit_reads + self.unit_writes
+        return moving > 0 and self.other_writes == 0 and 2 * self.other_reads <= moving
+
+    def score(self) -> float:
+        """Larger is better for an innermost loop; a jump costs more than a unit stride gains."""
+        return self.unit_reads + 2 * self.unit_writes + 0.5 * self.invariant_reads + 0.5 * self.invariant_writes - 2 * self.other_reads - 4 * self.other_writes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearSchedule:
+    """Rows of a schedule by statement, for what strides need.
+
+    prefix: rows outside the band. members: rows of the band's members. A statement with a row that isn't linear is absent.
+    """
+
+    prefix: Mapping[str, tuple[Vector, ...]]
+    members: Mapping[str, tuple[Vector, ...]]
+
+
+def linear_schedule(scop: Scop, node: isl.ScheduleNode) -> LinearSchedule:
+    """The rows of a band node and of everything above it."""
+    outside, inside = node.get_prefix_schedule_multi_union_pw_aff(), node.band_get_partial_schedule()
+    prefix: dict[str, tuple[Vector, ...]] = {}
+    members: dict[str, tuple[Vector, ...]] = {}
+    for statement in _statements(scop, node):
+        above = _rows(outside, statement) if node.get_schedule_depth() else ()
+        own = _rows(inside, statement)
+        if above is not None and own is not None:
+            prefix[statement.name], members[statement.name] = above, own
+    return LinearSchedule(prefix, members)
+
+
+def _statements(scop: Scop, node: isl.ScheduleNode) -> list[Statement]:
+    names: set[str] = set()
+    node.get_domain().foreach_set(lambda part: names.add(part.get_tuple_name()))
+    return [statement for statement in scop.statements if statement.name in names]
+
+
+def _rows(functions: isl.MultiUnionPwAff, statement: Statement) -> tuple[Vector, ...] | None:
+    rows = []
+    for position in range(functions.dim(isl.dim_type.out)):
+        pieces = functions.get_at(position).get_pw_aff_list()
+        own = [piece for k in range(pieces.n_pw_aff()) if (piece := pieces.get_at(k)).get_tuple_id(isl.dim_type.in_).get_name() == statement.name]
+        row = coefficients(own[0]) if own else None
+        if row is None:
+            return None
+        rows.append(row)
+    return tuple(rows)
+
+
+def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
+    """The strides of all statements' accesses along one member of the band."""
+    counts = {"unit_reads": 0, "unit_writes": 0, "invariant_reads": 0, "invariant_writes": 0, "other_reads": 0, "other_writes": 0}
+    for name, rows in schedule.members.items():
+        outside = schedule.prefix[name]
+        wanted = [0] * len(outside) + [int(k == member) for k in range(len(rows))]
+        direction = solve([*outside, *rows], wanted)
+        if direction is None or not any(direction):
+            continue  # the statement runs once for each iteration of the other loops: it doesn't move here
+        for access in scop.statement(name).accesses:
+            kind = _kind(subscript_rows(access.relation), direction)
+            counts[f"{kind}_{'writes' if access.is_write else 'reads'}"] += 1
+    return Strides(**counts)
+
+
+def _kind(rows: Sequence[Vector] | None, direction: Vector) -> str:
+    if rows is None:
+        return "other"
+    moves = [dot(row, direction) for row in rows]
+    if not any(moves):
+        return "invariant"
+    if not any(moves[:-1]) and abs(moves[-1]) == Fraction(1):
+        return "unit"
+    return "other"

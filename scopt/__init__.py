@@ -1,0 +1,36 @@
+"""scopt: a polyhedral source-to-source loop optimizer for C.
+
+``optimize(source, options)`` is the Python API; ``scopt in.c -o out.c`` is the command.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path as _Path
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+if _TYPE_CHECKING:
+    from scopt.options import Options as Options
+    from scopt.pipeline import Result as Result
+    from scopt.pipeline import optimize as optimize
+
+__version__ = "0.1.0"
+__all__ = ["Options", "Result", "__version__", "optimize"]
+
+# A plain checkout keeps the stages in root folders; installed, they are subpackages. Where setup.py stands beside the
+# folders, their parent joins the package's path, so that `python -m scopt` and pytest work without an install.
+_root = _Path(__file__).resolve().parent.parent
+if (_root / "setup.py").is_file() and (_root / "frontend").is_dir():
+    __path__.append(str(_root))
+
+
+def __getattr__(name: str) -> object:
+    """Load the API on first use: `scopt --version` must not import isl."""
+    if name in ("optimize", "Result"):
+        from scopt import pipeline
+
+        return getattr(pipeline, name)
+    if name == "Options":
+        from scopt.options import Options
+
+        return Options
+    raise AttributeError(f"module 'scopt' has no attribute {name!r}")

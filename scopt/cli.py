@@ -1,0 +1,319 @@
+"""The command `scopt`: arguments, files, exit codes. What is done with the text is the business of `scopt.pipeline`."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn, get_args
+
+from scopt import __version__
+from scopt.diagnostics import InputError, Location, Remark, remarks_as_json
+from scopt.options import Options, VerifyLevel
+
+DONE, REFUSED, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
+
+# Flags of the compiler that matter to its preprocessor. Longer names first: -include also starts with -i.
+_WITH_VALUE = ("-idirafter", "-imacros", "-include", "-iquote", "-isystem", "-I", "-D", "-U")
+_ALONE = ("-std=", "-ansi", "-nostdinc", "-pthread", "-undef", "-f", "-m")
+# Flags that change nothing here: taken, so that a build can pass its $(CFLAGS) as they are.
+_IGNORED = ("-O", "-W", "-g", "-pedantic", "-pipe", "-w")
+
+_DESCRIPTION = """\
+Reads C, makes the loops between `#pragma scop` and `#pragma endscop` faster (tiled, vectorizable,
+parallel with OpenMP), and writes C that computes the same results bit for bit. Everything outside
+these regions stays as it is, byte for byte. A region that can't be handled stays as it is too, and
+a remark on stderr says what stood in the way and what could be changed.
+"""
+
+_EPILOG = """\
+exit codes:
+  0  done, also if nothing was optimized
+  1  with --strict: a marked region was left as it was
+  2  unusable input (no such file, syntax error) or wrong arguments; nothing is written
+  130, 141  interrupted; nobody reads the output any more
+
+examples:
+  scopt gemm.c -o gemm.opt.c && gcc -O3 -fopenmp gemm.opt.c -lm
+  scopt -Iinclude -DN=2000 -std=gnu11 kernel.c -o kernel.opt.c
+  scopt --tile-size 64,64,16 --no-simd kernel.c -o kernel.opt.c
+  cat kernel.c | scopt - --remarks=json 2>remarks.json | gcc -O3 -fopenmp -x c - -lm
+
+In a marked region, arrays and pointers that are parameters are taken not to overlap. Give scopt
+the same -D, -U, -I and -std= as the compiler.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """Arguments sorted into flags for the preprocessor, in their order, and the rest; `missing` is a flag that lacks its value."""
+
+    cpp_flags: tuple[str, ...]
+    rest: tuple[str, ...]
+    missing: str = ""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with the given arguments (without the program's name; default: the process's); returns the exit code."""
+    try:
+        return _run(sys.argv[1:] if argv is None else list(argv))
+    except KeyboardInterrupt:
+        print("scopt: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads any more. The interpreter flushes stdout once more at its end; that must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _run(argv: Sequence[str]) -> int:
+    parser = _parser()
+    split = _split_flags(argv)
+    if split.missing:
+        parser.error(f"argument {split.missing}: expected one argument")
+    arguments = parser.parse_args(split.rest)
+    options = _options(parser, arguments, split.cpp_flags)
+    try:
+        source, name = _read(arguments.input)
+        outcome = _optimize(source, options, name)
+        _write(outcome.text, arguments.output)
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return UNUSABLE
+    _report(outcome.remarks, arguments)
+    return REFUSED if arguments.strict and outcome.refused else DONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What is written and told. refused: a marked region stayed as it was."""
+
+    text: bytes
+    remarks: tuple[Remark, ...] = field(default=())
+    refused: bool = False
+
+
+def _optimize(source: bytes, options: Options, name: str) -> _Outcome:
+    """Transform the source. A fault of scopt itself, outside of any region, costs nobody their file: it goes through unchanged."""
+    from scopt.pipeline import optimize  # isl takes a while to load: --help and --version do without
+
+    try:
+        result = optimize(source, options, file=name)
+    except InputError:
+        raise
+    except Exception as error:
+        remark = Remark(
+            "missed",
+            "internal.error",
+            f"internal error, the file is left as it was: {type(error).__name__}: {error}",
+            Location(name, 1),
+            "please report this with the input",
+        )
+        return _Outcome(source, (remark,), refused=True)
+    refused = any(region.marked and not region.transformed for region in result.regions)
+    return _Outcome(result.text, result.remarks, refused)
+
+
+def _read(path: str) -> tuple[bytes, str]:
+    """The source and the name it has in messages; `-` is stdin."""
+    if path == "-":
+        return sys.stdin.buffer.read(), "<stdin>"
+    try:
+        return Path(path).read_bytes(), path
+    except OSError as error:
+        raise InputError(f"scopt: error: {path}: {error.strerror or error}") from None
+
+
+def _write(text: bytes, path: str) -> None:
+    if path == "-":
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
+        return
+    from scopt.files import write_atomically
+
+    try:
+        write_atomically(Path(path), text)
+    except OSError as error:
+        raise InputError(f"scopt: error: {path}: {error.strerror or error}") from None
+
+
+def _report(remarks: tuple[Remark, ...], arguments: argparse.Namespace) -> None:
+    if arguments.quiet:
+        return
+    if arguments.remarks == "json":
+        print(remarks_as_json(remarks), file=sys.stderr)
+        return
+    for remark in remarks:
+        print(remark.text(), file=sys.stderr)
+
+
+def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp_flags: tuple[str, ...]) -> Options:
+    if arguments.scheduler is not None:
+        from scopt.scheduler import scheduler_names
+
+        if arguments.scheduler not in scheduler_names():
+            parser.error(f"argument --scheduler: there is no scheduler {arguments.scheduler!r}, only {', '.join(scheduler_names())}")
+    tile, sizes = arguments.tile_size
+    return Options(
+        cc=arguments.cc,
+        cpp_flags=cpp_flags,
+        autodetect=arguments.autodetect,
+        scheduler=arguments.scheduler or Options().scheduler,
+        tile=tile,
+        tile_sizes=sizes,
+        parallel=not arguments.no_parallel,
+        simd=not arguments.no_simd,
+        verify=arguments.verify,
+        budget=arguments.budget,
+    )
+
+
+def _split_flags(argv: Sequence[str]) -> _Split:
+    """Take the compiler's flags out of the arguments, joined (-DN=3) or apart (-D N=3), in the order in which they stand."""
+    flags: list[str] = []
+    rest: list[str] = []
+    arguments = iter(argv)
+    for argument in arguments:
+        name = next((flag for flag in _WITH_VALUE if argument.startswith(flag)), None)
+        if argument == "--":
+            return _Split(tuple(flags), (*rest, argument, *arguments))
+        if name is not None:
+            value = argument[len(name) :] or next(arguments, None)
+            if value is None:
+                return _Split(tuple(flags), tuple(rest), missing=name)
+            flags += [name + value] if len(name) == 2 else [name, value]
+        elif argument.startswith(_ALONE):
+            flags.append(argument)
+        elif not argument.startswith(_IGNORED):
+            rest.append(argument)
+    return _Split(tuple(flags), tuple(rest))
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Paragraphs as they are written, and a fixed width: the help is the manual page, the same wherever it is read."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=27, width=100)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A short error: the usage line of thirty options would bury it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(UNUSABLE, f"scopt: error: {message}\nTry 'scopt --help'.\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="scopt",
+        usage="scopt [options] FILE [-o FILE]",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+        add_help=False,
+    )
+    _add_file_arguments(parser)
+    _add_compiler_arguments(parser)
+    _add_transformation_arguments(parser)
+    _add_checking_arguments(parser)
+    return parser
+
+
+def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", metavar="FILE", help="the C file to read; - is stdin")
+    group = parser.add_argument_group("files and messages")
+    group.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="where to write, all at once or not at all; may be the input (default: -, stdout)"
+    )
+    group.add_argument(
+        "--remarks",
+        choices=("text", "json"),
+        default="text",
+        help="how remarks are written to stderr: a line each, or one JSON array (default: text)",
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="no remarks; errors are still shown")
+    group.add_argument("--strict", action="store_true", help="exit with 1 if a marked region was left as it was")
+    group.add_argument("--version", action="version", version=f"scopt {__version__}", help="show the version and exit")
+    group.add_argument("-h", "--help", action="help", help="show this help and exit")
+
+
+def _add_compiler_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "compiler",
+        "The source goes through the real preprocessor. These flags are handed to it in their order,\n"
+        "joined (-DN=3) or apart (-D N=3). So are -f… and -m…; -O…, -g and -W… are taken and ignored,\n"
+        "so that a build can pass its $(CFLAGS).",
+    )
+    group.add_argument("--cc", default=Options().cc, metavar="CC", help="the C compiler (default: %(default)s)")
+    # Documentation only: `_split_flags` has taken these out before argparse sees the arguments, to keep their order.
+    for flag, metavar, text in (
+        ("-I", "DIR", "look for headers in DIR"),
+        ("-D", "NAME[=VALUE]", "define a macro"),
+        ("-U", "NAME", "undefine a macro"),
+        ("-std", "STANDARD", "the language standard, such as -std=gnu11"),
+        ("-include", "FILE", "read FILE first"),
+        ("-isystem", "DIR", "look for system headers in DIR"),
+        ("-iquote", "DIR", 'look for #include "…" in DIR'),
+    ):
+        group.add_argument(flag, metavar=metavar, help=text, dest=argparse.SUPPRESS, default=argparse.SUPPRESS)
+
+
+def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is done")
+    group.add_argument("--autodetect", action="store_true", help="also find regions without pragmas, as large as possible, where nothing can overlap")
+    group.add_argument("--scheduler", metavar="NAME", help=f"isl (tiles and fuses), identity (keeps the order) … (default: {Options().scheduler})")
+    group.add_argument(
+        "--tile-size",
+        metavar="N[,N…]|none",
+        type=_tile_sizes,
+        default=(True, ()),
+        help="tile sizes from the outermost level on, the last one repeated; none: no tiling (default: chosen by the number of loops)",
+    )
+    group.add_argument("--no-parallel", action="store_true", help="no `omp parallel for`")
+    group.add_argument("--no-simd", action="store_true", help="no `omp simd`")
+
+
+def _add_checking_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("checks")
+    group.add_argument(
+        "--verify",
+        choices=get_args(VerifyLevel),
+        default=Options().verify,
+        help="schedule: every dependence is kept in order, parallel loops carry none; full: the emitted loops and the printed C are read back and "
+        "compared as well (default: %(default)s)",
+    )
+    group.add_argument(
+        "--budget",
+        metavar="SECONDS",
+        type=_seconds,
+        default=Options().budget,
+        help="how long one region may take before it is left as it was; 0: as long as it needs (default: %(default)g)",
+    )
+
+
+def _tile_sizes(text: str) -> tuple[bool, tuple[int, ...]]:
+    """(whether to tile, the sizes)."""
+    if text == "none":
+        return False, ()
+    try:
+        sizes = tuple(int(size) for size in text.split(","))
+    except ValueError:
+        sizes = (0,)
+    if min(sizes) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a list of positive numbers such as 32,64 nor 'none'")
+    return True, sizes
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return seconds

@@ -1,0 +1,352 @@
+"""The data dictionary: what the stages hand to each other.
+
+Everything here is frozen. isl objects are immutable too. Spaces: a statement `S` with iterators (i, j) lives in the named
+set space ``S[i, j]``; parameters are isl parameters with the C name; an array `A` of two dimensions is ``A[_, _]``,
+a scalar `t` is ``t[]``. Schedules map statement instances to unnamed integer tuples (or are schedule trees).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.diagnostics import Location, Remark
+
+AccessKind = Literal["read", "write", "may-write"]
+
+
+@dataclass(frozen=True, slots=True)
+class CType:
+    """The type of an object, as far as extraction and printing need it.
+
+    spelling: the C type of one element, without array parts or qualifiers: ``double``, ``unsigned int``, a typedef's name.
+    integer/floating: what the element is once typedefs are resolved; both False for structs, pointers and the unknown.
+    signed: of an integer element. bits: its width, 0 if unknown.
+    volatile/atomic/const: the element's qualifiers.
+    """
+
+    spelling: str
+    integer: bool = False
+    floating: bool = False
+    signed: bool = True
+    bits: int = 0
+    volatile: bool = False
+    atomic: bool = False
+    const: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Array:
+    """An array or scalar that a SCoP accesses.
+
+    name: unique in the SCoP, and the tuple name in isl. spelling: its name in C (another one only where isl would take `name` for a keyword).
+    type: of an element. extents: one C expression a dimension, outermost first; None where unknown (the first dimension of a
+      pointer or parameter, a flexible array). () for a scalar.
+    sizes: the same as integers where they are constants, else None. Hints and out-of-bounds checks only.
+    pointer: reached through a pointer value (a parameter ``double *a``, ``double a[n][m]`` or a local pointer).
+    private: dead outside one execution of its scope and never read before it is written there (see `live_out`): its
+      anti and output dependences may be removed by giving each thread its own copy.
+    local: declared inside the region, so that the printer has to declare it. declaration: that declaration, else None.
+    """
+
+    name: str
+    spelling: str
+    type: CType
+    extents: tuple[c_ast.Node | None, ...] = ()
+    sizes: tuple[int | None, ...] = ()
+    pointer: bool = False
+    private: bool = False
+    local: bool = False
+    declaration: c_ast.Decl | None = None
+    location: Location | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self.extents)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """One reference of a statement to one array.
+
+    relation: isl.Map ``[params] -> { S[i, …] -> A[a, …] }``, intersected with the statement's domain; exact for a single
+      subscripted reference, a superset for opaque statements (then a write is a ``may-write``).
+    node: the reference in `Statement.body`, or None (a pure function that may read everything).
+    """
+
+    array: str
+    kind: AccessKind
+    relation: isl.Map
+    node: c_ast.Node | None
+    location: Location
+
+    @property
+    def is_write(self) -> bool:
+        return self.kind != "read"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    """A statement of the SCoP: executed as a whole, once for each point of its domain.
+
+    name: ``S0``, ``S1``, … in textual order.
+    domain: isl.Set ``[params] -> { S0[i, j] : … }``.
+    iterators: C names of the enclosing loops' iterators, outermost first, as they stand in `body`.
+    iterator_types: their C types, for casts where the value (not a subscript) is used.
+    body: the statement as pycparser's node, macros expanded, region-local names already unique. Where an iterator is used, it is an
+      ``ID`` with a name of `iterators`. Never modified: the printer works on a copy.
+    accesses: reads and writes; within one instance all reads come before all writes.
+    """
+
+    name: str
+    domain: isl.Set
+    iterators: tuple[str, ...]
+    iterator_types: tuple[CType, ...]
+    body: c_ast.Node
+    accesses: tuple[Access, ...]
+    location: Location
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """A symbolic constant of the SCoP: an integer that the region reads and never writes.
+
+    name: the isl parameter, which is what `Name` expressions hold. spelling: the same in C (another one only for isl's keywords).
+    estimate: a guess of its value from array extents or macros, for cost models only; None if nothing is known.
+    """
+
+    name: str
+    spelling: str
+    type: CType
+    estimate: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scop:
+    """A static control part.
+
+    context: isl.Set ``[params] -> { : … }``, what is known of the parameters.
+    kills: the declarations of locals, as pseudo-statements `K0`, … that write what they declare: its old value is gone. Not executed.
+    schedule: the original execution order as a schedule tree over `domain`.
+    order: the same as a union map to one flat, zero-padded space, kills included, for dependence analysis.
+    reserved: every identifier that the emitted code must not use for names of its own (all identifiers and macros of the translation unit).
+    typedefs: names that are types where the region stands (the printed C is parsed again with them).
+    long_type/long_suffix: an integer type of 64 bits on the target, and the suffix of its literals (``long``/``L``, or ``long long``/``LL``).
+    assumptions: analysis remarks on what was taken for granted (no aliasing, …).
+    """
+
+    name: str
+    location: Location
+    context: isl.Set
+    parameters: tuple[Parameter, ...]
+    arrays: Mapping[str, Array]
+    statements: tuple[Statement, ...]
+    schedule: isl.Schedule
+    order: isl.UnionMap
+    kills: tuple[Statement, ...] = ()
+    reserved: frozenset[str] = frozenset()
+    typedefs: frozenset[str] = frozenset()
+    long_type: str = "long"
+    long_suffix: str = "L"
+    assumptions: tuple[Remark, ...] = ()
+
+    @property
+    def domain(self) -> isl.UnionSet:
+        """Union of the statements' domains, intersected with the context."""
+        union = isl.UnionSet.from_set(self.statements[0].domain)
+        for statement in self.statements[1:]:
+            union = union.union(isl.UnionSet.from_set(statement.domain))
+        return union.intersect_params(self.context)
+
+    def statement(self, name: str) -> Statement:
+        return next(s for s in self.statements if s.name == name)
+
+
+DependenceKind = Literal["flow", "anti", "output", "input"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependence:
+    """All dependences of one kind, over one array, from one statement to another.
+
+    relation: isl.Map ``{ S[…] -> T[…] }``, the earlier instance to the later one.
+    Flow dependences are value-based (the last write before the read, and may-writes between); anti and output dependences too,
+    except over private arrays, where they hold every pair: a schedule may drop those whose live ranges stay apart.
+    """
+
+    kind: DependenceKind
+    array: str
+    source: str
+    sink: str
+    relation: isl.Map
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependences:
+    """The dependences of a SCoP.
+
+    must: flow over all arrays; anti and output over arrays that are not private. A legal schedule orders every pair.
+    live_ranges: the flow dependences over private arrays (part of `must` too).
+    reuse: anti and output pairs over private arrays: two live ranges of one cell. A legal schedule keeps each such pair of ranges apart,
+      in either order; a loop that carries no live range and has none across its borders may be parallel with a private copy.
+    """
+
+    all: tuple[Dependence, ...]
+
+    def select(self, *kinds: DependenceKind) -> tuple[Dependence, ...]:
+        return tuple(d for d in self.all if d.kind in kinds)
+
+
+# --- the simplified form (papers: "MLIR: The case for a simplified polyhedral form") -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A loop iterator of the nest or a parameter of the SCoP."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Σ cₖ·xₖ + constant. terms: (coefficient ≠ 0, expression that is neither Sum nor Const), each expression once."""
+
+    terms: tuple[tuple[int, Expr], ...]
+    constant: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FloorDiv:
+    """⌊numerator / divisor⌋, divisor > 0. nonnegative: the numerator is known to be ≥ 0, so that C's `/` is right."""
+
+    numerator: Expr
+    divisor: int
+    nonnegative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mod:
+    """numerator mod divisor, in 0 … divisor-1, divisor > 0. nonnegative: as in `FloorDiv`, so that C's `%` is right.
+
+    zero_test: only compared with zero, so that the sign doesn't matter and C's `%` is right too.
+    """
+
+    numerator: Expr
+    divisor: int
+    nonnegative: bool = False
+    zero_test: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Min:
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Max:
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """condition ? then : otherwise."""
+
+    condition: Condition
+    then: Expr
+    otherwise: Expr
+
+
+Expr = Const | Name | Sum | FloorDiv | Mod | Min | Max | Select
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    left: Expr
+    op: Literal["<", "<=", ">", ">=", "==", "!="]
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    args: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    args: tuple[Condition, ...]
+
+
+Condition = Compare | And | Or
+
+
+@dataclass(frozen=True, slots=True)
+class LoopMark:
+    """What the band passes have found out about a loop.
+
+    parallel: no dependence is carried, once each thread has its own copy of `private`. simd: the same for the lanes of a vector.
+    """
+
+    parallel: bool = False
+    simd: bool = False
+    private: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """``for (iterator = lower; iterator <= upper; iterator += step)``: both bounds inclusive, step > 0.
+
+    work: a condition under which forking threads is worth it, or None (only looked at for parallel loops).
+    """
+
+    iterator: str
+    lower: Expr
+    upper: Expr
+    step: int
+    body: Block
+    mark: LoopMark = field(default_factory=LoopMark)
+    work: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Condition
+    then: Block
+    otherwise: Block | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One instance of a statement: its iterators' values as expressions over the nest's iterators and the parameters (affine.apply)."""
+
+    statement: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    items: tuple[For | If | Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNest:
+    """The transformed SCoP in the simplified form, ready to print."""
+
+    body: Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarkedSchedule:
+    """A schedule tree with marks: a mark node named by a key of `marks` stands right above a band with one member and says what the loops
+    that this band becomes are."""
+
+    tree: isl.Schedule
+    marks: Mapping[str, LoopMark]

@@ -1,0 +1,160 @@
+"""The whole story on one screen: preprocess and parse, transform each region in a process of its own, splice the results in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from scopt.astgen.helpers import helper_text
+from scopt.astgen.splice import as_bytes, splice
+from scopt.diagnostics import Location, Remark, Remarks
+from scopt.frontend.parse import TranslationUnit, parse
+from scopt.frontend.regions import Region, find_autodetected
+from scopt.isolation import Failed, run_isolated
+from scopt.options import Options
+from scopt.region import Outcome, transform
+
+
+@dataclass(frozen=True, slots=True)
+class RegionResult:
+    """What became of one region.
+
+    marked: by pragmas, as opposed to found. schedule: the transformed schedule tree as isl prints it, empty if the region stayed as it was.
+    seconds: wall time of the region as a whole; stages: of its parts.
+    """
+
+    location: Location
+    marked: bool
+    transformed: bool
+    remarks: tuple[Remark, ...] = ()
+    schedule: str = ""
+    seconds: float = 0.0
+    stages: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The output of `optimize`.
+
+    text: the whole file; bytes outside transformed regions are those of the input. remarks: all, in order of discovery.
+    timings: seconds by stage: parse, each region (by location), total.
+    """
+
+    text: bytes
+    remarks: tuple[Remark, ...]
+    regions: tuple[RegionResult, ...]
+    timings: dict[str, float]
+
+    @property
+    def schedules(self) -> tuple[str, ...]:
+        """The schedule trees of the transformed regions, as isl prints them."""
+        return tuple(region.schedule for region in self.regions if region.transformed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Done:
+    """A region, what became of it, and how long it took. guard: integer macros whose values the text depends on."""
+
+    region: Region
+    outcome: Outcome
+    seconds: float
+
+
+def optimize(source: bytes | str, options: Options | None = None, *, file: str = "<stdin>") -> Result:
+    """Optimize the SCoPs of a C file.
+
+    source: the file's content. file: its name, for locations and for includes relative to it; it isn't read.
+    Raises InputError if the source can't be preprocessed or isn't C. Whatever else can't be handled is a remark, and stays as it was.
+    """
+    started = time.perf_counter()
+    options = options or Options()
+    data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
+    tu = parse(data, file, options)
+    timings = {"parse": time.perf_counter() - started}
+    regions = [*tu.regions, *(find_autodetected(tu) if options.autodetect else ())]
+    done = [_transformed(tu, region, f"scop{number}", options) for number, region in enumerate(regions)]
+    if expanded := [k for k, item in enumerate(done) if _macros_in_the_way(item)]:
+        done = _with_expanded_macros(data, file, options, regions, done, expanded)
+    text = _spliced(tu, [item for item in done if item.outcome.text is not None])
+    remarks = Remarks()
+    remarks.extend(tu.remarks)
+    for item in done:
+        remarks.extend(item.outcome.remarks)
+    timings |= {str(item.region.location): item.seconds for item in done}
+    timings["total"] = time.perf_counter() - started
+    return Result(text, tuple(remarks), tuple(_result(item) for item in done), timings)
+
+
+def _transformed(tu: TranslationUnit, region: Region, name: str, options: Options) -> _Done:
+    """One region under its time limit."""
+    started = time.perf_counter()
+    if region.directives:
+        hint = "move them out of the region"
+        remark = Remark("missed", "region.directives", "the region has preprocessor directives or text of other files", region.location, hint)
+        return _Done(region, Outcome(None, remarks=(remark,)), 0.0)
+    outcome = run_isolated(lambda: transform(tu, region, name, options), options.budget)
+    seconds = time.perf_counter() - started
+    if not isinstance(outcome, Failed):
+        return _Done(region, outcome.value, seconds)
+    if outcome.timed_out:
+        remark = Remark("missed", "budget.exceeded", f"left as it was: {outcome.message}", region.location, "allow more with --budget")
+    else:
+        remark = Remark("missed", "internal.error", f"left as it was: {outcome.message}", region.location, "please report this")
+    return _Done(region, Outcome(None, remarks=(remark,)), seconds)
+
+
+def _macros_in_the_way(item: _Done) -> bool:
+    """Whether a region was refused although it might be affine with its macros' values in place of their names."""
+    refused = item.outcome.text is None and any(remark.id.startswith(("affine.", "loop.", "decl.")) for remark in item.outcome.remarks)
+    return refused and bool(item.region.symbolic)
+
+
+def _with_expanded_macros(
+    data: bytes, file: str, options: Options, regions: Sequence[Region], done: Sequence[_Done], again: Iterable[int]
+) -> list[_Done]:
+    """Try some marked regions again with integer macros expanded; the printed text is then guarded by the macros' values."""
+    tu = parse(data, file, options, symbolic=False)
+    found = {region.start: region for region in tu.regions}
+    result = list(done)
+    for number in again:
+        region = found.get(regions[number].start)
+        if region is not None:
+            retried = _transformed(tu, region, f"scop{number}", options)
+            if retried.outcome.text is not None:
+                result[number] = retried
+    return result
+
+
+def _spliced(tu: TranslationUnit, done: Sequence[_Done]) -> bytes:
+    """The file with its transformed regions, and the helper functions that they call in front of the first function that has one."""
+    replacements = [(item.region.start, item.region.end, _new_bytes(tu, item)) for item in done]
+    helpers = sorted({name for item in done for name in item.outcome.helpers})
+    if helpers:
+        place, text = helper_text(tu, min(done, key=lambda item: item.region.start).region, helpers)
+        replacements.append((place, place, text))
+    return splice(tu.source, sorted(replacements))
+
+
+def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
+    """What stands in the region's place: its comments and the printed text, indented like the original, with the file's line ends."""
+    region = item.region
+    text = as_bytes(_guarded(tu, item), indent=region.indent, newline=region.newline, whole_lines=region.whole_lines)
+    return region.leading + text + region.trailing
+
+
+def _guarded(tu: TranslationUnit, item: _Done) -> str:
+    """The printed text; where values of macros went into it, the original as the alternative for other values."""
+    text, baked = item.outcome.text or "", item.region.baked
+    if not baked:
+        return text
+    condition = " && ".join(f"({name}) == {value}" for name, value in sorted(baked.items()))
+    original = tu.source[item.region.start:item.region.end].decode("latin-1").replace("\r\n", "\n")
+    return f"#if {condition}\n{text}#else\n{original}#endif\n"
+
+
+def _result(item: _Done) -> RegionResult:
+    outcome = item.outcome
+    return RegionResult(
+        item.region.location, item.region.marked, outcome.text is not None, outcome.remarks, outcome.schedule, item.seconds, outcome.seconds
+    )

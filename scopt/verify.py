@@ -1,0 +1,166 @@
+"""Legality of schedules and of generated loops, decided from the dependences alone.
+
+Both forms of a program, schedule tree and simplified form, come down to the same question: do these dates order every dependence, and
+does no parallel loop carry one? A no is an InternalError with a concrete pair of instances and the cell they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.diagnostics import InternalError
+from scopt.isl_utils import maps_of, union_of_maps, walk
+from scopt.model import Dependences, MarkedSchedule, Scop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParallelDim:
+    """A loop that claims to be parallel (or a vector loop).
+
+    dim: its dimension in the dates. statements: instances that it runs. private: names of arrays that each iteration has a copy of.
+    """
+
+    dim: int
+    statements: isl.UnionSet
+    private: tuple[str, ...]
+
+
+def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Iterable[ParallelDim] = ()) -> None:
+    """Raise InternalError unless `dates`, a map to one integer space in lexicographic order, runs the SCoP legally.
+
+    Every flow, anti and output dependence over shared arrays and every live range of a private array must go forward in time. Two live ranges of one
+    private cell may change places but not overlap. Loops in `loops` carry no dependence, their private copies apart.
+    """
+    private = {name for name, array in scop.arrays.items() if array.private}
+    for dependence in deps.select("flow", "anti", "output"):
+        if dependence.kind != "flow" and dependence.array in private:
+            continue
+        pairs = isl.UnionMap.from_map(dependence.relation)
+        _refuse_pairs(scop, dependence.array, dependence.kind, _violated(pairs, dates), "is not executed in order")
+    for name in sorted(private):
+        _check_live_ranges(scop, deps, name, dates)
+    for loop in loops:
+        _check_parallel(scop, deps, dates, loop)
+
+
+def check_marks(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> None:
+    """Raise InternalError if a loop that the tree marks as parallel or vector carries a dependence."""
+    for node in walk(schedule.tree.get_root()):
+        if node.get_type() != isl.schedule_node_type.mark:
+            continue
+        band = node.child(0)
+        mark = schedule.marks[node.mark_get_id().get_name()]
+        member = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule().flatten_range())
+        prefix = isl.UnionMap.from_multi_union_pw_aff(band.get_prefix_schedule_multi_union_pw_aff()) if band.get_schedule_depth() else None
+        dates = prefix.flat_range_product(member) if prefix is not None else member
+        _check_parallel(scop, deps, dates, ParallelDim(band.get_schedule_depth(), band.get_domain(), mark.private))
+
+
+def _violated(pairs: isl.UnionMap, dates: isl.UnionMap) -> isl.UnionMap:
+    """The pairs whose source doesn't come strictly before their sink."""
+    result = isl.UnionMap("{ }")
+    for relation in maps_of(pairs):
+        source = dates.intersect_domain(isl.UnionSet.from_set(relation.domain()))
+        sink = dates.intersect_domain(isl.UnionSet.from_set(relation.range()))
+        timed = isl.UnionMap.from_map(relation).apply_domain(source).apply_range(sink)
+        for dated in maps_of(timed):
+            if not _goes_forward(dated):
+                late = source.lex_ge_union_map(sink)
+                result = result.union(isl.UnionMap.from_map(relation).intersect(late))
+    return result
+
+
+def _goes_forward(dated: isl.Map) -> bool:
+    """Whether every pair of dates is in strictly increasing lexicographic order; works through the dimensions, outermost first."""
+    rest = dated
+    width = rest.dim(isl.dim_type.in_)
+    for position in range(width):
+        if rest.is_empty():
+            return True
+        backward = rest.order_gt(isl.dim_type.in_, position, isl.dim_type.out, position)
+        if not backward.is_empty():
+            return False
+        rest = rest.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
+    return bool(rest.is_empty())
+
+
+def _check_live_ranges(scop: Scop, deps: Dependences, name: str, dates: isl.UnionMap) -> None:
+    """Where a reuse pair is not in order, both of its live ranges must have changed places as wholes."""
+    flow = union_of_maps(d.relation for d in deps.select("flow") if d.array == name)
+    reuse = union_of_maps(d.relation for d in deps.select("anti", "output") if d.array == name)
+    swapped = _violated(reuse, dates)
+    if swapped.is_empty():
+        return
+    identity = scop.domain.identity()
+    first_begins = swapped.apply_domain(flow.reverse().union(identity))
+    pairs = first_begins.apply_range(flow.union(identity)).reverse()
+    _refuse_pairs(scop, name, "live range", _violated(pairs, dates), "overlaps another one of the same private variable")
+
+
+def _check_parallel(scop: Scop, deps: Dependences, dates: isl.UnionMap, loop: ParallelDim) -> None:
+    """No dependence between two iterations of the loop, within one execution of it."""
+    domain = loop.statements
+    for dependence in deps.select("flow", "anti", "output"):
+        inside = dependence.relation
+        pairs = isl.UnionMap.from_map(inside).intersect_domain(domain).intersect_range(domain)
+        if dependence.array in loop.private:
+            if dependence.kind != "flow":
+                continue
+            crossing = isl.UnionMap.from_map(inside).intersect_domain(domain).subtract_range(domain)
+            crossing = crossing.union(isl.UnionMap.from_map(inside).intersect_range(domain).subtract_domain(domain))
+            _refuse_pairs(scop, dependence.array, "flow", crossing, "leaves or enters a loop with a private copy")
+        carried = isl.UnionMap("{ }")
+        for relation in maps_of(pairs):
+            timed = isl.UnionMap.from_map(relation).apply_domain(dates).apply_range(dates)
+            for dated in maps_of(timed):
+                if _carried(dated, loop.dim):
+                    carried = carried.union(isl.UnionMap.from_map(relation))
+        _refuse_pairs(scop, dependence.array, dependence.kind, carried, f"is carried by the parallel loop in dimension {loop.dim}")
+
+
+def _carried(dated: isl.Map, dim: int) -> bool:
+    """Whether some pair agrees in the dimensions before `dim` and differs there."""
+    for position in range(dim):
+        dated = dated.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
+    same = dated.equate(isl.dim_type.in_, dim, isl.dim_type.out, dim)
+    return not dated.is_subset(same)
+
+
+def _refuse_pairs(scop: Scop, array: str, kind: str, pairs: isl.UnionMap, what: str) -> None:
+    if pairs.is_empty():
+        return
+    raise InternalError(f"{scop.location}: illegal schedule: {kind} dependence over '{array}' {what}: {counterexample(scop, array, pairs)}")
+
+
+def counterexample(scop: Scop, array: str, pairs: isl.UnionMap) -> str:
+    """One pair of instances and a cell, in words: ``S0[i = 1] → S1[j = 2] through A[1] with n = 4``."""
+    relation = next(m for m in maps_of(pairs) if not m.is_empty())
+    point = relation.wrap().sample_point()
+    one = isl.Set.from_point(point).unwrap()
+    parameters = _parameter_values(isl.Set.from_point(point))
+    source, sink = one.domain(), one.range()
+    cells = [
+        isl.UnionSet.from_set(end).apply(union_of_maps(a.relation for s in scop.statements for a in s.accesses if a.array == array)) for end in (source, sink)
+    ]
+    shared = cells[0].intersect(cells[1])
+    cell = str(shared.sample_point()) if not shared.is_empty() else array
+    with_values = f" with {', '.join(f'{k} = {v}' for k, v in parameters.items())}" if parameters else ""
+    return f"{_instance(source)} → {_instance(sink)} through {_tuple_only(cell)}{with_values}"
+
+
+def _instance(one: isl.Set) -> str:
+    values = [str(one.dim_max_val(k)) for k in range(one.dim(isl.dim_type.set))]
+    return f"{one.get_tuple_name()}[{', '.join(values)}]"
+
+
+def _tuple_only(text: str) -> str:
+    return text.split("{", 1)[-1].split("}")[0].split(":")[0].strip() or text
+
+
+def _parameter_values(one: isl.Set) -> Mapping[str, str]:
+    return {
+        str(one.get_dim_name(isl.dim_type.param, k)): str(one.plain_get_val_if_fixed(isl.dim_type.param, k)) for k in range(one.dim(isl.dim_type.param))
+    }

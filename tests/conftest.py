@@ -1,0 +1,76 @@
+"""Fixtures that all tests share: a C compiler, and golden files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CompileC = Callable[..., Path]
+RunC = Callable[..., str]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write what comes out as the new expected files; read the diff before committing")
+
+
+@pytest.fixture(scope="session")
+def cc() -> str:
+    """The C compiler: $CC, else gcc, else cc."""
+    wanted = os.environ.get("CC") or ("gcc" if shutil.which("gcc") else "cc")
+    if shutil.which(wanted) is None:
+        pytest.fail(f"there is no C compiler {wanted!r}")
+    return wanted
+
+
+@pytest.fixture
+def compile_c(cc: str, tmp_path: Path) -> CompileC:
+    """compile_c(source, *flags, name="program"): compile a C text or file, return the executable. Fails the test with the compiler's message."""
+
+    def compile_it(source: str | bytes | Path, *flags: str, name: str = "program") -> Path:
+        if not isinstance(source, Path):
+            text = source.encode() if isinstance(source, str) else source
+            source = tmp_path / f"{name}.c"
+            source.write_bytes(text)
+        executable = tmp_path / name
+        command = [cc, *flags, str(source), "-o", str(executable), "-lm"]
+        compiled = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert compiled.returncode == 0, f"{' '.join(command)}\n{compiled.stderr}\n{source.read_text(errors='replace')}"
+        return executable
+
+    return compile_it
+
+
+@pytest.fixture
+def run_c(compile_c: CompileC) -> RunC:
+    """run_c(source, *flags, name="program"): compile, run with two threads, return what it prints."""
+
+    def run_it(source: str | bytes | Path, *flags: str, name: str = "program") -> str:
+        environment = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+        executable = compile_c(source, *flags, name=name)
+        ran = subprocess.run([str(executable)], capture_output=True, text=True, timeout=120, check=False, env=environment)
+        assert ran.returncode == 0, f"exits with {ran.returncode}: {ran.stderr}"
+        return ran.stdout
+
+    return run_it
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, bytes], None]:
+    """golden(file, actual): compare with an expected file, or write it with --update-golden."""
+
+    def compare(file: Path, actual: bytes) -> None:
+        if request.config.getoption("--update-golden"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(actual)
+            return
+        assert file.is_file(), f"{file} is missing; make it with --update-golden"
+        # Text first, for a readable diff; then the bytes, for line ends.
+        assert actual.decode(errors="replace").splitlines() == file.read_bytes().decode(errors="replace").splitlines()
+        assert actual == file.read_bytes()
+
+    return compare

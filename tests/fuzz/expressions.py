@@ -1,0 +1,224 @@
+"""Integer and data expressions of random programs: frozen nodes that know their C text and, for integers, their range.
+
+Ranges are what makes the programs free of undefined behaviour by construction: every iterator's range is known, so every subscript's is,
+and arrays are made large enough afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Range = tuple[int, int]
+Ranges = Mapping[str, Range]
+Comparison = Literal["<", "<=", ">", ">=", "==", "!="]
+
+
+# --- integers: bounds, subscripts, conditions ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    value: int
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    def range(self, ranges: Ranges) -> Range:
+        return self.value, self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """An iterator or a parameter."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def range(self, ranges: Ranges) -> Range:
+        return ranges[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Σ coefficient·term + constant, printed as people write it."""
+
+    terms: tuple[tuple[int, IntExpr], ...]
+    constant: int = 0
+
+    def __str__(self) -> str:
+        text = ""
+        for coefficient, term in self.terms:
+            size = abs(coefficient)
+            inner = f"({term})" if isinstance(term, Linear | Quotient | Remainder) else str(term)
+            factor = inner if size == 1 else f"{size} * {inner}"
+            if text:
+                text += f" {'-' if coefficient < 0 else '+'} {factor}"
+            else:
+                text = f"-{factor}" if coefficient < 0 else factor
+        if self.constant or not text:
+            text = f"{text} {'-' if self.constant < 0 else '+'} {abs(self.constant)}" if text else str(self.constant)
+        return text
+
+    def range(self, ranges: Ranges) -> Range:
+        low = high = self.constant
+        for coefficient, term in self.terms:
+            ends = [coefficient * end for end in term.range(ranges)]
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """C's `/` by a positive constant: rounds towards zero."""
+
+    term: IntExpr
+    divisor: int
+
+    def __str__(self) -> str:
+        return f"{_operand(self.term)} / {self.divisor}"
+
+    def range(self, ranges: Ranges) -> Range:
+        low, high = self.term.range(ranges)
+        return int(low / self.divisor), int(high / self.divisor)
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """C's `%` by a positive constant: has the sign of the left side."""
+
+    term: IntExpr
+    divisor: int
+
+    def __str__(self) -> str:
+        return f"{_operand(self.term)} % {self.divisor}"
+
+    def range(self, ranges: Ranges) -> Range:
+        low, high = self.term.range(ranges)
+        return max(low, 1 - self.divisor) if low < 0 else 0, min(high, self.divisor - 1) if high > 0 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Extremum:
+    """The smaller or the larger of two, as a macro or spelled out with `?:`."""
+
+    kind: Literal["min", "max"]
+    left: IntExpr
+    right: IntExpr
+    macro: bool = False
+
+    def __str__(self) -> str:
+        if self.macro:
+            return f"{self.kind.upper()}({self.left}, {self.right})"
+        return f"({self.left} {'<' if self.kind == 'min' else '>'} {self.right} ? {self.left} : {self.right})"
+
+    def range(self, ranges: Ranges) -> Range:
+        pick = min if self.kind == "min" else max
+        (left_low, left_high), (right_low, right_high) = self.left.range(ranges), self.right.range(ranges)
+        return pick(left_low, right_low), pick(left_high, right_high)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`condition ? then : otherwise` over integers."""
+
+    condition: Condition
+    then: IntExpr
+    otherwise: IntExpr
+
+    def __str__(self) -> str:
+        return f"({self.condition} ? {self.then} : {self.otherwise})"
+
+    def range(self, ranges: Ranges) -> Range:
+        (then_low, then_high), (else_low, else_high) = self.then.range(ranges), self.otherwise.range(ranges)
+        return min(then_low, else_low), max(then_high, else_high)
+
+
+def _operand(term: IntExpr) -> str:
+    return str(term) if isinstance(term, Var) else f"({term})"
+
+
+IntExpr = Int | Var | Linear | Quotient | Remainder | Extremum | Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    left: IntExpr
+    op: Comparison
+    right: IntExpr
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.op} {self.right}"
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """Two conditions joined by `&&` or `||`, or one under `!` (then right is None)."""
+
+    op: Literal["&&", "||", "!"]
+    left: Condition
+    right: Condition | None = None
+
+    def __str__(self) -> str:
+        if self.right is None:
+            return f"!({self.left})"
+        return f"({self.left}) {self.op} ({self.right})"
+
+
+Condition = Compare | Logic
+
+
+# --- data: what statements compute ---------------------------------------------------------------------------------------------------
+
+DataType = Literal["double", "unsigned", "int"]
+
+
+@dataclass(frozen=True, slots=True)
+class Literally:
+    """A literal, or an iterator's value used as data: C text as it is."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A scalar, or one element of an array. subscripts hold the shift that keeps them at 0 or above."""
+
+    name: str
+    subscripts: tuple[IntExpr, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name + "".join(f"[{subscript}]" for subscript in self.subscripts)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A C operator or call over data. pattern has one {} for each argument."""
+
+    pattern: str
+    arguments: tuple[Data, ...]
+
+    def __str__(self) -> str:
+        return self.pattern.format(*self.arguments)
+
+
+Data = Literally | Ref | Operation
+
+
+def shifted(subscript: IntExpr, by: int) -> IntExpr:
+    """The subscript plus a constant, without a nested sum where it already is one."""
+    if by == 0:
+        return subscript
+    match subscript:
+        case Int(value):
+            return Int(value + by)
+        case Linear(terms, constant):
+            return Linear(terms, constant + by)
+        case _:
+            return Linear(((1, subscript),), by)

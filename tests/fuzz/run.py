@@ -1,0 +1,48 @@
+"""The long run: `python -m tests.fuzz.run --count 5000 --seed 1`, or `make fuzz N=5000 SEED=1`.
+
+Programs come in rounds of some tens; round r of seed s has the seed s + r, so that a failing round is replayed with `--seed` and `--count 1`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import time
+from pathlib import Path
+
+from tests.fuzz.harness import Outcome
+from tests.fuzz.rounds import PER_ROUND, play, save, smallest, statistics
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.run", description="Compare random programs with and without scopt.")
+    parser.add_argument("--count", type=int, default=200, help="how many programs, rounded up to whole rounds (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="the first round's seed (default: %(default)s)")
+    parser.add_argument("--workers", type=int, default=2, help="how many rounds at a time (default: %(default)s)")
+    parser.add_argument("--keep", type=Path, default=Path("build/fuzz"), help="where failing programs go (default: %(default)s)")
+    arguments = parser.parse_args()
+
+    seeds = range(arguments.seed, arguments.seed + -(-arguments.count // PER_ROUND))
+    start, outcomes, failing = time.monotonic(), list[Outcome](), list[int]()
+    # One round in a process: isl's memory goes back, and one that hangs in C code can't stop the others.
+    with multiprocessing.get_context("spawn").Pool(arguments.workers, maxtasksperchild=4) as pool:
+        for played in pool.imap_unordered(play, seeds):
+            outcomes += played.outcomes
+            progress = f"{len(outcomes)} programs, {time.monotonic() - start:.0f} s, {len(failing)} failing rounds"
+            print(f"\r{progress}", end="", file=sys.stderr, flush=True)
+            if played.failures:
+                failing.append(played.seed)
+                print(f"\nseed {played.seed}: {played.failures[0].failure}; shrinking", file=sys.stderr, flush=True)
+                outcome = smallest(played)
+                print(f"seed {played.seed}: {outcome.failure}; saved in {save(outcome, played.seed, arguments.keep)}", file=sys.stderr, flush=True)
+    print(f"\n{statistics(tuple(outcomes))}")
+    if failing:
+        print(f"FAILED: {', '.join(f'--seed {seed} --count 1' for seed in sorted(failing))}")
+        return 1
+    print("no differences found")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
