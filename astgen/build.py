@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, cast
+from typing import Any
 
 import islpy as isl
 
@@ -112,14 +112,14 @@ class _Converter:
     fresh: Iterator[int] = field(default_factory=count)
 
     def items(self, node: isl.AstNode, env: Environment, pending: _Pending | None) -> Iterator[Item]:
-        kind = isl.ast_node_type
+        kind: Any = isl.ast_node_type  # islpy's stubs lack the names with an underscore
         match node.get_type():
             case kind.block:
                 children = node.block_get_children()
                 for k in range(children.n_ast_node()):
                     yield from self.items(children.get_at(k), env, pending)
             case kind.mark:
-                depth, _, name = cast(str, node.mark_get_id().get_name()).partition(":")
+                depth, _, name = node.mark_get_id().get_name().partition(":")
                 yield from self.items(node.mark_get_node(), env, _Pending(int(depth), self.schedule.marks[name]))
             case kind.if_:
                 yield self.branch(node, env, pending)
@@ -128,7 +128,7 @@ class _Converter:
             case kind.user:
                 call = node.user_get_expr()
                 args = tuple(self.expr(call.get_op_arg(k), env) for k in range(1, call.get_op_n_arg()))
-                yield Call(cast(str, call.get_op_arg(0).get_id().get_name()), args)
+                yield Call(call.get_op_arg(0).get_id().get_name(), args)
             case other:
                 raise InternalError(f"{self.scop.location}: isl AST node {other}")
 
@@ -140,7 +140,7 @@ class _Converter:
         return If(self.condition(node.if_get_cond(), env), self.block(node.if_get_then_node(), env, pending), otherwise)
 
     def loop(self, node: isl.AstNode, env: Environment, pending: _Pending | None) -> Iterator[Item]:
-        isl_name = cast(str, node.for_get_iterator().get_id().get_name())
+        isl_name = node.for_get_iterator().get_id().get_name()
         lower = self.expr(node.for_get_init(), env)
         if node.for_is_degenerate():
             yield from self.items(node.for_get_body(), env | {isl_name: lower}, pending)
@@ -170,7 +170,7 @@ class _Converter:
         if e.get_type() == kind.int:
             return ex.weighted((), e.get_val().to_python())
         if e.get_type() == kind.id:
-            name = cast(str, e.get_id().get_name())
+            name = e.get_id().get_name()
             return env.get(name, Name(name))
         op = isl.ast_expr_op_type
         if e.get_op_type() in (op.cond, op.select):
@@ -218,7 +218,7 @@ class _Converter:
     def condition(self, e: isl.AstExpr, env: Environment) -> Condition:
         if e.get_type() == isl.ast_expr_type.int:
             return ex.FALSE if e.get_val().is_zero() else ex.TRUE
-        op = isl.ast_expr_op_type
+        op: Any = isl.ast_expr_op_type
         comparisons: dict[Any, str] = {op.eq: "==", op.le: "<=", op.lt: "<", op.ge: ">=", op.gt: ">"}
         match e.get_op_type():
             case op.and_ | op.and_then:

@@ -219,7 +219,7 @@ def canonical_condition(condition: Condition) -> Condition:
         case Or(args):
             return disjunction(map(canonical_condition, args))
         case Compare(Product(factors), op, right):
-            return compare(Product(tuple(map(canonical, factors))), op, right)  # type: ignore[arg-type]
+            return compare(Product(tuple(map(canonical, factors))), op, right)
         case Compare(left, op, right):
             difference = subtract(canonical(left), canonical(right))
             if op in ("==", "!="):

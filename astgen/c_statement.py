@@ -18,7 +18,7 @@ _RELATIONAL = ("<", "<=", ">", ">=", "==", "!=")
 def statement_text(statement: Statement, call: Call, printer: ExprPrinter) -> str:
     """One instance of a statement, without the final newline; more than one line if it is a compound or an if."""
     generator = StatementGenerator(statement, call, printer)
-    return generator._generate_stmt(statement.body).rstrip("\n")
+    return str(generator._generate_stmt(statement.body)).rstrip("\n")
 
 
 def declaration_text(declaration: c_ast.Decl) -> str:
@@ -26,10 +26,10 @@ def declaration_text(declaration: c_ast.Decl) -> str:
     bare = c_ast.Decl(
         declaration.name, declaration.quals, declaration.align, declaration.storage, declaration.funcspec, declaration.type, None, None
     )
-    return PlainGenerator().visit(bare) + ";"
+    return f"{PlainGenerator().visit(bare)};"
 
 
-class PlainGenerator(CGenerator):
+class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not typed
     """pycparser's printer with the parentheses that a person would write; the association of operators never changes."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class PlainGenerator(CGenerator):
             return False
         inner = operand.op
         if op in _ARITHMETIC and inner in _ARITHMETIC:
-            return self.precedence_map[inner] > self.precedence_map[op] - (not right)
+            return bool(self.precedence_map[inner] > self.precedence_map[op] - (not right))
         if op in _RELATIONAL:
             return inner in _ARITHMETIC
         return op in ("&&", "||") and (inner in _ARITHMETIC or inner in _RELATIONAL or (inner == op and not right))
@@ -57,7 +57,7 @@ class PlainGenerator(CGenerator):
         return " ".join((self._branch(n.cond), "?", self._branch(n.iftrue), ":", self._branch(n.iffalse)))
 
     def _branch(self, n: c_ast.Node) -> str:
-        return self._parenthesize_if(n, lambda d: isinstance(d, c_ast.TernaryOp | c_ast.Assignment))
+        return str(self._parenthesize_if(n, lambda d: isinstance(d, c_ast.TernaryOp | c_ast.Assignment)))
 
     def visit_Cast(self, n: c_ast.Cast) -> str:
         to_type = self._generate_type(n.to_type, emit_declname=False).strip()

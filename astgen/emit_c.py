@@ -56,47 +56,46 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
     return "".join(lines)
 
 
-class _Braced:
-    """Prints a head with its body: braces on the head's line, left out around a single statement."""
+Lines = Sequence[cgen.Generable]
 
-    @staticmethod
-    def lines(head: str, body: Sequence[cgen.Generable], braces: bool) -> Iterator[str]:
-        yield f"{head} {{" if braces else head
-        for item in body:
-            for line in item.generate():
-                yield f"  {line}"
-        if braces:
-            yield "}"
+
+def _braced(head: str, body: Lines, braces: bool) -> Iterator[str]:
+    """A head with its body: the opening brace on the head's line, no braces around a single statement."""
+    yield f"{head} {{" if braces else head
+    for item in body:
+        for line in item.generate():
+            yield f"  {line}"
+    if braces:
+        yield "}"
 
 
 class _For(cgen.For):
     """cgen's for loop in K&R style."""
 
-    def __init__(self, start: str, condition: str, update: str, body: Sequence[cgen.Generable], braces: bool) -> None:
+    def __init__(self, start: str, condition: str, update: str, body: Lines, braces: bool) -> None:
         super().__init__(cgen.Line(start), cgen.Line(condition), cgen.Line(update), cgen.Collection(body))
-        self.braces = braces
+        self.lines, self.braces = body, braces
 
     def generate(self, with_semicolon: bool = False) -> Iterator[str]:
-        return _Braced.lines(str(self.intro_line()), self.body.contents, self.braces)
+        return _braced(str(self.intro_line()), self.lines, self.braces)
 
 
 class _If(cgen.If):
     """cgen's if in K&R style, with ``else if`` on one line."""
 
-    def __init__(self, condition: str, then: Sequence[cgen.Generable], otherwise: Sequence[cgen.Generable], braces: bool) -> None:
+    def __init__(self, condition: str, then: Lines, otherwise: Lines, braces: bool) -> None:
         super().__init__(cgen.Line(condition), cgen.Collection(then), cgen.Collection(otherwise) if otherwise else None)
-        self.braces = braces
+        self.lines, self.other_lines, self.braces = then, otherwise, braces
 
     def generate(self, with_semicolon: bool = False) -> Iterator[str]:
-        lines = list(_Braced.lines(f"if ({self.condition})", self.then_.contents, self.braces))
-        if self.else_ is not None:
+        lines = list(_braced(f"if ({self.condition})", self.lines, self.braces))
+        if self.other_lines:
             head = f"{lines.pop()} else" if self.braces else "else"
-            rest = self.else_.contents
-            if len(rest) == 1 and isinstance(rest[0], _If):
-                first, *others = rest[0].generate()
+            if len(self.other_lines) == 1 and isinstance(self.other_lines[0], _If):
+                first, *others = self.other_lines[0].generate()
                 lines += [f"{head} {first}", *others]
             else:
-                lines += _Braced.lines(head, rest, self.braces)
+                lines += _braced(head, self.other_lines, self.braces)
         return iter(lines)
 
 

@@ -79,7 +79,7 @@ def _rounded(value: Fraction) -> int:
     """To one significant digit, at least 1: it is an estimate, and people read it."""
     if value < 1:
         return 1
-    unit = 10 ** floor(log10(value))
+    unit = int(10 ** floor(log10(value)))
     return round(value / unit) * unit
 
 
@@ -164,7 +164,7 @@ def extent_candidates(loop: For) -> Iterator[Expr]:
 
 def _without(extent: Expr, ranges: Mapping[str, For]) -> Expr | None:
     """An upper bound of `extent` without the iterators in `ranges`; None if an iterator is used in a way that isn't linear."""
-    for name, loop in reversed(ranges.items()):
+    for name, loop in reversed(list(ranges.items())):
         coefficients, constant = linear(extent)
         factor = coefficients.pop(Name(name), 0)
         if any(name in names(x) for x in coefficients):

@@ -1,9 +1,11 @@
-"""Puts the tokens of preprocessed lines back into the columns that they have in the user's file, as far as they can be told."""
+"""Columns of preprocessed tokens in the user's file: what comes from a macro gets the place of its name."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from scopt.frontend.preprocess import Preprocessed
 from scopt.frontend.tokens import RawToken
@@ -11,61 +13,60 @@ from scopt.frontend.tokens import RawToken
 _PIECE = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_$\x80-\xff][\w$\x80-\xff]*|\.?\d(?:[eEpP][+-]|[\w.])*|\S", re.ASCII)
 
 
-def realign(result: Preprocessed, start: int, text: str) -> str:
-    """`text`, which begins at offset `start` of the preprocessed text, with its tokens moved by added blanks. Lines stay lines."""
-    line = result.text.count("\n", 0, start)
-    column = start - (result.text.rfind("\n", 0, start) + 1)
-    lines = text.split("\n")
-    for index, content in enumerate(lines):
-        run = result.run(line + index)
-        if run.user and content.strip() and not content.lstrip().startswith("#"):
-            number = run.number + line + index - run.first
-            lines[index] = _line(content, result, number, column if index == 0 else 0)
-    return "\n".join(lines)
+class Moved(NamedTuple):
+    """A token that begins at column `text` of a preprocessed line and at column `source` of the file."""
+
+    text: int
+    source: int
 
 
-def _line(content: str, result: Preprocessed, number: int, offset: int) -> str:
-    """One line; `offset` is the column (from 0) where `content` begins."""
-    raw = result.raw
-    if not 0 < number <= len(raw.line_starts):
-        return content
+def moved_columns(result: Preprocessed, text_line: int, content: str) -> tuple[Moved, ...]:
+    """Where the tokens of one line of the preprocessed text (its number from 0) stand in the user's file; columns count from 1."""
+    run, raw = result.run(text_line), result.raw
+    number = run.number + text_line - run.first
+    if not run.user or not 0 < number <= len(raw.line_starts):
+        return ()
     start = raw.line_starts[number - 1]
-    source = _tokens_of_line(result, start, raw.line_end(start))
-    out, at, previous_end = "", offset, 0
-    wanted = next(source, None)
+    tokens = [t for t in raw.tokens_between(start, raw.line_end(start)) if t.kind not in ("comment", "directive")]
+    return tuple(_aligned(content, tokens, start, result))
+
+
+def source_column(moved: tuple[Moved, ...], column: int) -> int:
+    """The file's column of a column of the text; 0 if nothing is known."""
+    index = bisect_right(moved, column, key=lambda m: m.text) - 1
+    return moved[index].source if index >= 0 else 0
+
+
+def _aligned(content: str, tokens: list[RawToken], start: int, result: Preprocessed) -> Iterator[Moved]:
+    """Walk over both sides at once. Where they differ, a macro was expanded: its tokens go on until the token after it comes."""
+    position, macro = 0, -1
     for match in _PIECE.finditer(content):
-        piece, gap = match.group(), content[previous_end: match.start()]
-        while wanted is not None and wanted.text in result.macros and wanted.text != piece:
-            wanted = next(source, None)
-            wanted = _skip_arguments(wanted, source)
-        out, at = out + gap, at + len(gap)
-        if wanted is not None and wanted.text.startswith(piece):
-            target = wanted.start - start
-            if target > at:
-                out, at = out + " " * (target - at), target
-            elif target < at and gap:
-                # Blanks that aren't in the source may go, but one has to stay.
-                spare = min(at - target, len(gap) - 1)
-                out, at = out[: len(out) - spare], at - spare
-            if wanted.text == piece:
-                wanted = next(source, None)
-            else:
-                wanted = RawToken(wanted.kind, wanted.text[len(piece):], wanted.start + len(piece), wanted.end)
-        out, at, previous_end = out + piece, at + len(piece), match.end()
-    return out
+        piece = match.group()
+        if macro >= 0 and position < len(tokens) and tokens[position].text == piece:
+            macro = -1
+        while macro < 0 and position < len(tokens) and tokens[position].text != piece and tokens[position].text in result.all_macros:
+            macro = position
+            position = _after_arguments(tokens, position)
+            if position < len(tokens) and tokens[position].text == piece:
+                macro = -1
+        if macro >= 0:
+            yield Moved(match.start() + 1, tokens[macro].start - start + 1)
+        elif position < len(tokens):
+            token = tokens[position]
+            inside = token.text.find(piece)
+            yield Moved(match.start() + 1, token.start + max(inside, 0) - start + 1)
+            if token.text.endswith(piece):
+                position += 1
 
 
-def _tokens_of_line(result: Preprocessed, start: int, end: int) -> Iterator[RawToken]:
-    return iter([t for t in result.raw.tokens_between(start, end) if t.kind not in ("comment", "directive")])
-
-
-def _skip_arguments(token: RawToken | None, source: Iterator[RawToken]) -> RawToken | None:
-    """The token after a macro's arguments, if it has any."""
-    if token is None or token.text != "(":
-        return token
-    depth = 1
-    for following in source:
-        depth += (following.text == "(") - (following.text == ")")
+def _after_arguments(tokens: list[RawToken], position: int) -> int:
+    """The position after a macro's name and the arguments that may follow it."""
+    position += 1
+    if position >= len(tokens) or tokens[position].text != "(":
+        return position
+    depth = 0
+    for index in range(position, len(tokens)):
+        depth += (tokens[index].text == "(") - (tokens[index].text == ")")
         if depth == 0:
-            return next(source, None)
-    return None
+            return index + 1
+    return len(tokens)

@@ -18,8 +18,14 @@ from scopt.frontend.tokens import RawToken
 if TYPE_CHECKING:
     from scopt.frontend.parse import TranslationUnit
 
-_STRUCTURAL = frozenset("for if else while do switch case default goto return break continue asm __asm__ { } ;".split())
-_KEYWORDS = frozenset("if while do switch case default goto return break continue else asm __asm__".split())
+_STRUCTURAL = frozenset({
+    "for", "if", "else", "while", "do", "switch", "case", "default", "goto", "return", "break", "continue", "asm",
+    "__asm__", "{", "}", ";",
+})
+_KEYWORDS = frozenset({
+    "if", "while", "do", "switch", "case", "default", "goto", "return", "break", "continue", "else", "asm",
+    "__asm__",
+})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,8 @@ def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
 
 
 def _match(
-    tu: TranslationUnit, compound: Any, loops: Mapping[tuple[int, int], tuple[Sequence[_Statement], int]], places: _Lines, found: dict[int, tuple[int, int]],
+    tu: TranslationUnit, compound: Any, loops: Mapping[tuple[int, int], tuple[Sequence[_Statement], int]], places: _Lines,
+    found: dict[int, tuple[int, int]],
 ) -> None:
     """Find the raw statements of a compound's items: the loops by line, the simple statements by standing next to a loop."""
     items = compound.block_items or ()

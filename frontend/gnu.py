@@ -161,9 +161,7 @@ class _Cleaner:
             return
         before = "".join(self.out).rstrip()
         in_body = before.count("{") > before.count("}")
-        if not in_body and not before.strip():
-            self.blank(after)
-        elif not in_body and before.endswith(")"):
+        if not in_body and (not before.strip() or before.endswith(")")):
             self.blank(after)
         elif before.endswith((";", "{", "}", ")", ":")) or re.search(r"\b(?:else|do)\Z", before):
             control = "goto " if "goto" in qualifiers.group() else ""

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 # What happens first to the variable on the way through some code: it may be read; it is surely overwritten (or the function is left)
 # before any read; neither.
 Fate = Literal["read", "killed", "untouched"]
-_JUMPS = (c_ast.Goto, c_ast.Label, c_ast.Switch, c_ast.Case, c_ast.Default)
+_JUMPS = (c_ast.Goto, c_ast.Label, c_ast.Switch, c_ast.Case, c_ast.Default, c_ast.FuncDef)
 _RETURNS_TWICE = frozenset({"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "siglongjmp", "vfork", "getcontext"})
-_BASIC_WORDS = frozenset("char short int long float double signed unsigned void _Bool _Complex __int128".split())
+_BASIC_WORDS = frozenset({
+    "char", "short", "int", "long", "float", "double", "signed", "unsigned", "void", "_Bool", "_Complex",
+    "__int128",
+})
 _HIDDEN_CONTROL = frozenset({"goto", "break", "continue", "return"})
 
 
@@ -85,7 +88,7 @@ def _is_automatic(function: Any, path: list[tuple[Any, int]], name: str) -> bool
     """Whether the name is, at the end of the path, a local or parameter that nothing but its name can reach."""
     decl = None
     for node, index in path:
-        before = ()
+        before: Any = ()
         if isinstance(node, c_ast.Compound):
             before = (node.block_items or ())[:index]
         elif isinstance(node, c_ast.For) and isinstance(node.init, c_ast.DeclList):
@@ -123,7 +126,7 @@ def _is_subscripted(function: Any, name: str) -> bool:
 def _has_jumps(function: Any) -> bool:
     """Whether control may move in ways that the structured walk doesn't see."""
     for node in _all([function.body]):
-        if isinstance(node, _JUMPS) or isinstance(node, c_ast.FuncDef):
+        if isinstance(node, _JUMPS):
             return True
         if isinstance(node, c_ast.FuncCall):
             if isinstance(node.name, c_ast.ID) and node.name.name in _RETURNS_TWICE:

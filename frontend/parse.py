@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pycparser import c_ast, c_parser
+from pycparser import c_ast, c_lexer, c_parser
 
 from scopt.diagnostics import InputError, Location, Remark
 from scopt.frontend.chunks import Chunk, declared_names, needed, split
-from scopt.frontend.columns import realign
+from scopt.frontend.columns import Moved, moved_columns, source_column
 from scopt.frontend.ctypes import Symbol, target_of
 from scopt.frontend.gnu import OPAQUE_TYPE, PREAMBLE, clean
 from scopt.frontend.macros import Macro
@@ -19,13 +20,15 @@ from scopt.frontend.preprocess import Preprocessed, check_syntax, preprocess
 from scopt.frontend.regions import Region, marked_regions
 from scopt.options import Options
 
-_ERROR = re.compile(r"(?P<file>.*?):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.*)", re.DOTALL)
-_C_WORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short"
-    " signed sizeof static struct switch typedef union unsigned void volatile while _Alignas _Alignof _Atomic _Bool _Complex _Generic"
-    " _Imaginary _Noreturn _Static_assert _Thread_local asm typeof bool true false nullptr alignas alignof constexpr static_assert"
-    " thread_local typeof_unqual main".split()
-)
+_ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
+_C_WORDS = frozenset({
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
+    "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
+    "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "_Alignas",
+    "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Static_assert",
+    "_Thread_local", "asm", "typeof", "bool", "true", "false", "nullptr", "alignas", "alignof", "constexpr",
+    "static_assert", "thread_local", "typeof_unqual", "main",
+})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,19 +123,15 @@ class _Unit:
             line_starts.append(following)
         for _ in range(len(pieces) + 1):
             assembled = _Assembled(self.result, pieces, line_starts)
-            try:
-                ast = c_parser.CParser().parse(assembled.text, "<preamble>")
-            except (c_parser.ParseError, AssertionError, RecursionError, AttributeError, TypeError) as error:
-                self.take_out(assembled.find(error, pieces), error)
-                continue
-            assembled.restore_places(ast)
-            return ast
+            ast, error, line = _parsed(assembled.text)
+            if ast is not None:
+                assembled.restore_places(ast)
+                return ast
+            self.take_out(assembled.find(line, pieces), error)
         raise InputError(f"{self.result.file}: could not be parsed")
 
     def piece(self, chunk: Chunk) -> _Piece:
         text = self.result.text[chunk.start: chunk.end]
-        if chunk.user:
-            text = realign(self.result, chunk.start, text)
         body = ""
         if chunk.body >= 0 and chunk.system:
             head = self.result.text[chunk.start: chunk.body]
@@ -148,7 +147,7 @@ class _Unit:
             piece.text = _opaque_typedefs(text)
         return piece
 
-    def take_out(self, piece: _Piece | None, error: Exception) -> None:
+    def take_out(self, piece: _Piece | None, error: str) -> None:
         """Blank what could not be parsed; the user's own text only after the compiler has said that it is C."""
         if piece is None:
             raise InputError(f"{self.result.file}: could not be parsed: {error}")
@@ -165,29 +164,52 @@ class _Unit:
             self.remark(piece, error)
         piece.blanked = True
 
-    def remark(self, piece: _Piece, error: Exception) -> None:
+    def remark(self, piece: _Piece, error: str) -> None:
         """Say that a function with a region can't be parsed."""
         lines = [p for p in self.result.pragmas if p.user and piece.first_line <= p.line <= piece.last_line]
         if not piece.chunk.user or not lines:
             return
         self.unparsed_lines.append(range(piece.first_line, piece.last_line + 1))
-        match = _ERROR.match(str(error))
-        message = match.group("message") if match is not None else str(error)
         for pragma in lines:
             if pragma.kind == "scop":
                 self.remarks.append(Remark(
-                    "missed", "parse.unsupported", f"the function around this region uses C that is not supported ({message})",
+                    "missed", "parse.unsupported", f"the function around this region uses C that is not supported ({error})",
                     Location(pragma.file, pragma.line), "move the region into a function of its own",
                 ))
+
+
+class _Lexer(c_lexer.CLexer):
+    """A lexer that remembers how far it came: not every error of the parser says where it is."""
+
+    last_line = 1
+
+    def token(self) -> c_lexer.Token | None:
+        token = super().token()
+        if token is not None:
+            self.last_line = token.lineno
+        return token
+
+
+def _parsed(text: str) -> tuple[c_ast.FileAST | None, str, int]:
+    """The tree of a text; or None, and the message and line of the error."""
+    parser = c_parser.CParser(lexer=_Lexer)
+    try:
+        return parser.parse(text, ""), "", 0
+    except c_parser.ParseError as error:
+        match = _ERROR.match(str(error))
+        if match is not None:
+            return None, match.group("message"), int(match.group("line"))
+        return None, str(error).lstrip(": "), parser.clex.last_line
+    except (AssertionError, RecursionError, AttributeError, TypeError) as error:
+        # Only a fault of the parser itself ends here; it concerns one piece all the same.
+        return None, f"{type(error).__name__} in the parser", parser.clex.last_line
 
 
 class _Assembled:
     """The text for the parser: pieces one after the other, with line numbers of its own that are mapped back afterwards."""
 
     def __init__(self, result: Preprocessed, pieces: list[_Piece], line_starts: list[int]) -> None:
-        from bisect import bisect_right
-
-        self.result = result
+        self.result, self.line_starts = result, line_starts
         parts = [PREAMBLE + "\n"]
         self.origins: list[int] = [-1]
         self.owners: list[_Piece | None] = [None]
@@ -203,20 +225,22 @@ class _Assembled:
                 piece.first_line, piece.last_line = min(line for _, line in places), max(line for _, line in places)
         self.text = "".join(parts)
 
-    def find(self, error: Exception, pieces: list[_Piece]) -> _Piece | None:
-        """The piece that an error is about; the last one before the error's place that isn't blanked yet."""
-        match = _ERROR.match(str(error))
-        line = int(match.group("line")) - 1 if match is not None else len(self.owners) - 1
-        owner = self.owners[min(line, len(self.owners) - 1)]
-        if owner is not None and not (owner.blanked and not owner.text.strip()):
-            return owner
-        index = next((k for k, piece in enumerate(pieces) if piece is owner), len(pieces))
-        return next((piece for piece in reversed(pieces[:index]) if piece.text.strip()), None)
+    def find(self, line: int, pieces: list[_Piece]) -> _Piece | None:
+        """The piece that an error at a line of the text is about."""
+        owner = self.owners[min(line - 1, len(self.owners) - 1)]
+        index = next((k for k, piece in enumerate(pieces) if piece is owner), 0)
+        # The parser looks ahead, so the line may be that of the next piece: blame this one only if all is well without it.
+        while index > 0 and _parsed(_Assembled(self.result, pieces[:index], self.line_starts).text)[0] is None:
+            index -= 1
+        while index < len(pieces) and not pieces[index].text.strip():
+            index += 1
+        return pieces[index] if index < len(pieces) else None
 
     def restore_places(self, ast: c_ast.FileAST) -> None:
         """Give every coordinate the file and line that its text came from."""
         done: set[int] = set()
-        keep: list[Any] = []
+        moved: dict[int, tuple[Moved, ...]] = {}
+        lines = self.result.text.split("\n")
         todo: list[Any] = [ast]
         while todo:
             node = todo.pop()
@@ -225,10 +249,14 @@ class _Assembled:
             if coord is None or id(coord) in done or not hasattr(coord, "line"):
                 continue
             done.add(id(coord))
-            keep.append(coord)
             origin = self.origins[min(coord.line - 1, len(self.origins) - 1)]
-            if origin >= 0:
-                coord.file, coord.line = self.result.place(origin)
+            if origin < 0:
+                continue
+            if self.result.run(origin).user and coord.column is not None:
+                if origin not in moved:
+                    moved[origin] = moved_columns(self.result, origin, lines[origin])
+                coord.column = source_column(moved[origin], coord.column)
+            coord.file, coord.line = self.result.place(origin)
 
 
 def _function_names(text: str) -> frozenset[str]:

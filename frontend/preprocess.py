@@ -9,6 +9,7 @@ import subprocess
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from scopt.diagnostics import InputError
@@ -255,7 +256,7 @@ def pragma_token(raw: RawSource, kind: str, line: int) -> RawToken | None:
 def _regions(plain: Preprocessed) -> Iterable[RegionMacros]:
     """The integer macros of each marked region of the user's file. Unbalanced pragmas are left to the parser's remarks."""
     pragmas = [p for p in plain.pragmas if p.user]
-    for begin, end in zip(pragmas, pragmas[1:], strict=False):
+    for begin, end in pairwise(pragmas):
         if (begin.kind, end.kind) != ("scop", "endscop"):
             continue
         raw = plain.raw

@@ -49,7 +49,9 @@ class Region:
     baked: Mapping[str, int] = field(default_factory=dict)
 
 
-def marked_regions(result: Preprocessed, file: str, functions: Iterable[Any], untold: Iterable[range] = ()) -> tuple[tuple[Region, ...], tuple[Remark, ...]]:
+def marked_regions(
+    result: Preprocessed, file: str, functions: Iterable[Any], untold: Iterable[range] = (),
+) -> tuple[tuple[Region, ...], tuple[Remark, ...]]:
     """The regions between ``#pragma scop`` and ``#pragma endscop`` in the functions, and remarks on pragmas that make none.
 
     untold: ranges of lines about whose pragmas something was said already (functions that could not be parsed).
@@ -66,7 +68,7 @@ def marked_regions(result: Preprocessed, file: str, functions: Iterable[Any], un
         here = in_tree.get(pragma.line)
         location = Location(file, pragma.line)
         if here is None:
-            remarks.append(_unbalanced(location, f"'#pragma {pragma.kind}' stands outside of any function's statements"))
+            remarks.append(_unbalanced(location, f"'#pragma {pragma.kind}' does not stand between the statements of a block"))
             opened = None
         elif pragma.kind == "scop":
             if opened is not None:
@@ -158,7 +160,9 @@ def _with_text(
         if line >= start and not raw.text[line: code[0].start].strip():
             leading = raw.text[start:line].encode("latin-1")
         after = raw.line_end(code[-1].end - 1)
-        if whole_lines and after <= end and not raw.text[code[-1].end: after].strip():
+        for comment in raw.tokens_between(code[-1].end, end):
+            after = raw.line_end(comment.end - 1) if comment.start < after else after
+        if whole_lines and after <= end:
             trailing = raw.text[after:end].encode("latin-1")
     newline = "\r\n" if "\r\n" in text or (not text.count("\n") and "\r\n" in raw.text) else "\n"
     return Region(

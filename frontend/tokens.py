@@ -80,7 +80,8 @@ def scan(source: bytes) -> RawSource:
     position, fresh_line = 0, True
     while position < len(text):
         match = _TOKEN.match(text, position)
-        assert match is not None and match.lastgroup is not None
+        assert match is not None
+        assert match.lastgroup is not None
         kind, value = match.lastgroup, match.group()
         end = match.end()
         if kind == "newline":

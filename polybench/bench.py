@@ -67,20 +67,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments` (the process's own by default); its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     options = make_parser().parse_args(join_flag_values(words))
+    if arguments is None:  # the process is ours: being terminated ends what it started, too
+        signal.signal(signal.SIGTERM, _interrupt)
     try:
-        kernels = select(load_suite(options.suite or own_suite()), [name for word in options.kernels for name in word.split(",") if name])
-        if options.list:
-            print("\n".join(kernel.name for kernel in kernels))
-            return 0
-        configurations = _configurations(options)
-        results = Results(_settings(options, configurations), tuple(c.name for c in configurations), {})
-        if options.plot:
-            require_plotting(options.plot)
-        _save(results, options.json)
+        return _command(options)
     except InputError as error:
         print(f"scopt-bench: error: {error}", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, _interrupt)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _command(options: argparse.Namespace) -> int:
+    """Whatever can be wrong with the arguments is found before anything is built."""
+    kernels = select(load_suite(options.suite or own_suite()), [name for word in options.kernels for name in word.split(",") if name])
+    if options.list:
+        print("\n".join(kernel.name for kernel in kernels))
+        return 0
+    if options.plot:
+        require_plotting(options.plot)
+    configurations = _configurations(options)
+    results = Results(_settings(options, configurations), tuple(c.name for c in configurations), {})
+    _save(results, options.json)
     return _run(kernels, configurations, results, options)
 
 

@@ -23,7 +23,7 @@ class IslScheduler:
     """
 
     serialize_sccs: bool = True
-    outer_coincidence: bool = True
+    outer_coincidence: bool = False
 
     def schedule(self, scop: Scop, deps: Dependences, options: Options) -> ScheduleResult:
         flow = union_of_maps(d.relation for d in deps.select("flow") if not scop.arrays[d.array].private)

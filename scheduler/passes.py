@@ -17,7 +17,7 @@ from scopt.scheduler.bands import Ordered, active, ordered, private_arrays, with
 from scopt.scheduler.restructure import has_inner_bands, leaf_parts, reordered, sequence_of, topological, distributable
 from scopt.scheduler.sinking import sink_loops
 from scopt.scheduler.strides import Strides, linear_schedule, strides
-from scopt.scheduler.tiling import DEFAULT_TILE, DEFAULT_VECTOR_TILE, atomic, sizes_for, tiled, wavefront
+from scopt.scheduler.tiling import DEFAULT_TILE, DEFAULT_VECTOR_TILE, SMALL_WAVEFRONT_TILE, WAVEFRONT_TILE, atomic, sizes_for, tiled, wavefront
 
 _BAND = isl.schedule_node_type.band
 
@@ -41,6 +41,8 @@ class LeafPlan:
     simd: per group, whether its innermost loop carries nothing and walks through memory well. private: per group, what each lane needs a copy of.
     tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
     tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
+    slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and cheap loop bounds.
+    vector_tile: default tile size of the vector loop.
     """
 
     order: tuple[int, ...]
@@ -51,6 +53,8 @@ class LeafPlan:
     tile_vector: bool
     parallel: int | None
     skew: bool
+    slopes: tuple[int, ...]
+    vector_tile: int
 
 
 @dataclass(slots=True)
@@ -159,7 +163,12 @@ class _Passes:
         if tile_vector and not skew and parallel == len(others):
             parallel = 0  # its tile loop goes outermost
         simd = tuple(ok and self.options.simd and walks[vector].contiguous for ok in free)
-        return LeafPlan((*others, vector), groups, simd, private, tile, tile_vector, parallel, skew)
+        slopes = [max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1 for k in range(width)]
+        order = (*others, vector)
+        # Lines that the vector loop jumps between have to stay in the first cache until the other loops come back to them.
+        jumps = walks[vector].other_reads + walks[vector].other_writes > 0
+        vector_tile = DEFAULT_TILE if jumps else DEFAULT_VECTOR_TILE
+        return LeafPlan(order, groups, simd, private, tile, tile_vector, parallel, skew, tuple(slopes[k] for k in order), vector_tile)
 
     def can_vectorize(self, grouping: tuple[tuple[isl.UnionSet, ...], tuple[bool, ...], tuple[tuple[str, ...], ...]]) -> bool:
         return any(grouping[1])
@@ -216,7 +225,11 @@ class _Passes:
     def tile_leaf(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
         """Tile what the plan tiles; a vector tile loop that alone can be parallel goes outermost. Returns the tile band; its child is the whole point band."""
         width = len(plan.order)
-        defaults = [DEFAULT_TILE if plan.tile else 1] * (width - 1) + [DEFAULT_VECTOR_TILE]
+        if plan.skew:
+            base = SMALL_WAVEFRONT_TILE if width > 2 else WAVEFRONT_TILE
+            defaults = [base * slope for slope in plan.slopes]
+        else:
+            defaults = [DEFAULT_TILE if plan.tile else 1] * (width - 1) + [plan.vector_tile]
         sizes = sizes_for(self.options.tile_sizes, defaults) if plan.tile else (*defaults[:-1], *sizes_for(self.options.tile_sizes[-1:], defaults[-1:]))
         node = tiled(node, sizes, scaled=not plan.skew)
         node = atomic(node.child(0)).parent()

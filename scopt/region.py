@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from scopt.astgen.build import build
+from scopt.astgen.estimates import drop_small_loops
 from scopt.astgen.emit_c import Emitted, emit
 from scopt.astgen.readback import check_coverage, nest_to_schedule
 from scopt.astgen.reparse import check_printed
@@ -89,7 +90,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, clock: Clock) -> 
             check_order(scop, deps, marked.tree.get_map())
             check_marks(scop, deps, marked)
     with clock("generate"):
-        nest = add_work_guards(scop, build(scop, marked))
+        nest = drop_small_loops(scop, add_work_guards(scop, build(scop, marked)))
     if options.verify == "full":
         with clock("verify loops"):
             read = nest_to_schedule(scop, nest)

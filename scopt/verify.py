@@ -91,6 +91,9 @@ def _check_live_ranges(scop: Scop, deps: Dependences, name: str, dates: isl.Unio
     """Where a reuse pair is not in order, both of its live ranges must have changed places as wholes."""
     flow = union_of_maps(d.relation for d in deps.select("flow") if d.array == name)
     reuse = union_of_maps(d.relation for d in deps.select("anti", "output") if d.array == name)
+    # Where all live ranges stay within one iteration of the outer dimensions, only pairs within one such iteration can overlap.
+    if _in_order_within(reuse, dates, _common_depth(flow, dates)):
+        return
     swapped = _violated(reuse, dates)
     if swapped.is_empty():
         return
@@ -98,6 +101,34 @@ def _check_live_ranges(scop: Scop, deps: Dependences, name: str, dates: isl.Unio
     first_begins = swapped.apply_domain(flow.reverse().union(identity))
     pairs = first_begins.apply_range(flow.union(identity)).reverse()
     _refuse_pairs(scop, name, "live range", _violated(pairs, dates), "overlaps another one of the same private variable")
+
+
+def _dated(pairs: isl.UnionMap, dates: isl.UnionMap) -> list[isl.Map]:
+    """Pairs of instances as pairs of dates."""
+    return maps_of(pairs.apply_domain(dates).apply_range(dates))
+
+
+def _common_depth(pairs: isl.UnionMap, dates: isl.UnionMap) -> int:
+    """In how many leading dimensions all pairs agree."""
+    maps = _dated(pairs, dates)
+    depth = min((m.dim(isl.dim_type.in_) for m in maps), default=0)
+    for dated in maps:
+        for position in range(depth):
+            if not dated.is_subset(dated.equate(isl.dim_type.in_, position, isl.dim_type.out, position)):
+                depth = position
+                break
+    return depth
+
+
+def _in_order_within(pairs: isl.UnionMap, dates: isl.UnionMap, depth: int) -> bool:
+    """Whether all pairs that agree in the first `depth` dimensions go forward."""
+    for dated in _dated(pairs, dates):
+        inside = dated
+        for position in range(depth):
+            inside = inside.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
+        if not _goes_forward(inside):
+            return False
+    return True
 
 
 def _check_parallel(scop: Scop, deps: Dependences, dates: isl.UnionMap, loop: ParallelDim) -> None:

@@ -9,33 +9,32 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from tests.fuzz.generator import programs
 from tests.fuzz.program import Program
 
+# For each new program hypothesis tries some variants of it: only every fifth one is taken, for variety.
+_VARIANTS = 5
+
 
 def generate(number: int, count: int) -> tuple[Program, ...]:
     """Up to `count` programs, the same ones for the same arguments."""
     found: dict[Program, None] = {}
-    # hypothesis tries some programs more than once.
-    _search(number, 2 * count, found.setdefault, (Phase.generate,))
-    return tuple(found)[:count]
+    _search(number, count, found.setdefault, (Phase.generate,))
+    return tuple(found)[::_VARIANTS][:count]
 
 
-def shrink(number: int, count: int, fails: Callable[[Program], bool]) -> Program | None:
-    """Go through the programs of `generate(number, count)` again up to the first that fails, and make it as small as hypothesis can.
-
-    Returns None if none of them fails when tried alone.
-    """
+def shrink(number: int, count: int, failing: Program, fails: Callable[[Program], bool]) -> Program:
+    """Make a failing program of `generate(number, count)` as small as hypothesis can; `failing` itself if it can't be met again."""
     smallest: list[Program] = []
 
     def body(program: Program) -> None:
-        if fails(program):
+        if (smallest or program == failing) and fails(program):
             smallest[:] = [program]
             raise _Failed
 
     try:
-        _search(number, 2 * count, body, (Phase.generate, Phase.shrink))
+        _search(number, count, body, (Phase.generate, Phase.shrink))
     except _Failed:
         # The engine runs the smallest one last, to show it.
         return smallest[0]
-    return None
+    return failing
 
 
 class _Failed(Exception):
@@ -45,7 +44,7 @@ class _Failed(Exception):
 def _search(number: int, count: int, body: Callable[[Program], object], phases: tuple[Phase, ...]) -> None:
     @seed(number)
     @settings(
-        max_examples=count,
+        max_examples=2 * _VARIANTS * count,
         phases=phases,
         database=None,
         deadline=None,

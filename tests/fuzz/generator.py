@@ -39,7 +39,6 @@ T = TypeVar("T")
 Draw = Callable[[st.SearchStrategy[T]], T]
 
 MAX_DEPTH = 4
-MAX_STATEMENTS = 7
 MAX_INSTANCES = 20_000
 WIDEST = {1: 120, 2: 48, 3: 28}  # cells along one dimension of an array, by its number of dimensions
 ITERATORS = ("i", "j", "k", "l")
@@ -80,8 +79,9 @@ class _Generator:
     draw: Draw  # type: ignore[type-arg]
     arrays: list[_Shape] = field(default_factory=list)
     scalars: list[ScalarModel] = field(default_factory=list)
-    statements_left: int = MAX_STATEMENTS
+    statements_left: int = 0
     locals_made: int = 0
+    iterator_type: str = "int"
 
     # --- drawing ---
 
@@ -99,6 +99,8 @@ class _Generator:
     # --- the program ---
 
     def program(self) -> Program:
+        self.statements_left = self.pick(1, 2, 2, 3, 3, 4, 6)
+        self.iterator_type = self.pick("int", "int", "int", "long")
         names = list(ARRAY_NAMES)
         for number in range(1 + self.up_to(2)):
             name = names.pop(self.up_to(len(names) - 1) if self.chance(10) else 0)
@@ -116,8 +118,8 @@ class _Generator:
             arrays=tuple(self.finished(shape) for shape in self.arrays),
             scalars=tuple(self.scalars),
             body=body,
-            iterator_type=self.pick("int", "int", "int", "long"),
-            live_iterator=outermost[-1] if outermost and self.chance(10) else None,
+            iterator_type=self.iterator_type,
+            live_iterator=outermost[-1] if outermost and self.chance(5) else None,
             options=self.options(),
         )
 
@@ -136,7 +138,7 @@ class _Generator:
             parallel=not self.chance(10),
             simd=not self.chance(20),
             verify="full",
-            budget=20.0,
+            budget=5.0,
         )
 
     # --- statements ---
@@ -161,7 +163,7 @@ class _Generator:
             if self.statements_left <= 0 and statements:
                 break
             may_nest = depth < MAX_DEPTH and scope.instances < MAX_INSTANCES and self.statements_left > 0
-            if may_nest and self.chance(60 if depth < 2 else 45):
+            if may_nest and self.chance(60 if depth < 2 else 35):
                 statements += (self.loop(scope),)
             elif self.statements_left > 0 and self.chance(20):
                 statements += (self.branch(scope, depth),)
@@ -276,7 +278,7 @@ class _Generator:
         if not scope.iterators:
             return Int(self.up_to(3))
         for _ in range(2):
-            subscript = self.affine(scope) if self.chance(35) else self.near_iterator(scope)
+            subscript = self.affine(scope) if self.chance(18) else self.near_iterator(scope)
             low, high = subscript.range(scope.ranges)
             if high - low + max(0, low) < WIDEST[rank]:
                 return subscript
@@ -344,7 +346,7 @@ class _Generator:
         inside = not self.chance(25)
         loop = Loop(
             iterator=iterator,
-            type=self.pick("int", "int", "int", "int", "long"),
+            type=self.iterator_type if not self.chance(3) else self.pick("int", "long"),
             inside=inside,
             start=start,
             comparison=comparison,

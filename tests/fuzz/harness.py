@@ -30,7 +30,7 @@ class Outcome:
     """What became of one program.
 
     original, emitted: C texts. failure: what is wrong, empty if nothing is. remarks: ids of what was missed.
-    seconds: that scopt took.
+    seconds: that scopt took. simplified: scopt gave up its first choice of transformation.
     """
 
     program: Program
@@ -41,6 +41,7 @@ class Outcome:
     failure: str
     remarks: tuple[str, ...]
     seconds: float
+    simplified: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,8 @@ def transform(program: Program, name: str) -> Outcome:
     # Under autodetect, what is refused inside a loop nest leaves smaller regions: one of them is enough.
     every = any if program.options.autodetect else all
     transformed = bool(result.regions) and every(region.transformed for region in result.regions)
-    return Outcome(program, name, original, result.text.decode(), transformed, "\n".join(internal), missed, seconds)
+    simplified = any(remark.id == "schedule.simplified" for remark in result.remarks)
+    return Outcome(program, name, original, result.text.decode(), transformed, "\n".join(internal), missed, seconds, simplified)
 
 
 def run(sources: Mapping[str, str], folder: Path, flags: tuple[str, ...]) -> Ran:

@@ -39,18 +39,14 @@ def play(seed: int, count: int = PER_ROUND, flags: tuple[str, ...] = FLAGS) -> R
 
 def smallest(played: Round, count: int = PER_ROUND, flags: tuple[str, ...] = FLAGS) -> Outcome:
     """The first failure of a round, made as small as can be; as it was found if it doesn't fail alone."""
-    known_good = {outcome.program for outcome in played.outcomes if not outcome.failure}
 
-    def outcome_of(program: Program) -> Outcome:
+    def alone(program: Program) -> Outcome:
         with tempfile.TemporaryDirectory(prefix="scopt-fuzz-") as folder:
             return check([program], Path(folder), flags)[0]
 
-    def fails(program: Program) -> bool:
-        return program not in known_good and bool(outcome_of(program).failure)
-
-    found = shrink(played.seed, count, fails)
-    outcome = outcome_of(found) if found is not None else None
-    return outcome if outcome is not None and outcome.failure else played.failures[0]
+    first = played.failures[0]
+    outcome = alone(shrink(played.seed, count, first.program, lambda program: bool(alone(program).failure)))
+    return outcome if outcome.failure else first
 
 
 def save(outcome: Outcome, seed: int, folder: Path) -> Path:
@@ -80,5 +76,9 @@ def statistics(outcomes: tuple[Outcome, ...]) -> str:
     slowest = max((outcome.seconds for outcome in outcomes), default=0.0)
     total = sum(outcome.seconds for outcome in outcomes)
     reasons = Counter(outcome.remarks[0] if outcome.remarks else "(no remark)" for outcome in outcomes if not outcome.transformed)
-    lines = [f"{transformed} of {len(outcomes)} programs transformed; scopt took {total:.0f} s, {slowest:.1f} s for the slowest"]
+    simplified = sum(outcome.simplified for outcome in outcomes)
+    lines = [
+        f"{transformed} of {len(outcomes)} programs transformed, {simplified} of them in a simpler form than asked for",
+        f"scopt took {total:.0f} s, {slowest:.1f} s for the slowest",
+    ]
     return "\n".join(lines + [f"  {count:5} {reason}" for reason, count in reasons.most_common()])

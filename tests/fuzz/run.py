@@ -9,6 +9,7 @@ import argparse
 import multiprocessing
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from tests.fuzz.harness import Outcome
@@ -25,9 +26,11 @@ def main() -> int:
 
     seeds = range(arguments.seed, arguments.seed + -(-arguments.count // PER_ROUND))
     start, outcomes, failing = time.monotonic(), list[Outcome](), list[int]()
-    # One round in a process: isl's memory goes back, and one that hangs in C code can't stop the others.
-    with multiprocessing.get_context("spawn").Pool(arguments.workers, maxtasksperchild=4) as pool:
-        for played in pool.imap_unordered(play, seeds):
+    # A process serves a few rounds only: isl's memory goes back.
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(arguments.workers, mp_context=spawn, max_tasks_per_child=4) as pool:
+        for future in as_completed([pool.submit(play, seed) for seed in seeds]):
+            played = future.result()
             outcomes += played.outcomes
             progress = f"{len(outcomes)} programs, {time.monotonic() - start:.0f} s, {len(failing)} failing rounds"
             print(f"\r{progress}", end="", file=sys.stderr, flush=True)

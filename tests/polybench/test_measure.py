@@ -1,0 +1,97 @@
+"""One kernel through everything, with scripts in place of scopt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scopt.polybench.catalog import Kernel, load_suite, own_suite, select
+from scopt.polybench.measure import Plan, measure, parse_seconds
+from scopt.polybench.results import Cell
+from scopt.polybench.toolchains import Compiler, Configuration, find_compiler
+
+PLAN = Plan(("-DMINI_DATASET",), ("-DMINI_DATASET",), 2, 2, 60)
+
+
+@pytest.fixture
+def kernel() -> Kernel:
+    return select(load_suite(own_suite()), ["jacobi-1d"])[0]
+
+
+@pytest.fixture
+def compiler(cc: str) -> Compiler:
+    return find_compiler(cc)
+
+
+def scripted(folder: Path, name: str, compiler: Compiler, text: str) -> Configuration:
+    """A configuration that transforms with a shell script: $1 is the source and $3 the output."""
+    file = folder / f"{name}.sh"
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return Configuration(name, compiler, ("-fopenmp",), (str(file), "{source}", "-o", "{output}", "{flags}"))
+
+
+def measured(kernel: Kernel, configurations: list[Configuration], folder: Path, plan: Plan = PLAN) -> tuple[dict[str, Cell], list[str]]:
+    activities: list[str] = []
+    return dict(measure(kernel, configurations, plan, folder / "work", activities.append)), activities
+
+
+def test_round_robin(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None:
+    copy = scripted(tmp_path, "copy", compiler, 'echo "$1:1: remark: left alone [x.y]" >&2; cp "$1" "$3"')
+    cells, activities = measured(kernel, [Configuration("gcc", compiler), copy], tmp_path)
+    assert [text for text in activities if text.startswith("run")] == ["run 1 of 2: gcc", "run 1 of 2: copy", "run 2 of 2: gcc", "run 2 of 2: copy"]
+    assert [len(cell.seconds) for cell in cells.values()] == [2, 2]
+    assert cells["gcc"].transform_seconds is None
+    assert cells["copy"].transform_seconds is not None
+    assert cells["copy"].note == f"left unchanged: {kernel.source}:1: remark: left alone [x.y]"
+
+
+def test_a_wrong_result_is_not_timed(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None:
+    # a difference that two decimals don't show
+    wrong = scripted(tmp_path, "wrong", compiler, 'sed "s/0.33333 /0.333330000001 /" "$1" > "$3"')
+    cells, _ = measured(kernel, [Configuration("gcc", compiler), wrong], tmp_path)
+    failure = cells["wrong"].failure
+    assert failure is not None
+    assert failure.stage == "check"
+    assert failure.reason.startswith("wrong result: A[1] is 0.")
+    assert cells["wrong"].seconds == ()
+    assert len(cells["gcc"].seconds) == 2
+
+
+def test_failures_stay_in_their_cell(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None:
+    crash = scripted(tmp_path, "crash", compiler, 'sed "s/int t, i;/int t, i; abort();/" "$1" > "$3"')
+    broken = scripted(tmp_path, "broken", compiler, "echo error: boom >&2; exit 1")
+    cells, _ = measured(kernel, [Configuration("gcc", compiler), crash, broken], tmp_path)
+    assert {name: cell.failure.stage for name, cell in cells.items() if cell.failure} == {"crash": "check", "broken": "transform"}
+    assert cells["crash"].failure is not None
+    assert cells["crash"].failure.reason == "killed by SIGABRT"
+    assert len(cells["gcc"].seconds) == 2
+
+
+def test_a_timed_run_that_hangs(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None:
+    text = 'case "$*" in *-DN=31*) sed "s/int t, i;/int t, i; for (;;);/" "$1" > "$3";; *) cp "$1" "$3";; esac'
+    plan = Plan(("-DMINI_DATASET", "-DN=31"), ("-DMINI_DATASET",), 2, 1, 5)
+    cells, activities = measured(kernel, [Configuration("gcc", compiler), scripted(tmp_path, "hang", compiler, text)], tmp_path, plan)
+    assert cells["hang"].failure is not None
+    assert cells["hang"].failure.stage == "run"
+    assert cells["hang"].failure.reason.startswith("timeout")
+    assert activities.count("run 2 of 2: hang") == 0
+    assert len(cells["gcc"].seconds) == 2
+
+
+def test_an_original_that_fails(tmp_path: Path, compiler: Compiler) -> None:
+    source = tmp_path / "bad.c"
+    source.write_text("#pragma scop\nint main(void) { return 5; }\n")
+    kernel = Kernel("bad", source, (own_suite(),), own_suite() / "polybench.c")
+    cells, _ = measured(kernel, [Configuration("gcc", compiler), scripted(tmp_path, "copy", compiler, 'cp "$1" "$3"')], tmp_path)
+    assert cells["gcc"].failure is not None
+    assert cells["gcc"].failure.reason == "exit code 5"
+    assert cells["copy"].failure is not None
+    assert cells["copy"].failure.reason == "the original fails: check: exit code 5"
+
+
+def test_parse_seconds() -> None:
+    assert parse_seconds("noise\n0.123456\n") == 0.123456
+    assert parse_seconds("") is None
+    assert parse_seconds("none") is None
