@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import islpy as isl
 
-from scopt.astgen.expr import linear, negate, subtract
+from scopt.astgen.expr import from_linear, linear, negate, subtract, weighted
 from scopt.astgen.loops import Item, children
 from scopt.diagnostics import InternalError
 from scopt.isl_utils import PARAM, SET, maps_of, union_of_maps
@@ -272,8 +272,19 @@ def _depth(block: Block) -> int:
 
 
 def _congruent(a: Expr, b: Expr, modulus: int) -> bool:
-    coefficients, constant = linear(subtract(a, b))
-    return all(c % modulus == 0 for c in (*coefficients.values(), constant))
+    """Whether two expressions agree modulo `modulus`, as far as their form tells."""
+    return _residue(subtract(a, b), modulus) == Const(0)
+
+
+def _residue(e: Expr, modulus: int) -> Expr:
+    """Something simpler that agrees with `e` modulo `modulus`."""
+    coefficients, constant = linear(e)
+    parts = [(c % modulus, x) for x, c in coefficients.items() if c % modulus]
+    flat = ((c, x.numerator if isinstance(x, Mod) and c * x.divisor % modulus == 0 else x) for c, x in parts)
+    simpler = weighted(flat, constant)
+    coefficients, constant = linear(simpler)
+    reduced = from_linear({x: c % modulus for x, c in coefficients.items()}, constant % modulus)
+    return reduced if reduced == e else _residue(reduced, modulus)
 
 
 def _pw(value: _AffLike) -> isl.PwAff:

@@ -27,7 +27,7 @@ def splice(source: bytes, replacements: Sequence[Replacement]) -> bytes:
 def as_bytes(text: str, *, indent: str = "", newline: str = "\n", whole_lines: bool = True) -> bytes:
     """An emitted text, lines that end in ``\\n`` and begin at column 0, as bytes for a place in a file.
 
-    indent: put before every line that isn't empty; lines of the preprocessor stay at column 0. newline: the file's line end.
+    indent: put before every line that isn't empty; conditional directives stay at column 0. newline: the file's line end.
     whole_lines: the text replaces whole lines; otherwise it stands inside a line: its first line isn't indented, and it ends without newline.
     Each character is one byte, as in text that was decoded from the source as latin-1.
     """

@@ -115,7 +115,9 @@ def shape_of(node: Any, scope: Mapping[str, Symbol]) -> Shape:
     while True:
         match node:
             case c_ast.ArrayDecl():
-                layers.append(Layer("array", node.dim, tuple(node.dim_quals or ())))
+                # `[*]` in a prototype comes as an identifier.
+                unknown = isinstance(node.dim, c_ast.ID) and node.dim.name == "*"
+                layers.append(Layer("array", None if unknown else node.dim, tuple(node.dim_quals or ())))
             case c_ast.PtrDecl():
                 layers.append(Layer("pointer", None, tuple(node.quals or ())))
             case c_ast.FuncDecl():

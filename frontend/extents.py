@@ -148,10 +148,12 @@ class _Lines:
 
 def _for_nodes(root: Any) -> Iterable[Any]:
     """The `for` nodes in the order of the text."""
-    if isinstance(root, c_ast.For):
-        yield root
-    for _, child in root.children():
-        yield from _for_nodes(child)
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, c_ast.For):
+            yield node
+        todo.extend(child for _, child in reversed(node.children()))
 
 
 # --- the structure of raw tokens --------------------------------------------------------------------------------------------------------

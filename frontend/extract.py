@@ -81,6 +81,8 @@ class _Extraction:
 
     def run(self) -> Scop:
         self.prepare()
+        for item in self.items:
+            self.refuse_control(item)
         tree = self.sequence(self.items, _Place((), universe_params()))
         bodies = [raw for raw in self.statements if not raw.kill]
         if tree is None or not bodies:
@@ -92,7 +94,7 @@ class _Extraction:
     def prepare(self) -> None:
         """Give every name one meaning and note what the region writes."""
         outer = scope_at(self.tu, self.region)
-        unique = unique_names(self.region.items, self.tu.reserved | ISL_WORDS)
+        unique = unique_names(self.region.items, self.tu.reserved, ISL_WORDS)
         self.items, self.iterator_names = unique.items, unique.iterators
         self.symbols = dict(outer)
         for local, decl in unique.declared.items():
@@ -127,7 +129,7 @@ class _Extraction:
             symbol = self.symbols.get(name)
             if symbol is None:
                 if name in self.tu.symbolic:
-                    return self.parameter(name, INT, self.tu.symbolic[name])
+                    return self.parameter(name, INT, self.tu.symbolic[name], node)
                 raise NotAffine("nonlinear", f"'{name}' is not declared here", node)
             if (value := constant_value(c_ast.ID(name), self.symbols)) is not None and symbol.kind == "enum-constant":
                 return Value(constant_pw_aff(value), INT)
@@ -137,13 +139,13 @@ class _Extraction:
                 raise NotAffine("volatile", f"'{name}' is volatile", node)
             if symbol.dims or symbol.pointer or not symbol.type.integer or symbol.type.bits == 0:
                 raise NotAffine("nonlinear", f"'{name}' is no integer variable", node)
-            return self.parameter(name, symbol.type, None)
+            return self.parameter(name, symbol.type, None, node)
 
         return find
 
-    def parameter(self, name: str, ctype: CType, estimate: int | None) -> CType:
+    def parameter(self, name: str, ctype: CType, estimate: int | None, node: Any) -> CType:
         if name in ISL_WORDS:
-            raise NotAffine("name", f"a parameter named '{name}' is not supported", None, "rename the variable")
+            raise NotAffine("name", f"a loop bound or subscript can't depend on a variable named '{name}'", node, "rename the variable")
         self.parameters.setdefault(name, Parameter(name, name, ctype, estimate))
         return ctype
 
@@ -230,8 +232,6 @@ class _Extraction:
                 return self.leaf(node, place)
             case c_ast.ID() | c_ast.Constant():
                 return None
-        if type(node) in _CONTROL:
-            raise self.refuse(_CONTROL[type(node)][0], _CONTROL[type(node)][1], node, _CONTROL[type(node)][2])
         raise self.refuse("statement.unsupported", f"this kind of statement ({type(node).__name__}) is not supported", node)
 
     def loop(self, node: c_ast.For, place: _Place) -> Tree | None:
@@ -254,6 +254,8 @@ class _Extraction:
         return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
 
     def check_iterator(self, node: c_ast.For, iterator: str, place: _Place) -> None:
+        if iterator in ISL_WORDS:
+            raise self.refuse("affine.name", f"an iterator named '{iterator}' is not supported", node, "rename it")
         if iterator in place.iterators:
             raise self.refuse("loop.iterator-modified", f"the iterator '{iterator}' is also the iterator of an enclosing loop", node)
         if node.stmt is not None and iterator in written_names(node.stmt):
@@ -297,7 +299,6 @@ class _Extraction:
 
     def leaf(self, node: Any, place: _Place) -> Leaf:
         """A statement executed as a whole."""
-        self.refuse_control(node)
         names = Names(
             array=lambda name, where: None if name in place.iterators else self.array(name, where),
             scope=lambda domain, inner: self.scope(domain, {**self.active(place), **inner}),
@@ -312,7 +313,7 @@ class _Extraction:
         return Leaf(self.add(node, place, tuple(collector.found)))
 
     def refuse_control(self, node: Any) -> None:
-        """Jumps may hide inside a statement that is taken as a whole."""
+        """Refuse jumps and loops that are not `for`, wherever they hide."""
         if type(node) in _CONTROL:
             raise self.refuse(_CONTROL[type(node)][0], _CONTROL[type(node)][1], node, _CONTROL[type(node)][2])
         for _, child in node.children():

@@ -79,7 +79,13 @@ def opaque_words(node: Any) -> list[str] | None:
 
 def is_opaque(node: Any) -> bool:
     """Whether a node, or any below it, is code that isn't understood."""
-    return opaque_words(node) is not None or any(is_opaque(child) for _, child in node.children())
+    todo = [node]
+    while todo:
+        found = todo.pop()
+        if opaque_words(found) is not None:
+            return True
+        todo.extend(child for _, child in found.children())
+    return False
 
 
 class _Cleaner:
@@ -159,7 +165,7 @@ class _Cleaner:
         if after is None:
             self.copy(end)
             return
-        before = "".join(self.out).rstrip()
+        before = re.sub(r"^[ \t]*#.*", ";", "".join(self.out), flags=re.MULTILINE).rstrip()
         in_body = before.count("{") > before.count("}")
         if not in_body and (not before.strip() or before.endswith(")")):
             self.blank(after)

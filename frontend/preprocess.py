@@ -267,7 +267,11 @@ def _regions(plain: Preprocessed) -> Iterable[RegionMacros]:
         words = {t.text for t in tokens if t.kind == "word"}
         directives = [t for t in tokens if t.kind == "directive" and not is_pragma(t)]
         conditions = {word for t in directives for word in directive_words(t.text)}
-        found = symbolic_macros(words, begin.macros)
+        found = {
+            name: value for name, value in symbolic_macros(words, begin.macros).items()
+            # A name that is left after expansion also names something else: in the tree the two could not be told apart.
+            if not re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", plain.text)
+        }
         reached = reachable_words(words, begin.macros)
         # Where the file has #line directives of its own, these expand to what the copy given to the compiler doesn't have.
         unstable = {"__COUNTER__", "__DATE__", "__TIME__", "__TIMESTAMP__"}

@@ -24,10 +24,13 @@ class UniqueNames:
     declared: dict[str, c_ast.Decl]
 
 
-def unique_names(items: Iterable[Any], reserved: Iterable[str]) -> UniqueNames:
-    """Copy the statements of a region and rename what is declared inside where needed; fresh names avoid `reserved`."""
+def unique_names(items: Iterable[Any], reserved: Iterable[str], forbidden: Iterable[str] = ()) -> UniqueNames:
+    """Copy the statements of a region and rename what is declared inside where needed; fresh names avoid `reserved`.
+
+    forbidden: names that nothing declared inside may keep.
+    """
     copies = tuple(copy.deepcopy(item) for item in items)
-    renamer = _Renamer(frozenset(reserved), _free_names(copies))
+    renamer = _Renamer(frozenset(reserved), _free_names(copies) | set(forbidden))
     block: dict[str, str] = {}
     for item in copies:
         renamer.visit(item, block, ())

@@ -58,16 +58,17 @@ def symbol_of(decl: Any, scope: Mapping[str, Symbol], kind: SymbolKind = "local"
 
 def path_to(root: Any, target: Any) -> list[tuple[Any, int]]:
     """The nodes from `root` down to, without, `target`, each with the position of the child that leads on (in a compound: its item)."""
-    def search(node: Any) -> list[tuple[Any, int]] | None:
+    todo: list[tuple[Any, tuple[Any, ...] | None]] = [(root, None)]
+    while todo:
+        node, trail = todo.pop()
         if node is target:
-            return []
-        for index, (_, child) in enumerate(node.children()):
-            rest = search(child)
-            if rest is not None:
-                return [(node, index), *rest]
-        return None
-
-    return search(root) or []
+            path: list[tuple[Any, int]] = []
+            while trail is not None:
+                parent, index, trail = trail
+                path.append((parent, index))
+            return path[::-1]
+        todo.extend((child, (node, index, trail)) for index, (_, child) in enumerate(node.children()))
+    return []
 
 
 def _parameters(function: Any) -> Iterator[Any]:
@@ -144,40 +145,37 @@ def addresses_taken(root: Any, ranks: Mapping[str, int]) -> frozenset[str]:
     By name alone: an inner variable of the same name counts too.
     """
     taken: set[str] = set()
-
-    def visit(node: Any) -> None:
+    todo = [root]
+    while todo:
+        node = todo.pop()
         match node:
+            case c_ast.UnaryOp(op="sizeof"):
+                continue
             case c_ast.UnaryOp(op="&"):
                 if (name := base_name(node.expr)) is not None:
                     taken.add(name)
-            case c_ast.UnaryOp(op="sizeof"):
-                return
             case c_ast.ArrayRef():
                 depth, base = 0, node
                 while isinstance(base, c_ast.ArrayRef):
-                    visit(base.subscript)
+                    todo.append(base.subscript)
                     depth, base = depth + 1, base.name
-                if isinstance(base, c_ast.ID):
-                    if depth < ranks.get(base.name, 0):
-                        taken.add(base.name)
-                else:
-                    visit(base)
-                return
+                if not isinstance(base, c_ast.ID):
+                    todo.append(base)
+                elif depth < ranks.get(base.name, 0):
+                    taken.add(base.name)
+                continue
             case c_ast.ID():
                 if ranks.get(node.name, 0):
                     taken.add(node.name)
             case c_ast.StructRef():
-                visit(node.name)
-                return
+                todo.append(node.name)
+                continue
             case c_ast.FuncCall():
                 if (words := opaque_words(node)) is not None:
                     taken.update(w[1:] for w in words if w.startswith("&"))
                     taken.update(w for w in words if ranks.get(w, 0))
-                    return
-        for _, child in node.children():
-            visit(child)
-
-    visit(root)
+                    continue
+        todo.extend(child for _, child in node.children())
     return frozenset(taken)
 
 

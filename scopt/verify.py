@@ -63,28 +63,48 @@ def _violated(pairs: isl.UnionMap, dates: isl.UnionMap) -> isl.UnionMap:
     """The pairs whose source doesn't come strictly before their sink."""
     result = isl.UnionMap("{ }")
     for relation in maps_of(pairs):
-        source = dates.intersect_domain(isl.UnionSet.from_set(relation.domain()))
-        sink = dates.intersect_domain(isl.UnionSet.from_set(relation.range()))
-        timed = isl.UnionMap.from_map(relation).apply_domain(source).apply_range(sink)
-        for dated in maps_of(timed):
-            if not _goes_forward(dated):
-                late = source.lex_ge_union_map(sink)
-                result = result.union(isl.UnionMap.from_map(relation).intersect(late))
+        late = [joint for joint in _dated(relation, dates) if not _goes_forward(joint)]
+        for joint in late:
+            result = result.union(isl.UnionMap.from_map(_not_forward(joint).domain().unwrap()))
     return result
 
 
-def _goes_forward(dated: isl.Map) -> bool:
+def _dated(relation: isl.Map, dates: isl.UnionMap) -> list[isl.Map]:
+    """Pairs of instances with their dates, ``{ [S[i] -> T[j]] -> [t -> t'] }``.
+
+    The instances stay in the relation: eliminating them, as composing with the dates would, is what makes such checks slow.
+    """
+    first = relation.domain_map().to_union_map().apply_range(dates)
+    second = relation.range_map().to_union_map().apply_range(dates)
+    return maps_of(first.range_product(second))
+
+
+def _dims(joint: isl.Map) -> int:
+    """Length of a date in the range of a joint relation."""
+    return joint.dim(isl.dim_type.out) // 2
+
+
+def _goes_forward(joint: isl.Map) -> bool:
     """Whether every pair of dates is in strictly increasing lexicographic order; works through the dimensions, outermost first."""
-    rest = dated
-    width = rest.dim(isl.dim_type.in_)
+    width = _dims(joint)
+    rest = joint
     for position in range(width):
+        if not rest.order_gt(isl.dim_type.out, position, isl.dim_type.out, width + position).is_empty():
+            return False
+        rest = rest.equate(isl.dim_type.out, position, isl.dim_type.out, width + position)
         if rest.is_empty():
             return True
-        backward = rest.order_gt(isl.dim_type.in_, position, isl.dim_type.out, position)
-        if not backward.is_empty():
-            return False
-        rest = rest.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
-    return bool(rest.is_empty())
+    return False
+
+
+def _not_forward(joint: isl.Map) -> isl.Map:
+    """The pairs whose dates are equal or decrease."""
+    width = _dims(joint)
+    rest, found = joint, joint.intersect_range(isl.Set.empty(joint.get_space().range()))
+    for position in range(width):
+        found = found.union(rest.order_gt(isl.dim_type.out, position, isl.dim_type.out, width + position))
+        rest = rest.equate(isl.dim_type.out, position, isl.dim_type.out, width + position)
+    return found.union(rest)
 
 
 def _check_live_ranges(scop: Scop, deps: Dependences, name: str, dates: isl.UnionMap) -> None:
@@ -103,32 +123,39 @@ def _check_live_ranges(scop: Scop, deps: Dependences, name: str, dates: isl.Unio
     _refuse_pairs(scop, name, "live range", _violated(pairs, dates), "overlaps another one of the same private variable")
 
 
-def _dated(pairs: isl.UnionMap, dates: isl.UnionMap) -> list[isl.Map]:
-    """Pairs of instances as pairs of dates."""
-    return maps_of(pairs.apply_domain(dates).apply_range(dates))
-
-
 def _common_depth(pairs: isl.UnionMap, dates: isl.UnionMap) -> int:
     """In how many leading dimensions all pairs agree."""
-    maps = _dated(pairs, dates)
-    depth = min((m.dim(isl.dim_type.in_) for m in maps), default=0)
-    for dated in maps:
+    joints = [joint for relation in maps_of(pairs) for joint in _dated(relation, dates)]
+    depth = min((_dims(joint) for joint in joints), default=0)
+    for joint in joints:
         for position in range(depth):
-            if not dated.is_subset(dated.equate(isl.dim_type.in_, position, isl.dim_type.out, position)):
+            if _differs(joint, position):
                 depth = position
                 break
     return depth
 
 
+def _differs(joint: isl.Map, position: int) -> bool:
+    """Whether some pair's dates differ in one dimension."""
+    other = _dims(joint) + position
+    later = joint.order_lt(isl.dim_type.out, position, isl.dim_type.out, other)
+    return not later.is_empty() or not joint.order_gt(isl.dim_type.out, position, isl.dim_type.out, other).is_empty()
+
+
 def _in_order_within(pairs: isl.UnionMap, dates: isl.UnionMap, depth: int) -> bool:
     """Whether all pairs that agree in the first `depth` dimensions go forward."""
-    for dated in _dated(pairs, dates):
-        inside = dated
-        for position in range(depth):
-            inside = inside.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
-        if not _goes_forward(inside):
-            return False
+    for relation in maps_of(pairs):
+        for joint in _dated(relation, dates):
+            if not _goes_forward(_agreeing(joint, depth)):
+                return False
     return True
+
+
+def _agreeing(joint: isl.Map, depth: int) -> isl.Map:
+    """The pairs that agree in the first `depth` dimensions."""
+    for position in range(depth):
+        joint = joint.equate(isl.dim_type.out, position, isl.dim_type.out, _dims(joint) + position)
+    return joint
 
 
 def _check_parallel(scop: Scop, deps: Dependences, dates: isl.UnionMap, loop: ParallelDim) -> None:
@@ -145,19 +172,10 @@ def _check_parallel(scop: Scop, deps: Dependences, dates: isl.UnionMap, loop: Pa
             _refuse_pairs(scop, dependence.array, "flow", crossing, "leaves or enters a loop with a private copy")
         carried = isl.UnionMap("{ }")
         for relation in maps_of(pairs):
-            timed = isl.UnionMap.from_map(relation).apply_domain(dates).apply_range(dates)
-            for dated in maps_of(timed):
-                if _carried(dated, loop.dim):
+            for joint in _dated(relation, dates):
+                if _differs(_agreeing(joint, loop.dim), loop.dim):
                     carried = carried.union(isl.UnionMap.from_map(relation))
         _refuse_pairs(scop, dependence.array, dependence.kind, carried, f"is carried by the parallel loop in dimension {loop.dim}")
-
-
-def _carried(dated: isl.Map, dim: int) -> bool:
-    """Whether some pair agrees in the dimensions before `dim` and differs there."""
-    for position in range(dim):
-        dated = dated.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
-    same = dated.equate(isl.dim_type.in_, dim, isl.dim_type.out, dim)
-    return not dated.is_subset(same)
 
 
 def _refuse_pairs(scop: Scop, array: str, kind: str, pairs: isl.UnionMap, what: str) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from pycparser import c_ast
 from scopt.diagnostics import InputError
+from scopt.frontend.liveness import may_be_read_after
 from scopt.frontend.parse import TranslationUnit, parse
+from scopt.frontend.symbols import scope_at
 from scopt.options import Options
 
 GCC = Options(cc="gcc")
@@ -204,4 +206,16 @@ def test_an_empty_file() -> None:
 def test_a_huge_initializer_is_no_burden() -> None:
     numbers = ",".join(str(k) for k in range(3000))
     tu = unit(f"int table[] = {{ {numbers} }};\n" + KERNEL)
+    assert len(tu.regions) == 1
+
+
+def test_long_expressions() -> None:
+    tu = unit(KERNEL.replace("int i;", "int i; double s = " + " + ".join(["1.0"] * 3000) + ";"))
+    assert len(tu.regions) == 1
+    assert "s" in scope_at(tu, tu.regions[0])
+    assert not may_be_read_after(tu.regions[0].function, tu.regions[0], "i")
+
+
+def test_deep_nesting_does_not_stop_the_file() -> None:
+    tu = unit("int deep(int x) { return " + "(" * 400 + "x" + ")" * 400 + "; }\n" + KERNEL)
     assert len(tu.regions) == 1

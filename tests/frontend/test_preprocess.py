@@ -237,3 +237,18 @@ def test_pragmas_of_headers_are_told_apart(tmp_path: Path) -> None:
 def test_unstable_macros_are_noted(name: str) -> None:
     result = preprocess(marked(f"A[0] = {name}[0];", "#define STAMP __DATE__"), "x.c", GCC)
     assert result.regions[0].unstable & {"__COUNTER__", "__TIME__", "__DATE__"}
+
+
+@pytest.mark.parametrize("other", ["enum { N = 5 };", "int N;", "struct { int N; } s;"])
+def test_a_macro_with_the_name_of_something_else_is_expanded(other: str) -> None:
+    result = preprocess(marked("A[0] = N;", f"{other}\n#define N 10"), "x.c", GCC)
+    assert result.regions[0].symbolic == {}
+    assert region_tokens(result) == ["A[0]", "=", "10;"]
+
+
+def test_a_call_of_a_macro_over_several_lines_moves_nothing() -> None:
+    source = b"#define F(a, b) a = b\nint x;\nvoid f(void) {\n  F(x,\n    3\n   ); x = 4;\n#pragma scop\n  F(x,\n  5);\n  x = 6;\n#pragma endscop\n}\n"
+    result = preprocess(source, "x.c", GCC)
+    assert [p.line for p in result.pragmas] == [7, 11]
+    number = next(k for k, line in enumerate(result.text.split("\n")) if "x = 6" in line)
+    assert result.place(number) == ("x.c", 10)

@@ -82,6 +82,7 @@ class _Generator:
     statements_left: int = 0
     locals_made: int = 0
     iterator_type: str = "int"
+    spices_left: int = 0
 
     # --- drawing ---
 
@@ -96,10 +97,17 @@ class _Generator:
         """True in about that share of cases; shrinks to False."""
         return self.up_to(99) >= 100 - percent
 
+    def spice(self) -> bool:
+        """Whether one more expensive construct may go into the program; counts it."""
+        self.spices_left -= 1
+        return self.spices_left >= 0
+
     # --- the program ---
 
     def program(self) -> Program:
         self.statements_left = self.pick(1, 2, 2, 3, 3, 4, 6)
+        # Strides, `/`, `%` and bounds of two parts: each is wanted, many in one program take isl too long.
+        self.spices_left = self.pick(0, 1, 1, 2, 2, 3, 4)
         self.iterator_type = self.pick("int", "int", "int", "long")
         names = list(ARRAY_NAMES)
         for number in range(1 + self.up_to(2)):
@@ -295,7 +303,10 @@ class _Generator:
         names = (*scope.iterators[::-1], "n", "m")
         one, other = Var(self.pick(*names)), Var(self.pick(*names))
         constant = self.pick(0, 1, -1, 2, 3, -4)
-        match self.up_to(10):
+        form = self.up_to(10)
+        if form > 5 and not self.spice():
+            form = 1
+        match form:
             case 0 | 1:
                 return shifted(one, constant)
             case 2:
@@ -305,29 +316,29 @@ class _Generator:
             case 4:
                 return Linear(((self.pick(2, 3, -1, -2), one),), constant)
             case 5:
-                return Quotient(shifted(one, constant), self.pick(2, 3, 4))
-            case 6:
-                return Remainder(shifted(one, constant), self.pick(2, 3, 5))
-            case 7:
-                return Extremum(self.pick("min", "max"), shifted(one, constant), shifted(other, self.pick(0, 2, -3)), self.chance(50))
-            case 8:
-                return Linear(((self.pick(1, 2), Quotient(Linear(((1, one), (1, other)), constant), self.pick(2, 3))),), self.pick(0, 1))
-            case 9:
-                return Choice(Compare(one, self.pick("<", ">="), shifted(other, constant)), shifted(one, 1), Var("m"))
-            case _:
                 return Int(self.up_to(6))
+            case 6:
+                return Quotient(shifted(one, constant), self.pick(2, 3, 4))
+            case 7:
+                return Remainder(shifted(one, constant), self.pick(2, 3, 5))
+            case 8:
+                return Extremum(self.pick("min", "max"), shifted(one, constant), shifted(other, self.pick(0, 2, -3)), self.chance(50))
+            case 9:
+                return Linear(((self.pick(1, 2), Quotient(Linear(((1, one), (1, other)), constant), self.pick(2, 3))),), self.pick(0, 1))
+            case _:
+                return Choice(Compare(one, self.pick("<", ">="), shifted(other, constant)), shifted(one, 1), Var("m"))
 
     def condition(self, scope: _Scope, nested: int = 2) -> Condition:
-        match self.up_to(7 if nested else 4):
+        match self.up_to(7 if nested else 3):
             case 0 | 1 | 2 | 3:
                 left = Var(scope.iterators[-1]) if self.chance(50) else self.affine(scope)
                 return Compare(left, self.pick("<", ">=", "<=", ">", "==", "!="), self.affine(scope))
-            case 4:
-                left = Remainder(self.affine(scope), self.pick(2, 3))
+            case 4 if self.spice():
+                left = Remainder(self.near_iterator(scope), self.pick(2, 3))
                 return Compare(left, self.pick("==", "!=", ">"), Int(self.up_to(1)))
             case 5:
                 return Logic("&&", self.condition(scope, nested - 1), self.condition(scope, nested - 1))
-            case 6:
+            case 6 | 4:
                 return Logic("||", self.condition(scope, nested - 1), self.condition(scope, nested - 1))
             case _:
                 return Logic("!", self.condition(scope, nested - 1))
@@ -336,7 +347,9 @@ class _Generator:
 
     def header(self, scope: _Scope, iterator: str) -> tuple[Loop, Range]:
         """A loop without a body, and the range of its iterator inside the body."""
-        step = self.pick(1, 1, 1, 2, 3, -1, -1, -2)
+        step = self.pick(1, 1, 1, -1, -1, 2, 3, -2)
+        if abs(step) > 1 and not self.spice():
+            step //= abs(step)
         start, bounds, comparison = self.ends(scope, step)
         reached = _reached(scope.ranges, start, bounds, comparison, step)
         low, high = reached
@@ -364,16 +377,18 @@ class _Generator:
         if abs(step) == 1 and self.chance(8):
             return self.unequal_ends(scope, step)
         if step > 0:
-            bounds: tuple[IntExpr, ...] = (far, self.far_end(scope)) if self.chance(12) else (far,)
+            bounds: tuple[IntExpr, ...] = (far, self.far_end(scope)) if self.chance(12) and self.spice() else (far,)
             return near, bounds, self.pick("<", "<", "<=")
-        bounds = (near, self.near_end(scope)) if self.chance(12) else (near,)
+        bounds = (near, self.near_end(scope)) if self.chance(12) and self.spice() else (near,)
         return shifted(far, -1), bounds, self.pick(">=", ">=", ">")
 
     def near_end(self, scope: _Scope) -> IntExpr:
         """Where a loop starts when it counts up."""
         if scope.iterators and self.chance(40):
             outer = Var(self.pick(*scope.iterators[::-1]))
-            return self.pick(shifted(outer, self.pick(0, 1, -2)), Extremum("max", Int(0), shifted(outer, -3), self.chance(50)), Quotient(outer, 2))
+            if self.chance(60) or not self.spice():
+                return shifted(outer, self.pick(0, 1, -2))
+            return self.pick(Extremum("max", Int(0), shifted(outer, -3), self.chance(50)), Quotient(outer, 2))
         if self.chance(10):
             return self.affine(scope)
         return Int(self.pick(0, 0, 0, 1, 2, -2))
@@ -382,15 +397,14 @@ class _Generator:
         """Where a loop ends when it counts up."""
         if scope.iterators and self.chance(35):
             outer = Var(self.pick(*scope.iterators[::-1]))
-            return self.pick(
-                shifted(outer, self.pick(0, 1, 3)),
-                Extremum("min", Var("n"), shifted(outer, 4), self.chance(50)),
-                Linear(((1, Var("n")), (-1, outer))),
-                Linear(((2, outer),), 1),
-            )
+            if self.chance(25) and self.spice():
+                return Extremum("min", Var("n"), shifted(outer, 4), self.chance(50))
+            return self.pick(shifted(outer, self.pick(0, 1, 3)), Linear(((1, Var("n")), (-1, outer))), Linear(((2, outer),), 1))
         if self.chance(12):
             return self.affine(scope)
-        return self.pick(Var("n"), Var("n"), Var("m"), shifted(Var("n"), self.pick(-1, 1)), Int(5), Quotient(Var("m"), 2))
+        if self.chance(8) and self.spice():
+            return Quotient(Var("m"), 2)
+        return self.pick(Var("n"), Var("n"), Var("m"), shifted(Var("n"), self.pick(-1, 1)), Int(5))
 
     def unequal_ends(self, scope: _Scope, step: int) -> tuple[IntExpr, tuple[IntExpr, ...], Comparison]:
         """Ends for `!=`: the far one is never short of the near one, in any call."""

@@ -1,0 +1,169 @@
+"""Extraction: what becomes a SCoP, and what is refused with which remark."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+
+from scopt.diagnostics import Refusal
+from scopt.frontend.extract import extract
+from scopt.frontend.parse import parse
+from scopt.model import Scop
+from scopt.options import Options
+
+
+def scop_of(body: str, params: str = "int n, double A[100][100], double *x", before: str = "") -> Scop:
+    """The SCoP of a marked region in a function with these parameters."""
+    source = f"{before}\nvoid f({params}) {{\n  int i, j, k;\n  double s;\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    tu = parse(source.encode(), "in.c", Options())
+    assert not tu.remarks
+    return extract(tu, tu.regions[0], "scop0")
+
+
+def domain(body: str, statement: str = "S0", **kwargs: str) -> isl.Set:
+    return scop_of(body, **kwargs).statement(statement).domain
+
+
+@pytest.mark.parametrize(
+    ("loop", "expected"),
+    [
+        ("for (i = 0; i < n; i++)", "[n] -> { S0[i] : 0 <= i < n }"),
+        ("for (i = n - 1; i >= 0; i--)", "[n] -> { S0[i] : 0 <= i < n }"),
+        ("for (i = 0; i <= n; i += 3)", "[n] -> { S0[i] : 0 <= i <= n and i mod 3 = 0 }"),
+        ("for (i = n; i > 0; i = i - 2)", "[n] -> { S0[i] : 0 < i <= n and (n - i) mod 2 = 0 }"),
+        ("for (i = 0; n > i; ++i)", "[n] -> { S0[i] : 0 <= i < n }"),
+        ("for (i = 0; i != n; i++)", "[n] -> { S0[i] : 0 <= i < n }"),
+        ("for (i = 0; i != 12; i += 4)", "{ S0[i] : 0 <= i < 12 and i mod 4 = 0 }"),
+        ("for (i = 0; i < n && i < 50; i++)", "[n] -> { S0[i] : 0 <= i < n and i < 50 }"),
+        ("for (i = 0; i < (n < 50 ? n : 50); i++)", "[n] -> { S0[i] : 0 <= i < n and i < 50 }"),
+        ("for (i = 0; i < n / 2; i++)", "[n] -> { S0[i] : 0 <= i and 2i + 2 <= n }"),
+        ("for (i = -3; i < n % 4; i++)", "[n] -> { S0[i] : -3 <= i < n mod 4 and n >= 0; S0[i] : n < 0 and -3 <= i < -((-n) mod 4) }"),
+        ("for (int m = 0; m < n; m++) for (i = m; i < m; i++)", "[n] -> { S0[m, i] : false }"),
+        ("for (i = 0; i < 10; i++) if (i != 4)", "{ S0[i] : 0 <= i < 10 and i != 4 }"),
+        ("for (i = 0; 2 * i < n + 1; i++)", "[n] -> { S0[i] : 0 <= i and 2i <= n }"),
+        ("for (i = 0; i < 20; i++) if (!(i % 2) || i > 17)", "{ S0[i] : 0 <= i < 20 and (i mod 2 = 0 or i > 17) }"),
+        # A condition that fails and would hold again later ends the loop all the same.
+        ("for (i = 0; i < 5 || i > 8; i++) if (i < 20)", "{ S0[i] : 0 <= i < 5 }"),
+    ],
+)
+def test_iteration_domains(loop: str, expected: str) -> None:
+    assert domain(f"{loop} x[i] = 0;").is_equal(isl.Set(expected))
+
+
+def test_truncating_division_is_not_floor() -> None:
+    relation = scop_of("for (i = -5; i <= 5; i++) x[7 + i / 2] = i;").statements[0].accesses[-1].relation
+    assert relation.intersect_domain(isl.Set("{ S0[-5] }")).range().is_equal(isl.Set("{ x[5] }"))
+
+
+def test_accesses_of_a_compound_assignment() -> None:
+    accesses = scop_of("for (i = 0; i < n; i++) A[i][i + 1] += x[2 * i];").statements[0].accesses
+    assert [(a.array, a.kind) for a in accesses] == [("x", "read"), ("A", "read"), ("A", "write")]
+    assert accesses[-1].relation.is_equal(isl.Map("[n] -> { S0[i] -> A[i, i + 1] : 0 <= i < n }"))
+
+
+def test_pointer_forms() -> None:
+    scop = scop_of("for (i = 0; i < 9; i++) *(p + i) = (*B)[i][1] + *q;", params="double *p, double (*B)[9][9], double *q")
+    assert {a.array: str(a.relation.range()) for a in scop.statements[0].accesses} == {
+        "B": "{ B[0, i1, 1] : 0 <= i1 <= 8 }", "q": "{ q[0] }", "p": "{ p[i0] : 0 <= i0 <= 8 }",
+    }
+
+
+def test_data_dependent_if_is_one_statement_with_may_writes() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) { if (x[i] > 0) A[0][i] = 1; else s = x[i]; }")
+    kinds = {(a.array, a.kind) for a in scop.statements[0].accesses}
+    assert len(scop.statements) == 1
+    assert {("A", "may-write"), ("s", "may-write"), ("x", "read")} <= kinds
+
+
+def test_indirect_read_may_read_everything() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) s += x[col[i]];", params="int n, double *x, int *col")
+    whole = next(a for a in scop.statements[0].accesses if a.array == "x")
+    assert whole.relation.range().is_equal(isl.Set("[n] -> { x[d] : n > 0 }"))
+
+
+def test_locals_are_private_and_renamed_where_they_collide() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) { double t = x[i]; x[i] = t * t; }\nfor (i = 0; i < n; i++) { float t; t = 1; A[i][0] = t; }")
+    assert {name: (a.local, a.private) for name, a in scop.arrays.items() if name.startswith("t")} == {"t": (True, True), "t_2": (True, True)}
+
+
+def test_scalar_that_is_read_later_is_not_private() -> None:
+    source = b"double f(int n, double *x) { double s, t;\n#pragma scop\nfor (int i = 0; i < n; i++) { s = x[i]; t = s; x[i] = t; }\n#pragma endscop\nreturn s; }"
+    tu = parse(source, "in.c", Options())
+    arrays = extract(tu, tu.regions[0], "scop0").arrays
+    assert (arrays["s"].private, arrays["t"].private) == (False, True)
+
+
+def test_function_of_this_file_in_a_bound() -> None:
+    before = "static int least(int a, int b) { return a < b ? a : b; }"
+    assert domain("for (i = 0; i < least(n, 7); i++) x[i] = 0;", before=before).is_equal(isl.Set("[n] -> { S0[i] : 0 <= i < n and i < 7 }"))
+
+
+def test_pure_attribute_allows_a_call() -> None:
+    before = "double g(double) __attribute__((const));"
+    assert len(scop_of("for (i = 0; i < n; i++) x[i] = g(x[i]);", before=before).statements) == 1
+
+
+def test_names_that_isl_would_misread() -> None:
+    scop = scop_of("for (int exists = 0; exists < n; exists++) mod[exists] = max;", params="int n, double *mod, double max")
+    assert {a.spelling for a in scop.arrays.values()} == {"mod", "max"}
+
+
+REFUSED = [
+    ("while (n) n--;", "control.while"),
+    ("do { n--; } while (n);", "control.while"),
+    ("for (i = 0; i < n; i++) { if (x[i] > 0) goto out; } out: x[0] = 0;", "control.goto"),
+    ("for (i = 0; i < n; i++) { if (x[i] > 0) break; x[i] = 0; }", "control.break"),
+    ("for (i = 0; i < n; i++) { if (i == 3) break; x[i] = 0; }", "control.break"),
+    ("for (i = 0; i < n; i++) { if (x[i] > 0) continue; x[i] = 0; }", "control.continue"),
+    ("for (i = 0; i < n; i++) if (x[i] > 0) return;", "control.return"),
+    ("switch (n) { case 1: x[0] = 1; }", "control.switch"),
+    ("for (i = 0; i < n; i++) A[idx[i]][0] = 1;", "affine.indirect-subscript"),
+    ("for (i = 0; i < n; i++) A[i * n][0] = 1;", "affine.nonlinear-subscript"),
+    ("for (i = 0; i < n; i++) x[i] = g(i);", "call.unknown"),
+    ("for (i = 0; i < n; i++) for (j = 0; j < i * n; j++) x[j] = 0;", "affine.nonlinear-bound"),
+    ("for (i = 0; i < n; i++) { x[i] = 0; i++; }", "loop.iterator-modified"),
+    ("for (i = 0; i < n; i++) x[i++] = 0;", "loop.iterator-modified"),
+    ("for (i = 0; i < n; i++) for (i = 0; i < n; i++) x[i] = 0;", "loop.iterator-modified"),
+    ("for (i = 0; i < n; i++) v[i] = 0;", "access.volatile"),
+    ("for (w = 0; w < n; w++) x[w] = 0;", "access.volatile"),
+    ("for (unsigned u = un - 1; u >= 0; u--) x[u] = 0;", "affine.unsigned-wrap"),
+    ("for (unsigned u = 10; u >= 0; u--) x[u] = 0;", "loop.wrap"),
+    ("for (unsigned u = 0; u < un; u += 2) x[u] = 0;", "loop.wrap"),
+    ("for (unsigned u = 0; u < n; u++) x[u] = 0;", "affine.unsigned-wrap"),
+    ("for (unsigned char c = 0; c < n; c++) x[c] = 0;", "loop.wrap"),
+    ("for (i = 0; i != n; i += 2) x[i] = 0;", "loop.not-equal"),
+    ("for (i = 0; i < n; i += n) x[i] = 0;", "loop.step"),
+    ("for (i = 0; i < n; i *= 2) x[i] = 0;", "loop.step"),
+    ("for (i = 0, j = 0; i < n; i++) x[i] = 0;", "loop.form"),
+    ("for (i = 0; i < n; ) { x[i] = 0; }", "loop.form"),
+    ("for (i = 0; i < n; i--) x[i] = 0;", "loop.unbounded"),
+    ("for (i = 0; i < m; i++) m = 3;", "affine.variant-bound"),
+    ("for (i = 0; i < n; i++) r->y = 0;", "access.struct"),
+    ("for (i = 0; i < n; i++) pp[i][0] = 0;", "access.pointer-to-pointer"),
+    ("for (i = 0; i < n; i++) A[i][100] = 0;", "access.out-of-bounds"),
+    ("for (i = 0; i < n; i++) x++;", "access.pointer-modified"),
+    ("for (i = 0; i < n; i++) ; x[0] = i;", "loop.iterator-live-out"),
+    ("for (i = 0; i < n; i++) x[i] = f2(&s);", "call.unknown"),
+    ("for (i = 0; i < n; i++) x[i] = sqrt(*&s);", "access.form"),
+    ("{\n#pragma omp parallel for\nfor (i = 0; i < n; i++) x[i] = 0; }", "region.openmp"),
+    ("for (i = 0; i < n; i++) { double t[n]; t[0] = 1; x[i] = t[0]; }", "decl.variable-length"),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), REFUSED)
+def test_refused(body: str, expected: str) -> None:
+    params = (
+        "int n, unsigned un, int m, double A[100][100], double *x, int *idx, volatile double *v, volatile int w, double **pp, struct r { double y; } *r"
+    )
+    with pytest.raises(Refusal) as caught:
+        scop_of(body, params=params, before="double g(int);")
+    assert caught.value.remark.id == expected
+    assert caught.value.remark.location.line >= 5
+
+
+def test_iterator_used_after_the_region_is_refused() -> None:
+    source = b"int f(int n, double *x) { int i;\n#pragma scop\nfor (i = 0; i < n; i++) x[i] = 0;\n#pragma endscop\nreturn i; }"
+    tu = parse(source, "in.c", Options())
+    with pytest.raises(Refusal) as caught:
+        extract(tu, tu.regions[0], "scop0")
+    assert caught.value.remark.id == "loop.iterator-live-out"

@@ -1,0 +1,311 @@
+"""Liveness after a region: cases by hand, and a random program's executions as the judge."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pycparser import c_ast, c_parser
+from scopt.diagnostics import Location
+from scopt.frontend.gnu import PREAMBLE, clean
+from scopt.frontend.liveness import identifiers, may_be_read_after, written_in
+from scopt.frontend.regions import Region
+
+
+def regions_of(function: Any) -> Iterator[Region]:
+    todo = [function.body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, c_ast.Compound):
+            items = node.block_items or []
+            begin = next((k for k, item in enumerate(items) if isinstance(item, c_ast.Pragma) and item.string == "scop"), None)
+            if begin is not None:
+                end = next(k for k, item in enumerate(items) if isinstance(item, c_ast.Pragma) and item.string == "endscop")
+                yield Region(function, tuple(items[begin + 1: end]), node, begin + 1, end, 0, 0, Location("x.c", 1), True)
+        todo.extend(child for _, child in node.children())
+
+
+def function_of(source: str) -> Any:
+    ast = c_parser.CParser().parse(PREAMBLE + "\n" + clean(source).text)
+    return next(node for node in ast.ext if isinstance(node, c_ast.FuncDef))
+
+
+def live(source: str, name: str = "x") -> bool:
+    function = function_of(source)
+    return may_be_read_after(function, next(regions_of(function)), name)
+
+
+REGION = "\n#pragma scop\nx = 1;\n#pragma endscop\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("int x; @", False),
+        ("int x; @ g(x);", True),
+        ("int x; @ return x;", True),
+        ("int x; @ x = 2; g(x);", False),
+        ("int x; @ x = x + 2;", True),
+        ("int x; @ x += 2;", True),
+        ("int x; @ x++;", True),
+        ("int x; @ for (x = 0; x < 3; x++) g(x);", False),
+        ("int x; @ for (; x < 3; x++) g(x);", True),
+        ("int x; @ if (c) x = 2; g(x);", True),
+        ("int x; @ if (c) x = 2; else x = 3; g(x);", False),
+        ("int x; @ if (c) x = 2; else return; g(x);", False),
+        ("int x; @ if (c) return; g(x);", True),
+        ("int x; @ return; g(x);", False),
+        ("int x; @ while (c) x = 2; g(x);", True),
+        ("int x; @ do x = 2; while (c); g(x);", False),
+        ("int x; @ do { if (c) continue; x = 2; } while (c); g(x);", True),
+        ("int x; @ for (;;) { if (c) break; x = 2; } g(x);", True),
+        ("int x; @ for (i = 0; i < 3; i++) x = 2; g(x);", True),
+        ("int x; @ for (i = 0; i < 3; i++) { x = 2; g(x); }", False),
+        ("int x; @ { int x; g(x); }", False),
+        ("int x; @ { int x = 3; g(x); } g(x);", True),
+        ("int x; @ { int y = x; }", True),
+        ("int x; @ { int x = x; }", True),
+        ("int x; @ for (int x = 0; x < 3; x++) g(x);", False),
+        ("int x; @ (x = 2, g(x));", False),
+        ("int x; @ c ? (x = 2) : 0; g(x);", True),
+        ("int x; @ s.x = 2; g(s.x);", False),
+        ("int x; @ s.y = x;", True),
+        ("int x; @ a[x] = 1;", True),
+        ("int x; @ x = 2, x = x;", False),
+        ("int x; for (i = 0; i < 3; i++) { @ }", False),
+        ("int x; for (i = 0; i < 3; i++) { @ } g(x);", True),
+        ("int x; for (i = 0; i < 3; i++) { g(x); @ }", True),
+        ("int x; for (i = 0; i < 3; i++) { x = 0; g(x); @ }", False),
+        ("int x; for (i = 0; i < 3; i++) { if (c) x = 0; g(x); @ }", True),
+        ("int x; for (i = 0; i < x; i++) { @ }", True),
+        ("int x; for (i = x; i < 3; i++) { @ }", False),
+        ("int x; for (i = 0; i < 3; i += x) { @ }", True),
+        ("int x; for (i = 0; i < 3; x = 0) { @ } g(x);", False),
+        ("int x; while (g(x)) { @ }", True),
+        ("int x; do { @ } while (x);", True),
+        ("int x; do { g(x); @ } while (c);", True),
+        ("for (i = 0; i < 3; i++) { int x; g(x); @ }", False),
+        ("for (i = 0; i < 3; i++) { int x; @ { g(x); } }", True),
+        ("for (int x = 0; x < 3; ) { @ }", True),
+        ("for (int x = 0; c; ) { @ }", False),
+        ("for (int x = 0; c; ) { @ } { int x; g(x); }", False),
+        ("int x; if (c) { @ } else { g(x); }", False),
+        ("int x; if (c) { @ } g(x);", True),
+        ("int x; if (c) { @ x = 1; } g(x);", False),
+        ("int x; if (c) { g(x); @ }", False),
+        ("int x; { @ } { { g(x); } }", True),
+        ("int x; for (;;) { for (;;) { @ } x = 2; g(x); }", False),
+        ("int x; for (;;) { for (;;) { @ } } g(x);", True),
+        ("int x; for (;;) { g(x); for (;;) { x = 3; @ } }", True),
+        ("int x; for (i = 0; i < 3; i++) { @ if (c) break; x = 2; } g(x);", True),
+        ("int x; @ ;;;", False),
+        ("int x;\n@\n#pragma omp parallel for lastprivate(x)\nfor (i = 0; i < 3; i++) ;", True),
+        # storage, addresses, jumps
+        ("static int x; @", True),
+        ("extern int x; @", True),
+        ("@", True),
+        ("int x; g(&x); @", True),
+        ("int x; @ p = &x;", True),
+        ("int x; l: ; @ if (c) goto l;", True),
+        ("int x; @ switch (c) { case 1: ; }", True),
+        ("int x; setjmp(j); @", True),
+        ("int x; @ asm(\"\" : : \"r\"(x));", True),
+        ("int x; @ asm(\"\" : : \"r\"(c));", False),
+        ("int x; @ ({ g(x); });", True),
+        ("int x; @ ({ if (c) return; });", True),
+        # arrays
+        ("int x[3]; @", False),
+        ("int x[3]; @ g(x[0]);", True),
+        ("int x[3]; @ x[0] = 1;", True),
+        ("int x[3]; g(x); @", True),
+        ("int x[3]; x[0] = 1; @", False),
+        ("int x[3][2]; g(x[0]); @", True),
+        ("struct s x; @", True),
+        ("_Float32 x; @", False),
+        ("__int128_t x; x[0]; @", True),
+    ],
+)
+def test_cases(body: str, expected: bool) -> None:
+    region = REGION.replace("x =", "x[0] =") if "int x[3]" in body else REGION
+    assert live("struct s { int m; }; void f(int c) { int i, a[3], *p; " + body.replace("@", region) + " }") == expected
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [("int x", False), ("double *x", False), ("double x[3]", True), ("int y", True), ("double x[n][n]", True)],
+)
+def test_parameters(parameters: str, expected: bool) -> None:
+    assert live(f"void f(int n, {parameters}) {{ {REGION} }}") == expected
+
+
+def test_old_style_parameters() -> None:
+    assert not live(f"void f(x) int x; {{ {REGION} }}")
+
+
+def test_a_region_of_loops() -> None:
+    source = "void f(int n) { int i, t; while (n--) {\n#pragma scop\nfor (i = 0; i < n; i++) { t = i; g(t); }\n#pragma endscop\n} }"
+    assert not live(source, "i")
+    assert not live(source, "t")
+
+
+def test_written_names() -> None:
+    items = function_of("void f(void) { a = 1; b[i] += 2; c++; --d; *e = 1; g.h = 2; k->l = 1; *(m + 1) = 2; n[o[p = 1]] = q; ({ r = 1; }); }").body.block_items
+    assert written_in(items) == {"a", "b", "c", "d", "e", "g", "k", "m", "n", "p", "r"}
+
+
+def test_identifiers() -> None:
+    node = function_of("void f(void) { a.m = b[c] + g(d->e); }").body.block_items[0]
+    assert identifiers(node) == {"a", "b", "c", "g", "d"}
+
+
+# --- against executions -----------------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    """A random body with one variable x, one region, conditions c() and all control flow that the analysis walks through."""
+    placed = [False]
+
+    def statement(depth: int, loop: bool) -> str:
+        kinds = ["read", "write", "update", "other"]
+        if depth > 0:
+            kinds += ["if", "ifelse", "for", "while", "do", "block", "shadow", "forx", "return"] + (["break", "continue"] if loop else [])
+            if not placed[0]:
+                kinds += ["region", "region"]
+        kind = draw(st.sampled_from(kinds))
+        inner = depth - 1
+        match kind:
+            case "read":
+                return "use(x);"
+            case "write":
+                return "x = c();"
+            case "update":
+                return "x += 1;"
+            case "if":
+                return f"if (c()) {block(inner, loop)}"
+            case "ifelse":
+                return f"if (c()) {block(inner, loop)} else {block(inner, loop)}"
+            case "for":
+                return f"for (x = 0; c(); use(x)) {block(inner, True)}" if draw(st.booleans()) else f"for (; c(); x = 1) {block(inner, True)}"
+            case "while":
+                return f"while (c()) {block(inner, True)}"
+            case "do":
+                return f"do {block(inner, True)} while (c());"
+            case "block":
+                return block(inner, loop)
+            case "shadow":
+                return f"{{ {block(inner, loop)} int x = 0; use(x); {block(inner, loop)} }}"
+            case "forx":
+                return f"for (int x = 0; c(); use(x)) {block(inner, True)}"
+            case "region":
+                placed[0] = True
+                return "{ ;\n#pragma scop\nmark();\n#pragma endscop\n; }" if draw(st.booleans()) else "{ ;\n#pragma scop\nuse(x); mark();\n#pragma endscop\n; }"
+            case "return" | "break" | "continue":
+                return f"if (c()) {kind};"
+        return ";"
+
+    def block(depth: int, loop: bool) -> str:
+        return "{ " + " ".join(statement(max(depth, 0), loop) for _ in range(draw(st.integers(1, 3)))) + " }"
+
+    body = " ".join(statement(3, False) for _ in range(draw(st.integers(1, 4))))
+    if not placed[0]:
+        body = "{\n#pragma scop\nmark();\n#pragma endscop\n}" + body
+    return f"void f(void) {{ int x; {body} }}"
+
+
+class _Jump(Exception):
+    pass
+
+
+class _Run:
+    """One execution with random conditions: is the value that x has at mark() read afterwards?"""
+
+    def __init__(self, seed: int) -> None:
+        self.random, self.steps = random.Random(seed), 0
+        self.scopes: list[dict[str, str]] = [{}]
+        self.marked: str | None = None
+        self.seen = False
+
+    def cell(self) -> dict[str, str]:
+        return next(scope for scope in reversed(self.scopes) if "x" in scope)
+
+    def run(self, node: Any) -> None:
+        self.steps += 1
+        if self.steps > 300:
+            raise _Jump("return")
+        match node:
+            case None | c_ast.EmptyStatement() | c_ast.Pragma() | c_ast.Constant():
+                return
+            case c_ast.Compound():
+                self.scopes.append({})
+                try:
+                    for item in node.block_items or ():
+                        self.run(item)
+                finally:
+                    self.scopes.pop()
+            case c_ast.Decl():
+                self.scopes[-1]["x"] = "new"
+            case c_ast.DeclList():
+                self.run(node.decls[0])
+            case c_ast.If():
+                self.run(node.iftrue if self.random.random() < 0.5 else node.iffalse)
+            case c_ast.For() | c_ast.While() | c_ast.DoWhile():
+                self.loop(node)
+            case c_ast.Assignment():
+                if node.op != "=":
+                    self.read()
+                self.cell()["x"] = "new"
+            case c_ast.FuncCall():
+                if node.name.name == "use":
+                    self.read()
+                elif node.name.name == "mark":
+                    # One execution of the region is watched: from here on its value of x is "marked".
+                    for scope in self.scopes:
+                        for name in scope:
+                            scope[name] = "old"
+                    self.cell()["x"] = "marked"
+            case c_ast.Return() | c_ast.Break() | c_ast.Continue():
+                raise _Jump(type(node).__name__.lower())
+
+    def read(self) -> None:
+        self.seen = self.seen or self.cell()["x"] == "marked"
+
+    def loop(self, node: Any) -> None:
+        self.scopes.append({})
+        try:
+            if isinstance(node, c_ast.For):
+                self.run(node.init)
+            first = isinstance(node, c_ast.DoWhile)
+            while first or self.random.random() < 0.6:
+                first = False
+                try:
+                    self.run(node.stmt)
+                except _Jump as jump:
+                    if jump.args[0] == "return":
+                        raise
+                    if jump.args[0] == "break":
+                        break
+                if isinstance(node, c_ast.For):
+                    self.run(node.next)
+        finally:
+            self.scopes.pop()
+
+
+@settings(max_examples=300, deadline=None)
+@given(programs())
+def test_what_is_read_in_some_execution_is_live(source: str) -> None:
+    function = function_of(source)
+    region = next(regions_of(function))
+    if may_be_read_after(function, region, "x"):
+        return
+    for seed in range(40):
+        run = _Run(seed)
+        try:
+            run.run(function.body)
+        except _Jump:
+            pass
+        assert not run.seen, source

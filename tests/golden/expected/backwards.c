@@ -1,0 +1,15 @@
+// scopt: --tile-size 8
+/* Loops that count down: the second needs the first one's order kept. */
+void backwards(long n, double x[n], double y[n][n])
+{
+#pragma scop
+    #pragma omp parallel for if((double)(n - 1) * (n - 1) > 20000) schedule(dynamic, 8)
+    for (long i = 0; i <= n - 2; i++) {
+      #pragma omp simd
+      for (long j = i + 1; j < n; j++)
+        y[i][j] = y[i][j] + x[n - j - 1];
+    }
+    for (long t1 = 2 - n; t1 < 1; t1++)
+      x[-t1] = x[1 - t1] * 0.5;
+#pragma endscop
+}

@@ -1,0 +1,25 @@
+// scopt: --tile-size 32
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+static inline long scopt_min(long a, long b) { return a < b ? a : b; }
+static inline long scopt_max(long a, long b) { return a > b ? a : b; }
+
+/* Bounds by macros, by ?: and by &&. */
+void bounds(int n, int w, double a[n][n])
+{
+#pragma scop
+    #pragma omp parallel for if((double)n * n > 20000) schedule(static)
+    for (long i = 0; i < n; i++) {
+      #pragma omp simd
+      for (long j = scopt_max(0, i - w); j < scopt_min(n, i + w + 1); j++)
+        a[i][j] = 2.0 * a[i][j];
+    }
+    #pragma omp parallel for if((double)scopt_min(n, 2L * w) * (n - 3L) > 50000) schedule(static)
+    for (long i = 0; i < scopt_min(n, 2L * w); i++) {
+      #pragma omp simd
+      for (long j = scopt_max(i, 3); j < n; j++)
+        a[i][j] -= 1.0;
+    }
+#pragma endscop
+}

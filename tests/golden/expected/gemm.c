@@ -1,0 +1,25 @@
+static inline long scopt_min(long a, long b) { return a < b ? a : b; }
+
+// scopt: --tile-size 32
+/* The matrix product of PolyBench's shape: an imperfect nest, VLA parameters. */
+void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], double A[ni][nk], double B[nk][nj])
+{
+#pragma scop
+    #pragma omp parallel for if((double)ni * nj > 50000) schedule(static)
+    for (long i = 0; i < ni; i++) {
+      #pragma omp simd
+      for (long j = 0; j < nj; j++)
+        C[i][j] *= beta;
+    }
+    #pragma omp parallel for if((double)ni * nk * nj > 20000) schedule(static)
+    for (long it = 0; it < ni; it += 32)
+      for (long kt = 0; kt < nk; kt += 32)
+        for (long jt = 0; jt < nj; jt += 32)
+          for (long i = it; i < scopt_min(ni, it + 32); i++)
+            for (long k = kt; k < scopt_min(nk, kt + 32); k++) {
+              #pragma omp simd
+              for (long j = jt; j < scopt_min(nj, jt + 32); j++)
+                C[i][j] += alpha * A[i][k] * B[k][j];
+            }
+#pragma endscop
+}

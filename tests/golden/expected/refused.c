@@ -1,0 +1,17 @@
+// scopt: --tile-size none
+/* The first region can't be handled and stays as it is, tabs and all; the second is done. */
+int target[100];
+
+void refused(int n, double a[n], double b[n])
+{
+#pragma scop
+	for (int i = 0; i < n; i++)   /* which cell is written is only known at run time */
+		a[target[i]] = b[i];
+#pragma endscop
+
+#pragma scop
+	#pragma omp parallel for simd if(n > 20000) schedule(static)
+	for (long i = 0; i < n; i++)
+	  b[i] = 2.0 * b[i];
+#pragma endscop
+}
