@@ -35,9 +35,10 @@ def as_bytes(text: str, *, indent: str = "", newline: str = "\n", whole_lines: b
     indented = [line if not line or _is_conditional(line) else indent + line for line in lines]
     if whole_lines:
         return (newline.join(indented) + newline).encode("latin-1")
-    # A directive can't begin inside a line.
+    # A directive has its line to itself.
     first = newline + indented[0] if lines[0].startswith("#") else lines[0]
-    return newline.join([first, *indented[1:]]).encode("latin-1")
+    after = newline if lines[-1].startswith("#") else ""
+    return (newline.join([first, *indented[1:]]) + after).encode("latin-1")
 
 
 def _is_conditional(line: str) -> bool:

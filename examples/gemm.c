@@ -7,7 +7,7 @@
 #include <time.h>
 
 #ifndef N
-#define N 1000
+#define N 1600
 #endif
 
 static double A[N][N], B[N][N], C[N][N];

@@ -39,6 +39,8 @@ class _Statement:
 
 def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
     """Byte extents by `id` of the node, for `for` loops and simple statements of compounds in the user's functions, where they are sure."""
+    if tu.found_extents:
+        return tu.found_extents
     raw = tu.preprocessed.raw
     tokens = [t for t in raw.tokens if t.kind not in ("comment", "directive")]
     places = _Lines(tu, tokens)
@@ -49,6 +51,7 @@ def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
     for function in tu.user_functions:
         for compound in _compounds(function.body):
             _match(tu, compound, loops, places, found)
+    tu.found_extents.update(found)
     return found
 
 

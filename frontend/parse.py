@@ -42,6 +42,7 @@ class TranslationUnit:
     symbolic: integer macros that are identifiers in the tree of marked regions, with their values.
     target: the base types. long_type, long_suffix: an integer type of 64 bits and the suffix of its literals.
     remarks: on pragmas and functions that could not be used.
+    found_extents: what `extents_of` has worked out, which takes a while and is only needed without pragmas.
     """
 
     source: bytes
@@ -61,6 +62,7 @@ class TranslationUnit:
     long_suffix: str
     remarks: tuple[Remark, ...]
     preprocessed: Preprocessed
+    found_extents: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
 
 
 def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) -> TranslationUnit:
@@ -114,6 +116,7 @@ class _Unit:
     remarks: list[Remark] = field(default_factory=list)
     unparsed_lines: list[range] = field(default_factory=list)
     checked: bool = False
+    failed: list[_Piece] = field(default_factory=list)
 
     def parse(self) -> c_ast.FileAST:
         text = self.result.text
@@ -128,6 +131,8 @@ class _Unit:
                 assembled.restore_places(ast)
                 return ast
             self.take_out(assembled.find(line, pieces), error)
+            if len(self.failed) == 3:
+                self.screen(pieces)
         raise InputError(f"{self.result.file}: could not be parsed")
 
     def piece(self, chunk: Chunk) -> _Piece:
@@ -163,6 +168,20 @@ class _Unit:
             piece.text = re.sub(r"[^\n]", " ", piece.text)
             self.remark(piece, error)
         piece.blanked = True
+        self.failed.append(piece)
+
+    def screen(self, pieces: list[_Piece]) -> None:
+        """Where several pieces don't parse, look at each function alone, so that the whole isn't parsed once for each of them."""
+        declarations = "\n".join(piece.text for piece in pieces if piece.chunk.body < 0)
+        ast, _, _ = _parsed(f"{PREAMBLE}\n{declarations}")
+        if ast is None:
+            return
+        types = "".join(f"typedef int {node.name};" for node in ast.ext if isinstance(node, c_ast.Typedef))
+        for piece in pieces:
+            if piece.chunk.body >= 0 and piece.text.strip():
+                alone, error, _ = _parsed(types + piece.text)
+                if alone is None:
+                    self.take_out(piece, error)
 
     def remark(self, piece: _Piece, error: str) -> None:
         """Say that a function with a region can't be parsed."""
@@ -178,7 +197,7 @@ class _Unit:
                 ))
 
 
-class _Lexer(c_lexer.CLexer):
+class _Lexer(c_lexer.CLexer):  # type: ignore[misc]
     """A lexer that remembers how far it came: not every error of the parser says where it is."""
 
     last_line = 1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from scopt.diagnostics import Location, Remark
+from scopt.frontend.macros import baked_macros
 from scopt.frontend.preprocess import Preprocessed, RegionMacros, is_pragma, pragma_token
 from scopt.frontend.tokens import RawSource, RawToken
 
@@ -250,8 +251,11 @@ def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop:
     location = Location(tu.file, raw.line(start), raw.column(start))
     if whole:
         start, end = line_start, line_end
-    directives = any(t.kind == "directive" for t in raw.tokens_between(start, end))
-    return _with_text(raw, None, items, function, parent, (first, stop), (start, end), location,
+    tokens = raw.tokens_between(start, end)
+    directives = any(t.kind == "directive" for t in tokens)
+    baked = baked_macros({t.text for t in tokens if t.kind == "word"}, tu.preprocessed.all_macros)
+    macros = RegionMacros(location.line, location.line, {}, baked)
+    return _with_text(raw, macros, items, function, parent, (first, stop), (start, end), location,
                       marked=False, directives=directives, whole_lines=whole)
 
 

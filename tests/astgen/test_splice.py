@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from scopt.astgen.splice import as_bytes, splice
 
 
@@ -53,6 +54,11 @@ def test_whole_lines() -> None:
 def test_inside_a_line() -> None:
     assert as_bytes("a;\nb;\n", indent="  ", whole_lines=False) == b"a;\n  b;"
     assert as_bytes("#pragma omp simd\nb;\n", indent="  ", whole_lines=False) == b"\n  #pragma omp simd\n  b;"
+
+
+def test_a_directive_at_the_end_inside_a_line_is_followed_by_a_newline() -> None:
+    # What stands after it on the line would be taken for a part of it.
+    assert as_bytes("#if N == 3\na;\n#endif\n", whole_lines=False, newline="\r\n") == b"\r\n#if N == 3\r\na;\r\n#endif\r\n"
 
 
 def test_characters_are_bytes() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from scopt.frontend.chunks import declared_names, needed, split
 from scopt.frontend.preprocess import preprocess
 from scopt.options import Options

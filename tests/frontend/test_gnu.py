@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pycparser import c_ast, c_parser
+
 from scopt.frontend.gnu import OPAQUE, PREAMBLE, clean, is_opaque, opaque_words
 
 

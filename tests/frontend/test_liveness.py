@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycparser import c_ast, c_parser
+
 from scopt.diagnostics import Location
 from scopt.frontend.gnu import PREAMBLE, clean
 from scopt.frontend.liveness import identifiers, may_be_read_after, written_in
@@ -153,7 +155,8 @@ def test_a_region_of_loops() -> None:
 
 
 def test_written_names() -> None:
-    items = function_of("void f(void) { a = 1; b[i] += 2; c++; --d; *e = 1; g.h = 2; k->l = 1; *(m + 1) = 2; n[o[p = 1]] = q; ({ r = 1; }); }").body.block_items
+    source = "a = 1; b[i] += 2; c++; --d; *e = 1; g.h = 2; k->l = 1; *(m + 1) = 2; n[o[p = 1]] = q; ({ r = 1; });"
+    items = function_of(f"void f(void) {{ {source} }}").body.block_items
     assert written_in(items) == {"a", "b", "c", "d", "e", "g", "k", "m", "n", "p", "r"}
 
 
@@ -203,7 +206,8 @@ def programs(draw: st.DrawFn) -> str:
                 return f"for (int x = 0; c(); use(x)) {block(inner, True)}"
             case "region":
                 placed[0] = True
-                return "{ ;\n#pragma scop\nmark();\n#pragma endscop\n; }" if draw(st.booleans()) else "{ ;\n#pragma scop\nuse(x); mark();\n#pragma endscop\n; }"
+                read = "use(x); " if draw(st.booleans()) else ""
+                return f"{{ ;\n#pragma scop\n{read}mark();\n#pragma endscop\n; }}"
             case "return" | "break" | "continue":
                 return f"if (c()) {kind};"
         return ";"
@@ -304,8 +308,6 @@ def test_what_is_read_in_some_execution_is_live(source: str) -> None:
         return
     for seed in range(40):
         run = _Run(seed)
-        try:
+        with contextlib.suppress(_Jump):
             run.run(function.body)
-        except _Jump:
-            pass
         assert not run.seen, source

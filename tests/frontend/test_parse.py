@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pycparser import c_ast
+
 from scopt.diagnostics import InputError
 from scopt.frontend.liveness import may_be_read_after
 from scopt.frontend.parse import TranslationUnit, parse
@@ -25,8 +26,9 @@ void kernel(int n)
 }
 """
 HEADERS = [
-    "stdio", "stdlib", "math", "string", "stdint", "inttypes", "complex", "time", "unistd", "sys/time", "assert", "limits", "float", "stdbool", "errno",
-    "ctype", "wchar", "locale", "signal", "setjmp", "stdarg", "stddef", "stdatomic", "fenv", "pthread", "sys/stat", "sys/mman", "fcntl", "strings", "tgmath",
+    "stdio", "stdlib", "math", "string", "stdint", "inttypes", "complex", "time", "unistd", "sys/time", "assert",
+    "limits", "float", "stdbool", "errno", "ctype", "wchar", "locale", "signal", "setjmp", "stdarg", "stddef",
+    "stdatomic", "fenv", "pthread", "sys/stat", "sys/mman", "fcntl", "strings", "tgmath",
 ]
 
 
@@ -153,13 +155,15 @@ def test_a_function_with_a_region_that_cannot_be_read_is_remarked() -> None:
 
 
 def test_typedefs_that_cannot_be_read_remain_types() -> None:
-    tu = unit("typedef double v4 __attribute__((vector_size(32)));\ntypedef __typeof__(1 ?: 2) odd;\nv4 a; odd b;\nint f(void) { odd c; v4 *d = (v4 *)&a; return 1; }\n")
+    types = "typedef double v4 __attribute__((vector_size(32)));\ntypedef __typeof__(1 ?: 2) odd;\n"
+    tu = unit(types + "v4 a; odd b;\nint f(void) { odd c; v4 *d = (v4 *)&a; return 1; }\n")
     assert {"v4", "odd"} <= tu.typedefs
     assert {"a", "b", "f"} <= declared(tu)
 
 
 def test_reserved_names() -> None:
-    tu = unit("#include <stdio.h>\n#define MACRO 1\nint global; struct tag { int member; };\nint f(int param) { int local = 0; /* comment */ return local; }\n", "-DCMD=1")
+    source = "#define MACRO 1\nint global; struct tag { int member; };\nint f(int param) { int local = 0; /* comment */ return local; }\n"
+    tu = unit("#include <stdio.h>\n" + source, "-DCMD=1")
     assert {"MACRO", "CMD", "global", "tag", "member", "param", "local", "printf", "FILE", "for", "while", "_Bool", "NULL"} <= tu.reserved
 
 
@@ -218,4 +222,11 @@ def test_long_expressions() -> None:
 
 def test_deep_nesting_does_not_stop_the_file() -> None:
     tu = unit("int deep(int x) { return " + "(" * 400 + "x" + ")" * 400 + "; }\n" + KERNEL)
+    assert len(tu.regions) == 1
+
+
+def test_many_functions_that_cannot_be_read() -> None:
+    odd = "".join(f"typedef int t{k}; t{k} odd{k}(t{k} x) {{ return x ?: {k}; }} t{k} even{k}(t{k} x) {{ return x; }}\n" for k in range(40))
+    tu = unit(odd + KERNEL)
+    assert [f.decl.name for f in tu.user_functions] == [*(f"even{k}" for k in range(40)), "kernel"]
     assert len(tu.regions) == 1

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pycparser import c_ast, c_generator
+
 from scopt.astgen.splice import splice
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region, find_autodetected, region_of, statement_extent
@@ -102,7 +103,10 @@ def test_several_regions() -> None:
     assert [r.function.decl.name for r in tu.regions] == ["f", "f", "g"]
 
 
-@pytest.mark.parametrize("around", ["for (j = 0; j < n; j++) {{\n{}\n}}", "if (n) {{\n{}\n}} else {{ A[1] = 2; }}", "{{\n{}\n}}", "switch (n) {{ case 1: {{\n{}\n}} }}"])
+@pytest.mark.parametrize(
+    "around",
+    ["for (j = 0; j < n; j++) {{\n{}\n}}", "if (n) {{\n{}\n}} else {{ A[1] = 2; }}", "{{\n{}\n}}", "switch (n) {{ case 1: {{\n{}\n}} }}"],
+)
 def test_regions_inside_other_statements(around: str) -> None:
     tu = unit(in_function(around.format("#pragma scop\n  A[0] = 1;\n#pragma endscop")))
     assert tu.remarks == ()
@@ -226,7 +230,8 @@ def test_whole_lines_are_taken_where_nothing_else_stands_on_them() -> None:
 
 
 def test_loops_inside_other_statements() -> None:
-    found = detected(in_function("  if (n) {\n    for (i = 0; i < n; i++)\n      A[i] = 0;\n  }\n  while (n--) { for (j = 0; j < n; j++) B[j] = 0; }"))
+    branch = "  if (n) {\n    for (i = 0; i < n; i++)\n      A[i] = 0;\n  }\n"
+    found = detected(in_function(branch + "  while (n--) { for (j = 0; j < n; j++) B[j] = 0; }"))
     assert found == [b"    for (i = 0; i < n; i++)\n      A[i] = 0;\n", b"for (j = 0; j < n; j++) B[j] = 0;"]
 
 
@@ -235,7 +240,8 @@ def test_a_loop_without_braces_around_it_is_no_candidate() -> None:
 
 
 def test_marked_regions_are_left_out() -> None:
-    body = "  for (i = 0; i < n; i++) A[i] = 0;\n#pragma scop\n  for (i = 0; i < n; i++) A[i] = 1;\n#pragma endscop\n  for (i = 0; i < n; i++) A[i] = 2;"
+    zero, one, two = (f"  for (i = 0; i < n; i++) A[i] = {k};" for k in range(3))
+    body = f"{zero}\n#pragma scop\n{one}\n#pragma endscop\n{two}"
     assert detected(in_function(body)) == [b"  for (i = 0; i < n; i++) A[i] = 0;\n", b"  for (i = 0; i < n; i++) A[i] = 2;\n"]
 
 
@@ -306,18 +312,20 @@ def test_loops_of_headers_are_not_told(tmp_path: Path) -> None:
 
 
 def test_marking_a_detected_region_gives_the_same_statements() -> None:
-    source = (
-        "#define N 100\n#define GET(a, i) (a)[i]\n" + in_function(
-            "  i = 3; for (i = 0; i < N; i++) { A[i] = 0; } /* c */\n  if (n) { for (i = 0; i < n; i++)\n    if (i) A[i] = GET(B,\n i); else\n ; A[3] = 2; }\n"
-            "  while (n--) for (j = 0; j < n; j++) A[j] = 1;\n  { for (j = 0; j < n; j++) A[j] = 1; A[2] = 3;\n\tfor (j = 0; j < n; j++) B[j] = 1; n = 3; }"
-        )
-    )
+    bodies = [
+        "  i = 3; for (i = 0; i < N; i++) { A[i] = 0; } /* c */",
+        "  if (n) { for (i = 0; i < n; i++)\n    if (i) A[i] = GET(B,\n i); else\n ; A[3] = 2; }",
+        "  while (n--) for (j = 0; j < n; j++) A[j] = 1;",
+        "  { for (j = 0; j < n; j++) A[j] = 1; A[2] = 3;\n\tfor (j = 0; j < n; j++) B[j] = 1; n = 3; }",
+    ]
+    source = "#define N 100\n#define GET(a, i) (a)[i]\n" + in_function("\n".join(bodies))
     tu = unit(source)
     regions = find_autodetected(tu)
     assert len(regions) == 3
+    assert [dict(region.baked) for region in regions] == [{"N": 100}, {}, {}]
     for region in regions:
         marks = [(region.start, region.start, b"\n#pragma scop\n"), (region.end, region.end, b"\n#pragma endscop\n")]
-        marked = unit(splice(tu.source, marks))
+        marked = parse(splice(tu.source, marks), "x.c", GCC, symbolic=False)
         assert marked.remarks == ()
         again = marked.regions[0]
         assert [(type(a), type(b)) for a, b in zip(again.items, region.items, strict=True)]

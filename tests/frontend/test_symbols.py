@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pycparser import c_ast, c_parser
+
 from scopt.frontend.ctypes import Symbol, canonical, target_of
 from scopt.frontend.macros import Macro
 from scopt.frontend.parse import TranslationUnit, parse
@@ -143,8 +144,8 @@ def test_kinds_and_storage() -> None:
     )
     kinds = {name: names[name].kind for name in ("g", "s", "e", "A", "h", "p", "l", "k", "o", "r", "number", "f")}
     assert kinds == {
-        "g": "global", "s": "global", "e": "global", "A": "enum-constant", "h": "function", "p": "parameter", "l": "local", "k": "local", "o": "global",
-        "r": "local", "number": "typedef", "f": "function",
+        "g": "global", "s": "global", "e": "global", "A": "enum-constant", "h": "function", "p": "parameter", "l": "local", "k": "local",
+        "o": "global", "r": "local", "number": "typedef", "f": "function",
     }
     assert names["s"].static
     assert names["k"].static
@@ -220,8 +221,9 @@ def test_ctype_of() -> None:
 @pytest.mark.parametrize(
     ("statement", "taken"),
     [
-        ("x = 1;", set()), ("g(&x);", {"x"}), ("p = &x;", {"x"}), ("a[0] = x;", set()), ("g(a);", {"a"}), ("p = a + 1;", {"a"}), ("p = &a[3];", {"a"}),
-        ("b[1][2] = a[0];", set()), ("g(b[1]);", {"b"}), ("x = sizeof(a);", set()), ("x = (&s)->m;", {"s"}), ("s.m = 1;", set()), ("p = &s.m;", {"s"}),
+        ("x = 1;", set()), ("g(&x);", {"x"}), ("p = &x;", {"x"}), ("a[0] = x;", set()), ("g(a);", {"a"}), ("p = a + 1;", {"a"}),
+        ("p = &a[3];", {"a"}), ("b[1][2] = a[0];", set()), ("g(b[1]);", {"b"}), ("x = sizeof(a);", set()), ("x = (&s)->m;", {"s"}),
+        ("s.m = 1;", set()), ("p = &s.m;", {"s"}),
         ("({ p = &x; });", {"x"}), ("asm(\"\" : \"+r\"(x));", set()), ("x = x & a[0];", set()), ("x = *a;", {"a"}), ("({ x & y; });", set()),
     ],
 )
@@ -264,7 +266,8 @@ def test_constant_expressions(expression: str, expected: int | None) -> None:
 
 
 def test_constants_with_names() -> None:
-    names = scope("enum color { RED, GREEN = 5, BLUE, NEXT = BLUE * 2, LAST }; typedef short word; int a[6];", "double p[4]", "int n = 3; const int c = 4;")
+    before = "enum color { RED, GREEN = 5, BLUE, NEXT = BLUE * 2, LAST }; typedef short word; int a[6];"
+    names = scope(before, "double p[4]", "int n = 3; const int c = 4;")
     assert value("RED + GREEN + BLUE + LAST", names) == 0 + 5 + 6 + 13
     assert value("sizeof(word)", names) == 2
     assert value("sizeof(a)", names) == 24

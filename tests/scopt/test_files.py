@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from scopt.files import write_atomically
 
 
