@@ -1,7 +1,7 @@
 """C types: what a declarator says, with typedefs resolved, for the target that the preprocessor describes.
 
 Types stand in the same mapping as the other names: a base type under its canonical spelling (``unsigned int``), a typedef
-under its name, an enum under ``enum tag``. So one `Mapping[str, Symbol]` says all that is known at a place.
+under its name, an enum under its `enum_key`. So one `Mapping[str, Symbol]` says all that is known at a place.
 """
 
 from __future__ import annotations
@@ -152,17 +152,18 @@ def _base(node: Any, scope: Mapping[str, Symbol]) -> tuple[tuple[Layer, ...], CT
                 element = replace(element, spelling=spelling)
             return symbol.layers, element, symbol.size
         case c_ast.Enum():
-            symbol = scope.get(f"enum {node.name}") if node.name else None
-            if symbol is not None and not node.values:
-                return (), symbol.type, symbol.size
-            from scopt.frontend.constants import enum_type
-
-            return (), enum_type(node, scope), 4
+            symbol = scope.get(enum_key(node))
+            return ((), symbol.type, symbol.size) if symbol is not None else ((), CType(f"enum {node.name or ''}".strip()), 0)
         case c_ast.Struct():
             return (), CType(f"struct {node.name}" if node.name else "struct"), 0
         case c_ast.Union():
             return (), CType(f"union {node.name}" if node.name else "union"), 0
     return (), CType("?"), 0
+
+
+def enum_key(node: Any) -> str:
+    """The key of an enum's type in a scope; one without a tag goes by its node."""
+    return f"enum {node.name}" if node.name else f"enum @{id(node)}"
 
 
 def _qualified(element: CType, quals: Iterable[str]) -> CType:

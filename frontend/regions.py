@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from scopt.diagnostics import Location, Remark
+from scopt.frontend.extents import extents_of
 from scopt.frontend.macros import baked_macros
 from scopt.frontend.preprocess import Preprocessed, RegionMacros, is_pragma, pragma_token
 from scopt.frontend.tokens import RawSource, RawToken
@@ -261,6 +262,4 @@ def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop:
 
 def statement_extent(tu: TranslationUnit, node: Any) -> tuple[int, int] | None:
     """First byte and byte past the last of a statement of the user's file; None if it can't be told for sure."""
-    from scopt.frontend.extents import extents_of
-
     return extents_of(tu).get(id(node))

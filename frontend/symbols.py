@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from scopt.frontend.constants import constant_value, enum_constants, enum_type, typed_constant
-from scopt.frontend.ctypes import Layer, Shape, Symbol, SymbolKind, ctype_of, describe, shape_of
+from scopt.frontend.ctypes import Layer, Shape, Symbol, SymbolKind, ctype_of, describe, enum_key, shape_of
 from scopt.frontend.gnu import opaque_words
 
 if TYPE_CHECKING:
@@ -118,8 +118,7 @@ def _declare_enums(node: Any, scope: dict[str, Symbol]) -> None:
             if isinstance(enumerator, c_ast.Enumerator):
                 integer = scope["int" if -(2**31) <= values.get(enumerator.name, 0) < 2**31 else "long"].type
                 scope[enumerator.name] = Symbol(enumerator.name, "enum-constant", integer, decl=enumerator, value=values.get(enumerator.name))
-        if node.name:
-            scope[f"enum {node.name}"] = Symbol(f"enum {node.name}", "type", ctype, size=ctype.bits // 8)
+        scope[enum_key(node)] = Symbol(ctype.spelling, "type", ctype, size=ctype.bits // 8)
         return
     if isinstance(node, c_ast.FuncDecl):
         _declare_enums(node.type, scope)

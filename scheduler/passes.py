@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from scopt.isl_utils import sets_of, walk
+from scopt.isl_utils import sets_of
 from scopt.model import Dependences, LoopMark, MarkedSchedule, Scop
 from scopt.options import Options
 from scopt.scheduler.bands import Ordered, active, ordered, private_arrays, with_properties, distances, zero
 from scopt.scheduler.restructure import has_inner_bands, leaf_parts, reordered, sequence_of, topological, distributable
 from scopt.scheduler.sinking import sink_loops
-from scopt.scheduler.strides import Strides, linear_schedule, strides
+from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
 from scopt.scheduler.tiling import DEFAULT_TILE, DEFAULT_VECTOR_TILE, SMALL_WAVEFRONT_TILE, WAVEFRONT_TILE, atomic, sizes_for, tiled, wavefront
 
 _BAND = isl.schedule_node_type.band
@@ -260,6 +260,7 @@ class _Passes:
     def vector_loops(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
         """Split the innermost member off, give each statement group a loop of its own, and mark the loops. Returns the band it was given."""
         width = node.band_n_member()
+        schedule = linear_schedule(self.scop, node)
         whole_parallel = plan.parallel == width - 1 and not plan.tile and not plan.tile_vector
         if width > 1:
             node = node.band_split(width - 1).child(0)
@@ -267,11 +268,20 @@ class _Passes:
             partial = node.band_get_partial_schedule()
             node = node.cut().insert_sequence(sequence_of(plan.groups))
             for position, group in enumerate(plan.groups):
-                child = node.child(position).child(0).insert_partial_schedule(partial.intersect_domain(group)).band_set_permutable(1)
+                own = self.unskewed(schedule, width - 1, group) or partial
+                child = node.child(position).child(0).insert_partial_schedule(own.intersect_domain(group)).band_set_permutable(1)
                 node = self.mark_vector(child, plan, position, whole_parallel).parent().parent()
         else:
+            if plan.skew and (own := self.unskewed(schedule, width - 1, node.get_domain())) is not None:
+                node = node.delete().insert_partial_schedule(own.intersect_domain(node.get_domain())).band_set_permutable(1)
             node = self.mark_vector(node, plan, 0, whole_parallel)
         return node.parent() if width > 1 else node
+
+    def unskewed(self, schedule: LinearSchedule, member: int, group: isl.UnionSet) -> isl.MultiUnionPwAff | None:
+        """The innermost loop of a group of one statement as a loop over that statement's iterator."""
+        names = [part.get_tuple_name() for part in sets_of(group)]
+        plain = unskewed(self.scop, schedule, member, names[0]) if len(names) == 1 else None
+        return isl.MultiUnionPwAff.from_union_pw_aff(plain) if plain is not None else None
 
     def mark_vector(self, node: isl.ScheduleNode, plan: LeafPlan, group: int, parallel: bool) -> isl.ScheduleNode:
         if not (plan.simd[group] or parallel):
@@ -305,6 +315,3 @@ class _Passes:
         partial = node.band_get_partial_schedule()
         first = set(private_arrays(node, partial.get_at(0), self.dependences) or ())
         return tuple(name for name in private_arrays(node, partial.get_at(1), self.dependences) or () if name in first)
-
-
-__all__ = ["LeafPlan", "Strides", "apply_passes", "sets_of", "walk"]

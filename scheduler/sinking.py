@@ -85,7 +85,7 @@ def _gains(scop: Scop, upper: isl.ScheduleNode, lower: isl.ScheduleNode) -> bool
     below = linear_schedule(scop, lower)
     place = upper.get_schedule_depth() + upper.band_n_member() - 1
     moved = LinearSchedule(
-        {name: rows[:place] for name, rows in below.prefix.items()},
-        {name: (rows[place], *below.members[name]) for name, rows in below.prefix.items()},
+        {name: rows[:place] for name, rows in below.prefix.items() if len(rows) > place},
+        {name: (rows[place], *below.members[name]) for name, rows in below.prefix.items() if len(rows) > place},
     )
     return strides(scop, moved, 0).score() > max(strides(scop, below, k).score() for k in range(lower.band_n_member()))

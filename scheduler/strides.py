@@ -41,7 +41,8 @@ class Strides:
 class LinearSchedule:
     """Rows of a schedule by statement, for what strides need.
 
-    prefix: rows outside the band. members: rows of the band's members. A statement with a row that isn't linear is absent.
+    prefix: linear rows outside the band (tile coordinates, which the point loops inside fix anyway, are left out). members: rows of the
+      band's members. A statement with a member that isn't linear is absent.
     """
 
     prefix: Mapping[str, tuple[Vector, ...]]
@@ -55,9 +56,9 @@ def linear_schedule(scop: Scop, node: isl.ScheduleNode) -> LinearSchedule:
     members: dict[str, tuple[Vector, ...]] = {}
     for statement in _statements(scop, node):
         above = _rows(outside, statement) if node.get_schedule_depth() else ()
-        own = _rows(inside, statement)
-        if above is not None and own is not None:
-            prefix[statement.name], members[statement.name] = above, own
+        own = [row for row in _rows(inside, statement) if row is not None]
+        if len(own) == inside.dim(isl.dim_type.out):
+            prefix[statement.name], members[statement.name] = tuple(row for row in above if row is not None), tuple(own)
     return LinearSchedule(prefix, members)
 
 
@@ -67,15 +68,13 @@ def _statements(scop: Scop, node: isl.ScheduleNode) -> list[Statement]:
     return [statement for statement in scop.statements if statement.name in names]
 
 
-def _rows(functions: isl.MultiUnionPwAff, statement: Statement) -> tuple[Vector, ...] | None:
-    rows = []
+def _rows(functions: isl.MultiUnionPwAff, statement: Statement) -> tuple[Vector | None, ...]:
+    """A row for each function; None where it isn't linear."""
+    rows: list[Vector | None] = []
     for position in range(functions.dim(isl.dim_type.out)):
         pieces = functions.get_at(position).get_pw_aff_list()
         own = [piece for k in range(pieces.n_pw_aff()) if (piece := pieces.get_at(k)).get_tuple_id(isl.dim_type.in_).get_name() == statement.name]
-        row = coefficients(own[0]) if own else None
-        if row is None:
-            return None
-        rows.append(row)
+        rows.append(coefficients(own[0]) if own else None)
     return tuple(rows)
 
 
@@ -92,6 +91,24 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
             kind = _kind(subscript_rows(access.relation), direction)
             counts[f"{kind}_{'writes' if access.is_write else 'reads'}"] += 1
     return Strides(**counts)
+
+
+def unskewed(scop: Scop, schedule: LinearSchedule, member: int, statement: str) -> isl.UnionPwAff | None:
+    """The plain iterator that one band member comes down to for a statement, once all other members are fixed; None if it is no single one.
+
+    An innermost loop may run over it instead of the member: both differ by a constant, and the loop reads better.
+    """
+    rows = schedule.members.get(statement)
+    if rows is None:
+        return None
+    outside = schedule.prefix[statement]
+    direction = solve([*outside, *rows], [0] * len(outside) + [int(k == member) for k in range(len(rows))])
+    moving = [k for k, step in enumerate(direction or ()) if step]
+    if direction is None or len(moving) != 1 or abs(direction[moving[0]]) != 1:
+        return None
+    space = isl.LocalSpace.from_space(scop.statement(statement).domain.get_space())
+    iterator = isl.PwAff.var_on_domain(space, isl.dim_type.set, moving[0])
+    return (iterator if direction[moving[0]] > 0 else iterator.neg()).to_union_pw_aff()
 
 
 def _kind(rows: Sequence[Vector] | None, direction: Vector) -> str:

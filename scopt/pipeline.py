@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from scopt.astgen.helpers import helper_text
 from scopt.astgen.splice import as_bytes, splice
 from scopt.diagnostics import Location, Remark, Remarks
+from scopt.frontend.autodetect import Detected, detect
 from scopt.frontend.parse import TranslationUnit, parse
-from scopt.frontend.regions import Region, find_autodetected
+from scopt.frontend.regions import Region
 from scopt.isolation import Failed, run_isolated
 from scopt.options import Options
 from scopt.region import Outcome, transform
@@ -72,13 +73,14 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
     tu = parse(data, file, options)
     timings = {"parse": time.perf_counter() - started}
-    regions = [*tu.regions, *(find_autodetected(tu) if options.autodetect else ())]
+    found = detect(tu) if options.autodetect else Detected((), ())
+    regions = [*tu.regions, *found.regions]
     done = [_transformed(tu, region, f"scop{number}", options) for number, region in enumerate(regions)]
     if expanded := [k for k, item in enumerate(done) if _macros_in_the_way(item)]:
         done = _with_expanded_macros(data, file, options, regions, done, expanded)
     text = _spliced(tu, [item for item in done if item.outcome.text is not None])
     remarks = Remarks()
-    remarks.extend(tu.remarks)
+    remarks.extend((*tu.remarks, *found.remarks))
     for item in done:
         remarks.extend(item.outcome.remarks)
     timings |= {str(item.region.location): item.seconds for item in done}

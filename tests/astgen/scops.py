@@ -96,6 +96,8 @@ def bands(scop: Scop, *rows: str, sizes: Sequence[int] = (), marks: Mapping[int,
         for position, size in enumerate(sizes):
             multi = multi.set_at(position, isl.Val(size))
         node = node.band_tile(multi)
+        for position in range(len(sizes)):
+            node = node.band_member_set_ast_loop_type(position, isl.ast_loop_type.atomic)
     named = {str(dim): mark for dim, mark in (marks or {}).items()}
     node = _mark(node, set(marks or ()))
     return MarkedSchedule(node.get_schedule(), named)
