@@ -139,7 +139,10 @@ class ExprPrinter:
         texts = [self.product(abs(c), x) for c, x in parts]
         if parts[0][0] < 0:
             first = self.widened(texts[0])
-            texts[0] = Text(f"-{first.text}" if first.level > Level.ADD else f"-({first.text})", min(first.level, Level.UNARY))
+            # A minus binds tighter than the division that it belongs in front of, and two of them would be a decrement.
+            bare = first.level >= Level.UNARY or abs(parts[0][0]) > 1
+            plain = bare and first.level > Level.ADD and not first.text.startswith("-")
+            texts[0] = Text(f"-{first.text}" if plain else f"-({first.text})", min(first.level, Level.UNARY))
         elif len(parts) > 1 and Kind.LONG not in (texts[0].kind, texts[1].kind):
             literal = next((k for k in (1, 0) if isinstance(parts[k][1], Const)), None)
             if literal is None:

@@ -37,7 +37,7 @@ def apply_passes(scop: Scop, deps: Dependences, tree: isl.Schedule, options: Opt
 class LeafPlan:
     """What is to become of a band with no bands below.
 
-    order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop of its own.
+    order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop of its own; a group is a sequence of parts.
     simd: per group, whether its innermost loop carries nothing and walks through memory well. private: per group, what each lane needs a copy of.
     tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
     tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
@@ -46,7 +46,7 @@ class LeafPlan:
     """
 
     order: tuple[int, ...]
-    groups: tuple[isl.UnionSet, ...]
+    groups: tuple[tuple[isl.UnionSet, ...], ...]
     simd: tuple[bool, ...]
     private: tuple[tuple[str, ...], ...]
     tile: bool
@@ -139,7 +139,7 @@ class _Passes:
         carried = [not node.band_member_get_coincident(k) for k in range(width)]
         walks = [strides(self.scop, schedule, k) for k in range(width)]
         groupings = [self.grouping(node, k) for k in range(width)]
-        quality = [walk.score() - (0 if self.can_vectorize(grouping) else 3) for walk, grouping in zip(walks, groupings, strict=True)]
+        quality = [walk.score() - (0 if any(grouping[1]) else 3) for walk, grouping in zip(walks, groupings, strict=True)]
         vector = max(range(width), key=lambda k: (quality[k], k))
         groups, free, private = groupings[vector]
         others = [k for k in range(width) if k != vector]
@@ -170,12 +170,9 @@ class _Passes:
         vector_tile = DEFAULT_TILE if jumps else DEFAULT_VECTOR_TILE
         return LeafPlan(order, groups, simd, private, tile, tile_vector, parallel, skew, tuple(slopes[k] for k in order), vector_tile)
 
-    def can_vectorize(self, grouping: tuple[tuple[isl.UnionSet, ...], tuple[bool, ...], tuple[tuple[str, ...], ...]]) -> bool:
-        return any(grouping[1])
-
     def grouping(
         self, node: isl.ScheduleNode, vector: int
-    ) -> tuple[tuple[isl.UnionSet, ...], tuple[bool, ...], tuple[tuple[str, ...], ...]]:
+    ) -> tuple[tuple[tuple[isl.UnionSet, ...], ...], tuple[bool, ...], tuple[tuple[str, ...], ...]]:
         """The statement groups of an innermost loop over `vector`: distributed where legal; whether each carries nothing; its private copies."""
         parts = leaf_parts(node.child(0)) or [node.get_domain()]
         partial = node.band_get_partial_schedule()
@@ -194,12 +191,10 @@ class _Passes:
             order = [list(range(len(parts)))]
         groups, free, private = [], [], []
         for indices in order:
-            domain = parts[indices[0]]
-            for index in indices[1:]:
-                domain = domain.union(parts[index])
+            domain = _union([parts[index] for index in indices])
             shared = inner(self.dependences.shared).intersect_domain(domain).intersect_range(domain)
             copies = self.copies(inner, domain, member)
-            groups.append(domain)
+            groups.append(tuple(parts[index] for index in indices))
             free.append(zero(distances(shared, member)) and copies is not None)
             private.append(copies or ())
         return tuple(groups), tuple(free), tuple(private)
@@ -266,10 +261,13 @@ class _Passes:
             node = node.band_split(width - 1).child(0)
         if len(plan.groups) > 1:
             partial = node.band_get_partial_schedule()
-            node = node.cut().insert_sequence(sequence_of(plan.groups))
-            for position, group in enumerate(plan.groups):
+            node = node.cut().insert_sequence(sequence_of([_union(parts) for parts in plan.groups]))
+            for position, parts in enumerate(plan.groups):
+                group = _union(parts)
                 own = self.unskewed(schedule, width - 1, group) or partial
                 child = node.child(position).child(0).insert_partial_schedule(own.intersect_domain(group)).band_set_permutable(1)
+                if len(parts) > 1:
+                    child = child.child(0).insert_sequence(sequence_of(parts)).parent()
                 node = self.mark_vector(child, plan, position, whole_parallel).parent().parent()
         else:
             if plan.skew and (own := self.unskewed(schedule, width - 1, node.get_domain())) is not None:
@@ -315,3 +313,10 @@ class _Passes:
         partial = node.band_get_partial_schedule()
         first = set(private_arrays(node, partial.get_at(0), self.dependences) or ())
         return tuple(name for name in private_arrays(node, partial.get_at(1), self.dependences) or () if name in first)
+
+
+def _union(parts: Sequence[isl.UnionSet]) -> isl.UnionSet:
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.union(part)
+    return result
