@@ -80,6 +80,9 @@ class AccessCollector:
     def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
         return Refusal(id, message, self.names.location(node), hint)
 
+    def struct_member(self, node: Any) -> Refusal:
+        return self.refuse("access.struct", "members of structures are not supported", node, "copy the member to a local variable before the region")
+
     def child(self, **changes: Any) -> AccessCollector:
         """The same statement, seen from a nested place: results go to the same list."""
         return replace(self, **changes)
@@ -170,7 +173,7 @@ class AccessCollector:
             case c_ast.FuncCall():
                 self.call(node)
             case c_ast.StructRef():
-                raise self.refuse("access.struct", "members of structures are not supported", node, "copy the member to a local variable before the region")
+                raise self.struct_member(node)
             case _:
                 raise self.refuse("expression.unsupported", f"this kind of expression ({type(node).__name__}) is not supported", node)
 
@@ -201,7 +204,7 @@ class AccessCollector:
         base, subscripts = _flatten(node)
         if not isinstance(base, c_ast.ID):
             if isinstance(base, c_ast.StructRef):
-                raise self.refuse("access.struct", "members of structures are not supported", base, "copy the member to a local variable before the region")
+                raise self.struct_member(base)
             raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
         if base.name in self.local_names or base.name in self.inner:
             if base.name in self.inner and kind == "write":
@@ -236,8 +239,9 @@ class AccessCollector:
                 aff = affine(subscript, scope).aff
             except NotAffine as error:
                 if kind != "read":
-                    reason = "indirect-subscript" if error.reason == "indirect" else "nonlinear-subscript" if error.reason == "nonlinear" else error.reason
-                    raise self.refuse(f"affine.{reason}", f"subscript of the written array '{array.name}': {error}", error.node, error.hint) from error
+                    reason = f"{error.reason}-subscript" if error.reason in ("indirect", "nonlinear", "variant", "call") else error.reason
+                    message = f"subscript of the written array '{array.name}': {error}"
+                    raise self.refuse(f"affine.{reason}", message, error.node, error.hint) from error
                 return _whole(array).intersect_params(self.domain)
             self.check_bounds(array, position, aff, subscript)
             part = isl.MultiPwAff.from_pw_aff(aff)

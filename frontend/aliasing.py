@@ -38,7 +38,7 @@ def _may_overlap(a: Symbol, b: Symbol) -> bool:
         return False
     if a.restrict or b.restrict:
         return False
-    pointer, other = (a, b) if a.pointer else (b, a)
+    other = b if a.pointer else a
     if other.pointer:
         return True
     # A pointer reaches an object by name only if that object's address can be known to it.

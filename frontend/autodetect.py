@@ -1,4 +1,7 @@
-"""Maximal SCoPs without pragmas: of each run of loops the longest stretches that can be extracted, and inside loops that can't be, the loops within."""
+"""Maximal SCoPs without pragmas.
+
+Of each run of loops: the longest stretches that can be extracted, and inside loops that can't be, the loops within.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,8 @@ class _Search:
         position = 0
         while position < len(items):
             if not isinstance(items[position], c_ast.For):
-                yield from self.inside(region, items[position]) if not isinstance(items[position], c_ast.Compound) else self.runs(region, items[position])
+                search = self.runs if isinstance(items[position], c_ast.Compound) else self.inside
+                yield from search(region, items[position])
                 position += 1
                 continue
             stop = position + 1

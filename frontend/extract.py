@@ -11,7 +11,7 @@ from pycparser import c_ast
 
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.accesses import AccessCollector, Names, RawAccess, written_names
-from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, constant_pw_aff, type_range
+from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, type_range
 from scopt.frontend.aliasing import check_aliasing
 from scopt.frontend.dependences import classify_private
 from scopt.frontend.liveness import may_be_read_after
@@ -21,11 +21,14 @@ from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.regions import Region
 from scopt.frontend.scoping import loop_iterator, unique_names
 from scopt.frontend.symbols import Symbol, constant_value, ctype_of, scope_at, symbol_of
-from scopt.isl_utils import to_statement_space, universe_params
+from scopt.isl_utils import constant_pw_aff, to_statement_space, universe_params
 from scopt.model import Access, Array, CType, Parameter, Scop, Statement
 
 # Words that isl's own syntax gives a meaning to: parameters and arrays with these names need another name inside isl.
-ISL_WORDS = frozenset("exists mod min max floor ceil and or not true false implies rat infty infinity nan floord ceild eval lex_le lex_lt".split())
+ISL_WORDS = frozenset([
+    "exists", "mod", "min", "max", "floor", "ceil", "and", "or", "not", "true", "false", "implies", "rat", "infty", "infinity", "nan",
+    "floord", "ceild", "eval", "lex_le", "lex_lt",
+])
 _CONTROL = {
     c_ast.While: ("control.while", "'while' loops are not supported", "write it as a 'for' loop with affine bounds"),
     c_ast.DoWhile: ("control.while", "'do' loops are not supported", "write it as a 'for' loop with affine bounds"),
@@ -134,7 +137,8 @@ class _Extraction:
             if (value := constant_value(c_ast.ID(name), self.symbols)) is not None and symbol.kind == "enum-constant":
                 return Value(constant_pw_aff(value), INT)
             if name in self.iterator_names or name in self.written:
-                raise NotAffine("variant", f"'{name}' changes inside the region", node, "use a loop iterator, or a variable that the region doesn't write")
+                hint = "use a loop iterator, or a variable that the region doesn't write"
+                raise NotAffine("variant", f"'{name}' changes inside the region", node, hint)
             if symbol.type.volatile:
                 raise NotAffine("volatile", f"'{name}' is volatile", node)
             if symbol.dims or symbol.pointer or not symbol.type.integer or symbol.type.bits == 0:
@@ -264,7 +268,8 @@ class _Extraction:
             raise self.refuse("loop.form", f"'{iterator}' has two types in this region", node, "use another name")
         declared_outside = not isinstance(node.init, c_ast.DeclList) and iterator not in self.local_names
         if declared_outside and may_be_read_after(self.region.function, self.region, iterator):
-            raise self.refuse("loop.iterator-live-out", f"the value of '{iterator}' after the loop may be used", node, "declare the iterator in the loop")
+            message = f"the value of '{iterator}' after the loop may be used"
+            raise self.refuse("loop.iterator-live-out", message, node, "declare the iterator in the loop")
 
     def branch(self, node: c_ast.If, place: _Place) -> Tree | None:
         try:
@@ -305,12 +310,17 @@ class _Extraction:
             location=self.location,
             purity=self.tu.pure_functions,
             defined=self.tu.defined_functions,
-            written_arrays=lambda: [a for n in sorted(self.written) if n not in self.iterator_names and n in self.symbols and (a := self.array(n, node))],
+            written_arrays=lambda: self.written_arrays(node),
             iterator_type=self.iterator_type,
         )
         collector = AccessCollector(names, place.domain, place.iterators)
         collector.statement(node)
         return Leaf(self.add(node, place, tuple(collector.found)))
+
+    def written_arrays(self, node: Any) -> list[Array]:
+        """Everything that the region writes, as far as it has a name."""
+        names = [name for name in sorted(self.written) if name not in self.iterator_names and name in self.symbols]
+        return [array for name in names if (array := self.array(name, node)) is not None]
 
     def refuse_control(self, node: Any) -> None:
         """Refuse jumps and loops that are not `for`, wherever they hide."""

@@ -74,7 +74,9 @@ def _step(node: Any, iterator: str, scope: Scope) -> int:
         case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=name)) if name == iterator:
             step = _constant_step(node.rvalue, scope)
             return step if op == "+=" else -step
-        case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=name), rvalue=c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right)) if name == iterator:
+        case c_ast.Assignment(
+            op="=", lvalue=c_ast.ID(name=name), rvalue=c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right)
+        ) if name == iterator:
             if isinstance(left, c_ast.ID) and left.name == iterator:
                 step = _constant_step(right, scope)
                 return step if op == "+" else -step

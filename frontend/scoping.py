@@ -121,12 +121,12 @@ class _Renamer:
             scope[name] = fresh
             self.iterators.add(fresh)
             active = (*active, fresh)
-            rest = (node.cond, node.next, node.stmt)
+            rest = [node.cond, node.next, node.stmt]
         else:
             if name is not None:
                 self.iterators.add(scope.get(name, name))
                 active = (*active, scope.get(name, name))
-            rest = (node.init, node.cond, node.next, node.stmt)
+            rest = [node.init, node.cond, node.next, node.stmt]
         for child in rest:
             if child is not None:
                 self.visit(child, scope, active)

@@ -16,7 +16,8 @@ _BAND = isl.schedule_node_type.band
 class Ordered:
     """The dependences of a SCoP, sorted by what they ask of a schedule.
 
-    must: every pair in this order. ranges: live ranges of private arrays by array (part of `must`). reuse: pairs of accesses to one private cell, by array.
+    must: every pair in this order. shared: those of `must` over arrays that are not private. ranges: live ranges of private arrays by array
+      (part of `must`). reuse: pairs of accesses to one private cell, by array.
     """
 
     must: isl.UnionMap

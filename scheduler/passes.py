@@ -13,8 +13,8 @@ import islpy as isl
 from scopt.isl_utils import sets_of
 from scopt.model import Dependences, LoopMark, MarkedSchedule, Scop
 from scopt.options import Options
-from scopt.scheduler.bands import Ordered, active, ordered, private_arrays, with_properties, distances, zero
-from scopt.scheduler.restructure import has_inner_bands, leaf_parts, reordered, sequence_of, topological, distributable
+from scopt.scheduler.bands import Ordered, active, distances, ordered, private_arrays, with_properties, zero
+from scopt.scheduler.restructure import distributable, has_inner_bands, leaf_parts, reordered, sequence_of, topological
 from scopt.scheduler.sinking import sink_loops
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
 from scopt.scheduler.tiling import DEFAULT_TILE, DEFAULT_VECTOR_TILE, SMALL_WAVEFRONT_TILE, WAVEFRONT_TILE, atomic, sizes_for, tiled, wavefront
@@ -37,7 +37,8 @@ def apply_passes(scop: Scop, deps: Dependences, tree: isl.Schedule, options: Opt
 class LeafPlan:
     """What is to become of a band with no bands below.
 
-    order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop of its own; a group is a sequence of parts.
+    order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop of its own; a group
+      is a sequence of parts.
     simd: per group, whether its innermost loop carries nothing and walks through memory well. private: per group, what each lane needs a copy of.
     tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
     tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
@@ -218,14 +219,15 @@ class _Passes:
         return tuple(needed)
 
     def tile_leaf(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
-        """Tile what the plan tiles; a vector tile loop that alone can be parallel goes outermost. Returns the tile band; its child is the whole point band."""
+        """Tile what the plan tiles; a vector tile loop that alone can be parallel goes outermost. Returns the tile band, above the point band."""
         width = len(plan.order)
         if plan.skew:
             base = SMALL_WAVEFRONT_TILE if width > 2 else WAVEFRONT_TILE
             defaults = [base * slope for slope in plan.slopes]
         else:
             defaults = [DEFAULT_TILE if plan.tile else 1] * (width - 1) + [plan.vector_tile]
-        sizes = sizes_for(self.options.tile_sizes, defaults) if plan.tile else (*defaults[:-1], *sizes_for(self.options.tile_sizes[-1:], defaults[-1:]))
+        user = self.options.tile_sizes
+        sizes = sizes_for(user, defaults) if plan.tile else (*defaults[:-1], *sizes_for(user[-1:], defaults[-1:]))
         node = tiled(node, sizes, scaled=not plan.skew)
         node = atomic(node.child(0)).parent()
         keep = list(range(width)) if plan.tile else []
@@ -264,8 +266,8 @@ class _Passes:
             node = node.cut().insert_sequence(sequence_of([_union(parts) for parts in plan.groups]))
             for position, parts in enumerate(plan.groups):
                 group = _union(parts)
-                own = self.unskewed(schedule, width - 1, group) or partial
-                child = node.child(position).child(0).insert_partial_schedule(own.intersect_domain(group)).band_set_permutable(1)
+                loop = self.unskewed(schedule, width - 1, group) or partial
+                child = node.child(position).child(0).insert_partial_schedule(loop.intersect_domain(group)).band_set_permutable(1)
                 if len(parts) > 1:
                     child = child.child(0).insert_sequence(sequence_of(parts)).parent()
                 node = self.mark_vector(child, plan, position, whole_parallel).parent().parent()
@@ -292,7 +294,7 @@ class _Passes:
     def name(self, mark: LoopMark) -> isl.Id:
         key = f"loop{len(self.marks)}"
         self.marks[key] = mark
-        return isl.Id.alloc(self.scop.context.get_ctx(), key, None) if hasattr(isl.Id, "alloc") else isl.Id(key)
+        return isl.Id(key)
 
     def marked(self, node: isl.ScheduleNode, member: int, mark: LoopMark) -> isl.ScheduleNode:
         """Isolate one member of a band in a band of its own and put a mark above it. Returns the node at the band's place."""

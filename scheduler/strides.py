@@ -34,7 +34,8 @@ class Strides:
 
     def score(self) -> float:
         """Larger is better for an innermost loop; a jump costs more than a unit stride gains."""
-        return self.unit_reads + 2 * self.unit_writes + 0.5 * self.invariant_reads + 0.5 * self.invariant_writes - 2 * self.other_reads - 4 * self.other_writes
+        gain = self.unit_reads + 2 * self.unit_writes + 0.5 * (self.invariant_reads + self.invariant_writes)
+        return gain - 2 * self.other_reads - 4 * self.other_writes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

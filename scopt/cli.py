@@ -130,7 +130,10 @@ def _read(path: str) -> tuple[bytes, str]:
 
 def _write(text: bytes, path: str) -> None:
     if path == "-":
-        sys.stdout.buffer.write(text)
+        # With PYTHONUNBUFFERED this is a raw file, which may write less than it is given.
+        left = memoryview(text)
+        while left:
+            left = left[sys.stdout.buffer.write(left) :]
         sys.stdout.buffer.flush()
         return
     from scopt.files import write_atomically

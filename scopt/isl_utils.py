@@ -38,7 +38,7 @@ def to_statement_space(params_set: isl.Set, name: str, iterators: Sequence[str])
     copies = ", ".join(f"{iterator}__" for iterator in iterators)
     equal = " and ".join(f"{iterator}__ = {iterator}" for iterator in iterators)
     tie = isl.Set(f"[{', '.join(iterators)}] -> {{ {name}[{copies}] : {equal} }}")
-    lifted = project_out_params(tie.intersect_params(params_set), iterators)
+    lifted: isl.Set = project_out_params(tie.intersect_params(params_set), iterators)
     for position, iterator in enumerate(iterators):
         lifted = lifted.set_dim_name(SET, position, iterator)
     return lifted

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from scopt.astgen.build import build
-from scopt.astgen.estimates import drop_small_loops
 from scopt.astgen.emit_c import Emitted, emit
+from scopt.astgen.estimates import drop_small_loops
 from scopt.astgen.readback import check_coverage, nest_to_schedule
 from scopt.astgen.reparse import check_printed
 from scopt.astgen.work import add_work_guards
@@ -24,7 +24,7 @@ from scopt.model import Block, Dependences, For, If, LoopNest, MarkedSchedule, S
 from scopt.options import Options
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes import apply_passes
-from scopt.verify import ParallelDim, check_order, check_marks
+from scopt.verify import ParallelDim, check_marks, check_order
 
 # isl counts elementary operations; this many take some seconds. A transformation that needs more is tried again in a simpler form.
 MAX_OPERATIONS = 40_000_000
@@ -66,7 +66,8 @@ def transform(tu: TranslationUnit, region: Region, name: str, options: Options) 
     else:
         return Outcome(None, remarks=(_internal(region, failure),), seconds=clock.seconds)
     if failure is not None:
-        remarks.append(Remark("analysis", "schedule.simplified", f"the first choice of transformation was given up ({_first_line(failure)})", region.location))
+        message = f"the first choice of transformation was given up ({_first_line(failure)})"
+        remarks.append(Remark("analysis", "schedule.simplified", message, region.location))
     remarks.append(Remark("passed", "region.transformed", _summary(nest), region.location))
     return Outcome(emitted.text, emitted.helpers, tuple(remarks), str(marked.tree.get_root()), clock.seconds)
 
@@ -106,7 +107,8 @@ def _generate(scop: Scop, deps: Dependences, options: Options, clock: Clock) -> 
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:
-    return Remark("missed", "internal.error", f"left as it was, an internal check failed: {_first_line(failure)}", region.location, "please report this")
+    message = f"left as it was, an internal check failed: {_first_line(failure)}"
+    return Remark("missed", "internal.error", message, region.location, "please report this")
 
 
 def _first_line(error: Exception | None) -> str:

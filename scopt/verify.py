@@ -234,10 +234,8 @@ def counterexample(scop: Scop, array: str, pairs: isl.UnionMap) -> str:
     one = isl.Set.from_point(point).unwrap()
     parameters = _parameter_values(isl.Set.from_point(point))
     source, sink = one.domain(), one.range()
-    cells = [
-        isl.UnionSet.from_set(end).apply(union_of_maps(a.relation for s in scop.statements for a in s.accesses if a.array == array)) for end in (source, sink)
-    ]
-    shared = cells[0].intersect(cells[1])
+    accesses = union_of_maps(a.relation for s in scop.statements for a in s.accesses if a.array == array)
+    shared = isl.UnionSet.from_set(source).apply(accesses).intersect(isl.UnionSet.from_set(sink).apply(accesses))
     cell = str(shared.sample_point()) if not shared.is_empty() else array
     with_values = f" with {', '.join(f'{k} = {v}' for k, v in parameters.items())}" if parameters else ""
     return f"{_instance(source)} → {_instance(sink)} through {_tuple_only(cell)}{with_values}"
@@ -253,6 +251,5 @@ def _tuple_only(text: str) -> str:
 
 
 def _parameter_values(one: isl.Set) -> Mapping[str, str]:
-    return {
-        str(one.get_dim_name(isl.dim_type.param, k)): str(one.plain_get_val_if_fixed(isl.dim_type.param, k)) for k in range(one.dim(isl.dim_type.param))
-    }
+    dims = range(one.dim(isl.dim_type.param))
+    return {str(one.get_dim_name(isl.dim_type.param, k)): str(one.plain_get_val_if_fixed(isl.dim_type.param, k)) for k in dims}

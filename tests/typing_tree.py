@@ -10,8 +10,6 @@ import shutil
 import sys
 from pathlib import Path
 
-STAGES = ("frontend", "scheduler", "astgen", "polybench")
-
 
 def make(folder: Path) -> None:
     """Replace `folder` by a tree of links into this checkout."""
@@ -19,9 +17,9 @@ def make(folder: Path) -> None:
     package = folder / "scopt"
     shutil.rmtree(folder, ignore_errors=True)
     package.mkdir(parents=True)
-    for source in [*(root / "scopt").glob("*.py*"), *(root / stage for stage in STAGES)]:
-        if source.name != "__pycache__":
-            (package / source.name).symlink_to(source)
+    stages = [init.parent for init in root.glob("*/__init__.py") if init.parent.name != "scopt"]
+    for source in [*(root / "scopt").glob("*.py"), *stages]:
+        (package / source.name).symlink_to(source)
 
 
 if __name__ == "__main__":

@@ -87,7 +87,8 @@ def test_locals_are_private_and_renamed_where_they_collide() -> None:
 
 
 def test_scalar_that_is_read_later_is_not_private() -> None:
-    source = b"double f(int n, double *x) { double s, t;\n#pragma scop\nfor (int i = 0; i < n; i++) { s = x[i]; t = s; x[i] = t; }\n#pragma endscop\nreturn s; }"
+    loop = b"for (int i = 0; i < n; i++) { s = x[i]; t = s; x[i] = t; }"
+    source = b"double f(int n, double *x) { double s, t;\n#pragma scop\n" + loop + b"\n#pragma endscop\nreturn s; }"
     tu = parse(source, "in.c", Options())
     arrays = extract(tu, tu.regions[0], "scop0").arrays
     assert (arrays["s"].private, arrays["t"].private) == (False, True)
@@ -153,7 +154,8 @@ REFUSED = [
 @pytest.mark.parametrize(("body", "expected"), REFUSED)
 def test_refused(body: str, expected: str) -> None:
     params = (
-        "int n, unsigned un, int m, double A[100][100], double *x, int *idx, volatile double *v, volatile int w, double **pp, struct r { double y; } *r"
+        "int n, unsigned un, int m, double A[100][100], double *x, int *idx, volatile double *v, volatile int w,"
+        "double **pp, struct r { double y; } *r"
     )
     with pytest.raises(Refusal) as caught:
         scop_of(body, params=params, before="double g(int);")

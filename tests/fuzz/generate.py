@@ -44,7 +44,7 @@ class _Failed(Exception):
 def _search(number: int, count: int, body: Callable[[Program], object], phases: tuple[Phase, ...]) -> None:
     @seed(number)
     @settings(
-        max_examples=2 * _VARIANTS * count,
+        max_examples=3 * _VARIANTS * count,
         phases=phases,
         database=None,
         deadline=None,

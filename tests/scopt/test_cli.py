@@ -265,10 +265,11 @@ def test_interrupts_are_quiet(good: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert streams.err == "scopt: interrupted\n"
 
 
-def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_is_no_traceback(unbuffered: str, tmp_path: Path) -> None:
     file = tmp_path / "large.c"
-    file.write_bytes(GOOD + b"/* " + b"x" * 8_000_000 + b" */\n")
-    command = f"'{sys.executable}' -m scopt '{file}' -q | head -c 10"
+    file.write_bytes(GOOD + b"/* " + b"x" * 1_000_000 + b" */\n")
+    command = f"PYTHONUNBUFFERED={unbuffered} '{sys.executable}' -m scopt '{file}' -q | head -c 10"
     root = Path(cli.__file__).parent.parent
     ran = subprocess.run(["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, cwd=root, check=True)
     assert ran.stdout.split()[-1] == "141"
