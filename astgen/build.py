@@ -13,6 +13,7 @@ import islpy as isl
 from scopt.astgen import expr as ex
 from scopt.astgen.loops import Item
 from scopt.astgen.names import choose_names
+from scopt.astgen.rounding import unprove_divisions
 from scopt.astgen.simplify import simplify
 from scopt.diagnostics import InternalError
 from scopt.model import Block, Call, Condition, Expr, For, If, LoopMark, LoopNest, MarkedSchedule, Name, Scop
@@ -35,7 +36,7 @@ def build(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
     A mark goes to the loops that the band right below it becomes; where that band's dimension has one value only, no loop is left and
     the mark is dropped. Raises InternalError if isl can't make loops of the tree (an unbounded domain).
     """
-    return choose_names(scop, simplify(scop, raw_loops(scop, schedule)))
+    return choose_names(scop, unprove_divisions(scop, simplify(scop, raw_loops(scop, schedule))))
 
 
 def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:

@@ -63,6 +63,26 @@ class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not type
         to_type = self._generate_type(n.to_type, emit_declname=False).strip()
         return f"({to_type}){self._parenthesize_unless_simple(n.expr)}"
 
+    def visit_If(self, n: c_ast.If) -> str:
+        text = f"if ({self._visit_expr(n.cond, allow_comma=True)}){self._nested(n.iftrue)}"
+        if n.iffalse is None:
+            return text
+        text = f"{text[:-1]} else" if isinstance(n.iftrue, c_ast.Compound) else f"{text}{self._make_indent()}else"
+        return f"{text} {self.visit(n.iffalse)}" if isinstance(n.iffalse, c_ast.If) else f"{text}{self._nested(n.iffalse)}"
+
+    def visit_For(self, n: c_ast.For) -> str:
+        init, cond, step = (self._visit_expr(e, allow_comma=True) if e is not None else "" for e in (n.init, n.cond, n.next))
+        return f"for ({init}; {cond}; {step}){self._nested(n.stmt)}"
+
+    def visit_While(self, n: c_ast.While) -> str:
+        return f"while ({self._visit_expr(n.cond, allow_comma=True)}){self._nested(n.stmt)}"
+
+    def _nested(self, n: c_ast.Node) -> str:
+        """What follows the head of an if or loop, up to a newline: a block on the same line, another statement on the next one."""
+        if isinstance(n, c_ast.Compound):
+            return f" {self.visit(n).lstrip()}"
+        return f"\n{self._generate_stmt(n, add_indent=True)}"
+
 
 class StatementGenerator(PlainGenerator):
     """Prints a statement's body for one call.

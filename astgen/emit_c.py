@@ -13,6 +13,7 @@ from scopt.astgen.c_statement import declaration_text, statement_text
 from scopt.astgen.expr import Product, plus
 from scopt.astgen.loops import Item
 from scopt.astgen.work import imbalanced, is_tile_loop
+from scopt.diagnostics import InternalError
 from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, If, LoopNest, Max, Min, Scop, Sum
 
 
@@ -153,6 +154,8 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
     words = ["omp", *(("parallel", "for") if mark.parallel else ()), *(("simd",) if mark.simd else ())]
     if mark.parallel and loop.work is not None:
         words.append(f"if({work_text(loop.work, exprs)})")
+    if any(scop.arrays[name].pointer for name in mark.private):
+        raise InternalError(f"{scop.location}: a private copy of a pointer would not point anywhere: {', '.join(mark.private)}")
     if mark.private:
         words.append(f"private({', '.join(scop.arrays[name].spelling for name in mark.private)})")
     if mark.parallel and not imbalanced(loop):

@@ -329,16 +329,18 @@ class _Generator:
                 return Choice(Compare(one, self.pick("<", ">="), shifted(other, constant)), shifted(one, 1), Var("m"))
 
     def condition(self, scope: _Scope, nested: int = 2) -> Condition:
-        match self.up_to(7 if nested else 3):
-            case 0 | 1 | 2 | 3:
+        match self.up_to(7 if nested else 4):
+            case 0 | 1 | 2:
                 left = Var(scope.iterators[-1]) if self.chance(50) else self.affine(scope)
                 return Compare(left, self.pick("<", ">=", "<=", ">", "==", "!="), self.affine(scope))
-            case 4 if self.spice():
+            case 3 | 4 if self.spice():
                 left = Remainder(self.near_iterator(scope), self.pick(2, 3))
                 return Compare(left, self.pick("==", "!=", ">"), Int(self.up_to(1)))
             case 5:
                 return Logic("&&", self.condition(scope, nested - 1), self.condition(scope, nested - 1))
-            case 6 | 4:
+            case 3 | 4:
+                return Compare(Var(scope.iterators[-1]), self.pick("<", ">=", "!="), self.near_iterator(scope))
+            case 6:
                 return Logic("||", self.condition(scope, nested - 1), self.condition(scope, nested - 1))
             case _:
                 return Logic("!", self.condition(scope, nested - 1))

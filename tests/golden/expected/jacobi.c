@@ -14,14 +14,14 @@ void jacobi(int steps)
 #pragma scop
     for (long t1 = 0; t1 <= scopt_floord(N + 3L * steps - 4, 16); t1++) {
       #pragma omp parallel for if(scopt_min(t1, scopt_min(scopt_floord(N + 2L * steps - 3, 16), t1 + scopt_floord(N - 16 * t1 - 19, 48) + 1)) > scopt_max(t1 - (t1 + 3) / 3 + 20, t1 + scopt_floord(-(long)steps, 16) + 20)) schedule(static)
-      for (long ist = scopt_max(t1 - (t1 + 3) / 3 + 1, t1 + scopt_floord(-(long)steps, 16) + 1); ist <= scopt_min(t1, scopt_min(scopt_floord(N + 2L * steps - 3, 16), t1 + scopt_floord(N - 16 * t1 - 19, 48) + 1)); ist++)
-        for (long t = scopt_max(8 * ist + scopt_floord(N, 2) - N + 1, 16 * t1 - 16 * ist); t < scopt_min(steps, scopt_min(16 * t1 - 16 * ist + 16, 8 * ist + 8)); t++) {
+      for (long t2 = scopt_max(t1 - (t1 + 3) / 3 + 1, t1 + scopt_floord(-(long)steps, 16) + 1); t2 <= scopt_min(t1, scopt_min(scopt_floord(N + 2L * steps - 3, 16), t1 + scopt_floord(N - 16 * t1 - 19, 48) + 1)); t2++)
+        for (long t = scopt_max(8 * t2 + scopt_floord(N, 2) - N + 1, 16 * t1 - 16 * t2); t < scopt_min(steps, scopt_min(16 * t1 - 16 * t2 + 16, 8 * t2 + 8)); t++) {
           #pragma omp simd
-          for (long is = scopt_max(16 * ist, 2 * t + 1); is <= scopt_min(2 * t + N - 2, 16 * ist + 15); is++)
-            B[is - 2 * t] = 0.33333 * (A[is - 2 * t - 1] + A[is - 2 * t] + A[is - 2 * t + 1]);
+          for (long i = scopt_max(1, 16 * t2 - 2 * t); i <= scopt_min(16 * t2 - 2 * t + 15, N - 2L); i++)
+            B[i] = 0.33333 * (A[i - 1] + A[i] + A[i + 1]);
           #pragma omp simd
-          for (long is = scopt_max(16 * ist, 2 * t + 2); is < scopt_min(2 * t + N, 16 * ist + 16); is++)
-            A[is - 2 * t - 1] = 0.33333 * (B[is - 2 * t - 2] + B[is - 2 * t - 1] + B[is - 2 * t]);
+          for (long i = scopt_max(1, 16 * t2 - 2 * t - 1); i <= scopt_min(16 * t2 - 2 * t + 14, N - 2L); i++)
+            A[i] = 0.33333 * (B[i - 1] + B[i] + B[i + 1]);
         }
     }
 #pragma endscop

@@ -1,0 +1,57 @@
+"""Dependence analysis on textbook cases."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from scopt.frontend.dependences import dependences
+from scopt.model import Dependences
+from tests.sources import scop_of
+
+
+def relations(deps: Dependences, kind: str) -> dict[tuple[str, str, str], isl.Map]:
+    return {(d.array, d.source, d.sink): d.relation for d in deps.all if d.kind == kind}
+
+
+def test_flow_is_value_based() -> None:
+    flow = relations(dependences(scop_of("for (i = 1; i < n; i++) { x[i] = 0; x[i] = x[i] + x[i - 1]; }")), "flow")
+    assert set(flow) == {("x", "S0", "S1"), ("x", "S1", "S1")}
+    assert flow["x", "S0", "S1"].is_equal(isl.Map("[n] -> { S0[i] -> S1[i] : 1 <= i < n }"))
+    assert flow["x", "S1", "S1"].is_equal(isl.Map("[n] -> { S1[i] -> S1[i + 1] : 1 <= i < n - 1 }"))
+
+
+def test_may_write_hides_nothing() -> None:
+    flow = relations(dependences(scop_of("for (i = 0; i < n; i++) { x[0] = i; if (y[i] > 0) x[0] = 1; y[i] = x[0]; }")), "flow")
+    assert ("x", "S0", "S2") in flow
+    assert ("x", "S1", "S2") in flow
+
+
+def test_anti_and_output() -> None:
+    deps = dependences(scop_of("for (i = 0; i < n; i++) x[i] = x[i + 1];"))
+    assert relations(deps, "anti")["x", "S0", "S0"].is_equal(isl.Map("[n] -> { S0[i] -> S0[i + 1] : 0 <= i < n - 1 }"))
+    assert not relations(deps, "output")
+    assert relations(dependences(scop_of("for (i = 0; i < n; i++) x[0] = i;")), "output")["x", "S0", "S0"].is_equal(
+        isl.Map("[n] -> { S0[i] -> S0[i + 1] : 0 <= i < n - 1 }")
+    )
+
+
+def test_kill_of_a_local_cuts_flow_between_iterations() -> None:
+    flow = relations(dependences(scop_of("for (i = 0; i < n; i++) { double u; if (x[i] > 0) u = 1; else u = 2; y[i] = u; }")), "flow")
+    assert flow["u", "S0", "S1"].is_equal(isl.Map("[n] -> { S0[i] -> S1[i] : 0 <= i < n }"))
+
+
+def test_private_pairs_are_all_pairs() -> None:
+    deps = dependences(scop_of("for (i = 0; i < n; i++) { double u = x[i]; y[i] = u; }"))
+    output = relations(deps, "output")["u", "S0", "S0"]
+    assert output.is_equal(isl.Map("[n] -> { S0[i] -> S0[j] : 0 <= i < j < n }"))
+
+
+def test_input_on_demand() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) y[i] = x[0];")
+    assert not dependences(scop).select("input")
+    assert dependences(scop, inputs=True).select("input")
+
+
+def test_negative_stride_reverses_time() -> None:
+    flow = relations(dependences(scop_of("for (i = n - 2; i >= 0; i--) x[i] = x[i + 1];")), "flow")
+    assert flow["x", "S0", "S0"].is_equal(isl.Map("[n] -> { S0[i] -> S0[i - 1] : 1 <= i <= n - 2 }"))

@@ -1,0 +1,33 @@
+"""Work in a process of its own: results come back, time limits hold, crashes stay there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from scopt.isolation import Failed, Finished, run_isolated
+
+
+def test_value_comes_back() -> None:
+    assert run_isolated(lambda: (1, "x"), 10) == Finished((1, "x"))
+
+
+def test_limit_holds() -> None:
+    start = time.monotonic()
+    outcome = run_isolated(lambda: time.sleep(60), 0.2)
+    assert isinstance(outcome, Failed)
+    assert outcome.timed_out
+    assert time.monotonic() - start < 30
+
+
+def test_exception_is_a_failure() -> None:
+    outcome = run_isolated(lambda: 1 // 0, 10)
+    assert isinstance(outcome, Failed)
+    assert "ZeroDivisionError" in outcome.message
+
+
+def test_crash_is_a_failure() -> None:
+    outcome = run_isolated(lambda: os.kill(os.getpid(), signal.SIGKILL), 10)
+    assert isinstance(outcome, Failed)
+    assert not outcome.timed_out

@@ -1,0 +1,132 @@
+"""optimize(): what a whole file becomes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import scopt
+from scopt.diagnostics import InputError
+from scopt.options import Options
+from scopt.pipeline import Result, optimize
+from tests.sources import source_of
+
+LOOP = "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n      A[i][j] = 2 * B[j][i];"
+REFUSED = "  for (i = 0; i < n; i++) x[i * i] = 0;"
+
+
+def ids(result: Result) -> list[str]:
+    return [remark.id for remark in result.remarks]
+
+
+def test_bytes_outside_stay() -> None:
+    before, after = b"/* caf\xe9 */\tint  odd ;\r\n", b"\r\n\r\n// the end"
+    source = before + source_of(LOOP).replace(b"\n", b"\r\n") + after
+    text = optimize(source).text
+    start, end = source.index(b"#pragma scop"), source.index(b"#pragma endscop")
+    helper_free = re.sub(rb"(static inline [^\r]*\r\n)+\r\n", b"", text)
+    assert helper_free.startswith(source[:start])
+    assert text.endswith(source[end:])
+    assert b"\n" not in text.replace(b"\r\n", b"")
+
+
+def test_refused_region_is_verbatim_and_the_next_is_done() -> None:
+    source = source_of(REFUSED) + source_of(LOOP).replace(b"void f", b"void g")
+    result = optimize(source)
+    assert REFUSED.encode() in result.text
+    assert [region.transformed for region in result.regions] == [False, True]
+    assert ids(result).count("affine.nonlinear-subscript") == 1
+    assert "region.transformed" in ids(result)
+
+
+def test_remark_has_the_place_and_what_to_change() -> None:
+    (remark,) = [r for r in optimize(source_of(REFUSED)).remarks if r.kind == "missed"]
+    assert (remark.location.line, remark.location.column) == (6, 29)
+    assert remark.text().startswith("<stdin>:6:29: remark: ")
+    assert remark.hint
+
+
+def test_comments_around_the_statements_stay() -> None:
+    text = optimize(source_of(f"  /* above */\n{LOOP}\n  // below")).text
+    assert b"/* above */\n  " in text
+    assert b"  // below\n#pragma endscop" in text
+
+
+def test_no_overlap_is_said() -> None:
+    assert "alias.assumed-none" in ids(optimize(source_of(LOOP)))
+
+
+def test_helpers_stand_before_the_function_once() -> None:
+    source = source_of(LOOP, before="int first;\n/* of f */") + source_of(LOOP).replace(b"void f", b"void g")
+    text = optimize(source, Options(tile_sizes=(3,))).text.decode()
+    assert text.count("static inline") == len(re.findall(r"static inline long scopt_\w+", text)) == 1
+    assert text.index("int first;") < text.index("static inline") < text.index("/* of f */")
+
+
+def test_macros_stay_symbolic() -> None:
+    text = optimize(b"#define N 40\ndouble x[N];\n" + source_of("for (i = 0; i < N; i++) x[i] = N;", params="double *x")).text
+    assert b"i < N" in text
+    assert b"x[i] = N" in text
+
+
+def test_macro_that_has_to_be_expanded_guards_the_result() -> None:
+    text = optimize(b"#define BLOCK 4\n" + source_of("for (i = 0; i < n; i++) x[BLOCK * i] = 0;")).text.decode()
+    assert "#if (BLOCK) == 4\n" in text
+    assert "#else\nfor (i = 0; i < n; i++) x[BLOCK * i] = 0;\n#endif\n" in text
+
+
+def test_directives_in_a_region_refuse_it() -> None:
+    assert "region.directives" in ids(optimize(source_of("#if 1\nfor (i = 0; i < n; i++) x[i] = 0;\n#endif")))
+
+
+def test_budget() -> None:
+    result = optimize(source_of(LOOP), Options(budget=0.001))
+    assert ids(result) == ["budget.exceeded"]
+    assert result.text == source_of(LOOP)
+
+
+def test_autodetection_takes_what_cannot_alias() -> None:
+    plain = source_of(LOOP).replace(b"#pragma scop\n", b"").replace(b"#pragma endscop\n", b"")
+    assert "alias.may-overlap" in ids(optimize(plain, Options(autodetect=True)))
+    distinct = plain.replace(b"double A[100][100], double B[100][100], ", b"").replace(b"void f", b"static double A[100][100], B[100][100];\nvoid f")
+    assert [region.transformed for region in optimize(distinct, Options(autodetect=True)).regions] == [True]
+    restrict = plain.replace(b"A[100][100], double B[100]", b"A[restrict 100][100], double B[restrict 100]")
+    assert [region.transformed for region in optimize(restrict, Options(autodetect=True)).regions] == [True]
+
+
+def test_autodetection_finds_the_loops_inside_what_it_cannot_take() -> None:
+    source = b"""static double a[9][9];
+int g(int);
+void f(int n) {
+  for (int i = 0; i < 9; i++) {
+    g(i);
+    for (int j = 0; j < 9; j++)
+      a[j][i] = 0;
+  }
+  while (n--) {
+    for (int j = 0; j < 9; j++)
+      a[j][j] = 0;
+  }
+}
+"""
+    result = optimize(source, Options(autodetect=True))
+    assert [region.location.line for region in result.regions] == [6, 10]
+    assert "call.unknown" in ids(result)
+
+
+def test_syntax_error_is_the_compilers_message() -> None:
+    with pytest.raises(InputError, match=r"bad\.c:2:\d+: error: expected"):
+        optimize(b"int f(void) {\n  return ;; }}\n", file="bad.c")
+
+
+def test_deterministic() -> None:
+    source = source_of("for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) A[i][j] = A[i - 1][j] + A[i][j + 1];")
+    assert optimize(source).text == optimize(source).text
+
+
+def test_api_of_the_package() -> None:
+    result = scopt.optimize(source_of(LOOP).decode(), scopt.Options(scheduler="identity"))
+    assert len(result.schedules) == 1
+    assert result.timings["total"] > 0
+    assert "generate" in result.regions[0].stages

@@ -1,0 +1,22 @@
+"""C snippets as SCoPs, for tests of every stage."""
+
+from __future__ import annotations
+
+from scopt.frontend.extract import extract
+from scopt.frontend.parse import parse
+from scopt.model import Scop
+from scopt.options import Options
+
+PARAMS = "int n, int m, double A[100][100], double B[100][100], double *x, double *y"
+
+
+def source_of(body: str, params: str = PARAMS, before: str = "", after: str = "") -> bytes:
+    """A file with one function and one marked region."""
+    return f"{before}\nvoid f({params}) {{\n  int i, j, k, t;\n  double s;\n#pragma scop\n{body}\n#pragma endscop\n{after}\n}}\n".encode()
+
+
+def scop_of(body: str, params: str = PARAMS, before: str = "", after: str = "") -> Scop:
+    """The SCoP of a marked region in a function with these parameters."""
+    tu = parse(source_of(body, params, before, after), "in.c", Options())
+    assert not tu.remarks
+    return extract(tu, tu.regions[0], "scop0")
