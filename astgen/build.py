@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -11,15 +11,15 @@ from typing import Any
 import islpy as isl
 
 from scopt.astgen import expr as ex
+from scopt.astgen.bounds import plain_bounds
 from scopt.astgen.loops import Item
 from scopt.astgen.names import choose_names
-from scopt.astgen.rounding import unprove_divisions
+from scopt.astgen.rounding import settle_divisions
 from scopt.astgen.simplify import simplify
 from scopt.diagnostics import InternalError
-from scopt.model import Block, Call, Condition, Expr, For, If, LoopMark, LoopNest, MarkedSchedule, Name, Scop
+from scopt.model import And, Block, Call, Compare, Condition, Expr, For, If, LoopMark, LoopNest, MarkedSchedule, Name, Scop
 
 _AST_OPTIONS = {
-    "ast_build_atomic_upper_bound": 1,  # one upper bound, evaluated once: OpenMP's canonical form
     "ast_build_detect_min_max": 1,
     "ast_build_exploit_nested_bounds": 1,
     "ast_build_prefer_pdiv": 1,
@@ -29,6 +29,13 @@ _AST_OPTIONS = {
     "ast_build_scale_strides": 0,
 }
 
+# left op right as a distance that is >= 0: sign of right - left, and what is added.
+_DISTANCES = {"<=": (1, 0), "<": (1, -1), ">=": (-1, 0), ">": (-1, -1)}
+
+
+class _NotLinear(InternalError):
+    """A loop condition that isn't a conjunction of linear upper bounds."""
+
 
 def build(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
     """The loops that run `scop` in the order of `schedule`, simplified and with final iterator names.
@@ -36,13 +43,24 @@ def build(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
     A mark goes to the loops that the band right below it becomes; where that band's dimension has one value only, no loop is left and
     the mark is dropped. Raises InternalError if isl can't make loops of the tree (an unbounded domain).
     """
-    return choose_names(scop, unprove_divisions(scop, simplify(scop, raw_loops(scop, schedule))))
+    nest = raw_loops(scop, schedule)
+    for rewrite in (simplify, plain_bounds, settle_divisions, choose_names):
+        nest = rewrite(scop, nest)
+    return nest
 
 
 def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
     """isl's AST as a loop nest; the iterators, unique in the nest, are not C identifiers yet (``$0``, ``$1``, …)."""
+    try:
+        # A single upper bound made by isl may be a case distinction as long as a page where the least of several bounds will do.
+        return _converted(scop, schedule, single_bound=False)
+    except _NotLinear:
+        return _converted(scop, schedule, single_bound=True)
+
+
+def _converted(scop: Scop, schedule: MarkedSchedule, single_bound: bool) -> LoopNest:
     tree = _depths_in_marks(schedule.tree)
-    with _ast_options(tree.get_ctx()):
+    with _ast_options(tree.get_ctx(), _AST_OPTIONS | {"ast_build_atomic_upper_bound": int(single_bound)}):
         try:
             ast = isl.AstBuild.from_context(scop.context).set_iterators(_depth_ids(tree)).node_from_schedule(tree)
         except isl.Error as error:
@@ -51,11 +69,11 @@ def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
 
 
 @contextmanager
-def _ast_options(context: isl.Context) -> Iterator[None]:
+def _ast_options(context: isl.Context, options: Mapping[str, int]) -> Iterator[None]:
     """Set isl's options on the context for a while."""
-    before = {name: getattr(context, f"get_{name}")() for name in _AST_OPTIONS}
+    before = {name: getattr(context, f"get_{name}")() for name in options}
     try:
-        for name, value in _AST_OPTIONS.items():
+        for name, value in options.items():
             getattr(context, f"set_{name}")(value)
         yield
     finally:
@@ -102,6 +120,10 @@ class _Pending:
 
 
 Environment = dict[str, Expr]
+
+
+def _conjuncts(condition: Condition) -> tuple[Condition, ...]:
+    return condition.args if isinstance(condition, And) else (condition,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,14 +179,23 @@ class _Converter:
         body = self.block(node.for_get_body(), inner, pending)
         yield For(name, lower, self.upper(node, env, isl_name), step, body, mark)
 
-    def upper(self, node: isl.AstNode, env: Environment, iterator: str) -> Expr:
-        """The inclusive upper bound of ``iterator <= e`` or ``iterator < e``."""
-        condition = node.for_get_cond()
-        op = isl.ast_expr_op_type
-        kind = condition.get_op_type() if condition.get_type() == isl.ast_expr_type.op else None
-        if kind in (op.le, op.lt) and condition.get_op_arg(0).to_C_str() == iterator:
-            return ex.plus(self.expr(condition.get_op_arg(1), env), 0 if kind == op.le else -1)
-        raise InternalError(f"{self.scop.location}: isl AST loop condition {condition.to_C_str()}")
+    def upper(self, node: isl.AstNode, env: Environment, name: str) -> Expr:
+        """The inclusive upper bound: the least of those in a conjunction of comparisons that are linear in the iterator."""
+        bounds = []
+        iterator = Name("$")  # apart from the names of other loops, in isl's numbering or ours
+        for condition in _conjuncts(self.condition(node.for_get_cond(), env | {name: iterator})):
+            match condition:
+                case Compare(left, op, right) if op in _DISTANCES:
+                    sign, offset = _DISTANCES[op]
+                    # the comparison says that distance >= 0
+                    coefficients, constant = ex.linear(ex.plus(ex.scale(ex.subtract(right, left), sign), offset))
+                    factor = coefficients.pop(iterator, 0)
+                    rest = ex.from_linear(coefficients, constant)
+                    if factor < 0 and iterator.name not in ex.names(rest):
+                        bounds.append(ex.floor_div(rest, -factor))
+                        continue
+            raise _NotLinear(f"{self.scop.location}: isl AST loop condition {node.for_get_cond().to_C_str()}")
+        return ex.minimum(bounds)
 
     def expr(self, e: isl.AstExpr, env: Environment) -> Expr:
         kind = isl.ast_expr_type

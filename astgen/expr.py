@@ -109,13 +109,18 @@ def _undominated(args: Iterable[Expr], kind: type[Min] | type[Max], dominated: C
 
 
 def floor_div(numerator: Expr, divisor: int, nonnegative: bool = False) -> Expr:
-    """⌊numerator / divisor⌋, divisor > 0. nonnegative: C's `/` gives this value."""
-    if divisor == 1:
-        return numerator
+    """⌊numerator / divisor⌋, divisor > 0. nonnegative: C's `/` gives this value.
+
+    Terms that the divisor divides are taken out; nothing is known of the rest's sign then.
+    """
     coefficients, constant = linear(numerator)
-    if all(c % divisor == 0 for c in coefficients.values()):
-        return from_linear({x: c // divisor for x, c in coefficients.items()}, constant // divisor)
-    return FloorDiv(numerator, divisor, nonnegative)
+    whole = {x: c // divisor for x, c in coefficients.items() if c % divisor == 0}
+    rest = {x: c for x, c in coefficients.items() if c % divisor}
+    if not rest:
+        return from_linear(whole, constant // divisor)
+    if not whole:
+        return FloorDiv(numerator, divisor, nonnegative)
+    return add(from_linear(whole, 0), FloorDiv(from_linear(rest, constant), divisor))
 
 
 def modulo(numerator: Expr, divisor: int, nonnegative: bool = False, zero_test: bool = False) -> Expr:

@@ -43,7 +43,7 @@ def nest_to_schedule(scop: Scop, nest: LoopNest) -> ReadBack:
 
     Raises InternalError where the printed C would not compute what the nest means: a division that rounds to the wrong side.
     """
-    reader = _Reader(NestSpace.of(scop, nest))
+    reader = _Reader(NestSpace.of(scop, nest, strict=True))
     calls = list(reader.block(nest.body, _Place(reader.space.outside())))
     loops = tuple(
         LoopDim(loop.iterator, loop.dimension, loop.mark, union_of_maps(m for m, inside in calls if loop in inside).domain())

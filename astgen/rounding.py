@@ -1,8 +1,8 @@
-"""Divisions that C would round to the wrong side.
+"""Which divisions may be C's own `/` and `%`, which round towards zero.
 
-isl marks a division as C's `/` where the numerator can't be negative; it takes for granted that the loop or guard at hand runs at all. But
-bounds are evaluated before that is known, and for a negative numerator C's result is another one than floor division's. So the
-flag stays only where the enclosing loops and guards alone prove it.
+isl marks those whose numerator can't be negative, but takes for granted that the loop or guard at hand runs at all. Bounds are evaluated
+before that is known, and for a negative numerator C's result is another one than floor division's. So the flag is decided here,
+by the enclosing loops and guards alone.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from scopt.astgen.sets import Context, NestSpace
 from scopt.model import And, Block, Call, Compare, Condition, Const, Expr, FloorDiv, For, If, LoopNest, Max, Min, Mod, Name, Or, Scop, Select, Sum
 
 
-def unprove_divisions(scop: Scop, nest: LoopNest) -> LoopNest:
-    """Clear the flag ``nonnegative`` of each division whose numerator may be negative there, unless the division is exact."""
+def settle_divisions(scop: Scop, nest: LoopNest) -> LoopNest:
+    """Set the flag ``nonnegative`` of each division to whether its numerator is never negative there, or the division is exact."""
     space = NestSpace.of(scop, nest)
     return LoopNest(_Prover(space).block(nest.body, space.outside()))
 
@@ -48,12 +48,12 @@ class _Prover:
                 return e
             case Sum(terms, constant):
                 return weighted(((c, self.expr(x, context)) for c, x in terms), constant)
-            case FloorDiv(numerator, divisor, nonnegative):
+            case FloorDiv(numerator, divisor):
                 inner = self.expr(numerator, context)
-                return floor_div(inner, divisor, nonnegative and self.rounds_down(inner, divisor, context))
-            case Mod(numerator, divisor, nonnegative, zero_test):
+                return floor_div(inner, divisor, self.rounds_down(inner, divisor, context))
+            case Mod(numerator, divisor, _, zero_test):
                 inner = self.expr(numerator, context)
-                return modulo(inner, divisor, nonnegative and self.rounds_down(inner, divisor, context), zero_test)
+                return modulo(inner, divisor, not zero_test and self.rounds_down(inner, divisor, context), zero_test)
             case Min(args):
                 return minimum(self.expr(arg, context) for arg in args)
             case Max(args):

@@ -33,18 +33,22 @@ class Context:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NestSpace:
-    """The space of one nest, and what is read in it."""
+    """The space of one nest, and what is read in it.
+
+    strict: refuse divisions marked as C's `/` or `%` whose numerator may be negative.
+    """
 
     scop: Scop
     space: isl.Space
+    strict: bool = False
 
     @staticmethod
-    def of(scop: Scop, nest: LoopNest) -> NestSpace:
+    def of(scop: Scop, nest: LoopNest, *, strict: bool = False) -> NestSpace:
         space = scop.domain.get_space().align_params(scop.context.get_space())
         for parameter in scop.parameters:
             if space.find_dim_by_name(PARAM, parameter.name) < 0:
                 space = space.add_dims(PARAM, 1).set_dim_name(PARAM, space.dim(PARAM), parameter.name)
-        return NestSpace(scop, space.set_from_params().add_dims(SET, 2 * loop_depth(nest.body) + 1))
+        return NestSpace(scop, space.set_from_params().add_dims(SET, 2 * loop_depth(nest.body) + 1), strict)
 
     def outside(self) -> Context:
         """The context of the nest itself."""
@@ -134,12 +138,12 @@ class NestSpace:
                 return total
             case FloorDiv(numerator, divisor, nonnegative):
                 value = self.value(numerator, context)
-                if nonnegative:
+                if nonnegative and self.strict:
                     self.check_truncation(e, value, divisor, context)
                 return value.scale_down_val(isl.Val(divisor)).floor()
             case Mod(numerator, divisor, nonnegative):
                 value = self.value(numerator, context)
-                if nonnegative:
+                if nonnegative and self.strict:
                     self.check_truncation(e, value, divisor, context)
                 return value.mod_val(isl.Val(divisor))
             case Min(args) | Max(args):

@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from tests.fuzz.harness import Outcome
-from tests.fuzz.rounds import PER_ROUND, play, save, smallest, statistics
+from tests.fuzz.rounds import PER_ROUND, Round, play, save, smallest, statistics
 
 
 def main() -> int:
@@ -29,22 +29,31 @@ def main() -> int:
     # A process serves a few rounds only: isl's memory goes back.
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(arguments.workers, mp_context=spawn, max_tasks_per_child=4) as pool:
-        for future in as_completed([pool.submit(play, seed) for seed in seeds]):
-            played = future.result()
-            outcomes += played.outcomes
-            progress = f"{len(outcomes)} programs, {time.monotonic() - start:.0f} s, {len(failing)} failing rounds"
-            print(f"\r{progress}", end="", file=sys.stderr, flush=True)
-            if played.failures:
-                failing.append(played.seed)
-                print(f"\nseed {played.seed}: {played.failures[0].failure}; shrinking", file=sys.stderr, flush=True)
-                outcome = smallest(played)
-                print(f"seed {played.seed}: {outcome.failure}; saved in {save(outcome, played.seed, arguments.keep)}", file=sys.stderr, flush=True)
+        try:
+            for future in as_completed([pool.submit(play, seed) for seed in seeds]):
+                played = future.result()
+                outcomes += played.outcomes
+                progress = f"{len(outcomes)} programs, {time.monotonic() - start:.0f} s, {len(failing)} failing rounds"
+                print(f"\r{progress}", end="", file=sys.stderr, flush=True)
+                if played.failures:
+                    failing.append(played.seed)
+                    _shrink_and_save(played, arguments.keep)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            print("\ninterrupted", file=sys.stderr)
+            return 130
     print(f"\n{statistics(tuple(outcomes))}")
     if failing:
         print(f"FAILED: {', '.join(f'--seed {seed} --count 1' for seed in sorted(failing))}")
         return 1
     print("no differences found")
     return 0
+
+
+def _shrink_and_save(played: Round, keep: Path) -> None:
+    print(f"\nseed {played.seed}: {played.failures[0].failure}; shrinking", file=sys.stderr, flush=True)
+    outcome = smallest(played)
+    print(f"seed {played.seed}: {outcome.failure}; saved in {save(outcome, played.seed, keep)}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
