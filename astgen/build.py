@@ -195,6 +195,8 @@ class _Converter:
                         bounds.append(ex.floor_div(rest, -factor))
                         continue
             raise _NotLinear(f"{self.scop.location}: isl AST loop condition {node.for_get_cond().to_C_str()}")
+        if not bounds:
+            raise InternalError(f"{self.scop.location}: isl AST loop without an upper bound")
         return ex.minimum(bounds)
 
     def expr(self, e: isl.AstExpr, env: Environment) -> Expr:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
-from scopt.astgen.c_expr import ExprPrinter, Kind, Level, kind_of
-from scopt.astgen.expr import add, linear, names, scale, subtract
-from scopt.model import Call, Const, CType, Expr, Name, Parameter, Statement
+from scopt.astgen.c_expr import ExprPrinter, Level
+from scopt.astgen.subscripts import exact_unsigned, linear_subscript
+from scopt.model import Call, Const, CType, Expr, Statement
 
 _ARITHMETIC = ("+", "-", "*", "/", "%")
 _RELATIONAL = ("<", "<=", ">", ">=", "==", "!=")
@@ -87,9 +87,8 @@ class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not type
 class StatementGenerator(PlainGenerator):
     """Prints a statement's body for one call.
 
-    A subscript that is linear in iterators and parameters, all signed, becomes one sum over the new iterators: the original didn't
-    overflow, so its value is the mathematical one. Elsewhere an iterator becomes its value cast to the original iterator's type, and
-    the rest of the expression is as it was.
+    A subscript that is linear in iterators and parameters becomes one sum over the new iterators, where its value is the mathematical one.
+    Elsewhere an iterator becomes its value cast to the original iterator's type, and the rest of the expression is as it was.
     """
 
     def __init__(self, statement: Statement, call: Call, printer: ExprPrinter) -> None:
@@ -98,6 +97,7 @@ class StatementGenerator(PlainGenerator):
         self.values: Mapping[str, Expr] = dict(zip(statement.iterators, call.args, strict=True))
         self.parameters = {p.spelling: p for p in printer.parameters.values()}
         self.types: Mapping[str, CType] = dict(zip(statement.iterators, statement.iterator_types, strict=True))
+        self.exact = exact_unsigned(statement, self.parameters)
 
     def visit_ID(self, n: c_ast.ID) -> str:
         return self.value(n.name) if n.name in self.values else n.name
@@ -106,7 +106,8 @@ class StatementGenerator(PlainGenerator):
         return f"{self._parenthesize_unless_simple(n.name)}{n.type}{n.field.name}"  # a field is no variable
 
     def visit_ArrayRef(self, n: c_ast.ArrayRef) -> str:
-        subscript = linear_subscript(n.subscript, self.values, self.types, self.parameters)
+        unsigned = id(n.subscript) in self.exact
+        subscript = linear_subscript(n.subscript, self.values, self.types, self.parameters, unsigned=unsigned)
         text = self._visit_expr(n.subscript, allow_comma=True) if subscript is None else self.printer.expr(subscript).text
         return f"{self._parenthesize_unless_simple(n.name)}[{text}]"
 
@@ -118,49 +119,3 @@ class StatementGenerator(PlainGenerator):
         if ctype.spelling == self.printer.long_type:
             return self.printer.long(value).at(Level.PRIMARY)
         return f"({ctype.spelling}){self.printer.expr(value).at(Level.PRIMARY)}"
-
-
-def linear_subscript(
-    e: c_ast.Node, values: Mapping[str, Expr], types: Mapping[str, CType], parameters: Mapping[str, Parameter]
-) -> Expr | None:
-    """A subscript as an expression over the new iterators; None if it is not linear, not signed throughout, or has no iterator.
-
-    values and types: of the iterators, by their C names; parameters: by their C names too.
-    """
-
-    def visit(n: c_ast.Node) -> Expr | None:
-        match n:
-            case c_ast.ID() if n.name in values:
-                return values[n.name] if signed(types[n.name]) else None
-            case c_ast.ID() if n.name in parameters:
-                return Name(parameters[n.name].name) if signed(parameters[n.name].type) else None
-            case c_ast.Constant():
-                return Const(int(n.value, 0)) if n.type == "int" and n.value.isdigit() and (n.value == "0" or n.value[0] != "0") else None
-            case c_ast.UnaryOp() if n.op in ("+", "-"):
-                inner = visit(n.expr)
-                return inner if inner is None or n.op == "+" else scale(inner, -1)
-            case c_ast.BinaryOp() if n.op in ("+", "-", "*"):
-                left, right = visit(n.left), visit(n.right)
-                if left is None or right is None:
-                    return None
-                if n.op == "*":
-                    return product(left, right)
-                return add(left, right) if n.op == "+" else subtract(left, right)
-        return None
-
-    def uses_iterator(n: c_ast.Node) -> bool:
-        return (isinstance(n, c_ast.ID) and n.name in values) or any(uses_iterator(child) for _, child in n.children())
-
-    if isinstance(e, c_ast.ID) and e.name in values:
-        return values[e.name]  # alone, the iterator's value is right whatever its type
-    return visit(e) if uses_iterator(e) else None
-
-
-def product(left: Expr, right: Expr) -> Expr | None:
-    if not names(left):
-        return scale(right, linear(left)[1])
-    return scale(left, linear(right)[1]) if not names(right) else None
-
-
-def signed(ctype: CType) -> bool:
-    return kind_of(ctype) in (Kind.INT, Kind.LONG)

@@ -137,7 +137,7 @@ class _Printer:
     def limit(self, upper: Expr) -> str:
         """The inclusive bound as the right part of the condition, with `<` where that is shorter."""
         args = upper.args if isinstance(upper, Min | Max) else (upper,)
-        below = any(isinstance(a, Const) or (isinstance(a, Sum) and a.constant == -1) for a in args)
+        below = any(isinstance(a, Const) or (isinstance(a, Sum) and a.constant) for a in args)
         op, bound = ("<", plus(upper, 1)) if below else ("<=", upper)
         return f"{op} {self.exprs.expr(bound).at(Level.ADD)}"
 

@@ -8,18 +8,22 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from scopt.astgen.c_read import Reader, Unreadable, canonical, type_spelling
-from scopt.astgen.expr import add, linear, names, scale, subtract
-from scopt.model import Call, Const, CType, Expr, Name, Scop
+from scopt.astgen.subscripts import exact_unsigned, linear_subscript
+from scopt.model import Call, Const, CType, Expr, Scop
 
 
 @dataclass(frozen=True, slots=True)
 class StatementMatch:
-    """Compares trees: the original with its iterators' values and types, the printed one read by `reader`."""
+    """Compares trees: the original with its iterators' values and types, the printed one read by `reader`.
+
+    exact: ids of subscripts with unsigned operands that don't wrap.
+    """
 
     name: str
     body: c_ast.Node
     values: Mapping[str, Expr]
     types: Mapping[str, CType]
+    exact: frozenset[int]
     reader: Reader
 
     @staticmethod
@@ -27,7 +31,8 @@ class StatementMatch:
         statement = scop.statement(call.statement)
         values = dict(zip(statement.iterators, call.args, strict=True))
         types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
-        return StatementMatch(statement.name, statement.body, values, types, reader)
+        exact = exact_unsigned(statement, reader.parameters)
+        return StatementMatch(statement.name, statement.body, values, types, exact, reader)
 
     def check(self, printed: c_ast.Node) -> None:
         """Raise Unreadable unless `printed` is the instance."""
@@ -74,38 +79,15 @@ class StatementMatch:
             raise Unreadable(f"the value of '{iterator}' in {self.name} is {found}, not {self.values[iterator]}")
 
     def same_subscript(self, original: c_ast.Node, printed: c_ast.Node) -> bool:
-        """Whether both are the same linear expression, the original one without unsigned arithmetic."""
-        meant = self.values.get(original.name) if isinstance(original, c_ast.ID) else self.linear(original)
+        """Whether both are the same linear expression, and the original one has its mathematical value."""
+        unsigned = id(original) in self.exact
+        meant = linear_subscript(original, self.values, self.types, self.reader.parameters, unsigned=unsigned)
         if meant is None:
             return False
         try:
             return canonical(self.reader.usable(printed).value) == canonical(meant)
         except Unreadable:
             return False
-
-    def linear(self, n: c_ast.Node) -> Expr | None:
-        """The original subscript's mathematical value; None if it isn't linear or not signed."""
-        match n:
-            case c_ast.ID(name=name) if name in self.values:
-                return self.values[name] if self.types[name].integer and self.types[name].signed else None
-            case c_ast.ID(name=name) if name in self.reader.parameters:
-                parameter = self.reader.parameters[name]
-                return Name(parameter.name) if parameter.type.integer and parameter.type.signed else None
-            case c_ast.Constant(type="int", value=value) if value.isdecimal() and (value == "0" or not value.startswith("0")):
-                return Const(int(value))
-            case c_ast.UnaryOp(op="-" | "+" as op, expr=operand):
-                inner = self.linear(operand)
-                return None if inner is None else scale(inner, -1 if op == "-" else 1)
-            case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
-                a, b = self.linear(left), self.linear(right)
-                if a is None or b is None:
-                    return None
-                if op != "*":
-                    return add(a, b) if op == "+" else subtract(a, b)
-                if names(a) and names(b):
-                    return None
-                return scale(b, linear(a)[1]) if not names(a) else scale(a, linear(b)[1])
-        return None
 
 
 def same_node(a: c_ast.Node, b: c_ast.Node) -> bool:

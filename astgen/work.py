@@ -14,11 +14,12 @@ from math import ceil, floor, log10
 
 from pycparser import c_ast
 
-from scopt.astgen.expr import Product, compare, linear, names, plus, subtract, weighted
+from scopt.astgen.expr import Product, compare, from_linear, linear, names, plus, subtract, weighted
 from scopt.astgen.loops import Item, calls, children, items
-from scopt.model import Block, Call, Const, Expr, For, If, LoopMark, LoopNest, Max, Min, Name, Scop
+from scopt.model import Block, Call, Const, Expr, For, If, LoopMark, LoopNest, Max, Min, Mod, Name, Scop
 
 FORK_NANOSECONDS = 25_000
+_HARDLY = 64
 
 
 def add_work_guards(scop: Scop, nest: LoopNest, threshold: int = FORK_NANOSECONDS) -> LoopNest:
@@ -28,20 +29,21 @@ def add_work_guards(scop: Scop, nest: LoopNest, threshold: int = FORK_NANOSECOND
     no guard. Loops inside a parallel loop lose their parallel mark, loops inside a simd loop every mark.
     """
     costs = {s.name: _cost(s.body) for s in scop.statements}
-    return LoopNest(_guard(nest.body, costs, threshold))
+    return LoopNest(_guard(nest.body, costs, threshold, frozenset(p.name for p in scop.parameters)))
 
 
-def _guard(block: Block, costs: Mapping[str, Fraction], threshold: int) -> Block:
-    return Block(tuple(_guard_item(item, costs, threshold) for item in block.items))
+def _guard(block: Block, costs: Mapping[str, Fraction], threshold: int, parameters: frozenset[str]) -> Block:
+    return Block(tuple(_guard_item(item, costs, threshold, parameters) for item in block.items))
 
 
-def _guard_item(item: Item, costs: Mapping[str, Fraction], threshold: int) -> Item:
+def _guard_item(item: Item, costs: Mapping[str, Fraction], threshold: int, parameters: frozenset[str]) -> Item:
     match item:
         case If():
-            otherwise = None if item.otherwise is None else _guard(item.otherwise, costs, threshold)
-            return If(item.condition, _guard(item.then, costs, threshold), otherwise)
+            otherwise = None if item.otherwise is None else _guard(item.otherwise, costs, threshold, parameters)
+            return If(item.condition, _guard(item.then, costs, threshold, parameters), otherwise)
         case For() if item.mark.parallel:
             weight, factors = _work(item, costs)
+            factors = tuple(_rough(factor, parameters) for factor in factors)
             inner = replace(item, body=_unmark(item.body, item.mark.simd))
             if factors:
                 limit = _rounded(threshold / weight)
@@ -51,7 +53,7 @@ def _guard_item(item: Item, costs: Mapping[str, Fraction], threshold: int) -> It
                 return replace(inner, mark=replace(item.mark, parallel=False) if item.mark.simd else LoopMark())
             return inner
         case For():
-            body = _unmark(item.body, True) if item.mark.simd else _guard(item.body, costs, threshold)
+            body = _unmark(item.body, True) if item.mark.simd else _guard(item.body, costs, threshold, parameters)
             return replace(item, body=body)
         case Call():
             return item
@@ -81,6 +83,16 @@ def _rounded(value: Fraction) -> int:
         return 1
     unit = int(10 ** floor(log10(value)))
     return round(value / unit) * unit
+
+
+def _rough(factor: Expr, parameters: frozenset[str]) -> Expr:
+    """A factor without what hardly changes an estimate: remainders, and constants beside parameters."""
+    coefficients, constant = linear(factor)
+    kept = {x: c for x, c in coefficients.items() if not isinstance(x, Mod)}
+    if not kept:
+        return factor
+    alone = all(isinstance(x, Name) and x.name in parameters and c > 0 for x, c in kept.items())
+    return from_linear(kept, 0 if alone and abs(constant) <= _HARDLY else constant)
 
 
 def _cost(node: c_ast.Node) -> Fraction:

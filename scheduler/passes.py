@@ -13,7 +13,8 @@ import islpy as isl
 from scopt.isl_utils import sets_of
 from scopt.model import Dependences, LoopMark, MarkedSchedule, Scop
 from scopt.options import Options
-from scopt.scheduler.bands import Ordered, active, distances, ordered, private_arrays, with_properties, zero
+from scopt.scheduler.bands import Ordered, active, distances, is_coincident, ordered, private_arrays, with_properties, zero
+from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.restructure import distributable, has_inner_bands, leaf_parts, reordered, sequence_of, topological
 from scopt.scheduler.sinking import sink_loops
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
@@ -28,6 +29,7 @@ def apply_passes(scop: Scop, deps: Dependences, tree: isl.Schedule, options: Opt
     tree = with_properties(scop, dependences, tree)
     tree = with_properties(scop, dependences, sink_loops(scop, dependences, tree))
     passes = _Passes(scop, dependences, options)
+    tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
     node = passes.visit(tree.get_root(), parallel_above=not options.parallel)
     return MarkedSchedule(node.get_schedule(), dict(passes.marks))
 
@@ -76,6 +78,11 @@ class _Passes:
         if has_inner_bands(node):
             return self.inner_band(node, parallel_above)
         return self.leaf_band(node, parallel_above)
+
+    def keeps_apart(self, node: isl.ScheduleNode) -> bool:
+        """Whether a leaf band would lose by being fused around its first member: its vector loop, or its choice of the innermost one."""
+        plan = self.plan(_flagged(node, self.dependences), False)
+        return (any(plan.simd) and len(plan.order) > 1) or (plan.order[-1] == 0 and len(plan.order) > 1)
 
     # --- bands with bands below ------------------------------------------------------------------------------------------------------
 
@@ -163,6 +170,9 @@ class _Passes:
             parallel, skew, tile_vector = None, False, tile and not carried[vector]
         if tile_vector and not skew and parallel == len(others):
             parallel = 0  # its tile loop goes outermost
+        if not any(free):
+            # Loops of their own would gain nothing.
+            groups, free, private = (tuple(part for group in groups for part in group),), (False,), ((),)
         simd = tuple(ok and self.options.simd and walks[vector].contiguous for ok in free)
         slopes = [max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1 for k in range(width)]
         order = (*others, vector)
@@ -315,6 +325,14 @@ class _Passes:
         partial = node.band_get_partial_schedule()
         first = set(private_arrays(node, partial.get_at(0), self.dependences) or ())
         return tuple(name for name in private_arrays(node, partial.get_at(1), self.dependences) or () if name in first)
+
+
+def _flagged(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNode:
+    """A band node with the coincidence of its members as the dependences have it."""
+    partial = node.band_get_partial_schedule()
+    for position in range(node.band_n_member()):
+        node = node.band_member_set_coincident(position, int(is_coincident(node, partial.get_at(position), dependences)))
+    return node
 
 
 def _union(parts: Sequence[isl.UnionSet]) -> isl.UnionSet:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
@@ -84,17 +84,30 @@ def topological(parts: Sequence[isl.UnionSet], pairs: isl.UnionMap) -> list[list
 
 
 def distributable(parts: Sequence[isl.UnionSet], groups: Sequence[Sequence[int]], dependences: Ordered, node: isl.ScheduleNode) -> bool:
-    """Whether live ranges of private arrays allow one loop a group: none may lead from one group to another, or copies would be overwritten."""
-    whole = {k: g for g, group in enumerate(groups) for k in group}
-    for ranges in dependences.ranges.values():
-        inner = active(ranges, node)
-        if inner.is_empty():
-            continue
-        for source, domain in enumerate(parts):
-            leaving = inner.intersect_domain(domain)
-            if any(whole[sink] != whole[source] and not leaving.intersect_range(other).is_empty() for sink, other in enumerate(parts)):
-                return False
+    """Whether the cells of private arrays allow one loop a group.
+
+    Where a live range leads from one group to another, all uses of its cells have to stay in their order: no pair from a later group to an
+    earlier one, or the first loop would overwrite what the second one needs.
+    """
+    place = {part: position for position, group in enumerate(groups) for part in group}
+    for name, ranges in dependences.ranges.items():
+        crossing = _between_groups(parts, place, active(ranges, node))
+        if crossing and any(source > sink for source, sink in _between_groups(parts, place, active(dependences.reuse[name], node))):
+            return False
     return True
+
+
+def _between_groups(parts: Sequence[isl.UnionSet], place: Mapping[int, int], pairs: isl.UnionMap) -> set[tuple[int, int]]:
+    """The pairs of different groups that some instances are related between."""
+    found = set()
+    for source, domain in enumerate(parts):
+        leaving = pairs.intersect_domain(domain)
+        if leaving.is_empty():
+            continue
+        for sink, other in enumerate(parts):
+            if place[source] != place[sink] and not leaving.intersect_range(other).is_empty():
+                found.add((place[source], place[sink]))
+    return found
 
 
 def sequence_of(parts: Sequence[isl.UnionSet]) -> isl.UnionSetList:

@@ -95,6 +95,7 @@ def bands(scop: Scop, *rows: str, sizes: Sequence[int] = (), marks: Mapping[int,
         multi = isl.MultiVal.zero(node.band_get_space())
         for position, size in enumerate(sizes):
             multi = multi.set_at(position, isl.Val(size))
+        node.get_ctx().set_tile_shift_point_loops(0)
         node = node.band_tile(multi)
         for position in range(len(sizes)):
             node = node.band_member_set_ast_loop_type(position, isl.ast_loop_type.atomic)
