@@ -6,7 +6,6 @@ Of each run of loops: the longest stretches that can be extracted, and inside lo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extract import extract
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.regions import Region, find_autodetected, region_of
+from scopt.isl_utils import operation_limit
 
 # isl's elementary operations for one extraction: what needs more is no candidate.
 MAX_OPERATIONS = 10_000_000
@@ -110,23 +110,10 @@ class _Search:
     def refused(self, region: Region) -> Remark | None:
         """Why a region can't be extracted; None if it can."""
         try:
-            with _limited():
+            with operation_limit(MAX_OPERATIONS):
                 extract(self.tu, region, "candidate")
         except Refusal as refusal:
             return refusal.remark
         except isl.Error:
             return Remark("missed", "budget.exceeded", "too complex to analyse", region.location)
         return None
-
-
-@contextmanager
-def _limited() -> Iterator[None]:
-    """Let isl give up after MAX_OPERATIONS."""
-    context = isl.DEFAULT_CONTEXT
-    context.reset_operations()
-    context.set_max_operations(MAX_OPERATIONS)
-    try:
-        yield
-    finally:
-        context.set_max_operations(0)
-        context.reset_operations()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from scopt.isl_utils import maps_of, union_of_maps
+from scopt.isl_utils import maps_of, operation_limit, union_of_maps
 from scopt.model import Access, Array, Dependence, DependenceKind, Dependences, Scop, Statement
+
+# isl's elementary operations for one analysis; value-based dependences that need more are replaced by memory-based ones.
+MAX_FLOW_OPERATIONS = 10_000_000
 
 
 def dependences(scop: Scop, *, inputs: bool = False) -> Dependences:
@@ -22,19 +25,19 @@ def dependences(scop: Scop, *, inputs: bool = False) -> Dependences:
     private = tuple(array for array in scop.arrays.values() if array.private)
     everything = (*shared, *private)
     reads, musts, mays, kills = _tables(scop.statements, scop.kills, everything)
-    found += _dependences("flow", _flow(reads, musts, mays, kills, scop.order).get_full_may_dependence())
+    found += _dependences("flow", _flow(reads, musts, mays, kills, scop.order).full)
     s_reads, s_musts, s_mays, s_kills = _tables(scop.statements, scop.kills, shared)
     writes = s_musts.union(s_mays)
     if not writes.is_empty():
         empty = isl.UnionMap("{ }")
         anti = _flow(writes, empty, s_reads, s_musts.union(s_kills), scop.order)
-        found += _dependences("anti", anti.get_full_may_dependence())
+        found += _dependences("anti", anti.full)
         output = _flow(writes, s_musts, s_mays, s_kills, scop.order)
-        found += _dependences("output", output.get_full_may_dependence())
+        found += _dependences("output", output.full)
     for array in private:
         found += _reuse(array, scop)
     if inputs:
-        found += _dependences("input", _flow(reads, isl.UnionMap("{ }"), reads, musts.union(kills), scop.order).get_full_may_dependence())
+        found += _dependences("input", _flow(reads, isl.UnionMap("{ }"), reads, musts.union(kills), scop.order).full)
     return Dependences(tuple(found))
 
 
@@ -44,7 +47,7 @@ def classify_private(
     """Mark the arrays that threads may have copies of: nobody sees their value afterwards, and none is read before it is written."""
     candidates = tuple(array for name, array in arrays.items() if name in dead)
     reads, musts, mays, killed = _tables(tuple(statements), tuple(kills), candidates)
-    exposed = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(_flow(reads, musts, mays, killed, order).get_may_no_source())}
+    exposed = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(_flow(reads, musts, mays, killed, order).exposed)}
     # A kill makes later reads sourceless too, but reading an uninitialized local is undefined behaviour: it has no value to lose.
     return {
         name: replace(array, private=name in dead and (array.local or name not in exposed)) for name, array in arrays.items()
@@ -65,9 +68,25 @@ def _tables(
     return relations(accesses, "read"), relations(accesses, "write"), relations(accesses, "may-write"), relations(killed, "write")
 
 
-def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap, order: isl.UnionMap) -> isl.UnionFlow:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Flow:
+    """full: ``{ S[i] -> [T[j] -> A[a]] }``, sources to sinks. exposed: sinks that may have no source, ``{ T[j] -> A[a] }``."""
+
+    full: isl.UnionMap
+    exposed: isl.UnionMap
+
+
+def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap, order: isl.UnionMap) -> _Flow:
+    """The last sources before each sink. Where isl can't tell in reasonable time, all sources before it: more than needed, never less."""
     info = isl.UnionAccessInfo.from_sink(sink).set_must_source(must).set_may_source(may).set_kill(kills)
-    return info.set_schedule_map(order).compute_flow()
+    try:
+        with operation_limit(MAX_FLOW_OPERATIONS):
+            flow = info.set_schedule_map(order).compute_flow()
+            return _Flow(flow.get_full_may_dependence(), flow.get_may_no_source())
+    except isl.Error:
+        earlier = order.lex_lt_union_map(order).apply_range(sink.domain_map().reverse())
+        same_cell = must.union(may).apply_range(sink.range_map().reverse())
+        return _Flow(same_cell.intersect(earlier), sink)
 
 
 def _dependences(kind: DependenceKind, full: isl.UnionMap) -> list[Dependence]:

@@ -48,6 +48,7 @@ class _Raw:
     name: str
     domain: isl.Set
     iterators: tuple[str, ...]
+    types: tuple[CType, ...]
     body: Any
     accesses: tuple[RawAccess, ...]
     location: Location
@@ -264,8 +265,6 @@ class _Extraction:
             raise self.refuse("loop.iterator-modified", f"the iterator '{iterator}' is also the iterator of an enclosing loop", node)
         if node.stmt is not None and iterator in written_names(node.stmt):
             raise self.refuse("loop.iterator-modified", f"the iterator '{iterator}' is modified in the loop's body", node, "use a copy of it")
-        if self.types.get(iterator, (kept := self.iterator_type(node))) != kept:
-            raise self.refuse("loop.form", f"'{iterator}' has two types in this region", node, "use another name")
         declared_outside = not isinstance(node.init, c_ast.DeclList) and iterator not in self.local_names
         if declared_outside and may_be_read_after(self.region.function, self.region, iterator):
             message = f"the value of '{iterator}' after the loop may be used"
@@ -332,7 +331,8 @@ class _Extraction:
     def add(self, node: Any, place: _Place, accesses: tuple[RawAccess, ...], kill: bool = False) -> str:
         number = sum(raw.kill == kill for raw in self.statements)
         name = f"{'K' if kill else 'S'}{number}"
-        self.statements.append(_Raw(name, place.domain, place.iterators, node, accesses, self.location(node), kill))
+        types = tuple(self.types[iterator] for iterator in place.iterators)
+        self.statements.append(_Raw(name, place.domain, place.iterators, types, node, accesses, self.location(node), kill))
         return name
 
     # --- the result -------------------------------------------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ class _Extraction:
         accesses = tuple(
             Access(a.array, a.kind, _relation(a, raw).intersect_domain(domain), a.node, a.location) for a in raw.accesses
         )
-        return Statement(raw.name, domain, raw.iterators, tuple(self.types[i] for i in raw.iterators), raw.body, accesses, raw.location)
+        return Statement(raw.name, domain, raw.iterators, raw.types, raw.body, accesses, raw.location)
 
     def is_dead_after(self, name: str) -> bool:
         """Whether nobody can see the value that the region leaves in a scalar or array."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import islpy as isl
@@ -81,6 +82,19 @@ def union_of_maps(maps: Iterable[isl.Map]) -> isl.UnionMap:
     for item in maps:
         result = result.union(isl.UnionMap.from_map(item))
     return result
+
+
+@contextmanager
+def operation_limit(operations: int) -> Iterator[None]:
+    """Let isl raise an error after that many of its elementary operations (some millions a second); 0: no limit."""
+    context = isl.DEFAULT_CONTEXT
+    context.reset_operations()
+    context.set_max_operations(operations)
+    try:
+        yield
+    finally:
+        context.set_max_operations(0)
+        context.reset_operations()
 
 
 def walk(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:

@@ -20,6 +20,7 @@ from scopt.frontend.dependences import dependences
 from scopt.frontend.extract import extract
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.regions import Region
+from scopt.isl_utils import operation_limit
 from scopt.model import Block, Dependences, For, If, LoopNest, MarkedSchedule, Scop
 from scopt.options import Options
 from scopt.scheduler import get_scheduler
@@ -58,7 +59,7 @@ def transform(tu: TranslationUnit, region: Region, name: str, options: Options) 
     failure: Exception | None = None
     for attempt in _attempts(options):
         try:
-            with _operation_limit(scop.context.get_ctx(), MAX_OPERATIONS if attempt.budget else 0):
+            with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
                 marked, nest, emitted = _generate(scop, deps, attempt, clock)
             break
         except (isl.Error, ScoptError) as error:
@@ -134,18 +135,6 @@ def _summary(nest: LoopNest) -> str:
 
     visit(nest.body)
     return f"transformed: {loops} loops, {parallel} parallel, {simd} vectorizable"
-
-
-@contextmanager
-def _operation_limit(context: isl.Context, limit: int) -> Iterator[None]:
-    """Let isl raise an error after that many operations; 0: no limit."""
-    context.reset_operations()
-    context.set_max_operations(limit)
-    try:
-        yield
-    finally:
-        context.set_max_operations(0)
-        context.reset_operations()
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from scopt.astgen.build import build
 from scopt.astgen.loops import items
 from scopt.astgen.readback import check_coverage, nest_to_schedule
 from scopt.diagnostics import InternalError
-from scopt.model import Const, For, If, LoopMark, LoopNest, Max, MarkedSchedule, Min, Name, Scop, Select
+from scopt.model import Const, For, If, LoopMark, LoopNest, MarkedSchedule, Max, Min, Name, Scop, Select
 from tests.astgen.scops import S, bands, dates, instances, loops, make_scop, trace
 
 SQUARE = S("S0[i, j] : 0 <= i < n and 0 <= j < n")
