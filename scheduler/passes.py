@@ -18,7 +18,17 @@ from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.restructure import distributable, has_inner_bands, leaf_parts, reordered, sequence_of, topological
 from scopt.scheduler.sinking import sink_loops
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
-from scopt.scheduler.tiling import DEFAULT_TILE, DEFAULT_VECTOR_TILE, SMALL_WAVEFRONT_TILE, WAVEFRONT_TILE, atomic, sizes_for, tiled, wavefront
+from scopt.scheduler.tiling import (
+    DEFAULT_TILE,
+    DEFAULT_VECTOR_TILE,
+    PARALLEL_VECTOR_TILE,
+    SMALL_WAVEFRONT_TILE,
+    WAVEFRONT_TILE,
+    atomic,
+    sizes_for,
+    tiled,
+    wavefront,
+)
 
 _BAND = isl.schedule_node_type.band
 
@@ -178,7 +188,7 @@ class _Passes:
         order = (*others, vector)
         # Lines that the vector loop jumps between have to stay in the first cache until the other loops come back to them.
         jumps = walks[vector].other_reads + walks[vector].other_writes > 0
-        vector_tile = DEFAULT_TILE if jumps else DEFAULT_VECTOR_TILE
+        vector_tile = DEFAULT_TILE if jumps else DEFAULT_VECTOR_TILE if tile else PARALLEL_VECTOR_TILE
         return LeafPlan(order, groups, simd, private, tile, tile_vector, parallel, skew, tuple(slopes[k] for k in order), vector_tile)
 
     def grouping(

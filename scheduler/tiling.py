@@ -10,6 +10,8 @@ import islpy as isl
 # Tile sizes where the user gives none: of a band's ordinary members, and of the member that becomes the vector loop.
 DEFAULT_TILE = 32
 DEFAULT_VECTOR_TILE = 256
+# Of a vector loop whose tiles alone are run in parallel: more of them, for balance.
+PARALLEL_VECTOR_TILE = 128
 # Of bands that run in wavefronts: of two members, and of more. Multiplied by a member's skew.
 WAVEFRONT_TILE = 64
 SMALL_WAVEFRONT_TILE = 32

@@ -1,0 +1,65 @@
+"""Fusion: neighbours that gain nothing apart run together; what has a vector loop of its own stays."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from scopt.frontend.dependences import dependences
+from scopt.model import Scop
+from scopt.options import Options
+from scopt.scheduler import get_scheduler
+from scopt.scheduler.bands import ordered, with_properties
+from scopt.scheduler.passes import apply_passes
+from scopt.scheduler.trees import build, read
+from scopt.verify import check_marks, check_order
+from tests.sources import scop_of
+
+# Two chains along the rows of each i: a loop over j can't be a vector loop, one over i jumps from row to row.
+CHAINS = """for (i = 0; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i][j] / (A[i][j - 1] + 2);
+for (i = 0; i < n; i++) for (j = 1; j < n; j++) B[i][j] = B[i][j - 1] / A[i][j - 1];"""
+VECTORS = """for (i = 0; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i][j] * 2;
+for (i = 0; i < n; i++) for (j = 1; j < n; j++) B[i][j] = A[i][j] + 1;"""
+CROSSED = """for (i = 0; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i][j] / (A[i][j - 1] + 2);
+for (i = 0; i < n - 1; i++) for (j = 1; j < n; j++) B[i][j] = B[i][j - 1] / A[i + 1][j];"""
+
+
+def top_level_loops(scop: Scop) -> int:
+    """How many bands have no band above them."""
+    deps = dependences(scop)
+    result = apply_passes(scop, deps, get_scheduler("isl").schedule(scop, deps, Options()).tree, Options())
+    check_order(scop, deps, result.tree.get_map())
+    check_marks(scop, deps, result)
+    found = 0
+
+    def visit(node: isl.ScheduleNode) -> None:
+        nonlocal found
+        if node.get_type() == isl.schedule_node_type.band:
+            found += 1
+            return
+        for position in range(node.n_children()):
+            visit(node.child(position))
+
+    visit(result.tree.get_root())
+    return found
+
+
+def test_chains_run_together() -> None:
+    assert top_level_loops(scop_of(CHAINS)) == 1
+
+
+def test_vector_loops_stay_apart() -> None:
+    assert top_level_loops(scop_of(VECTORS)) == 2
+
+
+def test_a_dependence_between_iterations_forbids_it() -> None:
+    assert top_level_loops(scop_of(CROSSED)) == 2
+
+
+def test_trees_survive_the_round_trip() -> None:
+    for source in (CHAINS, CROSSED, "for (t = 0; t < m; t++) { for (i = 0; i < n; i++) x[i] = y[i]; x[0] = 1; for (i = 0; i < n; i++) y[i] = x[i]; }"):
+        scop = scop_of(source)
+        again = build(read(scop.schedule.get_root()))
+        deps = dependences(scop)
+        check_order(scop, deps, again.get_map())
+        before, after = (with_properties(scop, ordered(scop, deps), tree) for tree in (scop.schedule, again))
+        assert str(before.get_root()) == str(after.get_root())
