@@ -29,9 +29,10 @@ class Failed:
 def run_isolated(work: Callable[[], T], seconds: float) -> Finished[T] | Failed:
     """The value of ``work()``, computed in a forked process that is killed after `seconds` (0: no limit).
 
-    The value travels by pickle. Where processes can't be forked, the work runs here, without a limit.
+    The value travels by pickle. Where processes can't be forked, and in a worker of a `multiprocessing.Pool`, which may not have children, the work
+    runs here, without a limit.
     """
-    if "fork" not in multiprocessing.get_all_start_methods():
+    if "fork" not in multiprocessing.get_all_start_methods() or multiprocessing.current_process().daemon:
         return _attempt(work)
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)

@@ -102,7 +102,7 @@ def test_loops_with_one_iteration_are_substituted() -> None:
 
 
 def test_an_unbounded_domain_is_an_error() -> None:
-    with pytest.raises(InternalError, match="upper bound|no loops"):
+    with pytest.raises(InternalError, match=r"upper bound|no loops"):
         loops(make_scop(S("S0[i] : i >= 0")), "S0[i] -> [i]")
 
 

@@ -26,9 +26,8 @@ def main() -> int:
 
     seeds = range(arguments.seed, arguments.seed + -(-arguments.count // PER_ROUND))
     start, outcomes, failing = time.monotonic(), list[Outcome](), list[int]()
-    # A process serves a few rounds only: isl's memory goes back.
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(arguments.workers, mp_context=spawn, max_tasks_per_child=4) as pool:
+    # What isl takes goes back with the process of each region; max_tasks_per_child, which would do more, can deadlock in Python 3.11.
+    with ProcessPoolExecutor(arguments.workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
             for future in as_completed([pool.submit(play, seed) for seed in seeds]):
                 played = future.result()

@@ -1,0 +1,104 @@
+"""C's integer expressions as quasi-affine functions: the same values as C computes."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pycparser import c_ast, c_parser
+
+from scopt.frontend.affine import INT, NotAffine, Scope, affine, condition, type_range
+from scopt.model import CType
+
+UNSIGNED = CType("unsigned int", integer=True, signed=False, bits=32)
+NAMES = ("i", "j", "n")
+
+
+def expression(text: str) -> c_ast.Node:
+    return c_parser.CParser().parse(f"int f(void) {{ return {text}; }}").ext[0].body.block_items[0].expr
+
+
+def evaluated(aff: isl.PwAff, values: dict[str, int]) -> int:
+    """The value of a function on the parameter domain at one point."""
+    for name, value in values.items():
+        aff = aff.intersect_domain(isl.Set(f"[{name}] -> {{ : {name} = {value} }}"))
+    return int(aff.max_val().to_python())
+
+
+def quotient(a: int, b: int) -> int:
+    """C's division: towards zero."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+@st.composite
+def trees(draw: st.DrawFn, depth: int = 3) -> tuple[str, str]:
+    """An affine C expression, and the same in Python with C's rounding."""
+    if depth == 0 or draw(st.booleans()):
+        leaf = draw(st.sampled_from([*NAMES, "3", "7", "0"]))
+        return leaf, leaf
+    left = draw(trees(depth - 1))
+    kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "?", "neg"]))
+    if kind in "*/%":
+        constant = draw(st.sampled_from([2, 3, 5, -2, -3]))
+        python = {
+            "*": f"({left[1]} * {constant})",
+            "/": f"quotient({left[1]}, {constant})",
+            "%": f"({left[1]} - {constant} * quotient({left[1]}, {constant}))",
+        }[kind]
+        return f"(({left[0]}) {kind} ({constant}))", python
+    if kind == "neg":
+        return f"(-({left[0]}))", f"(-({left[1]}))"
+    right = draw(trees(depth - 1))
+    if kind == "?":
+        return f"({left[0]} < {right[0]} ? {left[0]} : {right[0]})", f"(({left[1]}) if {left[1]} < {right[1]} else ({right[1]}))"
+    return f"({left[0]} {kind} {right[0]})", f"({left[1]} {kind} {right[1]})"
+
+
+@given(trees(), st.tuples(*[st.integers(-20, 20)] * 3))
+def test_values_are_those_of_c(tree: tuple[str, str], point: tuple[int, int, int]) -> None:
+    values = dict(zip(NAMES, point, strict=True))
+    scope = Scope(lambda name, node: INT)
+    expected = eval(tree[1], {"quotient": quotient, **values})
+    assert evaluated(affine(expression(tree[0]), scope).aff, values) == expected
+
+
+def test_division_of_what_is_not_negative_is_a_floor() -> None:
+    scope = Scope(lambda name, node: INT, domain=isl.Set("[i] -> { : i >= 0 }"))
+    assert affine(expression("i / 4"), scope).aff.n_piece() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("i * j", "nonlinear"), ("i / j", "nonlinear"), ("a[i]", "indirect"), ("i & 1", "nonlinear"), ("1.5", "nonlinear"), ("g(i)", "call"),
+     ("i / 0", "nonlinear")],
+)
+def test_not_affine(text: str, reason: str) -> None:
+    with pytest.raises(NotAffine) as caught:
+        affine(expression(text), Scope(lambda name, node: INT))
+    assert caught.value.reason == reason
+
+
+def unsigned_scope(domain: str) -> Scope:
+    return Scope(lambda name, node: UNSIGNED, domain=isl.Set(domain), ranges=type_range("n", UNSIGNED))
+
+
+def test_unsigned_arithmetic_that_may_wrap_is_refused() -> None:
+    with pytest.raises(NotAffine) as caught:
+        affine(expression("n - 1u"), unsigned_scope("[n] -> { : }"))
+    assert caught.value.reason == "unsigned-wrap"
+
+
+def test_unsigned_arithmetic_that_provably_does_not_wrap() -> None:
+    assert evaluated(affine(expression("n - 1u"), unsigned_scope("[n] -> { : n >= 1 }")).aff, {"n": 5}) == 4
+
+
+def test_comparison_of_signed_with_unsigned() -> None:
+    """-1 < 1u is false in C: the negative operand becomes huge."""
+    def lookup(name: str, node: object) -> CType:
+        return INT if name == "i" else UNSIGNED
+
+    with pytest.raises(NotAffine):
+        condition(expression("i < n"), Scope(lookup))
+    holds = condition(expression("i < n"), Scope(lookup, domain=isl.Set("[i] -> { : i >= 0 }"), ranges=type_range("i", INT)))
+    assert holds.is_equal(isl.Set("[i, n] -> { : i < n }"))
