@@ -216,12 +216,14 @@ class ExprPrinter:
             left, op, right = right, mirrored(op), left
         a, b = self.expr(left), self.expr(right)
         if a.kind is not b.kind and Kind.LONG not in (a.kind, b.kind):
-            a, b = self.comparable(left, a), self.comparable(right, b)
+            trivial = Const(0) in (left, right) and op in ("<", ">=")  # gcc warns of an unsigned value that is compared like this
+            if trivial or not all(self.comparable(*pair) for pair in ((a, right), (b, left))):
+                a, b = (text if text.kind is Kind.INT else self.widened(text) for text in (a, b))
         return Text(f"{a.at(Level.ADD)} {op} {b.at(Level.ADD)}", Level.COMPARE, Kind.INT)
 
-    def comparable(self, e: Expr, text: Text) -> Text:
-        """An operand of a comparison of int with unsigned: the unsigned one is widened."""
-        return self.widened(text) if text.kind is Kind.UINT else text
+    def comparable(self, text: Text, other: Expr) -> bool:
+        """Whether an operand of a comparison of int with unsigned needs no cast: it is the int, or the int is no negative constant."""
+        return text.kind is Kind.INT or (isinstance(other, Const) and other.value >= 0)
 
     def sides(self, condition: Compare) -> tuple[Expr, str, Expr]:
         coefficients, constant = linear(subtract(condition.left, condition.right))

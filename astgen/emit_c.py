@@ -153,7 +153,9 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
         return ""
     words = ["omp", *(("parallel", "for") if mark.parallel else ()), *(("simd",) if mark.simd else ())]
     if mark.parallel and loop.work is not None:
-        words.append(f"if({work_text(loop.work, exprs)})")
+        # without the modifier, the condition would switch the vector instructions off too
+        which = "parallel: " if mark.simd else ""
+        words.append(f"if({which}{work_text(loop.work, exprs)})")
     if any(scop.arrays[name].pointer for name in mark.private):
         raise InternalError(f"{scop.location}: a private copy of a pointer would not point anywhere: {', '.join(mark.private)}")
     if mark.private:

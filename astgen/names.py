@@ -40,7 +40,8 @@ class _Statements:
     def __init__(self, scop: Scop) -> None:
         self.iterators = {s.name: s.iterators for s in scop.statements}
         self.others = {s.name: identifiers(s.body) - set(s.iterators) for s in scop.statements}
-        self.taken = scop.reserved | scop.typedefs | set(scop.arrays) | {p.name for p in scop.parameters}
+        self.parameters = {p.name for p in scop.parameters} | {p.spelling for p in scop.parameters}
+        self.taken = scop.reserved | scop.typedefs | set(scop.arrays) | self.parameters
         self.taken = self.taken.union(*self.others.values())
 
 
@@ -74,24 +75,25 @@ def _name(statements: _Statements, loop: For, enclosing: tuple[str, ...]) -> str
     inside = tuple(calls(loop.body))
     meant = used_names(loop.body) | names(loop.lower) | names(loop.upper) | frozenset(enclosing)
     meant = meant.union(*(statements.others[call.statement] for call in inside))
-    base = _role(statements, loop)
-    if base not in meant and any(base in statements.iterators[call.statement] for call in inside):
-        return base
+    roles = _roles(statements, loop)
+    for role in roles:
+        if role not in meant | statements.parameters and any(role in statements.iterators[call.statement] for call in inside):
+            return role
+    base = roles[0] if roles else ""
     candidates = chain((base,), (f"{base}{k}" for k in count(2))) if base else (f"t{k}" for k in count(1))
     return next(c for c in candidates if c not in meant and c not in statements.taken and c not in _KEYWORDS)
 
 
-def _role(statements: _Statements, loop: For) -> str:
-    """The name that tells what the loop iterates over; empty if nothing tells."""
+def _roles(statements: _Statements, loop: For) -> list[str]:
+    """Names that tell what the loop iterates over, the most fitting one first; none if nothing tells."""
     for wanted, suffix in ((_unskewed, ""), (_skewed, "s")):
         found = Counter(chain.from_iterable(wanted(loop.iterator, call, statements) for call in calls(loop.body)))
         if found:
-            return found.most_common(1)[0][0] + suffix
+            return [f"{name}{suffix}" for name, _ in found.most_common()]
     for inner in items(loop.body):
         if isinstance(inner, For) and _is_tile_of(loop.iterator, inner):
-            role = _role(statements, inner)
-            return f"{role}t" if role else ""
-    return ""
+            return [f"{role}t" for role in _roles(statements, inner)]
+    return []
 
 
 def _unskewed(iterator: str, call: Call, statements: _Statements) -> Iterator[str]:

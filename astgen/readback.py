@@ -109,7 +109,9 @@ class _Reader:
                 continue
             yield from self.flat(item.then, context.within(self.space.condition(item.condition, context)))
             if item.otherwise is not None:
-                yield from self.flat(item.otherwise, context.within(self.space.condition(negate(item.condition), context)))
+                # C evaluates no negation: the divisions have been looked at above
+                rest = replace(self.space, strict=False).condition(negate(item.condition), context)
+                yield from self.flat(item.otherwise, context.within(rest))
 
     def loop(self, loop: For, place: _Place) -> Iterator[Dated]:
         marked = place.marked

@@ -131,7 +131,10 @@ class _Checker:
         if mark.parallel and not _SCHEDULE.fullmatch(clauses.pop("schedule", "")):
             raise Unreadable("the schedule clause of a parallel loop")
         if mark.parallel and loop.work is not None:
-            work = reader.work(_expression(self.scop, clauses.pop("if", "")))
+            condition = clauses.pop("if", "")
+            if mark.simd and not condition.startswith("parallel: "):
+                raise Unreadable("an if clause that is meant for the simd construct too")
+            work = reader.work(_expression(self.scop, condition.removeprefix("parallel: ")))
             _equal(canonical_condition(work), canonical_condition(loop.work), "if clause")
         if clauses:
             raise Unreadable(f"the clauses {', '.join(clauses)}")

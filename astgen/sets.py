@@ -137,25 +137,25 @@ class NestSpace:
                     total = _add(total, self.value(x, context).scale_val(isl.Val(c)))
                 return total
             case FloorDiv(numerator, divisor, nonnegative):
-                value = self.value(numerator, context)
+                top = self.value(numerator, context)
                 if nonnegative and self.strict:
-                    self.check_truncation(e, value, divisor, context)
-                return value.scale_down_val(isl.Val(divisor)).floor()
+                    self.check_truncation(e, top, divisor, context)
+                return top.scale_down_val(isl.Val(divisor)).floor()
             case Mod(numerator, divisor, nonnegative):
-                value = self.value(numerator, context)
+                top = self.value(numerator, context)
                 if nonnegative and self.strict:
-                    self.check_truncation(e, value, divisor, context)
-                return value.mod_val(isl.Val(divisor))
+                    self.check_truncation(e, top, divisor, context)
+                return top.mod_val(isl.Val(divisor))
             case Min(args) | Max(args):
-                first, *rest = (_pw(self.value(a, context)) for a in args)
-                for other in rest:
+                first, *others = (_pw(self.value(a, context)) for a in args)
+                for other in others:
                     first = first.min(other) if isinstance(e, Min) else first.max(other)
                 return first
             case Select(condition, then, otherwise):
                 test = self.condition(condition, context)
                 left = _pw(self.value(then, context.within(test))).intersect_domain(test)
-                other = test.complement()
-                return left.union_add(_pw(self.value(otherwise, context.within(other))).intersect_domain(other))
+                elsewhere = test.complement()
+                return left.union_add(_pw(self.value(otherwise, context.within(elsewhere))).intersect_domain(elsewhere))
 
     def piecewise(self, e: Expr, context: Context) -> isl.PwAff:
         """The same, always as a piecewise function."""

@@ -88,7 +88,7 @@ def _rounded(value: Fraction) -> int:
 def _rough(factor: Expr, parameters: frozenset[str]) -> Expr:
     """A factor without what hardly changes an estimate: remainders, and constants beside parameters."""
     coefficients, constant = linear(factor)
-    kept = {x: c for x, c in coefficients.items() if not isinstance(x, Mod)}
+    kept: dict[Expr, int] = {x: c for x, c in coefficients.items() if not isinstance(x, Mod)}
     if not kept:
         return factor
     alone = all(isinstance(x, Name) and x.name in parameters and c > 0 for x, c in kept.items())
@@ -169,9 +169,13 @@ def _inner_trips(loop: For, path: tuple[For, ...]) -> tuple[Fraction, tuple[Expr
 
 def extent_candidates(loop: For) -> Iterator[Expr]:
     """Upper bounds of the loop's extent upper - lower + 1, one for each pair of bounds."""
+    return (plus(subtract(upper, lower), 1) for lower, upper in _bound_pairs(loop))
+
+
+def _bound_pairs(loop: For) -> Iterator[tuple[Expr, Expr]]:
     lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
     uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
-    return (plus(subtract(upper, lower), 1) for lower, upper in product(lowers, uppers))
+    return product(lowers, uppers)
 
 
 def _without(extent: Expr, ranges: Mapping[str, For]) -> Expr | None:
@@ -196,8 +200,14 @@ def _simplest(bound: Expr, kind: type[Min] | type[Max]) -> Expr:
 
 def imbalanced(loop: For) -> bool:
     """Whether the time of an iteration depends on the iterator: an inner loop's extent does."""
-    inner = [item for item in items(loop.body) if isinstance(item, For)]
-    return any(all(loop.iterator in names(extent) for extent in extent_candidates(f)) for f in inner)
+    return any(isinstance(item, For) and _varies(item, loop.iterator) for item in items(loop.body))
+
+
+def _varies(loop: For, iterator: str) -> bool:
+    """Whether a loop's extent depends on an outer iterator, and the loop doesn't just move with it (tiles, skewed loops)."""
+    pairs = list(_bound_pairs(loop))
+    moves = any(iterator in names(lower) and iterator in names(upper) and iterator not in names(subtract(upper, lower)) for lower, upper in pairs)
+    return not moves and any(iterator in names(lower) | names(upper) for lower, upper in pairs)
 
 
 def is_tile_loop(loop: For) -> bool:

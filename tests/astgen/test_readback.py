@@ -143,6 +143,16 @@ def test_a_division_that_c_would_round_up_is_refused() -> None:
     nest_to_schedule(LINE, guarded)
 
 
+def test_a_division_behind_a_condition_is_not_evaluated_where_that_fails() -> None:
+    half = FloorDiv(IT, 2, nonnegative=True)
+    guard = ex.conjunction((Compare(IT, ">=", Const(0)), Compare(half, ">=", Const(1))))
+    both = If(guard, Block((CALL,)), Block((CALL,)))
+    nest = line(both, lower=Const(-5), upper=LAST)
+    assert_dates_follow_execution(LINE, nest, {"n": 4})
+    with pytest.raises(InternalError, match="negative numerator"):
+        nest_to_schedule(LINE, line(replace(both, condition=Compare(half, ">=", Const(1))), lower=Const(-5), upper=LAST))
+
+
 def test_a_remainder_of_unknown_sign_is_refused_but_where_it_is_compared_with_zero() -> None:
     for op, right in (("==", Const(1)), ("<", Const(0)), ("!=", N)):
         odd = If(Compare(Mod(IT, 2, zero_test=True), op, right), Block((CALL,)))  # type: ignore[arg-type]
