@@ -51,13 +51,13 @@ class Scope:
     lookup: name and its node → the integer type of an iterator or parameter, or raises `NotAffine`; constants give a `Value`.
     functions: functions of the translation unit that can be inlined in affine expressions, by name.
     domain: parameter set of the iterators' and parameters' values at this place.
-    ranges: parameter set: the range of each name's C type.
+    ranges: gives a parameter set, the ranges of the C types of the names met so far.
     """
 
     lookup: Callable[[str, Any], CType | Value]
     functions: Mapping[str, c_ast.FuncDef] = field(default_factory=dict)
     domain: isl.Set = field(default_factory=universe_params)
-    ranges: isl.Set = field(default_factory=universe_params)
+    ranges: Callable[[], isl.Set] = universe_params
     cast_type: Callable[[Any], CType | None] = lambda node: None
 
     def within(self, condition: isl.Set) -> Scope:
@@ -76,7 +76,7 @@ def type_range(name: str, ctype: CType) -> isl.Set:
 
 def always(scope: Scope, condition: isl.Set) -> bool:
     """Whether `condition` holds everywhere in the scope's domain."""
-    return bool(scope.domain.intersect(scope.ranges).is_subset(condition))
+    return bool(scope.domain.intersect(scope.ranges()).is_subset(condition))
 
 
 def affine(node: Any, scope: Scope) -> Value:

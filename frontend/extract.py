@@ -156,9 +156,13 @@ class _Extraction:
 
     def scope(self, domain: isl.Set, active: Mapping[str, CType]) -> Scope:
         """The affine scope with these iterators and what is known of them."""
-        ranges = universe_params()
-        for known, ctype in {**{p.name: p.type for p in self.parameters.values()}, **active}.items():
-            ranges = ranges.intersect(type_range(known, ctype))
+
+        def ranges() -> isl.Set:
+            result = universe_params()
+            for known, ctype in {**{p.name: p.type for p in self.parameters.values()}, **active}.items():
+                result = result.intersect(type_range(known, ctype))
+            return result
+
         return Scope(self.lookup(active), self.tu.functions, domain, ranges, lambda node: ctype_of(node, self.symbols))
 
     def active(self, place: _Place) -> dict[str, CType]:

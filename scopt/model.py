@@ -226,7 +226,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class FloorDiv:
-    """⌊numerator / divisor⌋, divisor > 0. nonnegative: the numerator is known to be ≥ 0, so that C's `/` is right."""
+    """⌊numerator / divisor⌋, divisor > 0. nonnegative: C's `/` is right: the numerator is known to be ≥ 0, or a multiple of the divisor."""
 
     numerator: Expr
     divisor: int

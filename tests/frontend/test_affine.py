@@ -80,7 +80,7 @@ def test_not_affine(text: str, reason: str) -> None:
 
 
 def unsigned_scope(domain: str) -> Scope:
-    return Scope(lambda name, node: UNSIGNED, domain=isl.Set(domain), ranges=type_range("n", UNSIGNED))
+    return Scope(lambda name, node: UNSIGNED, domain=isl.Set(domain), ranges=lambda: type_range("n", UNSIGNED))
 
 
 def test_unsigned_arithmetic_that_may_wrap_is_refused() -> None:
@@ -100,5 +100,5 @@ def test_comparison_of_signed_with_unsigned() -> None:
 
     with pytest.raises(NotAffine):
         condition(expression("i < n"), Scope(lookup))
-    holds = condition(expression("i < n"), Scope(lookup, domain=isl.Set("[i] -> { : i >= 0 }"), ranges=type_range("i", INT)))
+    holds = condition(expression("i < n"), Scope(lookup, domain=isl.Set("[i] -> { : i >= 0 }"), ranges=lambda: type_range("i", INT)))
     assert holds.is_equal(isl.Set("[i, n] -> { : i < n }"))

@@ -40,6 +40,8 @@ def domain(body: str, statement: str = "S0", **kwargs: str) -> isl.Set:
         ("for (i = -3; i < n % 4; i++)", "[n] -> { S0[i] : -3 <= i < n mod 4 and n >= 0; S0[i] : n < 0 and -3 <= i < -((-n) mod 4) }"),
         ("for (int m = 0; m < n; m++) for (i = m; i < m; i++)", "[n] -> { S0[m, i] : false }"),
         ("for (i = 0; i < 10; i++) if (i != 4)", "{ S0[i] : 0 <= i < 10 and i != 4 }"),
+        ("for (unsigned u = 0; u < un; u++)", "[un] -> { S0[u] : 0 <= u < un }"),
+        ("for (unsigned long u = 1; u < ul; u++)", "[ul] -> { S0[u] : 1 <= u < ul }"),
         ("for (i = 0; 2 * i < n + 1; i++)", "[n] -> { S0[i] : 0 <= i and 2i <= n }"),
         ("for (i = 0; i < 20; i++) if (!(i % 2) || i > 17)", "{ S0[i] : 0 <= i < 20 and (i mod 2 = 0 or i > 17) }"),
         # A condition that fails and would hold again later ends the loop all the same.
@@ -47,7 +49,8 @@ def domain(body: str, statement: str = "S0", **kwargs: str) -> isl.Set:
     ],
 )
 def test_iteration_domains(loop: str, expected: str) -> None:
-    assert domain(f"{loop} x[i] = 0;").is_equal(isl.Set(expected))
+    params = "int n, unsigned un, unsigned long ul, double *x"
+    assert domain(f"{loop} x[0] = 0;", params=params).is_equal(isl.Set(expected))
 
 
 def test_truncating_division_is_not_floor() -> None:
