@@ -3,8 +3,8 @@
 void backwards(long n, double x[n], double y[n][n])
 {
 #pragma scop
-    #pragma omp parallel for if((double)(n - 1) * (n - 1) > 20000) schedule(dynamic, 8)
-    for (long i = 0; i <= n - 2; i++) {
+    #pragma omp parallel for if((double)n * n > 20000) schedule(dynamic, 8)
+    for (long i = 0; i < n - 1; i++) {
       #pragma omp simd
       for (long j = i + 1; j < n; j++)
         y[i][j] = y[i][j] + x[n - j - 1];

@@ -15,7 +15,7 @@ void bounds(int n, int w, double a[n][n])
       for (long j = scopt_max(0, i - w); j < scopt_min(n, i + w + 1); j++)
         a[i][j] = 2.0 * a[i][j];
     }
-    #pragma omp parallel for if((double)scopt_min(n, 2L * w) * (n - 3L) > 50000) schedule(static)
+    #pragma omp parallel for if((double)scopt_min(n, 2L * w) * n > 50000) schedule(dynamic, 8)
     for (long i = 0; i < scopt_min(n, 2L * w); i++) {
       #pragma omp simd
       for (long j = scopt_max(i, 3); j < n; j++)

@@ -5,12 +5,13 @@ static inline long scopt_floord(long n, long d) { return n / d - (n % d < 0); }
 void divisions(int n, double a[n], double b[n][n], double hash[16])
 {
 #pragma scop
-    for (long i = -3; i <= n - 9L; i += 4)
-      hash[((int)i + 7) % 16] = a[i + 5];
-    for (long i = -5; i <= n - 9L; i++)
+    for (long i = -5; i < n - 8L; i++) {
+      if ((i - 1) % 4 == 0)
+        hash[((int)i + 7) % 16] = a[i + 5];
       a[((int)i + 5) / 2] += 1.0;
-    #pragma omp parallel for if(n > 10006) schedule(dynamic, 8)
-    for (long i = -2; i <= n - 9L; i++) {
+    }
+    #pragma omp parallel for if(n > 10000) schedule(dynamic, 8)
+    for (long i = -2; i < n - 8L; i++) {
       #pragma omp simd
       for (long j = 0; j <= scopt_floord(i, 3); j++)
         b[i + 5][j] = a[j];

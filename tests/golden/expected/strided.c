@@ -10,7 +10,7 @@ void strided(int n)
     #pragma omp simd
     for (long i = 4; i < 1000; i += 6)
       odd[i - 1] = 7;
-    #pragma omp parallel for simd if(n > 50000) schedule(static)
+    #pragma omp parallel for simd if(parallel: n > 50000) schedule(static)
     for (long i = 0; i < n; i += 2)
       even[i] = 3 * (int)i;
 #pragma endscop

@@ -4,7 +4,7 @@ void trmm(int n, int m, float alpha, float A[restrict n][n], float B[restrict n]
 #pragma scop
     for (long k = 1; k < n; k++)
       for (long i = 0; i < k; i++) {
-        #pragma omp parallel for simd if(m > 20000) schedule(static)
+        #pragma omp parallel for simd if(parallel: m > 20000) schedule(static)
         for (long j = 0; j < m; j++)
           B[i][j] += A[k][i] * B[k][j];
       }
