@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import islpy as isl
 
-from scopt.isl_utils import IN, SET
+from scopt.isl_utils import IN
 
 Vector = tuple[Fraction, ...]
 
@@ -61,7 +61,7 @@ def subscript_rows(relation: isl.Map) -> tuple[Vector, ...] | None:
     """One coefficient vector a subscript, over the statement's iterators; None where a subscript isn't affine (whole arrays, piecewise ones)."""
     if not relation.is_single_valued():
         return None
-    function = relation.as_pw_multi_aff() if hasattr(relation, "as_pw_multi_aff") else isl.PwMultiAff.from_map(relation)
+    function = relation.as_pw_multi_aff()
     rows = []
     for position in range(function.dim(isl.dim_type.out)):
         row = coefficients(function.get_pw_aff(position))
@@ -69,6 +69,3 @@ def subscript_rows(relation: isl.Map) -> tuple[Vector, ...] | None:
             return None
         rows.append(row)
     return tuple(rows)
-
-
-__all__ = ["SET", "Vector", "coefficients", "dot", "solve", "subscript_rows"]

@@ -257,22 +257,8 @@ class _Passes:
             keep = [width - 1]
         elif plan.tile_vector and plan.parallel == 0 and not plan.skew and not node.band_member_get_coincident(0):
             keep = [width - 1, *range(width - 1)]
-        if keep != list(range(width)):
-            node = self.selected(node, keep)
+        node = reordered(node, keep)
         return atomic(wavefront(node, 2) if plan.skew else node)
-
-    @staticmethod
-    def selected(node: isl.ScheduleNode, keep: Sequence[int]) -> isl.ScheduleNode:
-        """A permutable band with only some of its members: the point band below still orders everything."""
-        partial = node.band_get_partial_schedule()
-        flags = [node.band_member_get_coincident(k) for k in keep]
-        combined = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(keep[0]))
-        for k in keep[1:]:
-            combined = combined.flat_range_product(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)))
-        node = node.delete().insert_partial_schedule(combined).band_set_permutable(1)
-        for position, flag in enumerate(flags):
-            node = node.band_member_set_coincident(position, int(flag))
-        return node
 
     def vector_loops(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
         """Split the innermost member off, give each statement group a loop of its own, and mark the loops. Returns the band it was given."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from scopt.isl_utils import sets_of, union_of_sets, walk
+from scopt.isl_utils import joined, sets_of, union_of_sets, walk
 from scopt.scheduler.bands import Ordered, active
 
 _TYPE = isl.schedule_node_type
@@ -18,16 +18,12 @@ def has_inner_bands(node: isl.ScheduleNode) -> bool:
 
 
 def reordered(node: isl.ScheduleNode, order: Sequence[int]) -> isl.ScheduleNode:
-    """A permutable band with its members in another order."""
+    """A permutable band with its members in another order, or with only some of them where others order everything."""
     if list(order) == list(range(node.band_n_member())):
         return node
     partial = node.band_get_partial_schedule()
     flags = [node.band_member_get_coincident(k) for k in order]
-    columns = [isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)) for k in order]
-    combined = columns[0]
-    for column in columns[1:]:
-        combined = combined.flat_range_product(column)
-    node = node.delete().insert_partial_schedule(combined).band_set_permutable(1)
+    node = node.delete().insert_partial_schedule(joined([partial.get_at(k) for k in order])).band_set_permutable(1)
     for position, flag in enumerate(flags):
         node = node.band_member_set_coincident(position, int(flag))
     return node
@@ -117,10 +113,3 @@ def sequence_of(parts: Sequence[isl.UnionSet]) -> isl.UnionSetList:
         universes = union_of_sets(isl.Set.universe(piece.get_space()) for piece in sets_of(part))
         result = result.add(universes)
     return result
-
-
-def merged_with_child(node: isl.ScheduleNode) -> isl.ScheduleNode:
-    """A band and the band right below it as one band, marked permutable: the caller has proved it, or splits it again by the dependences."""
-    upper, lower = node.band_get_partial_schedule(), node.child(0).band_get_partial_schedule()
-    combined = upper.flat_range_product(lower)
-    return node.child(0).delete().parent().delete().insert_partial_schedule(combined).band_set_permutable(1)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 import islpy as isl
 
+from scopt.isl_utils import joined
+
 # Tile sizes where the user gives none: of a band's ordinary members, and of the member that becomes the vector loop.
 DEFAULT_TILE = 32
 DEFAULT_VECTOR_TILE = 256
@@ -31,7 +33,7 @@ def tiled(node: isl.ScheduleNode, sizes: Sequence[int], *, scaled: bool) -> isl.
     """
     multi = isl.MultiVal.zero(node.band_get_space())
     for position, size in enumerate(sizes):
-        multi = multi.set_val(position, isl.Val(size)) if hasattr(multi, "set_val") else multi.set_at(position, isl.Val(size))
+        multi = multi.set_val(position, isl.Val(size))
     with _tile_options(node.get_ctx(), scaled):
         return node.band_tile(multi)
 
@@ -54,10 +56,7 @@ def wavefront(node: isl.ScheduleNode, depth: int) -> isl.ScheduleNode:
     total = members[0]
     for member in members[1:depth]:
         total = total.add(member)
-    combined = isl.MultiUnionPwAff.from_union_pw_aff(total)
-    for member in members[1:]:
-        combined = combined.flat_range_product(isl.MultiUnionPwAff.from_union_pw_aff(member))
-    node = node.delete().insert_partial_schedule(combined).band_set_permutable(1)
+    node = node.delete().insert_partial_schedule(joined([total, *members[1:]])).band_set_permutable(1)
     for position in range(1, depth):
         node = node.band_member_set_coincident(position, 1)
     return node

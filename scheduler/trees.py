@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from scopt.isl_utils import joined
+
 _TYPE = isl.schedule_node_type
 
 
@@ -83,11 +85,5 @@ def build(tree: Tree) -> isl.Schedule:
 
 def first_member(band: Band) -> tuple[isl.UnionPwAff, Tree]:
     """A band's first member, and what is left without it."""
-    rest = band.body
-    if band.width > 1:
-        columns = [isl.MultiUnionPwAff.from_union_pw_aff(band.partial.get_at(k)) for k in range(1, band.width)]
-        combined = columns[0]
-        for column in columns[1:]:
-            combined = combined.flat_range_product(column)
-        rest = Band(combined, band.body)
-    return band.partial.get_at(0), rest
+    members = [band.partial.get_at(k) for k in range(band.width)]
+    return members[0], Band(joined(members[1:]), band.body) if members[1:] else band.body

@@ -97,6 +97,14 @@ def operation_limit(operations: int) -> Iterator[None]:
         context.reset_operations()
 
 
+def joined(members: Sequence[isl.UnionPwAff]) -> isl.MultiUnionPwAff:
+    """One or more functions side by side, as the schedule of a band."""
+    result = isl.MultiUnionPwAff.from_union_pw_aff(members[0])
+    for member in members[1:]:
+        result = result.flat_range_product(isl.MultiUnionPwAff.from_union_pw_aff(member))
+    return result
+
+
 def walk(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
     """A schedule node and all its descendants, parents first."""
     yield node

@@ -110,7 +110,7 @@ def test_no_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("source", [b"", b"\n", b"int a;", b"int a; \xff\xfe // \xe9", b"int\ta;\r\nint b;\r\n", b"\xef\xbb\xbfint a;\n"])
 def test_odd_bytes(source: bytes) -> None:
-    preprocess(source, "x.c", GCC)
+    assert preprocess(source, "x.c", GCC).raw.text.encode("latin-1") == source
 
 
 def test_own_line_directives_do_not_move_places() -> None:
