@@ -81,7 +81,11 @@ class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not type
         """What follows the head of an if or loop, up to a newline: a block on the same line, another statement on the next one."""
         if isinstance(n, c_ast.Compound):
             return f" {self.visit(n).lstrip()}"
-        return f"\n{self._generate_stmt(n, add_indent=True)}"
+        self.indent_level += 2
+        try:
+            return f"\n{self._generate_stmt(n)}"
+        finally:
+            self.indent_level -= 2
 
 
 class StatementGenerator(PlainGenerator):

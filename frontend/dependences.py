@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 import islpy as isl
 
@@ -12,6 +13,8 @@ from scopt.model import Access, Array, Dependence, DependenceKind, Dependences, 
 
 # isl's elementary operations for one analysis; value-based dependences that need more are replaced by memory-based ones.
 MAX_FLOW_OPERATIONS = 10_000_000
+# Private copies live on the threads' stacks, which are small by default.
+MAX_PRIVATE_BYTES = 32_768
 
 
 def dependences(scop: Scop, *, inputs: bool = False) -> Dependences:
@@ -50,8 +53,15 @@ def classify_private(
     exposed = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(_flow(reads, musts, mays, killed, order).exposed)}
     # A kill makes later reads sourceless too, but reading an uninitialized local is undefined behaviour: it has no value to lose.
     return {
-        name: replace(array, private=name in dead and (array.local or name not in exposed)) for name, array in arrays.items()
+        name: replace(array, private=name in dead and _fits_a_stack(array) and (array.local or name not in exposed))
+        for name, array in arrays.items()
     }
+
+
+def _fits_a_stack(array: Array) -> bool:
+    """Whether each thread's stack can take a copy: a scalar, or an array of constant and moderate size."""
+    elements = prod(size if size is not None else MAX_PRIVATE_BYTES + 1 for size in array.sizes)
+    return elements * max(array.type.bits // 8, 1) <= MAX_PRIVATE_BYTES
 
 
 def _tables(

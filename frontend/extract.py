@@ -289,6 +289,8 @@ class _Extraction:
         symbol = self.symbols.get(node.name)
         if symbol is None or "static" in (node.storage or []) or "extern" in (node.storage or []) or symbol.pointer:
             raise self.refuse("decl.form", f"a declaration of this kind ('{node.name}') inside a SCoP is not supported", node)
+        if node.name in self.iterator_names and node.init is None:
+            return None  # only ever a loop's iterator: the emitted loops declare their own
         array = self.array(node.name, node)
         assert array is not None
         if any(size is None for size in array.sizes):
@@ -307,6 +309,7 @@ class _Extraction:
 
     def leaf(self, node: Any, place: _Place) -> Leaf:
         """A statement executed as a whole."""
+        self.own_iterators(node)
         names = Names(
             array=lambda name, where: None if name in place.iterators else self.array(name, where),
             scope=lambda domain, inner: self.scope(domain, {**self.active(place), **inner}),
@@ -319,6 +322,19 @@ class _Extraction:
         collector = AccessCollector(names, place.domain, place.iterators)
         collector.statement(node)
         return Leaf(self.add(node, place, tuple(collector.found)))
+
+    def own_iterators(self, node: Any) -> None:
+        """Give loops inside an opaque statement an iterator of their own: one declared outside would be shared by all threads."""
+        if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.Assignment) and (name := loop_iterator(node)) is not None:
+            ctype = self.iterator_type(node)
+            if name not in self.local_names and may_be_read_after(self.region.function, self.region, name):
+                message = f"the value of '{name}' after the loop may be used"
+                raise self.refuse("loop.iterator-live-out", message, node, "declare the iterator in the loop")
+            spelled = c_ast.IdentifierType(ctype.spelling.split(), node.coord)
+            declared = c_ast.TypeDecl(name, [], None, spelled, node.coord)
+            node.init = c_ast.DeclList([c_ast.Decl(name, [], [], [], [], declared, node.init.rvalue, None, node.coord)], node.coord)
+        for _, child in node.children():
+            self.own_iterators(child)
 
     def written_arrays(self, node: Any) -> list[Array]:
         """Everything that the region writes, as far as it has a name."""

@@ -55,3 +55,11 @@ def test_input_on_demand() -> None:
 def test_negative_stride_reverses_time() -> None:
     flow = relations(dependences(scop_of("for (i = n - 2; i >= 0; i--) x[i] = x[i + 1];")), "flow")
     assert flow["x", "S0", "S0"].is_equal(isl.Map("[n] -> { S0[i] -> S0[i - 1] : 1 <= i <= n - 2 }"))
+
+
+def test_large_arrays_are_not_private() -> None:
+    """A copy on each thread's stack could overflow it."""
+    sizes = {"small": 100, "large": 100_000}
+    for name, size in sizes.items():
+        scop = scop_of(f"for (i = 0; i < n; i++) {{ double {name}[{size}]; {name}[0] = x[i]; y[i] = {name}[0]; }}")
+        assert scop.arrays[name].private == (name == "small")

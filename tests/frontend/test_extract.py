@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 import pytest
+from pycparser import c_ast
 
 from scopt.diagnostics import Refusal
 from scopt.frontend.extract import extract
@@ -76,6 +77,18 @@ def test_data_dependent_if_is_one_statement_with_may_writes() -> None:
     kinds = {(a.array, a.kind) for a in scop.statements[0].accesses}
     assert len(scop.statements) == 1
     assert {("A", "may-write"), ("s", "may-write"), ("x", "read")} <= kinds
+
+
+def test_loop_inside_an_opaque_statement_gets_its_own_iterator() -> None:
+    """An iterator declared outside would be shared by all threads."""
+    body = scop_of("for (i = 0; i < n; i++) if (x[i] > 0) for (k = 0; k < n; k++) A[i][k] = k;").statements[0].body
+    assert isinstance(body, c_ast.If)
+    assert isinstance(body.iftrue.init, c_ast.DeclList)
+    assert body.iftrue.init.decls[0].type.type.names == ["int"]
+
+
+def test_iterator_declared_in_the_body_of_the_loop_around() -> None:
+    assert domain("for (i = 0; i < n; i++) { int q; for (q = 0; q < i; q++) x[q] = 0; }").is_equal(isl.Set("[n] -> { S0[i, q] : 0 <= q < i < n }"))
 
 
 def test_indirect_read_may_read_everything() -> None:
