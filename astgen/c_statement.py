@@ -83,7 +83,7 @@ class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not type
             return f" {self.visit(n).lstrip()}"
         self.indent_level += 2
         try:
-            return f"\n{self._generate_stmt(n)}"
+            return "\n" + self._generate_stmt(n).rstrip("\n") + "\n"
         finally:
             self.indent_level -= 2
 
