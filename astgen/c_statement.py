@@ -83,7 +83,8 @@ class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not type
             return f" {self.visit(n).lstrip()}"
         self.indent_level += 2
         try:
-            return "\n" + self._generate_stmt(n).rstrip("\n") + "\n"
+            text: str = self._generate_stmt(n)
+            return f"\n{text.rstrip()}\n"
         finally:
             self.indent_level -= 2
 
