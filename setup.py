@@ -18,5 +18,6 @@ setup(
     package_data={
         "scopt": ["py.typed"],
         "scopt.polybench": ["polybench.h", "polybench.c", "kernels/*.c", "kernels/*.h"],
+        "scopt.scheduler.influence": ["schema.json"],
     },
 )

@@ -15,6 +15,7 @@ from pycparser import c_ast
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extract import extract
 from scopt.frontend.parse import TranslationUnit
+from scopt.frontend.placement import misplaced, with_directives
 from scopt.frontend.regions import Region, find_autodetected, region_of
 from scopt.isl_utils import operation_limit
 
@@ -24,17 +25,19 @@ MAX_OPERATIONS = 10_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detected:
-    """regions: unmarked regions that can be extracted, in the order of the file. remarks: why loops around or beside them can't be."""
+    """regions: unmarked regions that can be extracted, in the order of the file. remarks: why loops around or beside them can't be, and on
+    ``#pragma scopt`` that belong neither to them nor to marked regions."""
 
     regions: tuple[Region, ...]
     remarks: tuple[Remark, ...]
 
 
 def detect(tu: TranslationUnit) -> Detected:
-    """All maximal SCoPs outside marked regions."""
+    """All maximal SCoPs outside marked regions. Raises InputError where a ``#pragma scopt`` asks for what can't be meant."""
     search = _Search(tu, [])
     regions = tuple(region for candidate in find_autodetected(tu) for region in search.within(candidate))
-    return Detected(regions, tuple(search.remarks))
+    regions = tuple(with_directives(region, tu.directives, tu.file) for region in regions)
+    return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
 
 
 @dataclass(frozen=True, slots=True)

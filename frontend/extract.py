@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import islpy as isl
@@ -14,10 +14,12 @@ from scopt.frontend.accesses import AccessCollector, Names, RawAccess, written_n
 from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, type_range
 from scopt.frontend.aliasing import check_aliasing
 from scopt.frontend.dependences import classify_private
+from scopt.frontend.directives import is_directive
 from scopt.frontend.liveness import may_be_read_after
 from scopt.frontend.loops import NotALoop, parse_loop
 from scopt.frontend.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.parse import TranslationUnit
+from scopt.frontend.placement import bound
 from scopt.frontend.regions import Region
 from scopt.frontend.scoping import loop_iterator, unique_names
 from scopt.frontend.symbols import Symbol, constant_value, ctype_of, scope_at, symbol_of
@@ -52,15 +54,17 @@ class _Raw:
     body: Any
     accesses: tuple[RawAccess, ...]
     location: Location
+    loops: tuple[Any, ...]
     kill: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Place:
-    """Where the walk stands: the enclosing iterators (outermost first) and the parameter set of their values."""
+    """Where the walk stands: the enclosing iterators (outermost first) and the parameter set of their values; loops: their `for` nodes."""
 
     iterators: tuple[str, ...]
     domain: isl.Set
+    loops: tuple[Any, ...] = ()
 
 
 def extract(tu: TranslationUnit, region: Region, name: str) -> Scop:
@@ -82,6 +86,7 @@ class _Extraction:
     parameters: dict[str, Parameter] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)
     statements: list[_Raw] = field(default_factory=list)
+    originals: dict[int, Any] = field(default_factory=dict)
 
     def run(self) -> Scop:
         self.prepare()
@@ -100,6 +105,9 @@ class _Extraction:
         outer = scope_at(self.tu, self.region)
         unique = unique_names(self.region.items, self.tu.reserved, ISL_WORDS)
         self.items, self.iterator_names = unique.items, unique.iterators
+        self.originals = {id(ours): theirs for ours, theirs in zip(_all(self.items), _all(self.region.items), strict=True)}
+        for node in [node for node in _all(self.items) if isinstance(node, c_ast.Compound)]:
+            node.block_items = [item for item in node.block_items or () if not is_directive(item)]
         self.symbols = dict(outer)
         for local, decl in unique.declared.items():
             self.symbols[local] = symbol_of(decl, outer)
@@ -259,7 +267,8 @@ class _Extraction:
         except NotAffine as error:
             raise self.not_affine(error, "bound", "the loop's bounds") from error
         self.types[loop.iterator] = iterator_type
-        body = self.visit(node.stmt, _Place((*place.iterators, loop.iterator), loop.domain))
+        loops = (*place.loops, self.originals[id(node)])
+        body = self.visit(node.stmt, _Place((*place.iterators, loop.iterator), loop.domain, loops))
         return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
 
     def check_iterator(self, node: c_ast.For, iterator: str, place: _Place) -> None:
@@ -279,8 +288,8 @@ class _Extraction:
             holds = condition(node.cond, self.scope(place.domain, self.active(place)))
         except NotAffine:
             return self.leaf(node, place)
-        then = self.visit(node.iftrue, _Place(place.iterators, place.domain.intersect(holds)))
-        otherwise = self.visit(node.iffalse, _Place(place.iterators, place.domain.subtract(holds))) if node.iffalse is not None else None
+        then = self.visit(node.iftrue, replace(place, domain=place.domain.intersect(holds)))
+        otherwise = self.visit(node.iffalse, replace(place, domain=place.domain.subtract(holds))) if node.iffalse is not None else None
         parts = tuple(part for part in (then, otherwise) if part is not None)
         return None if not parts else parts[0] if len(parts) == 1 else Sequence(parts)
 
@@ -352,7 +361,7 @@ class _Extraction:
         number = sum(raw.kill == kill for raw in self.statements)
         name = f"{'K' if kill else 'S'}{number}"
         types = tuple(self.types[iterator] for iterator in place.iterators)
-        self.statements.append(_Raw(name, place.domain, place.iterators, types, node, accesses, self.location(node), kill))
+        self.statements.append(_Raw(name, place.domain, place.iterators, types, node, accesses, self.location(node), place.loops, kill))
         return name
 
     # --- the result -------------------------------------------------------------------------------------------------------------------
@@ -376,7 +385,7 @@ class _Extraction:
             name=self.name, location=self.region.location, context=context, parameters=tuple(self.estimated(domains, statements)),
             arrays=arrays, statements=statements, kills=kills, schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
             order=order, reserved=self.tu.reserved, typedefs=self.tu.typedefs, long_type=self.tu.long_type, long_suffix=self.tu.long_suffix,
-            assumptions=tuple(assumptions),
+            assumptions=tuple(assumptions), directives=bound(self.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 
     def statement(self, raw: _Raw, domain: isl.Set) -> Statement:
@@ -443,6 +452,13 @@ def _relation(access: RawAccess, raw: _Raw) -> isl.Map:
         if index >= 0:
             relation = relation.equate(isl.dim_type.param, index, isl.dim_type.in_, position).project_out(isl.dim_type.param, index, 1)
     return relation
+
+
+def _all(nodes: Iterable[Any]) -> Iterator[Any]:
+    """The nodes and all below them, parents first."""
+    for node in nodes:
+        yield node
+        yield from _all(child for _, child in node.children())
 
 
 def _without(tree: Tree, names: set[str]) -> Tree | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pycparser import c_ast
 
+from scopt.frontend.directives import is_directive
 from scopt.frontend.gnu import opaque_words
 from scopt.frontend.symbols import addresses_taken, base_name, path_to
 
@@ -244,6 +245,8 @@ def _mentions(node: Any, name: str) -> bool:
 
 
 def _pragma_words(pragma: Any) -> list[str]:
+    if is_directive(pragma):
+        return []  # names loops, which is no use of their iterators
     text = pragma.string if isinstance(pragma.string, str) else str(getattr(pragma.string, "value", ""))
     return "".join(c if c.isalnum() or c in "_$" else " " for c in text).split()
 

@@ -14,11 +14,14 @@ from scopt.diagnostics import InputError, Location, Remark
 from scopt.frontend.chunks import Chunk, declared_names, needed, split
 from scopt.frontend.columns import Moved, moved_columns, source_column
 from scopt.frontend.ctypes import Symbol, target_of
+from scopt.frontend.directives import Directive, read_directive
 from scopt.frontend.gnu import OPAQUE_TYPE, PREAMBLE, clean
 from scopt.frontend.macros import Macro
-from scopt.frontend.preprocess import Preprocessed, check_syntax, preprocess
+from scopt.frontend.placement import misplaced, with_directives
+from scopt.frontend.preprocess import Preprocessed, ScoptPragma, check_syntax, pragma_token, preprocess
 from scopt.frontend.regions import Region, marked_regions
 from scopt.options import Options
+from scopt.scheduler import scheduler_names
 
 _ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
 _C_WORDS = frozenset({
@@ -41,7 +44,7 @@ class TranslationUnit:
     reserved: every identifier and macro name of the translation unit, and C's keywords. typedefs: names of types at file scope.
     symbolic: integer macros that are identifiers in the tree of marked regions, with their values.
     target: the base types. long_type, long_suffix: an integer type of 64 bits and the suffix of its literals.
-    remarks: on pragmas and functions that could not be used.
+    remarks: on pragmas and functions that could not be used. directives: the file's ``#pragma scopt``, wherever they stand.
     found_extents: what `extents_of` has worked out, which takes a while and is only needed without pragmas.
     """
 
@@ -62,6 +65,7 @@ class TranslationUnit:
     long_suffix: str
     remarks: tuple[Remark, ...]
     preprocessed: Preprocessed
+    directives: tuple[Directive, ...] = ()
     found_extents: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
 
 
@@ -69,13 +73,18 @@ def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) 
     """Preprocess and parse a file.
 
     symbolic: integer macros stay identifiers inside marked regions, see `preprocess`.
-    Raises InputError, with the compiler's message, if the file is not C.
+    Raises InputError, with the compiler's message, if the file is not C, and where a ``#pragma scopt`` can't be understood.
     """
     result = preprocess(source, file, options, symbolic=symbolic)
+    directives = _directives(result)
     unit = _Unit(result, source, options)
     ast = unit.parse()
     in_file = tuple(n for n in ast.ext if isinstance(n, c_ast.FuncDef) and n.coord is not None and n.coord.file == file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
+    regions = tuple(with_directives(region, directives, file) for region in regions)
+    if not options.autodetect:
+        lost = (d for d in directives if not any(d.line in lines for lines in unit.unparsed_lines))
+        remarks = (*remarks, *misplaced(lost, regions))
     target = target_of(result.macros)
     long_type = "long" if target["long"].size == 8 else "long long"
     functions = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
@@ -88,8 +97,26 @@ def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) 
         reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII)) | result.all_macros.keys() | _C_WORDS,
         typedefs=frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Typedef)),
         macros=result.macros, symbolic=merged, target=target, long_type=long_type, long_suffix="L" if long_type == "long" else "LL",
-        remarks=(*unit.remarks, *remarks), preprocessed=result,
+        remarks=(*unit.remarks, *remarks), preprocessed=result, directives=directives,
     )
+
+
+def _directives(result: Preprocessed) -> tuple[Directive, ...]:
+    """The ``#pragma scopt`` of the user's file. Raises InputError."""
+    raw = result.raw
+
+    def directive(pragma: ScoptPragma) -> Directive:
+        token = pragma_token(raw, "scopt", pragma.line)
+
+        def place(offset: int) -> Location:
+            if token is None:  # written with _Pragma
+                return Location(result.file, pragma.line)
+            return Location(result.file, raw.line(token.start + offset), raw.column(token.start + offset))
+
+        text = token.text if token is not None else pragma.text
+        return read_directive(text, pragma.line, place, pragma.macros, scheduler_names(), pragma.text)
+
+    return tuple(directive(pragma) for pragma in result.directives)
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from scopt.options import Options
 
 _MARKER = re.compile(r'#(?:line)?[ \t]+(\d+)(?:[ \t]+"((?:[^"\\]|\\.)*)"((?:[ \t]+\d)*))?')
 _SCOP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b")
+_SCOPT = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+scopt\b")
 STDIN = "<stdin>"
 
 
@@ -40,6 +41,14 @@ class ScopPragma(NamedTuple):
     file: str
     line: int
     user: bool
+    macros: Mapping[str, Macro]
+
+
+class ScoptPragma(NamedTuple):
+    """A ``#pragma scopt`` of the user's file, as the preprocessor gives it out; line: in the file; macros: what is defined there."""
+
+    text: str
+    line: int
     macros: Mapping[str, Macro]
 
 
@@ -65,6 +74,7 @@ class Preprocessed:
     text: without line markers and definitions, as latin-1; its line k came from `place(k)`. raw: the user's file in tokens.
     macros: as defined at the end of the file. all_macros: every macro that ever was, with its last definition.
     pragmas: the scop pragmas in order, those of headers too (blanked in the text). regions: the integer macros of marked regions.
+    directives: the ``scopt`` pragmas of the user's file.
     """
 
     file: str
@@ -75,6 +85,7 @@ class Preprocessed:
     all_macros: Mapping[str, Macro]
     pragmas: tuple[ScopPragma, ...]
     regions: tuple[RegionMacros, ...] = ()
+    directives: tuple[ScoptPragma, ...] = ()
 
     def run(self, text_line: int) -> Run:
         """The run that a line of the text (from 0) lies in."""
@@ -105,7 +116,8 @@ def preprocess(source: bytes, file: str, options: Options, *, symbolic: bool = T
         return replace(plain, regions=tuple(_bake(region) for region in sound))
     if any(old.symbolic and not new.symbolic for old, new in zip(regions, sound, strict=True)):
         kept = _read(_run_cc(_with_undefs(lines, raw, plain, sound), file, options), file, raw)
-    return replace(kept, regions=sound)
+    # In the kept text the symbolic macros are no macros: what a directive may expand is what the plain one defines.
+    return replace(kept, regions=sound, directives=plain.directives)
 
 
 def check_syntax(source: bytes, file: str, options: Options) -> str:
@@ -155,6 +167,7 @@ def _read(output: str, file: str, raw: RawSource) -> Preprocessed:
     macros: dict[str, Macro] = {}
     every: dict[str, Macro] = {}
     pragmas: list[ScopPragma] = []
+    directives: list[ScoptPragma] = []
     depth, run, fresh = 0, Run(0, "", 0, False, False), False
     for line in output.split("\n"):
         if line.startswith("#") and (marker := _MARKER.match(line)):
@@ -167,10 +180,12 @@ def _read(output: str, file: str, raw: RawSource) -> Preprocessed:
         if fresh:
             runs.append(run)
             fresh = False
+        if run.user and _SCOPT.match(line):
+            directives.append(ScoptPragma(line, run.number + len(text) - run.first, dict(macros)))
         if line.startswith("#"):
             line = _directive_line(line, run, len(text), macros, every, pragmas)
         text.append(line)
-    return Preprocessed(file, "\n".join(text) + "\n", tuple(runs), raw, macros, every, tuple(pragmas))
+    return Preprocessed(file, "\n".join(text) + "\n", tuple(runs), raw, macros, every, tuple(pragmas), directives=tuple(directives))
 
 
 def _directive_line(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from scopt.diagnostics import Location, Remark
+from scopt.frontend.directives import Directives
 from scopt.frontend.extents import extents_of
 from scopt.frontend.macros import baked_macros
 from scopt.frontend.preprocess import Preprocessed, RegionMacros, is_pragma, pragma_token
@@ -30,6 +31,7 @@ class Region:
     leading, trailing: comments and blank lines before the first and after the last token, part of [start, end).
     marked: by pragmas. directives: the region has preprocessor directives besides pragmas, or text of other files.
     symbolic: integer macros that are identifiers in the tree, baked: those that were expanded, both with their values.
+    pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
     """
 
     function: c_ast.FuncDef
@@ -49,6 +51,7 @@ class Region:
     directives: bool = False
     symbolic: Mapping[str, int] = field(default_factory=dict)
     baked: Mapping[str, int] = field(default_factory=dict)
+    pragmas: Directives = field(default_factory=Directives)
 
 
 def marked_regions(
@@ -253,7 +256,7 @@ def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop:
     if whole:
         start, end = line_start, line_end
     tokens = raw.tokens_between(start, end)
-    directives = any(t.kind == "directive" for t in tokens)
+    directives = any(t.kind == "directive" and not is_pragma(t, "scopt") for t in tokens)
     baked = baked_macros({t.text for t in tokens if t.kind == "word"}, tu.preprocessed.all_macros)
     macros = RegionMacros(location.line, location.line, {}, baked)
     return _with_text(raw, macros, items, function, parent, (first, stop), (start, end), location,

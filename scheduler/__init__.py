@@ -9,6 +9,8 @@ from scopt.scheduler.base import Scheduler
 # name → module and class; the name is what `--scheduler` takes.
 REGISTRY: dict[str, tuple[str, str]] = {
     "isl": ("scopt.scheduler.isl_default", "IslScheduler"),
+    "pluto": ("scopt.scheduler.pluto_scheduler", "PlutoScheduler"),
+    "feautrier": ("scopt.scheduler.feautrier", "FeautrierScheduler"),
     "identity": ("scopt.scheduler.identity", "IdentityScheduler"),
 }
 
@@ -23,3 +25,8 @@ def get_scheduler(name: str) -> Scheduler:
     module, attribute = REGISTRY[name]
     scheduler: Scheduler = getattr(import_module(module), attribute)()
     return scheduler
+
+
+def takes_influence(name: str) -> bool:
+    """Whether a scheduler follows influence constraint trees."""
+    return name in ("pluto", "feautrier")

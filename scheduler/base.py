@@ -10,6 +10,7 @@ import islpy as isl
 from scopt.diagnostics import Remark
 from scopt.model import Dependences, Scop
 from scopt.options import Options
+from scopt.scheduler.influence.tree import InfluenceTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +27,9 @@ class ScheduleResult:
 class Scheduler(Protocol):
     """Computes schedules. Stateless: everything comes with the call."""
 
-    def schedule(self, scop: Scop, deps: Dependences, options: Options) -> ScheduleResult:
-        """A schedule tree of single-valued, integer affine bands that covers `scop.domain`. May raise `isl.Error`."""
+    def schedule(self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None) -> ScheduleResult:
+        """A schedule tree of single-valued, integer affine bands that covers `scop.domain`. May raise `isl.Error` or `ScoptError`.
+
+        influence: scenarios to prefer; a scheduler that can't be influenced ignores them (see `scopt.scheduler.takes_influence`).
+        """
         ...

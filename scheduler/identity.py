@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from scopt.model import Dependences, Scop
 from scopt.options import Options
 from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.influence.tree import InfluenceTree
 
 
 @dataclass(frozen=True, slots=True)
 class IdentityScheduler:
     """Returns the SCoP's own schedule tree."""
 
-    def schedule(self, scop: Scop, deps: Dependences, options: Options) -> ScheduleResult:
+    def schedule(self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None) -> ScheduleResult:
         return ScheduleResult(scop.schedule)

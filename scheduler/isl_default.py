@@ -12,6 +12,7 @@ from scopt.isl_utils import union_of_maps
 from scopt.model import Dependence, Dependences, Scop
 from scopt.options import Options
 from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.influence.tree import InfluenceTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class IslScheduler:
     serialize_sccs: bool = True
     outer_coincidence: bool = False
 
-    def schedule(self, scop: Scop, deps: Dependences, options: Options) -> ScheduleResult:
+    def schedule(self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None) -> ScheduleResult:
         flow = union_of_maps(d.relation for d in deps.select("flow") if not scop.arrays[d.array].private)
         false = union_of_maps(d.relation for d in deps.select("anti", "output") if not scop.arrays[d.array].private)
         live_ranges = [d for d in deps.select("flow") if scop.arrays[d.array].private]

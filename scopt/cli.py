@@ -6,14 +6,17 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn, get_args
+from typing import TYPE_CHECKING, NoReturn, TextIO, get_args
 
 from scopt import __version__
 from scopt.diagnostics import InputError, Location, Remark, remarks_as_json
 from scopt.options import Options, VerifyLevel
+
+if TYPE_CHECKING:
+    from scopt.pipeline import RegionResult
 
 DONE, REFUSED, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
@@ -79,25 +82,29 @@ def _run(argv: Sequence[str]) -> int:
     options = _options(parser, arguments, split.cpp_flags)
     try:
         source, name = _read(arguments.input)
-        outcome = _optimize(source, options, name)
-        _write(outcome.text, arguments.output)
+        outcome = _optimize(source, options, name, arguments.emit)
+        explained = options.explain and arguments.emit == "c" and arguments.output is None
+        if not explained:
+            _write(outcome.text, arguments.output or "-")
     except InputError as error:
         print(error, file=sys.stderr)
         return UNUSABLE
+    _explain(outcome.explanation, sys.stderr if not explained and arguments.output in (None, "-") else sys.stdout)
     _report(outcome.remarks, arguments)
     return REFUSED if arguments.strict and outcome.refused else DONE
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What is written and told. refused: a marked region stayed as it was."""
+    """What is written and told. refused: a marked region stayed as it was. explanation: empty unless asked for."""
 
     text: bytes
     remarks: tuple[Remark, ...] = field(default=())
     refused: bool = False
+    explanation: str = ""
 
 
-def _optimize(source: bytes, options: Options, name: str) -> _Outcome:
+def _optimize(source: bytes, options: Options, name: str, emit: str) -> _Outcome:
     """Transform the source. A fault of scopt itself, outside of any region, costs nobody their file: it goes through unchanged."""
     from scopt.pipeline import optimize  # isl takes a while to load: --help and --version do without
 
@@ -113,9 +120,31 @@ def _optimize(source: bytes, options: Options, name: str) -> _Outcome:
             Location(name, 1),
             "please report this with the input",
         )
-        return _Outcome(source, (remark,), refused=True)
+        return _Outcome(source if emit == "c" else b"", (remark,), refused=True)
     refused = any(region.marked and not region.transformed for region in result.regions)
-    return _Outcome(result.text, result.remarks, refused)
+    text = result.text if emit == "c" else _schedules(result.regions, final=emit == "schedule-final")
+    explanation = "\n".join(_explanation(region) for region in result.regions) if options.explain else ""
+    return _Outcome(text, result.remarks, refused, explanation)
+
+
+def _schedules(regions: Iterable[RegionResult], *, final: bool) -> bytes:
+    """A schedule file with a document for each region; an empty one for a region that stays as it was."""
+    from scopt.schedule_file import document
+
+    return "".join((r.final if final else r.proposal) or document(r.location, "") for r in regions).encode()
+
+
+def _explanation(region: RegionResult) -> str:
+    """What was found and done in one region, or why nothing was."""
+    if region.transformed:
+        return region.explanation
+    reasons = [f"\n  {remark.location}: {remark.message}" for remark in region.remarks if remark.kind == "missed"]
+    return f"{region.location}: left as it was:{''.join(reasons)}\n"
+
+
+def _explain(text: str, stream: TextIO) -> None:
+    stream.write(text)
+    stream.flush()
 
 
 def _read(path: str) -> tuple[bytes, str]:
@@ -172,6 +201,8 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         simd=not arguments.no_simd,
         verify=arguments.verify,
         budget=arguments.budget,
+        schedule_file=arguments.schedule,
+        explain=arguments.explain,
     )
 
 
@@ -231,7 +262,20 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="FILE", help="the C file to read; - is stdin")
     group = parser.add_argument_group("files and messages")
     group.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="where to write, all at once or not at all; may be the input (default: -, stdout)"
+        "-o", "--output", metavar="FILE", help="where to write, all at once or not at all; may be the input (default: -, stdout)"
+    )
+    group.add_argument(
+        "--emit",
+        choices=("c", "schedule", "schedule-final"),
+        default="c",
+        help="what is written: c, the source with its new loops; schedule, the scheduler's tree of each region as isl's YAML, to edit and give to "
+        "--schedule; schedule-final, the tree after the band passes, to look at (default: c)",
+    )
+    group.add_argument(
+        "--explain",
+        action="store_true",
+        help="tell of each region its statements, dependences, schedule and loops, and why: on stdout, where the C is not written then "
+        "unless -o names a file; with -o - or another --emit on stdout, on stderr",
     )
     group.add_argument(
         "--remarks",
@@ -270,6 +314,13 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is done")
     group.add_argument("--autodetect", action="store_true", help="also find regions without pragmas, as large as possible, where nothing can overlap")
     group.add_argument("--scheduler", metavar="NAME", help=f"isl (tiles and fuses), identity (keeps the order) … (default: {Options().scheduler})")
+    group.add_argument(
+        "--schedule",
+        metavar="FILE",
+        default="",
+        help="take the regions' schedule trees from FILE, as --emit=schedule writes it, instead of the scheduler's; an empty document leaves its "
+        "region to the scheduler. A tree that breaks a dependence is an error",
+    )
     group.add_argument(
         "--tile-size",
         metavar="N[,N…]|none",

@@ -125,6 +125,23 @@ class Parameter:
     estimate: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LoopDirective:
+    """The user asks for a loop over an iterator that runs in parallel, or that is the innermost one and vectorized.
+
+    iterator: its name in the source. targets: (statement, what the iterator is called in `Statement.iterators`) of the statements meant; none if
+      the loop is part of an opaque statement, or empty.
+    """
+
+    kind: Literal["parallel", "vector"]
+    iterator: str
+    targets: tuple[tuple[str, str], ...]
+    location: Location
+
+    def __str__(self) -> str:
+        return f"{self.kind}({self.iterator})"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scop:
     """A static control part.
@@ -137,6 +154,7 @@ class Scop:
     typedefs: names that are types where the region stands (the printed C is parsed again with them).
     long_type/long_suffix: an integer type of 64 bits on the target, and the suffix of its literals (``long``/``L``, or ``long long``/``LL``).
     assumptions: analysis remarks on what was taken for granted (no aliasing, …).
+    directives: the loops that the user's pragmas ask for.
     """
 
     name: str
@@ -153,6 +171,7 @@ class Scop:
     long_type: str = "long"
     long_suffix: str = "L"
     assumptions: tuple[Remark, ...] = ()
+    directives: tuple[LoopDirective, ...] = ()
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Fusion = Literal["auto", "max", "smart", "no", "typed"]
 VerifyLevel = Literal["off", "schedule", "full"]
 
 
@@ -16,20 +17,31 @@ class Options:
     cpp_flags: flags for it, in order: -I -D -U -std= -include -isystem -iquote …
     autodetect: also find maximal SCoPs without pragmas.
     scheduler: a name in `scopt.scheduler.registry`.
+    fusion: which statements share loops: ``max`` as many as legal, ``smart`` those in nests of the same depth, ``typed`` parallel with parallel
+      ones, ``no`` only those that depend on each other in a cycle; ``auto``: what was measured to be good for the scheduler.
+    influence: a file with influence constraint trees, or ``vectorize`` for trees made for vector loops; empty for none.
+    inputs: keep reads of the same cell close together too (input dependences).
     tile: tile permutable bands. tile_sizes: one per level, outermost first, the last one repeated;
       empty means the default sizes of `scopt.scheduler.tiling`.
     parallel: emit ``omp parallel for``; simd: emit ``omp simd``.
     verify: ``schedule`` checks the schedule tree; ``full`` also reads back the loops and the printed C.
     budget: seconds that one SCoP may take before it is left as it was; 0 means no limit.
+    schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see `scopt.schedule_file`); empty for none.
+    explain: also say, for people, what was found and done (`RegionResult.explanation`).
     """
 
     cc: str = "cc"
     cpp_flags: tuple[str, ...] = ()
     autodetect: bool = False
     scheduler: str = "isl"
+    fusion: Fusion = "auto"
+    influence: str = ""
+    inputs: bool = False
     tile: bool = True
     tile_sizes: tuple[int, ...] = ()
     parallel: bool = True
     simd: bool = True
     verify: VerifyLevel = "full"
     budget: float = 60.0
+    schedule_file: str = ""
+    explain: bool = False

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 from scopt.astgen.helpers import helper_text
 from scopt.astgen.splice import as_bytes, splice
-from scopt.diagnostics import Location, Remark, Remarks
+from scopt.diagnostics import InputError, Location, Remark, Remarks
 from scopt.frontend.autodetect import Detected, detect
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
 from scopt.isolation import Failed, run_isolated
 from scopt.options import Options
 from scopt.region import Outcome, transform
+from scopt.schedule_file import ScheduleDocument, read_schedules
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class RegionResult:
     """What became of one region.
 
     marked: by pragmas, as opposed to found. schedule: the transformed schedule tree as isl prints it, empty if the region stayed as it was.
+    proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (see `scopt.schedule_file`).
+    explanation: what was found and done, for people; empty unless `Options.explain`.
     seconds: wall time of the region as a whole; stages: of its parts.
     """
 
@@ -32,6 +35,9 @@ class RegionResult:
     schedule: str = ""
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)
+    proposal: str = ""
+    final: str = ""
+    explanation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,8 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     """Optimize the SCoPs of a C file.
 
     source: the file's content. file: its name, for locations and for includes relative to it; it isn't read.
-    Raises InputError if the source can't be preprocessed or isn't C. Whatever else can't be handled is a remark, and stays as it was.
+    Raises InputError if the source can't be preprocessed or isn't C, and for unusable schedules in `options.schedule_file`. Whatever else can't be
+    handled is a remark, and stays as it was.
     """
     started = time.perf_counter()
     options = options or Options()
@@ -75,9 +82,10 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     timings = {"parse": time.perf_counter() - started}
     found = detect(tu) if options.autodetect else Detected((), ())
     regions = [*tu.regions, *found.regions]
-    done = [_transformed(tu, region, f"scop{number}", options) for number, region in enumerate(regions)]
+    given = read_schedules(options.schedule_file, len(regions)) if options.schedule_file else (None,) * len(regions)
+    done = [_transformed(tu, region, number, options, given) for number, region in enumerate(regions)]
     if expanded := [k for k, item in enumerate(done) if _macros_in_the_way(item)]:
-        done = _with_expanded_macros(data, file, options, regions, done, expanded)
+        done = _with_expanded_macros(data, file, options, given, done, expanded)
     text = _spliced(tu, [item for item in done if item.outcome.text is not None])
     remarks = Remarks()
     remarks.extend((*tu.remarks, *found.remarks))
@@ -88,16 +96,18 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     return Result(text, tuple(remarks), tuple(_result(item) for item in done), timings)
 
 
-def _transformed(tu: TranslationUnit, region: Region, name: str, options: Options) -> _Done:
-    """One region under its time limit."""
+def _transformed(tu: TranslationUnit, region: Region, number: int, options: Options, given: Sequence[ScheduleDocument | None]) -> _Done:
+    """One region under its time limit. given: the user's schedules of all regions. Raises InputError if the region's schedule can't be used."""
     started = time.perf_counter()
     if region.directives:
         hint = "move them out of the region"
         remark = Remark("missed", "region.directives", "the region has preprocessor directives or text of other files", region.location, hint)
         return _Done(region, Outcome(None, remarks=(remark,)), 0.0)
-    outcome = run_isolated(lambda: transform(tu, region, name, options), options.budget)
+    outcome = run_isolated(lambda: transform(tu, region, f"scop{number}", options, given[number]), options.budget)
     seconds = time.perf_counter() - started
     if not isinstance(outcome, Failed):
+        if outcome.value.error:
+            raise InputError(outcome.value.error)
         return _Done(region, outcome.value, seconds)
     if outcome.timed_out:
         remark = Remark("missed", "budget.exceeded", f"left as it was: {outcome.message}", region.location, "allow more with --budget")
@@ -113,16 +123,16 @@ def _macros_in_the_way(item: _Done) -> bool:
 
 
 def _with_expanded_macros(
-    data: bytes, file: str, options: Options, regions: Sequence[Region], done: Sequence[_Done], again: Iterable[int]
+    data: bytes, file: str, options: Options, given: Sequence[ScheduleDocument | None], done: Sequence[_Done], again: Iterable[int]
 ) -> list[_Done]:
     """Try some marked regions again with integer macros expanded; the printed text is then guarded by the macros' values."""
     tu = parse(data, file, options, symbolic=False)
     found = {region.start: region for region in tu.regions}
     result = list(done)
     for number in again:
-        region = found.get(regions[number].start)
+        region = found.get(done[number].region.start)
         if region is not None:
-            retried = _transformed(tu, region, f"scop{number}", options)
+            retried = _transformed(tu, region, number, options, given)
             if retried.outcome.text is not None:
                 result[number] = retried
     return result
@@ -158,5 +168,14 @@ def _guarded(tu: TranslationUnit, item: _Done) -> str:
 def _result(item: _Done) -> RegionResult:
     outcome = item.outcome
     return RegionResult(
-        item.region.location, item.region.marked, outcome.text is not None, outcome.remarks, outcome.schedule, item.seconds, outcome.seconds
+        item.region.location,
+        item.region.marked,
+        outcome.text is not None,
+        outcome.remarks,
+        outcome.schedule,
+        item.seconds,
+        outcome.seconds,
+        outcome.proposal,
+        outcome.final,
+        outcome.explanation,
     )

@@ -15,7 +15,8 @@ from scopt.astgen.estimates import drop_small_loops
 from scopt.astgen.readback import check_coverage, nest_to_schedule
 from scopt.astgen.reparse import check_printed
 from scopt.astgen.work import add_work_guards
-from scopt.diagnostics import Refusal, Remark, ScoptError
+from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
+from scopt.explain import explain
 from scopt.frontend.dependences import dependences
 from scopt.frontend.extract import extract
 from scopt.frontend.parse import TranslationUnit
@@ -23,6 +24,7 @@ from scopt.frontend.regions import Region
 from scopt.isl_utils import operation_limit
 from scopt.model import Block, Dependences, For, If, LoopNest, MarkedSchedule, Scop
 from scopt.options import Options
+from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes import apply_passes
 from scopt.verify import ParallelDim, check_marks, check_order
@@ -36,6 +38,9 @@ class Outcome:
     """What became of a region. text is None if it stays as it was; then a `missed` remark says why.
 
     helpers: helper functions that the text calls, by name. schedule: the transformed schedule tree in isl's notation. seconds: per stage.
+    proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (which can't have the final one).
+    explanation: for people, if it was asked for.
+    error: what is wrong with something that the user gave for this region, such as a schedule. It ends the run; nothing is written.
     """
 
     text: str | None
@@ -43,25 +48,53 @@ class Outcome:
     remarks: tuple[Remark, ...] = ()
     schedule: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
+    proposal: str = ""
+    final: str = ""
+    explanation: str = ""
+    error: str = ""
 
 
-def transform(tu: TranslationUnit, region: Region, name: str, options: Options) -> Outcome:
-    """Transform one region. Raises nothing that is the input's fault: a refusal is an outcome with its remark."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Generated:
+    """A transformed SCoP in all its forms. tree: the scheduler's, before the band passes."""
+
+    tree: isl.Schedule
+    marked: MarkedSchedule
+    nest: LoopNest
+    emitted: Emitted
+
+
+def transform(tu: TranslationUnit, region: Region, name: str, options: Options, given: ScheduleDocument | None = None) -> Outcome:
+    """Transform one region, by the user's schedule if there is one.
+
+    Raises nothing that is the input's fault: a refusal is an outcome with its remark, and so is an InputError, which has to end the run.
+    """
     clock = Clock()
     try:
         with clock("extract"):
             scop = extract(tu, region, name)
+        return _transform(scop, region, options, given, clock)
     except Refusal as refusal:
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
+    except InputError as error:
+        return Outcome(None, seconds=clock.seconds, error=str(error))
+
+
+def _transform(scop: Scop, region: Region, options: Options, given: ScheduleDocument | None, clock: Clock) -> Outcome:
+    """Schedule, generate and verify, in a simpler form where the first one fails."""
     with clock("dependences"):
         deps = dependences(scop)
+    with clock("check schedule"):
+        fixed = checked_tree(scop, deps, given) if given is not None else None
     remarks = list(scop.assumptions)
     failure: Exception | None = None
-    for attempt in _attempts(options):
+    for attempt in _attempts(options, fixed is not None):
         try:
             with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
-                marked, nest, emitted = _generate(scop, deps, attempt, clock)
+                made = _generate(scop, deps, attempt, clock, fixed)
             break
+        except InputError:
+            raise
         except (isl.Error, ScoptError) as error:
             failure = failure or error
     else:
@@ -69,22 +102,42 @@ def transform(tu: TranslationUnit, region: Region, name: str, options: Options) 
     if failure is not None:
         message = f"the first choice of transformation was given up ({_first_line(failure)})"
         remarks.append(Remark("analysis", "schedule.simplified", message, region.location))
-    remarks.append(Remark("passed", "region.transformed", _summary(nest), region.location))
-    return Outcome(emitted.text, emitted.helpers, tuple(remarks), str(marked.tree.get_root()), clock.seconds)
+    remarks.append(Remark("passed", "region.transformed", _summary(made.nest), region.location))
+    with clock("explain"):
+        explanation = _explanation(scop, deps, made) if options.explain else ""
+    return Outcome(
+        made.emitted.text,
+        made.emitted.helpers,
+        tuple(remarks),
+        str(made.marked.tree.get_root()),
+        clock.seconds,
+        document(region.location, str(made.tree), legend(scop)),
+        document(region.location, str(made.marked.tree), legend(scop, made.marked.marks)),
+        explanation,
+    )
 
 
-def _attempts(options: Options) -> Iterator[Options]:
-    """The options as they are; then without tiling; then the original order. Each is verified like the first."""
+def _explanation(scop: Scop, deps: Dependences, made: _Generated) -> str:
+    """Words cost nobody their loops: a fault in here is told in their place."""
+    try:
+        return explain(scop, deps, made.tree, made.marked)
+    except Exception as error:
+        return f"{scop.location}: internal error, could not be explained: {type(error).__name__}: {_first_line(error)}\n"
+
+
+def _attempts(options: Options, fixed: bool) -> Iterator[Options]:
+    """The options as they are; then without tiling; then the original order, unless the user has fixed one. Each is verified like the first."""
     yield options
     if options.tile:
         yield replace(options, tile=False)
-    if options.scheduler != "identity":
+    if options.scheduler != "identity" and not fixed:
         yield replace(options, tile=False, scheduler="identity")
 
 
-def _generate(scop: Scop, deps: Dependences, options: Options, clock: Clock) -> tuple[MarkedSchedule, LoopNest, Emitted]:
+def _generate(scop: Scop, deps: Dependences, options: Options, clock: Clock, fixed: isl.Schedule | None) -> _Generated:
+    """By a schedule tree that is fixed, or else by the scheduler's."""
     with clock("schedule"):
-        tree = get_scheduler(options.scheduler).schedule(scop, deps, options).tree
+        tree = fixed if fixed is not None else get_scheduler(options.scheduler).schedule(scop, deps, options).tree
     with clock("bands"):
         marked = apply_passes(scop, deps, tree, options)
     if options.verify != "off":
@@ -104,7 +157,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, clock: Clock) -> 
     if options.verify == "full":
         with clock("verify text"):
             check_printed(scop, nest, emitted)
-    return marked, nest, emitted
+    return _Generated(tree, marked, nest, emitted)
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:

@@ -61,6 +61,17 @@ def _check(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: tuple[Para
         _check_loop(scop, kept, joints, dates, loop)
 
 
+def overlapping_private(scop: Scop, deps: Dependences, dates: isl.UnionMap) -> tuple[str, ...]:
+    """The private arrays that have live ranges which overlap under some dates."""
+    found = []
+    for name in sorted(name for name, array in scop.arrays.items() if array.private):
+        try:
+            _check_live_ranges(scop, deps, name, dates)
+        except InternalError:
+            found.append(name)
+    return tuple(found)
+
+
 def _check_loop(scop: Scop, kept: tuple[Dependence, ...], joints: Mapping[int, list[isl.Map]], dates: isl.UnionMap, loop: ParallelDim) -> None:
     """No dependence between two iterations of the loop within one execution of it. joints: of some of `kept`, by position."""
     for number, dependence in enumerate(kept):

@@ -91,8 +91,9 @@ def test_flags_that_change_nothing_here_are_taken_and_ignored(seen: list[Options
 def test_options_are_passed_on(seen: list[Options], good: Path) -> None:
     cli.main(["--cc", "clang", "--autodetect", "--scheduler", "identity", "--tile-size", "32,64", "--no-parallel", "--no-simd", str(good)])
     cli.main(["--verify=schedule", "--budget", "2.5", str(good)])
+    cli.main(["--schedule", "s.yaml", "--explain", str(good)])
     passes = Options(cc="clang", autodetect=True, scheduler="identity", tile_sizes=(32, 64), parallel=False, simd=False)
-    assert seen == [passes, Options(verify="schedule", budget=2.5)]
+    assert seen == [passes, Options(verify="schedule", budget=2.5), Options(schedule_file="s.yaml", explain=True)]
 
 
 def test_defaults_are_those_of_options(seen: list[Options], good: Path) -> None:
@@ -111,6 +112,8 @@ def test_defaults_are_those_of_options(seen: list[Options], good: Path) -> None:
         (["a.c", "--budget", "-1"], "--budget: '-1' is not a number of seconds"),
         (["a.c", "--budget", "nan"], "'nan' is not a number of seconds"),
         (["a.c", "--verify", "hope"], "'hope'"),
+        (["a.c", "--emit", "fortran"], "'fortran'"),
+        (["a.c", "--schedule"], "--schedule"),
         (["a.c", "--scheduler", "best"], "there is no scheduler 'best', only isl, identity"),
         (["a.c", "--frobnicate"], "--frobnicate"),
         (["a.c", "-D"], "argument -D: expected one argument"),
@@ -134,6 +137,8 @@ def test_help_names_every_option_and_the_exit_codes(capsys: pytest.CaptureFixtur
     for option in ("-o", "-I", "-D", "-U", "-std", "-include", "-isystem", "-iquote", "--cc", "--autodetect", "--scheduler", "--tile-size"):
         assert f"\n  {option}" in text
     for option in ("--no-parallel", "--no-simd", "--verify", "--budget", "--strict", "--remarks", "-q, --quiet", "--version"):
+        assert f"\n  {option}" in text
+    for option in ("--emit", "--explain", "--schedule FILE"):
         assert f"\n  {option}" in text
     assert "exit codes:" in text
     assert max(map(len, text.splitlines())) <= 100
@@ -198,6 +203,61 @@ def test_an_output_that_cannot_be_written_is_told(good: Path, tmp_path: Path, mo
     streams = _Streams(monkeypatch)
     assert cli.main([str(good), "-o", str(tmp_path / "no" / "out.c")]) == 2
     assert f"scopt: error: {tmp_path / 'no' / 'out.c'}: No such file or directory" in streams.err
+
+
+# --- schedules and explanations ---
+
+
+def test_emitted_schedules_can_be_given_back(good: Path, tmp_path: Path) -> None:
+    plain, trees, output = tmp_path / "plain.c", tmp_path / "s.yaml", tmp_path / "out.c"
+    assert cli.main([str(good), "-o", str(plain), "-q"]) == 0
+    assert cli.main([str(good), "--emit=schedule", "-o", str(trees), "-q"]) == 0
+    assert cli.main([str(good), "--schedule", str(trees), "-o", str(output), "-q"]) == 0
+    assert output.read_bytes() == plain.read_bytes() != GOOD
+
+
+def test_emitted_schedules_have_a_document_for_each_region(refused: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused.write_bytes(REFUSED + GOOD.replace(b"void f", b"void g").split(b"B[N];\n")[1])
+    streams = _Streams(monkeypatch)
+    assert cli.main([str(refused), "--emit=schedule", "-q"]) == 0
+    assert streams.out.startswith(f"# {refused}:6: left as it was\n---\n# {refused}:13\n#   S0, line 15: ".encode())
+    streams = _Streams(monkeypatch)
+    assert cli.main([str(refused), "--emit=schedule-final", "-q"]) == 0
+    assert streams.out.count(b"\n---\n") == 2
+    assert b"mark: " in streams.out
+
+
+def test_an_illegal_schedule_writes_nothing(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good.write_bytes(GOOD.replace(b"int i = 0", b"int i = 1").replace(b"2.0 * B[i]", b"A[i - 1]"))
+    trees, output = tmp_path / "s.yaml", tmp_path / "out.c"
+    assert cli.main([str(good), "--emit=schedule", "-o", str(trees), "-q"]) == 0
+    trees.write_text(trees.read_text().replace("(i)", "(-i)"))
+    streams = _Streams(monkeypatch)
+    assert cli.main([str(good), "--schedule", str(trees), "-o", str(output), "--explain"]) == 2
+    assert streams.err.startswith(f"{trees}:4:1: error: illegal schedule: flow dependence over 'A'")
+    assert streams.err.count("\n") == 1
+    assert streams.out == b""
+    assert not output.exists()
+
+
+def test_where_an_explanation_goes(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head, output = f"{good}:5: SCoP of 1 statement;", tmp_path / "out.c"
+    streams = _Streams(monkeypatch)
+    assert cli.main([str(good), "--explain", "-q"]) == 0
+    assert (streams.out.decode().startswith(head), b"#pragma" in streams.out, streams.err) == (True, False, "")
+    streams = _Streams(monkeypatch)
+    assert cli.main([str(good), "--explain", "-q", "-o", str(output)]) == 0
+    assert (streams.out.decode().startswith(head), b"#pragma omp" in output.read_bytes()) == (True, True)
+    for arguments, content in ((["-o", "-"], b"#pragma omp"), (["--emit=schedule"], b"domain: ")):
+        streams = _Streams(monkeypatch)
+        assert cli.main([str(good), "--explain", "-q", *arguments]) == 0
+        assert (streams.err.startswith(head), content in streams.out) == (True, True)
+
+
+def test_a_refused_region_is_explained_by_its_remark(refused: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    streams = _Streams(monkeypatch)
+    assert cli.main([str(refused), "--explain", "-q"]) == 0
+    assert streams.out.decode().startswith(f"{refused}:6: left as it was:\n  {refused}:8:")
 
 
 # --- remarks and exit codes ---

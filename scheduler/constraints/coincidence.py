@@ -1,0 +1,17 @@
+"""Coincidence (space-partition constraints): source and sink on the same date, so that a loop over the dimension is parallel.
+
+Source: Lim and Lam, "Maximizing parallelism and minimizing synchronization with affine transforms" (1997).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scopt.scheduler.problem import Draft, Edge
+
+
+def coincident(draft: Draft, edges: Iterable[Edge]) -> None:
+    """Sink's date = source's date, for all pairs."""
+    for edge in edges:
+        for point in edge.points:
+            draft.require(draft.delay(edge, point), equality=True)

@@ -1,0 +1,41 @@
+"""Contiguity: iterators that walk along a cache line belong into the innermost dimension, for SIMD.
+
+Source: Vasilache, Meister, Baskaran and Lethin, "Joint scheduling and layout optimization to enable multi-level vectorization" (2012), whose
+contiguity constraints keep such iterators out of outer dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scopt.scheduler.problem import Draft, Step
+
+# Cost of a unit of a coefficient; an iterator further in costs a little more, so that the original order wins where nothing else decides.
+UNIT, POSITION = 64, 4
+
+
+def small(draft: Draft, step: Step, penalties: Mapping[str, tuple[int, ...]] | None = None) -> None:
+    """The last objective: small coefficients and shifts, outer iterators first. penalties: by statement, more cost for each iterator,
+    for the contiguous ones: they are then taken last."""
+    terms: dict[int, int] = {}
+    for statement in step.statements:
+        space = step.spaces[statement]
+        extra = (penalties or {}).get(statement, (0,) * space.depth)
+        for position in range(len(space.columns)):
+            column = draft.magnitude(draft.coefficient(statement, position))
+            if position < space.depth:
+                terms[column] = UNIT + POSITION * position + extra[position]
+            else:
+                terms[column] = UNIT if position < len(space.columns) - 1 else 1
+    draft.minimize(terms)
+
+
+def kept_out(draft: Draft, statement: str, iterator: int) -> None:
+    """The iterator has no part in this dimension."""
+    draft.require({draft.coefficient(statement, iterator): 1}, equality=True)
+
+
+def innermost(draft: Draft, statement: str, iterator: int, depth: int) -> None:
+    """The dimension is exactly the iterator (and a shift)."""
+    for position in range(depth):
+        draft.require({draft.coefficient(statement, position): 1}, -int(position == iterator), equality=True)

@@ -1,0 +1,38 @@
+"""Proximity: a bound u·p + w on all reuse distances, as small as possible.
+
+Source: Bondhugula et al., "A practical automatic polyhedral parallelizer and locality optimizer" (2008); constraint injection paper, equation (2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from scopt.scheduler.problem import Draft, Edge
+
+# pluto: minimize u₀, u₁, …, w one after the other; isl: the sum of all u, then w.
+ProximityForm = Literal["pluto", "isl"]
+
+
+def bounded(draft: Draft, edges: Iterable[Edge], parameters: tuple[str, ...], form: ProximityForm) -> None:
+    """u·p + w >= sink's date - source's date for all pairs; (u, w) minimal. u >= 0 and w >= 0.
+
+    Two statements may reuse a cell in either order where the edge is an input dependence: bound both signs.
+    """
+    edges = tuple(edges)
+    slopes = [draft.column(f"u[{name}]") for name in parameters]
+    offset = draft.column("w")
+    for edge in edges:
+        for sign in (-1, 1) if edge.dependence.kind == "input" else (-1,):
+            for point in edge.points:
+                terms = {column: sign * factor for column, factor in draft.delay(edge, point).items()}
+                for column, value in zip(slopes, point.parameters, strict=True):
+                    terms[column] = value
+                terms[offset] = point.weight
+                draft.require(terms, equality=point.line)
+    if form == "pluto":
+        for column in slopes:
+            draft.minimize({column: 1})
+    elif slopes:
+        draft.minimize({column: 1 for column in slopes})
+    draft.minimize({offset: 1})

@@ -1,0 +1,25 @@
+"""Validity: no dependence goes backwards (weakly satisfied), or every one goes forwards (strongly satisfied).
+
+Source: Feautrier, "Some efficient solutions to the affine scheduling problem" (1992); constraint injection paper, equation (1). The rows come from generators
+instead of Farkas multipliers: delay >= 0 at every vertex and along every ray.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scopt.scheduler.problem import Draft, Edge
+
+
+def weakly(draft: Draft, edges: Iterable[Edge]) -> None:
+    """Sink's date >= source's date, for all pairs."""
+    for edge in edges:
+        for point in edge.points:
+            draft.require(draft.delay(edge, point), equality=point.line)
+
+
+def strongly(draft: Draft, edges: Iterable[Edge]) -> None:
+    """Sink's date >= source's date + 1, for all pairs."""
+    for edge in edges:
+        for point in edge.points:
+            draft.require(draft.delay(edge, point), -point.weight, equality=point.line)

@@ -1,0 +1,371 @@
+"""The one iterative construction: schedule dimensions from the outermost to the innermost, each the solution of an integer program.
+
+Source: constraint injection paper, Algorithm 1. How a dimension's program is built is a strategy's business (Pluto's, Feautrier's); which statements
+share loops is a fusion policy's; an influence constraint tree adds rows and alternatives. In this order, where a dimension has no solution:
+drop progression where no dependence is left; the node's right sibling; drop the dependences that are carried (the band ends); the closest
+ancestor's right sibling; cut between strongly connected components; no influence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+from scopt.diagnostics import ScoptError
+from scopt.scheduler.constraints.influence import coupled
+from scopt.scheduler.constraints.progression import complete
+from scopt.scheduler.generators import Row
+from scopt.scheduler.influence.tree import InfluenceNode, InfluenceTree
+from scopt.scheduler.problem import Edge, Rows, StatementSpace, Step
+from scopt.scheduler.separation import FusionPolicy, Part, Trial, at_start, components, strongly_connected, when_stuck
+
+Kind = Literal["loop", "scalar", "none"]
+# Called with what the construction does about a tree: an id's last part and a message.
+Log = Callable[[str, str], None]
+
+
+class NoSchedule(ScoptError):
+    """The construction has come to an end without a schedule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked of a dimension beside the usual. node: of the influence constraint tree. coincident: it must carry none of the remaining edges.
+
+    progression: whether statements have to get on; False where an influence asks for one more dimension.
+    """
+
+    node: InfluenceNode | None = None
+    coincident: bool = False
+    progression: bool = True
+
+
+class Strategy(Protocol):
+    """How the row of one dimension is found. bands: dimensions keep respecting what the band has carried, so that they are permutable."""
+
+    @property
+    def bands(self) -> bool: ...
+
+    def solve(self, step: Step, wish: Wish) -> Rows | None:
+        """Rows of the step's statements; None if there are none."""
+        ...
+
+    def finished(self, step: Step) -> bool:
+        """Whether a component needs no further loop."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Statements that have shared everything so far. edges: to be respected by the band; remaining: those that it hasn't carried, as faces."""
+
+    statements: Part
+    edges: tuple[Edge, ...]
+    remaining: tuple[Edge, ...]
+    fresh: bool = True
+    finished: bool = False
+
+    @property
+    def has_carried(self) -> bool:
+        return len(self.edges) != len(self.remaining) or any(len(a.points) != len(b.points) for a, b in zip(self.edges, self.remaining, strict=True))
+
+    def without_carried(self) -> Group:
+        return replace(self, edges=self.remaining, fresh=True)
+
+    def after(self, rows: Rows) -> Group:
+        """The group when a dimension has these rows."""
+        faces = (edge.face(rows) for edge in self.remaining)
+        return replace(self, remaining=tuple(edge for edge in faces if not edge.is_empty), fresh=False)
+
+    def part(self, statements: Part) -> Group:
+        inside = set(statements)
+        left = tuple(edge for edge in self.remaining if edge.source in inside and edge.sink in inside)
+        return Group(statements, left, left)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One row for every statement, and what it is to the statement: a loop, the place in a sequence, or nothing any more."""
+
+    rows: Rows
+    kinds: Mapping[str, Kind]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _State:
+    groups: tuple[Group, ...]
+    dimensions: tuple[Dimension, ...] = ()
+
+    @property
+    def outer(self) -> tuple[Rows, ...]:
+        return tuple(dimension.rows for dimension in self.dimensions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Construction:
+    """One SCoP's schedule. edges: all dependences to respect; inputs: input dependences for proximity; rescue: the strategy for a single SCC that
+    the first one has no dimension for. Raises NoSchedule."""
+
+    spaces: Mapping[str, StatementSpace]
+    edges: tuple[Edge, ...]
+    strategy: Strategy
+    fusion: FusionPolicy
+    rescue: Strategy | None = None
+    inputs: tuple[Edge, ...] = ()
+    tree: InfluenceTree = field(default_factory=InfluenceTree)
+    log: Log = field(default=lambda _id, _message: None)
+
+    def run(self) -> tuple[Dimension, ...]:
+        """The dimensions, outermost first. Two instances of different statements may still have the same date; then no dependence joins them."""
+        if self.tree.branches:
+            found = self.influenced()
+            if found is not None:
+                return found
+            self.log("dropped", "no scenario of the influence constraint tree is feasible: the schedule is made without it")
+        state = self.initial()
+        while not all(group.finished for group in state.groups):
+            state = self.next(state)
+        return state.dimensions
+
+    def initial(self) -> _State:
+        return _State((Group(tuple(self.spaces), self.edges, self.edges),))
+
+    # --- without influence -----------------------------------------------------------------------------------------------------------------
+
+    def next(self, state: _State) -> _State:
+        """One more dimension; groups are independent of each other."""
+        outer, results = state.outer, []
+        for group in state.groups:
+            results.append(self.advance(group, outer))
+        return _extended(state, results, self.spaces)
+
+    def advance(self, group: Group, outer: Sequence[Rows]) -> _Result:
+        """The next dimension of a group: a loop, or a cut."""
+        if self.is_finished(group, outer):
+            return _Result(replace(group, finished=True))
+        if group.fresh and (cut := self.cut(group, outer, start=True)) is not None:
+            return cut
+        rows = self.solve(group, outer, Wish())
+        if rows is not None:
+            return _Result(group.after(rows), rows)
+        if group.has_carried:
+            return self.advance(group.without_carried(), outer)
+        if (cut := self.cut(group, outer, start=False)) is not None:
+            return cut
+        return self.rescued(group, outer)
+
+    def rescued(self, group: Group, outer: Sequence[Rows]) -> _Result:
+        """A dimension of its own by the other strategy; the band ends with it."""
+        rows = self.solve(group, outer, Wish(), self.rescue) if self.rescue is not None else None
+        if rows is None:
+            raise NoSchedule(f"no further dimension for {', '.join(group.statements)}")
+        return _Result(group.after(rows).without_carried(), rows)
+
+    # --- with influence: Algorithm 1 -------------------------------------------------------------------------------------------------------
+
+    def influenced(self) -> tuple[Dimension, ...] | None:
+        """The schedule under the tree; None if no scenario is feasible."""
+        trail = [_Place(self.tree.branches, 0)]
+        backup = [self.initial()]
+        current = backup[0]
+        while True:
+            depth = len(backup) - 1
+            node = trail[depth].node if depth < len(trail) else None
+            results = self.attempt(current, node)
+            if _failed(results) and node is not None and trail[depth].has_sibling:
+                trail[depth] = trail[depth].next
+                self.log("sibling", f"dimension {depth}: '{node.name}' is infeasible, its right sibling '{trail[depth].node.name}' is tried")
+                current = backup[depth]
+                continue
+            if _failed(results) and not (node is not None and node.permutable) and any(g.has_carried for g in _failing(current, results)):
+                self.log("carried", f"dimension {depth}: the carried dependences are dropped, a new band begins")
+                failing = _failing(current, results)
+                current = replace(current, groups=tuple(g.without_carried() if g in failing else g for g in current.groups))
+                continue
+            if _failed(results):
+                above = next((k for k in range(min(depth, len(trail)) - 1, -1, -1) if trail[k].has_sibling), None)
+                if above is not None:
+                    name = trail[above].node.name
+                    trail = [*trail[:above], trail[above].next]
+                    self.log("backtrack", f"dimension {depth} has no solution: back to dimension {above}, from '{name}' to '{trail[above].node.name}'")
+                    backup = backup[: above + 1]
+                    current = backup[above]
+                    continue
+                cut = [r if r is not None else self.cut(g, current.outer, start=False) for g, r in zip(current.groups, results, strict=True)]
+                if _failed(cut):
+                    if node is not None or len(trail) > depth:
+                        return None
+                    cut = [r if r is not None else self.rescued(g, current.outer) for g, r in zip(current.groups, cut, strict=True)]
+                else:
+                    self.log("cut", f"dimension {depth}: strongly connected components are cut apart")
+                results = cut
+            current = _extended(current, [r for r in results if r is not None], self.spaces)
+            if node is not None:
+                children = node.children
+                if children:
+                    trail = [*trail[: depth + 1], _Place(children, 0)]
+                else:
+                    self.log("reached", f"scenario '{' / '.join(place.node.name for place in trail[: depth + 1])}' holds")
+                    trail = trail[: depth + 1]
+            pending = node is not None and bool(node.children)
+            if not pending and all(self.is_finished(group, current.outer) for group in current.groups):
+                return current.dimensions
+            backup.append(current)
+
+    def attempt(self, state: _State, node: InfluenceNode | None) -> list[_Result | None]:
+        """The next dimension of all groups under a node's rows; None for a group that has none."""
+        if node is None:
+            return [self.uninfluenced(group, state.outer) for group in state.groups]
+        depth = len(state.dimensions)
+        results: dict[Part, _Result | None] = {}
+        for cluster in _clusters(state.groups, coupled(node.rows, depth)):
+            together = _merged(cluster)
+            wish = Wish(_restricted(node, together.statements), coincident=node.parallel)
+            rows = self.solve(together, state.outer, wish)
+            if rows is None and not together.remaining:
+                self.log("progression", f"dimension {depth}: no dependence is left, progression is dropped")
+                rows = self.solve(together, state.outer, replace(wish, progression=False))
+            for group in cluster:
+                results[group.statements] = None if rows is None else _Result(group.after(rows), {name: rows[name] for name in group.statements})
+        return [results[group.statements] for group in state.groups]
+
+    def uninfluenced(self, group: Group, outer: Sequence[Rows]) -> _Result | None:
+        """The next dimension of a group beyond the tree's leaves."""
+        if self.is_finished(group, outer):
+            return _Result(replace(group, finished=True))
+        rows = self.solve(group, outer, Wish())
+        return None if rows is None else _Result(group.after(rows), rows)
+
+    # --- one group -------------------------------------------------------------------------------------------------------------------------
+
+    def is_finished(self, group: Group, outer: Sequence[Rows]) -> bool:
+        return not group.remaining and all(complete(self.step((name,), group, outer), name) for name in group.statements)
+
+    def step(self, part: Part, group: Group, outer: Sequence[Rows]) -> Step:
+        def within(edges: Iterable[Edge]) -> tuple[Edge, ...]:
+            return tuple(edge for edge in edges if edge.source in part and edge.sink in part)
+
+        return Step(self.spaces, part, within(group.edges), within(group.remaining), within(self.inputs), tuple(outer))
+
+    def solve(self, group: Group, outer: Sequence[Rows], wish: Wish, strategy: Strategy | None = None) -> Rows | None:
+        """Rows of all statements of a group: each component's own program. None if some component has no solution, or nothing is left to do."""
+        strategy = strategy or self.strategy
+        edges = group.edges if strategy.bands else group.remaining
+        group = replace(group, edges=edges)
+        tied = coupled(wish.node.rows, len(outer)) if wish.node is not None else []
+        found: dict[str, Row] = {}
+        progress = not wish.progression or wish.node is not None
+        for part in components(group.statements, group.edges, tied):
+            step = self.step(part, group, outer)
+            if wish.node is None and strategy.finished(step):
+                found |= {name: self.spaces[name].zero for name in part}
+                continue
+            rows = strategy.solve(step, wish)
+            if rows is None:
+                return None
+            found |= rows
+            progress = True
+        if wish.progression and all(complete(self.step((name,), group, outer), name) for name in group.statements) and strategy.bands:
+            return None
+        return {name: found[name] for name in group.statements} if progress else None
+
+    def cut(self, group: Group, outer: Sequence[Rows], *, start: bool) -> _Result | None:
+        """The group cut into a sequence of groups by the fusion policy; None if it stays whole."""
+        parts = strongly_connected(group.statements, group.remaining)
+        if len(parts) < 2:
+            return None
+
+        def attempt(part: Part) -> Trial:
+            inner = group.part(part)
+            return Trial(
+                self.solve(inner, outer, Wish()) is not None,
+                self.solve(inner, outer, Wish(coincident=True)) is not None,
+            )
+
+        related = (*group.remaining, *self.inputs)
+        groups = at_start(self.fusion, parts, related, self.spaces, attempt) if start else when_stuck(self.fusion, parts, self.spaces, attempt)
+        if len(groups) < 2:
+            return None
+        textual = {name: k for k, name in enumerate(self.spaces)}
+        ordered = [tuple(sorted(part, key=lambda name: textual[name])) for part in groups]
+        rows = {name: (*self.spaces[name].zero[:-1], place) for place, part in enumerate(ordered) for name in part}
+        return _Result(group, rows, tuple(group.part(part) for part in ordered))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Result:
+    """A group after one more dimension. rows: None if it needed none. parts: what a cut has made of it."""
+
+    group: Group
+    rows: Rows | None = None
+    parts: tuple[Group, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A node among its siblings."""
+
+    siblings: tuple[InfluenceNode, ...]
+    position: int
+
+    @property
+    def node(self) -> InfluenceNode:
+        return self.siblings[self.position]
+
+    @property
+    def has_sibling(self) -> bool:
+        return self.position + 1 < len(self.siblings)
+
+    @property
+    def next(self) -> _Place:
+        return _Place(self.siblings, self.position + 1)
+
+
+def _extended(state: _State, results: Sequence[_Result], spaces: Mapping[str, StatementSpace]) -> _State:
+    rows: dict[str, Row] = {}
+    kinds: dict[str, Kind] = {}
+    groups: list[Group] = []
+    for result in results:
+        names = result.group.statements
+        if result.parts:
+            groups += result.parts
+            kind: Kind = "scalar"
+        else:
+            groups.append(result.group)
+            kind = "loop" if result.rows is not None else "none"
+        for name in names:
+            rows[name] = result.rows[name] if result.rows is not None else spaces[name].zero
+            kinds[name] = kind
+    if all(kind == "none" for kind in kinds.values()):
+        return replace(state, groups=tuple(groups))
+    ordered = {name: rows[name] for name in spaces}
+    return _State(tuple(groups), (*state.dimensions, Dimension(ordered, kinds)))
+
+
+def _failed(results: Iterable[_Result | None]) -> bool:
+    return any(result is None for result in results)
+
+
+def _failing(state: _State, results: Sequence[_Result | None]) -> list[Group]:
+    return [group for group, result in zip(state.groups, results, strict=True) if result is None]
+
+
+def _restricted(node: InfluenceNode, statements: Part) -> InfluenceNode:
+    """The node with those rows only that concern some of the statements."""
+    inside = set(statements)
+    return replace(node, rows=tuple(row for row in node.rows if inside & {c.statement for _, c in row.terms}))
+
+
+def _clusters(groups: Sequence[Group], tied: Sequence[set[str]]) -> list[list[Group]]:
+    """Groups that rows tie together have to be solved together."""
+    everything = tuple(name for group in groups for name in group.statements)
+    whole = [set(group.statements) for group in groups]
+    parts = components(everything, (), (*tied, *whole))
+    return [[group for group in groups if group.statements[0] in part] for part in parts]
+
+
+def _merged(groups: Sequence[Group]) -> Group:
+    statements = tuple(name for group in groups for name in group.statements)
+    edges = tuple(edge for group in groups for edge in group.edges)
+    return Group(statements, edges, tuple(edge for group in groups for edge in group.remaining))

@@ -1,0 +1,88 @@
+"""Feautrier's algorithm: each dimension carries as many dependences as it can and keeps the latency small; what is left is parallel.
+
+Source: Feautrier, "Some efficient solutions to the affine scheduling problem", parts I (one-dimensional time) and II (multidimensional time), 1992.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.model import Dependences, Scop
+from scopt.options import Options
+from scopt.scheduler.assemble import schedule_tree
+from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.constraints.coincidence import coincident
+from scopt.scheduler.constraints.contiguity import small
+from scopt.scheduler.constraints.feautrier import carrying, early
+from scopt.scheduler.constraints.influence import injected
+from scopt.scheduler.constraints.progression import complete
+from scopt.scheduler.constraints.validity import weakly
+from scopt.scheduler.construct import Construction, Strategy, Wish
+from scopt.scheduler.ilp import lexmin
+from scopt.scheduler.influence.tree import InfluenceTree
+from scopt.scheduler.journal import Journal
+from scopt.scheduler.live_ranges import with_reuse_where_needed
+from scopt.scheduler.pluto import PlutoStrategy
+from scopt.scheduler.problem import Bounds, Draft, Edge, Rows, Step, statement_spaces
+
+# Of iterators' and parameters' coefficients, tried one after the other.
+COEFFICIENTS = (4, 32)
+
+
+@dataclass(frozen=True, slots=True)
+class FeautrierScheduler:
+    """`--scheduler feautrier`: minimal latency. Statements share time until something has to be cut apart, unless the fusion policy says otherwise."""
+
+    def schedule(self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None) -> ScheduleResult:
+        spaces = statement_spaces(scop)
+        fusion = "max" if options.fusion == "auto" else options.fusion
+        journal = Journal(scop.location)
+
+        def construct(edges: tuple[Edge, ...]) -> isl.Schedule:
+            journal.clear()
+            made = Construction(spaces, edges, FeautrierStrategy(), fusion, tree=influence or InfluenceTree(), log=journal)
+            return schedule_tree(scop, spaces, made.run())
+
+        return ScheduleResult(with_reuse_where_needed(scop, deps, construct), tuple(journal.remarks))
+
+
+@dataclass(frozen=True, slots=True)
+class FeautrierStrategy:
+    """carry as much as possible ∧ validity of the rest, then latency; once nothing is left to carry, linearly independent dimensions."""
+
+    after: Strategy = PlutoStrategy(negative=False)
+    bands: bool = False
+
+    def finished(self, step: Step) -> bool:
+        return not step.remaining and all(complete(step, name) for name in step.statements)
+
+    def solve(self, step: Step, wish: Wish) -> Rows | None:
+        if not step.remaining:
+            return self.after.solve(step, wish)
+        for largest in COEFFICIENTS:
+            rows = self._solved(step, wish, Bounds(largest, negative=True, parametric=True))
+            if rows is not None:
+                return rows
+        return None
+
+    def _solved(self, step: Step, wish: Wish, bounds: Bounds) -> Rows | None:
+        draft = Draft(step.spaces, bounds)
+        for name in step.statements:
+            draft.add_statement(name)
+        if wish.coincident:
+            coincident(draft, step.remaining)
+            weakly(draft, step.remaining)
+        else:
+            carrying(draft, step.remaining)
+        if wish.node is not None:
+            injected(draft, wish.node.rows, step.outer, dict(step.spaces))
+        early(draft, step, step.spaces[step.statements[0]].parameters)
+        small(draft, step)
+        point = lexmin(draft.program())
+        if point is None:
+            return None
+        rows = draft.solution(point)
+        advances = wish.coincident or any(len(edge.face(rows).points) < len(edge.points) for edge in step.remaining)
+        return rows if advances else None

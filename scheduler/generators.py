@@ -1,0 +1,192 @@
+"""Generators of rational polyhedra: vertices, rays and lines by the double description method, in exact integers.
+
+An affine function is non-negative on a polyhedron exactly if it is so at every vertex, its linear part is so along every ray and zero along
+every line. That is Farkas' lemma without multipliers: one row over the function's coefficients for each generator.
+Source: Motzkin et al., "The double description method" (1953); Fukuda and Prodon, "Double description method revisited" (1996), for adjacency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import gcd
+
+import islpy as isl
+
+Row = tuple[int, ...]
+
+# Constraints with larger constants are dropped (types' limits, such as n <= 2147483647): a larger polyhedron is safe, and has small numbers.
+MAX_CONSTANT = 1 << 28
+
+
+@dataclass(frozen=True, slots=True)
+class Generators:
+    """A polyhedron in homogeneous form: {x : (x, 1) is a combination of rays with factors >= 0 and of lines}.
+
+    rays: (direction…, weight): weight > 0 is the vertex direction/weight, 0 a ray of the recession cone. lines: (direction…, 0).
+    Without any ray of positive weight the polyhedron is empty. All are integer vectors without common factor.
+    """
+
+    rays: tuple[Row, ...]
+    lines: tuple[Row, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(ray[-1] > 0 for ray in self.rays)
+
+    def projected(self, columns: Sequence[int]) -> Generators:
+        """The generators of the projection onto some columns (the weight is kept): not minimal, but right."""
+
+        def project(rows: Iterable[Row]) -> tuple[Row, ...]:
+            kept = (normalized((*(row[k] for k in columns), row[-1])) for row in rows)
+            return tuple(dict.fromkeys(row for row in kept if any(row)))
+
+        return Generators(project(self.rays), project(self.lines))
+
+
+def normalized(row: Sequence[int]) -> Row:
+    """The row without its entries' common factor; its sign stays."""
+    factor = gcd(*row)
+    return tuple(row) if factor <= 1 else tuple(value // factor for value in row)
+
+
+def generators_of_cone(inequalities: Sequence[Row], equalities: Sequence[Row], width: int) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """(extreme rays, lines) of {y ∈ Qʷⁱᵈᵗʰ : a·y >= 0 for inequalities, = 0 for equalities}, as integer vectors."""
+    basis = nullspace(equalities, width)
+    # In coordinates of the basis the equalities are gone.
+    reduced = {normalized([_dot(row, vector) for vector in basis]) for row in inequalities}
+    rays, lines = _double_description(sorted(reduced, key=_insertion_key), len(basis))
+
+    def back(vector: Row) -> Row:
+        return normalized([sum(x * b[k] for x, b in zip(vector, basis, strict=True)) for k in range(width)])
+
+    return tuple(back(ray) for ray in rays), tuple(back(line) for line in lines)
+
+
+def _insertion_key(row: Row) -> tuple[int, ...]:
+    """Simple constraints on the last columns first: the order decides how many rays there are in between."""
+    return (*(abs(value) for value in reversed(row)), *row)
+
+
+def _double_description(inequalities: Sequence[Row], width: int) -> tuple[list[Row], list[Row]]:
+    """Insert one inequality at a time. A ray carries the set of the inequalities that it saturates, as bits."""
+    lines: list[Row] = [tuple(int(k == position) for k in range(width)) for position in range(width)]
+    rays: list[tuple[Row, int]] = []
+    for number, row in enumerate(inequalities):
+        if not any(row):
+            continue
+        bit, before = 1 << number, (1 << number) - 1
+        pivot = next((line for line in lines if _dot(row, line)), None)
+        if pivot is not None:
+            lines.remove(pivot)
+            value = _dot(row, pivot)
+            if value < 0:
+                pivot, value = tuple(-x for x in pivot), -value
+            lines = [_combined(value, line, -_dot(row, line), pivot) for line in lines]
+            rays = [(_combined(value, ray, -_dot(row, ray), pivot), zeros | bit) for ray, zeros in rays]
+            rays.append((pivot, before))
+            continue
+        signed = [(ray, zeros, _dot(row, ray)) for ray, zeros in rays]
+        negative = [item for item in signed if item[2] < 0]
+        if not negative:
+            rays = [(ray, zeros | bit if value == 0 else zeros) for ray, zeros, value in signed]
+            continue
+        positive = [item for item in signed if item[2] > 0]
+        rays = [(ray, zeros) for ray, zeros, _ in positive] + [(ray, zeros | bit) for ray, zeros, value in signed if value == 0]
+        masks = [zeros for _, zeros, _ in signed]
+        for up, up_zeros, up_value in positive:
+            for down, down_zeros, down_value in negative:
+                common = up_zeros & down_zeros
+                # Adjacent: no third ray lies on all facets that these two share.
+                if sum(1 for mask in masks if mask & common == common) == 2:
+                    rays.append((_combined(up_value, down, -down_value, up), common | bit))
+    return [ray for ray, _ in rays], lines
+
+
+def _combined(a: int, first: Row, b: int, second: Row) -> Row:
+    return normalized([a * x + b * y for x, y in zip(first, second, strict=True)])
+
+
+def _dot(a: Sequence[int], b: Sequence[int]) -> int:
+    return sum(x * y for x, y in zip(a, b, strict=True) if x and y)
+
+
+def nullspace(rows: Sequence[Row], width: int) -> list[Row]:
+    """An integer basis of {y : row·y = 0 for all rows} (over the rationals), by fraction-free elimination."""
+    matrix: list[list[int]] = []
+    pivots: list[int] = []
+    for row in rows:
+        rest = list(row)
+        for line, pivot in zip(matrix, pivots, strict=True):
+            if rest[pivot]:
+                rest = list(_combined(line[pivot], tuple(rest), -rest[pivot], tuple(line)))
+        # The entry of least size as pivot keeps the numbers small.
+        pivot = min((k for k in range(width) if rest[k]), key=lambda k: abs(rest[k]), default=-1)
+        if pivot < 0:
+            continue
+        if rest[pivot] < 0:
+            rest = [-value for value in rest]
+        matrix = [list(_combined(rest[pivot], tuple(line), -line[pivot], tuple(rest))) if line[pivot] else line for line in matrix]
+        matrix = [[-v for v in line] if line[p] < 0 else line for line, p in zip(matrix, pivots, strict=True)]
+        matrix.append(rest)
+        pivots.append(pivot)
+    free = [k for k in range(width) if k not in pivots]
+    scale = reduce(lambda a, b: a * b // gcd(a, b), (line[p] for line, p in zip(matrix, pivots, strict=True)), 1)
+    basis = []
+    for column in free:
+        vector = [0] * width
+        vector[column] = scale
+        for line, pivot in zip(matrix, pivots, strict=True):
+            vector[pivot] = -line[column] * scale // line[pivot]
+        basis.append(normalized(vector))
+    return basis
+
+
+def generators(piece: isl.BasicSet) -> Generators:
+    """The generators of a basic set's rational relaxation, in columns (parameters, set dimensions, 1).
+
+    Existentially quantified dimensions are lifted into the space, with their definitions as constraints, and projected away at the end.
+    Constraints with constants beyond `MAX_CONSTANT` are left out.
+    """
+    equalities, inequalities = constraint_rows(piece)
+    visible = piece.dim(isl.dim_type.param) + piece.dim(isl.dim_type.set)
+    width = visible + piece.dim(isl.dim_type.div) + 1
+    weight = tuple([0] * (width - 1) + [1])
+    rays, lines = generators_of_cone([*inequalities, weight], equalities, width)
+    return Generators(rays, lines).projected(range(visible))
+
+
+def constraint_rows(piece: isl.BasicSet) -> tuple[list[Row], list[Row]]:
+    """(equalities, inequalities >= 0) over (parameters, set dimensions, divisions, 1)."""
+    kinds = (isl.dim_type.param, isl.dim_type.set, isl.dim_type.div, isl.dim_type.cst)
+    equalities = [row for row in _rows(piece.equalities_matrix(*kinds)) if abs(row[-1]) < MAX_CONSTANT]
+    inequalities = [row for row in _rows(piece.inequalities_matrix(*kinds)) if abs(row[-1]) < MAX_CONSTANT]
+    local = piece.get_local_space()
+    visible = piece.dim(isl.dim_type.param) + piece.dim(isl.dim_type.set)
+    for number in range(piece.dim(isl.dim_type.div)):
+        inequalities += _definition(local.get_div(number), visible, number)
+    return equalities, inequalities
+
+
+def _definition(div: isl.Aff, visible: int, number: int) -> list[Row]:
+    """q = ⌊e / d⌋ as 0 <= e - d·q <= d - 1; nothing for a division that isl doesn't define."""
+    if div.is_nan():
+        return []
+    denominator = div.get_denominator_val()
+    aff = div.scale_val(denominator)
+    kinds = (isl.dim_type.param, isl.dim_type.in_, isl.dim_type.div)
+    row = [_integer(aff.get_coefficient_val(kind, k)) for kind in kinds for k in range(aff.dim(kind))]
+    divisor = _integer(denominator)
+    row[visible + number] -= divisor
+    constant = _integer(aff.get_constant_val())
+    return [(*row, constant), (*(-value for value in row), divisor - 1 - constant)]
+
+
+def _rows(matrix: isl.Mat) -> list[Row]:
+    columns = range(matrix.cols())
+    return [tuple(_integer(matrix.get_element_val(line, column)) for column in columns) for line in range(matrix.rows())]
+
+
+def _integer(value: isl.Val) -> int:
+    return int(str(value)) if not value.is_int() or value.abs().ge(isl.Val(1 << 40)) else int(value.get_num_si())

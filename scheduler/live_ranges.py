@@ -1,0 +1,29 @@
+"""Which dependences a construction has to respect: private arrays' reuse pairs only where their live ranges would overlap otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import islpy as isl
+
+from scopt.model import Dependences, Scop
+from scopt.scheduler.problem import Edge, edges_of
+from scopt.verify import overlapping_private
+
+
+def with_reuse_where_needed(
+    scop: Scop, deps: Dependences, schedule: Callable[[tuple[Edge, ...]], isl.Schedule], *, always: bool = False
+) -> isl.Schedule:
+    """The tree that `schedule` makes of all flow dependences, and of anti and output ones over arrays that are not private.
+
+    Where the tree lets live ranges of a private array overlap, that array's pairs join, and it is made again. always: they join from the beginning.
+    """
+    private = {name for name, array in scop.arrays.items() if array.private}
+    enforced = set(private) if always else set[str]()
+    while True:
+        kept = [d for d in deps.select("flow", "anti", "output") if d.kind == "flow" or d.array not in private or d.array in enforced]
+        tree = schedule(edges_of(scop, kept))
+        overlapping = set(overlapping_private(scop, deps, tree.get_map())) - enforced
+        if not overlapping:
+            return tree
+        enforced |= overlapping

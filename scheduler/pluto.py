@@ -1,0 +1,83 @@
+"""Pluto's algorithm: permutable bands with small reuse distances, outer loops parallel where dependences allow.
+
+Source: Bondhugula et al., "A practical automatic polyhedral parallelizer and locality optimizer" (2008); with negative coefficients, Bondhugula,
+Acharya and Cohen, "The Pluto+ algorithm" (2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from scopt.scheduler.constraints.coincidence import coincident
+from scopt.scheduler.constraints.contiguity import small
+from scopt.scheduler.constraints.influence import injected
+from scopt.scheduler.constraints.progression import complete, progressing
+from scopt.scheduler.constraints.proximity import ProximityForm, bounded
+from scopt.scheduler.constraints.validity import weakly
+from scopt.scheduler.construct import Wish
+from scopt.scheduler.ilp import Program, lexmin
+from scopt.scheduler.problem import Bounds, Draft, Rows, Step
+
+# Bounds of coefficients, tried one after the other: small programs first.
+COEFFICIENTS = (4, 32)
+
+
+@dataclass(frozen=True, slots=True)
+class PlutoStrategy:
+    """validity ∧ progression ∧ proximity, and small coefficients last.
+
+    form: of the proximity function. negative: allow negative coefficients where that brings dependences closer together or makes a dimension possible
+    at all. penalties: of iterators that are to stay inside, see `contiguity.small`.
+    """
+
+    form: ProximityForm = "isl"
+    negative: bool = True
+    penalties: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    bands: bool = True
+
+    def finished(self, step: Step) -> bool:
+        return not step.remaining and all(complete(step, name) for name in step.statements)
+
+    def solve(self, step: Step, wish: Wish) -> Rows | None:
+        best: tuple[tuple[int, ...], Rows] | None = None
+        for bounds in self._attempts():
+            found = self._solved(step, wish, bounds)
+            if found is None:
+                continue
+            if best is None or found[0] < best[0]:
+                best = found
+            if not any(best[0]) or bounds.negative:
+                break  # no distance at all: nothing is better
+        return None if best is None else best[1]
+
+    def _attempts(self) -> list[Bounds]:
+        small_bounds, large = COEFFICIENTS
+        signs = (False, True) if self.negative else (False,)
+        return [*(Bounds(small_bounds, negative=sign) for sign in signs), *(Bounds(large, negative=sign) for sign in signs)]
+
+    def _solved(self, step: Step, wish: Wish, bounds: Bounds) -> tuple[tuple[int, ...], Rows] | None:
+        """(values of the proximity function, rows)."""
+        draft = Draft(step.spaces, bounds)
+        for name in step.statements:
+            draft.add_statement(name)
+        weakly(draft, step.edges)
+        if wish.coincident:
+            coincident(draft, step.remaining)
+        if wish.progression:
+            progressing(draft, step)
+        if wish.node is not None:
+            injected(draft, wish.node.rows, step.outer, dict(step.spaces))
+        parameters = step.spaces[step.statements[0]].parameters
+        bounded(draft, (*step.edges, *step.inputs), parameters, self.form)
+        distances = len(draft.objectives)
+        small(draft, step, self.penalties)
+        program = draft.program()
+        point = lexmin(program)
+        if point is None:
+            return None
+        return _values(program, point)[:distances], draft.solution(point)
+
+
+def _values(program: Program, point: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sum(factor * point[column] for column, factor in objective) for objective in program.objectives)

@@ -1,0 +1,48 @@
+"""`--scheduler pluto`: the construction with Pluto's strategy, a fusion policy and Feautrier's as the rescue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.model import Dependences, Scop
+from scopt.options import Options
+from scopt.scheduler.assemble import schedule_tree
+from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.constraints.proximity import ProximityForm
+from scopt.scheduler.construct import Construction
+from scopt.scheduler.feautrier import FeautrierStrategy
+from scopt.scheduler.influence.tree import InfluenceTree
+from scopt.scheduler.journal import Journal
+from scopt.scheduler.live_ranges import with_reuse_where_needed
+from scopt.scheduler.pluto import PlutoStrategy
+from scopt.scheduler.problem import Edge, edges_of, statement_spaces
+from scopt.scheduler.separation import FusionPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class PlutoScheduler:
+    """Permutable bands with small reuse distances.
+
+    form: of the proximity function. negative: allow negative coefficients. default_fusion: the policy where the options leave the choice.
+    """
+
+    form: ProximityForm = "isl"
+    negative: bool = True
+    default_fusion: FusionPolicy = "no"
+
+    def schedule(self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None) -> ScheduleResult:
+        spaces = statement_spaces(scop)
+        strategy = PlutoStrategy(self.form, self.negative)
+        fusion = self.default_fusion if options.fusion == "auto" else options.fusion
+        inputs = edges_of(scop, deps.select("input"))
+        tree = influence or InfluenceTree()
+        journal = Journal(scop.location)
+
+        def construct(edges: tuple[Edge, ...]) -> isl.Schedule:
+            journal.clear()
+            made = Construction(spaces, edges, strategy, fusion, FeautrierStrategy(), inputs, tree, journal)
+            return schedule_tree(scop, spaces, made.run())
+
+        return ScheduleResult(with_reuse_where_needed(scop, deps, construct), tuple(journal.remarks))
