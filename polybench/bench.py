@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import shlex
 import signal
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from types import FrameType
 
 import scopt
 from scopt.diagnostics import InputError
+from scopt.polybench.arguments import defines, name_list, positive, seconds, words
 from scopt.polybench.catalog import Kernel, load_suite, own_suite, select
 from scopt.polybench.measure import Plan, measure
 from scopt.polybench.plot import draw, require_plotting
@@ -65,8 +65,8 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments` (the process's own by default); its exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    options = make_parser().parse_args(join_flag_values(words))
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = make_parser().parse_args(join_flag_values(given))
     if arguments is None:  # the process is ours: being terminated ends what it started, too
         signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -105,17 +105,17 @@ def make_parser() -> argparse.ArgumentParser:
     what.add_argument("--suite", type=Path, metavar="DIR", help="root of a PolyBench/C tree (default: the kernels that come with scopt)")
     what.add_argument("--size", type=_size, default="LARGE", metavar="SIZE", help=f"data set of the timed runs: {', '.join(SIZES)} (LARGE)")
     what.add_argument("--check-size", type=_size, default="SMALL", metavar="SIZE", help="data set of the check (SMALL)")
-    what.add_argument("--defs", type=_defines, default=(), metavar="'-DN=...'", help="macros for the timed runs, in place of --size")
+    what.add_argument("--defs", type=defines, default=(), metavar="'-DN=...'", help="macros for the timed runs, in place of --size")
     how = parser.add_argument_group("configurations")
-    how.add_argument("--cc", type=_names, default=("gcc",), metavar="CC,...", help="compilers, the first one's original is the baseline (gcc)")
+    how.add_argument("--cc", type=name_list, default=("gcc",), metavar="CC,...", help="compilers, the first one's original is the baseline (gcc)")
     how.add_argument("--against", type=_peers, default=(), metavar="PEER,...", help="other optimizers: polly, graphite, pluto, or all")
-    how.add_argument("--scheduler", type=_names, default=(), metavar="NAME,...", help="schedulers of scopt, each one a configuration")
-    how.add_argument("--scopt-flags", type=_words, default=(), metavar="'FLAGS'", help="more options for scopt")
-    how.add_argument("--scopt-command", type=_words, default=(), metavar="'CMD'", help="run CMD in place of this installation's scopt")
+    how.add_argument("--scheduler", type=name_list, default=(), metavar="NAME,...", help="schedulers of scopt, each one a configuration")
+    how.add_argument("--scopt-flags", type=words, default=(), metavar="'FLAGS'", help="more options for scopt")
+    how.add_argument("--scopt-command", type=words, default=(), metavar="'CMD'", help="run CMD in place of this installation's scopt")
     runs = parser.add_argument_group("runs")
-    runs.add_argument("--threads", type=_positive, default=2, metavar="N", help="OpenMP threads (2)")
-    runs.add_argument("--runs", type=_positive, default=3, metavar="N", help="timed runs of each program (3)")
-    runs.add_argument("--timeout", type=_seconds, default=600.0, metavar="S", help="seconds for each transformation, compilation and run (600)")
+    runs.add_argument("--threads", type=positive, default=2, metavar="N", help="OpenMP threads (2)")
+    runs.add_argument("--runs", type=positive, default=3, metavar="N", help="timed runs of each program (3)")
+    runs.add_argument("--timeout", type=seconds, default=600.0, metavar="S", help="seconds for each transformation, compilation and run (600)")
     out = parser.add_argument_group("output")
     out.add_argument("--json", type=Path, metavar="F", help="write all results to F, complete after each kernel")
     out.add_argument("--plot", type=Path, metavar="F.svg", help="draw the speedups as bars (.svg, .pdf, .png; needs matplotlib)")
@@ -222,15 +222,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 # --- argument types ------------------------------------------------------------------------------------------------------------------
 
 
-def _names(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    if not names:
-        raise argparse.ArgumentTypeError("a list of names, separated by commas, is expected")
-    return names
-
-
 def _peers(text: str) -> tuple[str, ...]:
-    names = PEERS if text == "all" else _names(text)
+    names = PEERS if text == "all" else name_list(text)
     unknown = [name for name in names if name not in PEERS]
     if unknown:
         raise argparse.ArgumentTypeError(f"unknown peer '{unknown[0]}' (known: {', '.join(PEERS)}, or all)")
@@ -241,38 +234,6 @@ def _size(text: str) -> str:
     if text.upper() not in SIZES:
         raise argparse.ArgumentTypeError(f"unknown size '{text}' (known: {', '.join(SIZES)})")
     return text.upper()
-
-
-def _words(text: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(text))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
-
-
-def _defines(text: str) -> tuple[str, ...]:
-    words = _words(text)
-    wrong = [word for word in words if not word.startswith("-D")]
-    if wrong:
-        raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not of the form -DNAME=VALUE")
-    return words
-
-
-def _positive(text: str) -> int:
-    value = int(text) if text.isdecimal() else 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
-    return value
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0")
-    return value
 
 
 if __name__ == "__main__":

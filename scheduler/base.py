@@ -14,14 +14,27 @@ from scopt.scheduler.influence.tree import InfluenceTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TileShape:
+    """Other hyperplanes for the tiles of a band than the band's own members, so that all tiles of a wavefront can start at once (diamond tiling).
+
+    statements: names of all that the band holds. rows: the hyperplanes of the tile loops, fewer than the band's members or as many; the band itself
+    orders the points of a tile.
+    """
+
+    statements: frozenset[str]
+    rows: isl.MultiUnionPwAff
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ScheduleResult:
-    """A schedule tree over the SCoP's domain, and what its scheduler has to say about it.
+    """A schedule tree over the SCoP's domain, and what its scheduler has to say about it. shapes: of tiles, for bands with no parallel member.
 
     Whatever the tree claims (permutable, coincident) is recomputed from the dependences by `scopt.scheduler.bands`.
     """
 
     tree: isl.Schedule
     remarks: tuple[Remark, ...] = ()
+    shapes: tuple[TileShape, ...] = ()
 
 
 class Scheduler(Protocol):

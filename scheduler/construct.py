@@ -186,9 +186,10 @@ class Construction:
             if _failed(results):
                 above = next((k for k in range(min(depth, len(trail)) - 1, -1, -1) if trail[k].has_sibling), None)
                 if above is not None:
-                    name = trail[above].node.name
+                    left = trail[above].node.name
                     trail = [*trail[:above], trail[above].next]
-                    self.log("backtrack", f"dimension {depth} has no solution: back to dimension {above}, from '{name}' to '{trail[above].node.name}'")
+                    right = trail[above].node.name
+                    self.log("backtrack", f"dimension {depth} has no solution: back to dimension {above}, from '{left}' to '{right}'")
                     backup = backup[: above + 1]
                     current = backup[above]
                     continue

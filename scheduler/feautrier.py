@@ -19,7 +19,7 @@ from scopt.scheduler.constraints.feautrier import carrying, early
 from scopt.scheduler.constraints.influence import injected
 from scopt.scheduler.constraints.progression import complete
 from scopt.scheduler.constraints.validity import weakly
-from scopt.scheduler.construct import Construction, Strategy, Wish
+from scopt.scheduler.construct import Construction, Wish
 from scopt.scheduler.ilp import lexmin
 from scopt.scheduler.influence.tree import InfluenceTree
 from scopt.scheduler.journal import Journal
@@ -33,7 +33,7 @@ COEFFICIENTS = (4, 32)
 
 @dataclass(frozen=True, slots=True)
 class FeautrierScheduler:
-    """`--scheduler feautrier`: minimal latency. Statements share time until something has to be cut apart, unless the fusion policy says otherwise."""
+    """`--scheduler feautrier`: minimal latency. Statements share time as long as a dimension can serve them all, or as the fusion policy says."""
 
     def schedule(self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None) -> ScheduleResult:
         spaces = statement_spaces(scop)
@@ -52,7 +52,6 @@ class FeautrierScheduler:
 class FeautrierStrategy:
     """carry as much as possible ∧ validity of the rest, then latency; once nothing is left to carry, linearly independent dimensions."""
 
-    after: Strategy = PlutoStrategy(negative=False)
     bands: bool = False
 
     def finished(self, step: Step) -> bool:
@@ -60,7 +59,7 @@ class FeautrierStrategy:
 
     def solve(self, step: Step, wish: Wish) -> Rows | None:
         if not step.remaining:
-            return self.after.solve(step, wish)
+            return PlutoStrategy(negative=False).solve(step, wish)
         for largest in COEFFICIENTS:
             rows = self._solved(step, wish, Bounds(largest, negative=True, parametric=True))
             if rows is not None:

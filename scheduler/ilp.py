@@ -170,9 +170,10 @@ def isl_lexmin(program: Program) -> tuple[int, ...] | None:
             for column, value in enumerate(values):
                 matrix = matrix.set_element_val(position, column, isl.Val(value))
         matrices.append(matrix)
+    equalities, inequalities = matrices
     kinds = (isl.dim_type.set, isl.dim_type.div, isl.dim_type.param, isl.dim_type.cst)
     space = isl.Space.set_alloc(context, 0, width)
-    least = isl.BasicSet.from_constraint_matrices(space, *matrices, *kinds).lexmin()
+    least = isl.BasicSet.from_constraint_matrices(space, equalities, inequalities, *kinds).lexmin()
     if least.is_empty():
         return None
     point = least.sample_point()

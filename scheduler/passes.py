@@ -11,20 +11,24 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from scopt.isl_utils import sets_of
-from scopt.model import Dependences, LoopMark, MarkedSchedule, Scop
+from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, Scop
 from scopt.options import Options
-from scopt.scheduler.bands import Ordered, active, distances, is_coincident, ordered, private_arrays, with_properties, zero
+from scopt.scheduler.bands import Ordered, active, distances, is_coincident, nonnegative, ordered, private_arrays, with_properties, zero
+from scopt.scheduler.base import TileShape
 from scopt.scheduler.fusion import fuse_loops
+from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.restructure import distributable, has_inner_bands, leaf_parts, reordered, sequence_of, topological
 from scopt.scheduler.sinking import sink_loops
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
 from scopt.scheduler.tiling import (
     DEFAULT_TILE,
     DEFAULT_VECTOR_TILE,
+    DIAMOND_TILE,
     PARALLEL_VECTOR_TILE,
     SMALL_WAVEFRONT_TILE,
     WAVEFRONT_TILE,
     atomic,
+    shaped_tiles,
     sizes_for,
     tiled,
     wavefront,
@@ -33,13 +37,24 @@ from scopt.scheduler.tiling import (
 _BAND = isl.schedule_node_type.band
 
 
-def apply_passes(scop: Scop, deps: Dependences, tree: isl.Schedule, options: Options) -> MarkedSchedule:
-    """All band passes, in order. The result's marks stand above one-member bands."""
+def apply_passes(
+    scop: Scop,
+    deps: Dependences,
+    tree: isl.Schedule,
+    options: Options,
+    loops: tuple[LoopDirective, ...] = (),
+    shapes: tuple[TileShape, ...] = (),
+) -> MarkedSchedule:
+    """All band passes, in order. The result's marks stand above one-member bands.
+
+    loops: that pragmas want parallel or vector; they are chosen where the dependences allow. shapes: of tiles, for bands that run in wavefronts.
+    """
     dependences = ordered(scop, deps)
     tree = with_properties(scop, dependences, tree)
     tree = with_properties(scop, dependences, sink_loops(scop, dependences, tree))
-    passes = _Passes(scop, dependences, options)
-    tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
+    passes = _Passes(scop, dependences, options, loops, shapes)
+    if options.fusion == "auto":
+        tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
     node = passes.visit(tree.get_root(), parallel_above=not options.parallel)
     return MarkedSchedule(node.get_schedule(), dict(passes.marks))
 
@@ -77,6 +92,8 @@ class _Passes:
     scop: Scop
     dependences: Ordered
     options: Options
+    loops: tuple[LoopDirective, ...] = ()
+    shapes: tuple[TileShape, ...] = ()
     marks: dict[str, LoopMark] = field(default_factory=dict)
 
     def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
@@ -99,7 +116,9 @@ class _Passes:
     def inner_band(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
         """A band around a sequence of others: a coincident member goes outermost and runs in parallel; else tiles run in wavefronts."""
         width = node.band_n_member()
-        chosen = None if parallel_above else next((k for k in range(width) if node.band_member_get_coincident(k)), None)
+        threads = wished_member(self.scop, node, self.loops, "parallel")
+        coincident = sorted((k for k in range(width) if node.band_member_get_coincident(k)), key=lambda k: k != threads)
+        chosen = coincident[0] if coincident and not parallel_above else None
         if chosen is not None:
             node = reordered(node, [chosen, *(k for k in range(width) if k != chosen)])
         skew = chosen is None and not parallel_above and width >= 2 and self.options.tile
@@ -158,12 +177,17 @@ class _Passes:
         walks = [strides(self.scop, schedule, k) for k in range(width)]
         groupings = [self.grouping(node, k) for k in range(width)]
         quality = [walk.score() - (0 if any(grouping[1]) else 3) for walk, grouping in zip(walks, groupings, strict=True)]
-        vector = max(range(width), key=lambda k: (quality[k], k))
+        wished = wished_member(self.scop, node, self.loops, "vector")
+        vector = wished if wished is not None else max(range(width), key=lambda k: (quality[k], k))
         groups, free, private = groupings[vector]
         others = [k for k in range(width) if k != vector]
         coincident = [k for k in others if not carried[k]]
         parallel: int | None = None
         skew = tile_vector = False
+        threads = wished_member(self.scop, node, self.loops, "parallel")
+        coincident.sort(key=lambda k: k != threads)
+        if threads == vector and not carried[vector]:
+            coincident = []
         if coincident:
             others = [coincident[0], *(k for k in others if k != coincident[0])]
             parallel = 0
@@ -183,7 +207,7 @@ class _Passes:
         if not any(free):
             # Loops of their own would gain nothing.
             groups, free, private = (tuple(part for group in groups for part in group),), (False,), ((),)
-        simd = tuple(ok and self.options.simd and walks[vector].contiguous for ok in free)
+        simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in free)
         slopes = [max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1 for k in range(width)]
         order = (*others, vector)
         # Lines that the vector loop jumps between have to stay in the first cache until the other loops come back to them.
@@ -238,9 +262,22 @@ class _Passes:
                 return None
         return tuple(needed)
 
+    def shape_for(self, node: isl.ScheduleNode) -> isl.MultiUnionPwAff | None:
+        """The proposed hyperplanes for the tiles of a band, if they are legal there: no active pair goes backwards in any of them."""
+        names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
+        shape = next((shape for shape in self.shapes if shape.statements == names), None)
+        if shape is None:
+            return None
+        pairs = [active(some, node) for some in (self.dependences.must, *self.dependences.reuse.values())]
+        rows = [shape.rows.get_at(k) for k in range(shape.rows.dim(isl.dim_type.out))]
+        return shape.rows if all(nonnegative(distances(some, row)) for some in pairs for row in rows) else None
+
     def tile_leaf(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
         """Tile what the plan tiles; a vector tile loop that alone can be parallel goes outermost. Returns the tile band, above the point band."""
         width = len(plan.order)
+        if plan.skew and (shape := self.shape_for(node)) is not None:
+            sizes = sizes_for(self.options.tile_sizes, [DIAMOND_TILE] * shape.dim(isl.dim_type.out))
+            return atomic(wavefront(shaped_tiles(node, shape, sizes), 2))
         if plan.skew:
             base = SMALL_WAVEFRONT_TILE if width > 2 else WAVEFRONT_TILE
             defaults = [base * slope for slope in plan.slopes]

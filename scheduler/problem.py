@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from scopt.model import Dependence, Scop
-from scopt.scheduler.generators import Row, generators
+from scopt.scheduler.generators import Generators, Row, generators
 from scopt.scheduler.ilp import Column, LinearRow, Program, Terms
 from scopt.scheduler.influence.tree import CONSTANT
 
@@ -125,10 +125,7 @@ def statement_spaces(scop: Scop) -> dict[str, StatementSpace]:
     return spaces
 
 
-def _both_ways(found: object) -> list[Row]:
-    from scopt.scheduler.generators import Generators
-
-    assert isinstance(found, Generators)
+def _both_ways(found: Generators) -> list[Row]:
     return [*found.rays, *found.lines, *(tuple(-x for x in line) for line in found.lines)]
 
 
@@ -280,7 +277,8 @@ class Step:
     """What a builder may look at when one dimension of one component is computed.
 
     statements: of the component, in textual order. edges: that the dimension has to respect (since the band began). remaining: those of
-    them that the band's dimensions have not carried yet, as faces. inputs: input dependences, for proximity. outer: all outer dimensions' rows, outermost first.
+    them that the band's dimensions have not carried yet, as faces. inputs: input dependences, for proximity. outer: all outer dimensions' rows,
+    outermost first.
     """
 
     spaces: Mapping[str, StatementSpace]

@@ -67,10 +67,14 @@ def strongly_connected(statements: Sequence[str], edges: Iterable[Edge]) -> list
         else:
             home[member] = known
             parts[known].append(member)
-    waiting = {k: {home[source] for source in range(len(statements)) for sink in successors[source] if home[sink] == k} - {k} for k in range(len(parts))}
+    before: dict[int, set[int]] = {k: set() for k in range(len(parts))}
+    for source, sinks in enumerate(successors):
+        for sink in sinks:
+            before[home[sink]].add(home[source])
+    waiting = {k: sources - {k} for k, sources in before.items()}
     ordered: list[Part] = []
     while waiting:
-        free = min((k for k, before in waiting.items() if not before & waiting.keys()), key=lambda k: parts[k][0])
+        free = min((k for k, sources in waiting.items() if not sources & waiting.keys()), key=lambda k: parts[k][0])
         ordered.append(tuple(statements[k] for k in parts[free]))
         del waiting[free]
     return ordered

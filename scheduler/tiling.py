@@ -17,6 +17,8 @@ PARALLEL_VECTOR_TILE = 128
 # Of bands that run in wavefronts: of two members, and of more. Multiplied by a member's skew.
 WAVEFRONT_TILE = 64
 SMALL_WAVEFRONT_TILE = 32
+# Of diamonds, in units of their hyperplanes.
+DIAMOND_TILE = 64
 
 
 def sizes_for(user: Sequence[int], defaults: Sequence[int]) -> tuple[int, ...]:
@@ -36,6 +38,13 @@ def tiled(node: isl.ScheduleNode, sizes: Sequence[int], *, scaled: bool) -> isl.
         multi = multi.set_val(position, isl.Val(size))
     with _tile_options(node.get_ctx(), scaled):
         return node.band_tile(multi)
+
+
+def shaped_tiles(node: isl.ScheduleNode, shape: isl.MultiUnionPwAff, sizes: Sequence[int]) -> isl.ScheduleNode:
+    """Tiles between hyperplanes of their own above a band that orders the points of a tile. The result is the band of the tile loops."""
+    domain = node.get_domain()
+    rows = [shape.get_at(k).intersect_domain(domain).scale_down_val(isl.Val(size)).floor() for k, size in enumerate(sizes)]
+    return node.insert_partial_schedule(joined(rows)).band_set_permutable(1)
 
 
 def atomic(node: isl.ScheduleNode) -> isl.ScheduleNode:

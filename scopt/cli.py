@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO, get_args
 
 from scopt import __version__
 from scopt.diagnostics import InputError, Location, Remark, remarks_as_json
-from scopt.options import Options, VerifyLevel
+from scopt.options import Fusion, Options, VerifyLevel
 
 if TYPE_CHECKING:
     from scopt.pipeline import RegionResult
@@ -201,6 +201,9 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         simd=not arguments.no_simd,
         verify=arguments.verify,
         budget=arguments.budget,
+        fusion=arguments.fusion,
+        influence=arguments.influence,
+        inputs=arguments.input_dependences,
         schedule_file=arguments.schedule,
         explain=arguments.explain,
     )
@@ -313,7 +316,26 @@ def _add_compiler_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is done")
     group.add_argument("--autodetect", action="store_true", help="also find regions without pragmas, as large as possible, where nothing can overlap")
-    group.add_argument("--scheduler", metavar="NAME", help=f"isl (tiles and fuses), identity (keeps the order) … (default: {Options().scheduler})")
+    group.add_argument(
+        "--scheduler",
+        metavar="NAME",
+        help="pluto (permutable bands, small reuse distances), isl (isl's own), feautrier (minimal latency), identity (keeps the order); "
+        f"default: {Options().scheduler}",
+    )
+    group.add_argument(
+        "--fusion",
+        choices=get_args(Fusion),
+        default=Options().fusion,
+        help="which statements share loops (pluto, feautrier): max, as many as legal; smart, those in nests of the same depth; typed, parallel "
+        "loops with parallel ones; no, only those that depend on each other in a cycle; auto (default), what was measured to be good",
+    )
+    group.add_argument(
+        "--influence",
+        metavar="FILE|vectorize",
+        default=Options().influence,
+        help="steer the scheduler by the influence constraint trees in FILE (YAML, see docs/influence.md), or by trees made for vector loops",
+    )
+    group.add_argument("--input-dependences", action="store_true", help="keep reads of the same cell close together too (pluto)")
     group.add_argument(
         "--schedule",
         metavar="FILE",

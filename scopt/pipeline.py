@@ -12,6 +12,7 @@ from scopt.diagnostics import InputError, Location, Remark, Remarks
 from scopt.frontend.autodetect import Detected, detect
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
+from scopt.guidance import check_influence_file
 from scopt.isolation import Failed, run_isolated
 from scopt.options import Options
 from scopt.region import Outcome, transform
@@ -82,6 +83,7 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     timings = {"parse": time.perf_counter() - started}
     found = detect(tu) if options.autodetect else Detected((), ())
     regions = [*tu.regions, *found.regions]
+    check_influence_file(options, len(regions))
     given = read_schedules(options.schedule_file, len(regions)) if options.schedule_file else (None,) * len(regions)
     done = [_transformed(tu, region, number, options, given) for number, region in enumerate(regions)]
     if expanded := [k for k, item in enumerate(done) if _macros_in_the_way(item)]:
@@ -103,7 +105,7 @@ def _transformed(tu: TranslationUnit, region: Region, number: int, options: Opti
         hint = "move them out of the region"
         remark = Remark("missed", "region.directives", "the region has preprocessor directives or text of other files", region.location, hint)
         return _Done(region, Outcome(None, remarks=(remark,)), 0.0)
-    outcome = run_isolated(lambda: transform(tu, region, f"scop{number}", options, given[number]), options.budget)
+    outcome = run_isolated(lambda: transform(tu, region, number, options, given[number]), options.budget)
     seconds = time.perf_counter() - started
     if not isinstance(outcome, Failed):
         if outcome.value.error:

@@ -18,19 +18,24 @@ from scopt.astgen.work import add_work_guards
 from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
 from scopt.explain import explain
 from scopt.frontend.dependences import dependences
+from scopt.frontend.directives import apply_directives
 from scopt.frontend.extract import extract
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.regions import Region
+from scopt.guidance import Guidance, NotHonoured, check_wishes, complaints, guidance
 from scopt.isl_utils import operation_limit
 from scopt.model import Block, Dependences, For, If, LoopNest, MarkedSchedule, Scop
 from scopt.options import Options
 from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
-from scopt.scheduler import get_scheduler
+from scopt.scheduler import get_scheduler, takes_influence
+from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.passes import apply_passes
 from scopt.verify import ParallelDim, check_marks, check_order
 
 # isl counts elementary operations; this many take some seconds. A transformation that needs more is tried again in a simpler form.
 MAX_OPERATIONS = 40_000_000
+# For wishes where neither the user nor a pragma names a scheduler that can follow them.
+INFLUENCED_SCHEDULER = "pluto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,46 +67,65 @@ class _Generated:
     marked: MarkedSchedule
     nest: LoopNest
     emitted: Emitted
+    remarks: tuple[Remark, ...] = ()
 
 
-def transform(tu: TranslationUnit, region: Region, name: str, options: Options, given: ScheduleDocument | None = None) -> Outcome:
-    """Transform one region, by the user's schedule if there is one.
+def transform(tu: TranslationUnit, region: Region, number: int, options: Options, given: ScheduleDocument | None = None) -> Outcome:
+    """Transform one region, the number-th of its file, by the user's schedule if there is one.
 
     Raises nothing that is the input's fault: a refusal is an outcome with its remark, and so is an InputError, which has to end the run.
     """
     clock = Clock()
+    options = _with_pragmas(options, region)
     try:
         with clock("extract"):
-            scop = extract(tu, region, name)
-        return _transform(scop, region, options, given, clock)
+            scop = extract(tu, region, f"scop{number}")
+        with clock("dependences"):
+            deps = dependences(scop, inputs=options.inputs)
+        return _transform(scop, deps, region, options, guidance(scop, deps, options, number), given, clock)
     except Refusal as refusal:
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
         return Outcome(None, seconds=clock.seconds, error=str(error))
 
 
-def _transform(scop: Scop, region: Region, options: Options, given: ScheduleDocument | None, clock: Clock) -> Outcome:
+def _with_pragmas(options: Options, region: Region) -> Options:
+    """The region's own options. Wishes for loops need a scheduler that can follow them."""
+    options = apply_directives(options, region.pragmas)
+    wishes = region.pragmas.parallel or region.pragmas.vector or options.influence
+    if wishes and region.pragmas.scheduler is None and not takes_influence(options.scheduler):
+        options = replace(options, scheduler=INFLUENCED_SCHEDULER)
+    return options
+
+
+def _transform(
+    scop: Scop, deps: Dependences, region: Region, options: Options, guide: Guidance, given: ScheduleDocument | None, clock: Clock
+) -> Outcome:
     """Schedule, generate and verify, in a simpler form where the first one fails."""
-    with clock("dependences"):
-        deps = dependences(scop)
     with clock("check schedule"):
         fixed = checked_tree(scop, deps, given) if given is not None else None
     remarks = list(scop.assumptions)
     failure: Exception | None = None
+    missing: NotHonoured | None = None
     for attempt in _attempts(options, fixed is not None):
         try:
             with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
-                made = _generate(scop, deps, attempt, clock, fixed)
+                made = _generate(scop, deps, attempt, guide, clock, fixed)
             break
         except InputError:
             raise
+        except NotHonoured as error:
+            missing = missing or error
         except (isl.Error, ScoptError) as error:
             failure = failure or error
     else:
+        if missing is not None:
+            raise InputError(complaints(scop, deps, missing))
         return Outcome(None, remarks=(_internal(region, failure),), seconds=clock.seconds)
     if failure is not None:
         message = f"the first choice of transformation was given up ({_first_line(failure)})"
         remarks.append(Remark("analysis", "schedule.simplified", message, region.location))
+    remarks += made.remarks
     remarks.append(Remark("passed", "region.transformed", _summary(made.nest), region.location))
     with clock("explain"):
         explanation = _explanation(scop, deps, made) if options.explain else ""
@@ -134,18 +158,21 @@ def _attempts(options: Options, fixed: bool) -> Iterator[Options]:
         yield replace(options, tile=False, scheduler="identity")
 
 
-def _generate(scop: Scop, deps: Dependences, options: Options, clock: Clock, fixed: isl.Schedule | None) -> _Generated:
+def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, clock: Clock, fixed: isl.Schedule | None) -> _Generated:
     """By a schedule tree that is fixed, or else by the scheduler's."""
     with clock("schedule"):
-        tree = fixed if fixed is not None else get_scheduler(options.scheduler).schedule(scop, deps, options).tree
+        proposed = ScheduleResult(fixed) if fixed is not None else get_scheduler(options.scheduler).schedule(scop, deps, options, guide.tree)
     with clock("bands"):
-        marked = apply_passes(scop, deps, tree, options)
+        marked = apply_passes(scop, deps, proposed.tree, options, guide.loops, proposed.shapes)
     if options.verify != "off":
         with clock("verify schedule"):
             check_order(scop, deps, marked.tree.get_map())
             check_marks(scop, deps, marked)
     with clock("generate"):
-        nest = drop_small_loops(scop, add_work_guards(scop, build(scop, marked)))
+        nest = add_work_guards(scop, build(scop, marked))
+        if not guide.loops:
+            nest = drop_small_loops(scop, nest)
+    check_wishes(scop, nest, guide.loops)
     if options.verify == "full":
         with clock("verify loops"):
             read = nest_to_schedule(scop, nest)
@@ -157,7 +184,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, clock: Clock, fix
     if options.verify == "full":
         with clock("verify text"):
             check_printed(scop, nest, emitted)
-    return _Generated(tree, marked, nest, emitted)
+    return _Generated(proposed.tree, marked, nest, emitted, proposed.remarks)
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:

@@ -1,7 +1,7 @@
 """Validity: no dependence goes backwards (weakly satisfied), or every one goes forwards (strongly satisfied).
 
-Source: Feautrier, "Some efficient solutions to the affine scheduling problem" (1992); constraint injection paper, equation (1). The rows come from generators
-instead of Farkas multipliers: delay >= 0 at every vertex and along every ray.
+Source: Feautrier, "Some efficient solutions to the affine scheduling problem" (1992); constraint injection paper, equation (1). The rows come from
+generators instead of Farkas multipliers: delay >= 0 at every vertex and along every ray.
 """
 
 from __future__ import annotations

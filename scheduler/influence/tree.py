@@ -17,7 +17,7 @@ CONSTANT = "1"
 class Coefficient:
     """T[S, d, c]: the coefficient of column c in schedule dimension d of statement S.
 
-    statement: its name in the Scop. dimension: from 0, the outermost one. column: an iterator of the statement, a parameter of the SCoP, or `CONSTANT`.
+    statement: its name in the Scop. dimension: from 0, the outermost one. column: an iterator of the statement, a parameter, or `CONSTANT`.
     """
 
     statement: str

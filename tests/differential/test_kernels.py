@@ -54,7 +54,7 @@ def test_there_are_thirty_kernels() -> None:
 
 
 @pytest.mark.parametrize("tiling", ["untiled", "tiled"])
-@pytest.mark.parametrize("scheduler", ["isl", "identity"])
+@pytest.mark.parametrize("scheduler", ["isl", "pluto", "feautrier", "identity"])
 @pytest.mark.parametrize("size", ["MINI", "SMALL"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda path: path.stem)
 def test_dumps_are_identical(kernel: Path, size: str, scheduler: str, tiling: str, dump: Build, expected: Build, tmp_path: Path) -> None:

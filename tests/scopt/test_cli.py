@@ -114,7 +114,7 @@ def test_defaults_are_those_of_options(seen: list[Options], good: Path) -> None:
         (["a.c", "--verify", "hope"], "'hope'"),
         (["a.c", "--emit", "fortran"], "'fortran'"),
         (["a.c", "--schedule"], "--schedule"),
-        (["a.c", "--scheduler", "best"], "there is no scheduler 'best', only isl, identity"),
+        (["a.c", "--scheduler", "best"], "there is no scheduler 'best', only isl, pluto, feautrier, identity"),
         (["a.c", "--frobnicate"], "--frobnicate"),
         (["a.c", "-D"], "argument -D: expected one argument"),
     ],

@@ -1,0 +1,48 @@
+"""Types of command line arguments that the commands of this folder share: what a word means, or argparse's error."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+
+
+def name_list(text: str) -> tuple[str, ...]:
+    """Names separated by commas, each once."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise argparse.ArgumentTypeError("a list of names, separated by commas, is expected")
+    return names
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a shell command."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+
+
+def defines(text: str) -> tuple[str, ...]:
+    """Flags that define macros."""
+    found = words(text)
+    wrong = [word for word in found if not word.startswith("-D")]
+    if wrong:
+        raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not of the form -DNAME=VALUE")
+    return found
+
+
+def positive(text: str) -> int:
+    value = int(text) if text.isdecimal() else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
+    return value
+
+
+def seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0")
+    return value
