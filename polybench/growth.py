@@ -10,8 +10,8 @@ SIZES = (5, 10, 20, 50, 100, 150, 200)
 def source_of_size(statements: int) -> str:
     """A C file with one region of `statements` statements (a positive multiple of `STATEMENTS_A_NEST`), five a nest.
 
-    Nests of depth 2 and 3 take turns. Each writes five arrays of its own, its first statement from the last array of the nest before. The statements of
-    a nest depend on each other in a cycle: depth 2 is a sweep (i, j), depth 3 a stencil (t, i, j) that updates its arrays in place.
+    Nests of depth 2 and 3 take turns. Each writes five arrays of its own, its first statement from the last array of the nest before.
+    The statements of a nest depend on each other in a cycle: depth 2 is a sweep (i, j), depth 3 a stencil (t, i, j) in place.
     Raises ValueError for another number of statements.
     """
     if statements <= 0 or statements % STATEMENTS_A_NEST:

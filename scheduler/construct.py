@@ -51,6 +51,10 @@ class Strategy(Protocol):
         """Rows of the step's statements; None if there are none."""
         ...
 
+    def possible(self, step: Step, wish: Wish) -> bool:
+        """Whether `solve` would find rows; quicker."""
+        ...
+
     def finished(self, step: Step) -> bool:
         """Whether a component needs no further loop."""
         ...
@@ -271,21 +275,25 @@ class Construction:
             return None
         return {name: found[name] for name in group.statements} if progress else None
 
+    def possible(self, group: Group, outer: Sequence[Rows], wish: Wish) -> bool:
+        """Whether a group has a further dimension."""
+        steps = [self.step(part, group, outer) for part in components(group.statements, group.edges)]
+        return all(self.strategy.finished(step) or self.strategy.possible(step, wish) for step in steps)
+
     def cut(self, group: Group, outer: Sequence[Rows], *, start: bool) -> _Result | None:
         """The group cut into a sequence of groups by the fusion policy; None if it stays whole."""
         parts = strongly_connected(group.statements, group.remaining)
         if len(parts) < 2:
             return None
 
-        def attempt(part: Part) -> Trial:
-            inner = group.part(part)
-            return Trial(
-                self.solve(inner, outer, Wish()) is not None,
-                self.solve(inner, outer, Wish(coincident=True)) is not None,
-            )
-
-        related = (*group.remaining, *self.inputs)
-        groups = at_start(self.fusion, parts, related, self.spaces, attempt) if start else when_stuck(self.fusion, parts, self.spaces, attempt)
+        trial = Trial(
+            lambda part: self.possible(group.part(part), outer, Wish()),
+            lambda part: self.possible(group.part(part), outer, Wish(coincident=True)),
+        )
+        if start:
+            groups = at_start(self.fusion, parts, (*group.remaining, *self.inputs), self.spaces, trial)
+        else:
+            groups = when_stuck(self.fusion, parts, self.spaces, trial)
         if len(groups) < 2:
             return None
         textual = {name: k for k, name in enumerate(self.spaces)}

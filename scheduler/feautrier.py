@@ -66,6 +66,9 @@ class FeautrierStrategy:
                 return rows
         return None
 
+    def possible(self, step: Step, wish: Wish) -> bool:
+        return self.solve(step, wish) is not None
+
     def _solved(self, step: Step, wish: Wish, bounds: Bounds) -> Rows | None:
         draft = Draft(step.spaces, bounds)
         for name in step.statements:

@@ -51,6 +51,9 @@ class PlutoStrategy:
                 break  # no distance at all: nothing is better
         return None if best is None else best[1]
 
+    def possible(self, step: Step, wish: Wish) -> bool:
+        return any(lexmin(self._constrained(step, wish, bounds).program()) is not None for bounds in self._attempts())
+
     def _attempts(self) -> list[Bounds]:
         small_bounds, large = COEFFICIENTS
         signs = (False, True) if self.negative else (False,)
@@ -58,6 +61,19 @@ class PlutoStrategy:
 
     def _solved(self, step: Step, wish: Wish, bounds: Bounds) -> tuple[tuple[int, ...], Rows] | None:
         """(values of the proximity function, rows)."""
+        draft = self._constrained(step, wish, bounds)
+        parameters = step.spaces[step.statements[0]].parameters
+        bounded(draft, (*step.edges, *step.inputs), parameters, self.form)
+        distances = len(draft.objectives)
+        small(draft, step, self.penalties)
+        program = draft.program()
+        point = lexmin(program)
+        if point is None:
+            return None
+        return _values(program, point)[:distances], draft.solution(point)
+
+    def _constrained(self, step: Step, wish: Wish, bounds: Bounds) -> Draft:
+        """The program without objectives."""
         draft = Draft(step.spaces, bounds)
         for name in step.statements:
             draft.add_statement(name)
@@ -68,15 +84,7 @@ class PlutoStrategy:
             progressing(draft, step)
         if wish.node is not None:
             injected(draft, wish.node.rows, step.outer, dict(step.spaces))
-        parameters = step.spaces[step.statements[0]].parameters
-        bounded(draft, (*step.edges, *step.inputs), parameters, self.form)
-        distances = len(draft.objectives)
-        small(draft, step, self.penalties)
-        program = draft.program()
-        point = lexmin(program)
-        if point is None:
-            return None
-        return _values(program, point)[:distances], draft.solution(point)
+        return draft
 
 
 def _values(program: Program, point: tuple[int, ...]) -> tuple[int, ...]:

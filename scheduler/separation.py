@@ -6,6 +6,7 @@ typed fusion: Kennedy and McKinley, "Typed fusion with applications to parallel 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -18,14 +19,10 @@ Part = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one loop around some statements would be. possible: some dimension satisfies all dependences. parallel: one carries none of them."""
+    """What one loop around some statements could be. possible: some dimension satisfies all dependences. parallel: one carries none of them."""
 
-    possible: bool
-    parallel: bool
-
-
-# Tells what a loop around a group of statements would be.
-Try = Callable[[Part], Trial]
+    possible: Callable[[Part], bool]
+    parallel: Callable[[Part], bool]
 
 
 def components(statements: Sequence[str], edges: Iterable[Edge], tied: Iterable[set[str]] = ()) -> list[Part]:
@@ -92,7 +89,7 @@ def _reachable(successors: Sequence[set[int]], start: int) -> set[int]:
 
 
 def at_start(
-    policy: FusionPolicy, parts: Sequence[Part], edges: Sequence[Edge], spaces: Mapping[str, StatementSpace], attempt: Try
+    policy: FusionPolicy, parts: Sequence[Part], edges: Sequence[Edge], spaces: Mapping[str, StatementSpace], trial: Trial
 ) -> list[Part]:
     """The groups of statements that a new band is begun for; one group means no cut. parts: the SCCs in topological order.
 
@@ -106,12 +103,11 @@ def at_start(
     if policy == "smart":
         return _by_depth(parts, spaces)
     groups = [parts[0]]
-    types = [attempt(parts[0]).parallel]
+    types = [trial.parallel(parts[0])]
     for part in parts[1:]:
-        together, own = (*groups[-1], *part), attempt(part).parallel
-        related = _related(groups[-1], part, edges)
-        trial = attempt(together) if related and own == types[-1] else Trial(False, False)
-        if trial.possible and trial.parallel == own:
+        together, own = (*groups[-1], *part), trial.parallel(part)
+        alike = own == types[-1] and _related(groups[-1], part, edges)
+        if alike and (trial.parallel(together) if own else trial.possible(together)):
             groups[-1] = together
         else:
             groups.append(part)
@@ -119,19 +115,19 @@ def at_start(
     return groups
 
 
-def when_stuck(policy: FusionPolicy, parts: Sequence[Part], spaces: Mapping[str, StatementSpace], attempt: Try) -> list[Part]:
+def when_stuck(policy: FusionPolicy, parts: Sequence[Part], spaces: Mapping[str, StatementSpace], trial: Trial) -> list[Part]:
     """The groups where all parts together have no further dimension: at least two, if there are two SCCs.
 
     max: as many leading SCCs together as have a common dimension, then again. Others: by depth if that cuts at all, else every SCC alone.
     """
     if policy == "max":
-        groups = [parts[0]]
-        for part in parts[1:]:
-            together = (*groups[-1], *part)
-            if attempt(together).possible:
-                groups[-1] = together
-            else:
-                groups.append(part)
+        groups: list[Part] = []
+        left = list(parts)
+        while left:
+            # With more parts there are only more constraints: the longest prefix that works is found by bisection.
+            length = bisect_left(range(2, len(left) + 1), True, key=lambda count: not trial.possible(_joined(left[:count]))) + 1
+            groups.append(_joined(left[:length]))
+            left = left[length:]
         return groups if len(groups) > 1 else list(parts)
     by_depth = _by_depth(parts, spaces) if policy == "smart" else []
     return by_depth if len(by_depth) > 1 else list(parts)

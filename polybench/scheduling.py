@@ -1,0 +1,348 @@
+"""The command `scopt-schedule-bench`: how long schedulers take, for the kernels of a suite or for SCoPs of growing size."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import scopt
+from scopt.diagnostics import InputError, Refusal
+from scopt.frontend.dependences import dependences
+from scopt.frontend.extract import extract
+from scopt.frontend.parse import parse
+from scopt.isolation import Failed, run_isolated
+from scopt.model import Dependences, Scop
+from scopt.options import Fusion, Options
+from scopt.pipeline import optimize
+from scopt.polybench.arguments import defines, name_list, positive, seconds
+from scopt.polybench.catalog import load_suite, own_suite, select
+from scopt.polybench.growth import SIZES, source_of_size
+from scopt.polybench.plot import require_plotting
+from scopt.polybench.results import write_atomically
+from scopt.scheduler import get_scheduler, scheduler_names
+
+DESCRIPTION = """\
+Measure how long scopt's schedulers take: for the kernels of a suite, or (--growth) for generated SCoPs of growing size, five statements a nest,
+nests of depth 2 and 3 that depend on their neighbours.
+
+Two times each: 'schedule' is the scheduler alone, from the dependences to a schedule tree; 'whole' is all that scopt does with the file, from the
+preprocessor to the checked text, without starting the interpreter. The fastest of several runs counts."""
+
+EPILOG = """\
+exit status:
+  0  everything was measured
+  1  a scheduler failed or took too long somewhere
+  2  bad arguments; nothing was run
+
+examples:
+  scopt-schedule-bench gemm lu --schedulers isl,pluto
+  scopt-schedule-bench --suite ~/polybench-c-4.2.1 --json times.json
+  scopt-schedule-bench --growth 5,20,100 --plot growth.svg"""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A C file to measure. name: of the table's row. flags: for the preprocessor."""
+
+    name: str
+    file: str
+    text: bytes
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """One file by one scheduler. schedule, whole: seconds of each run, see `DESCRIPTION`. failure: why there are none, in one line."""
+
+    schedule: tuple[float, ...] = ()
+    whole: tuple[float, ...] = ()
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One file. statements, dependences: how many all its regions have together. analysis: seconds for extracting and dependences, once."""
+
+    statements: int
+    dependences: int
+    analysis: float
+    times: Mapping[str, Times]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is measured. fusion: the policy for all schedulers. runs: of each, the fastest counts. limit: seconds for a scheduler's runs on a file."""
+
+    schedulers: tuple[str, ...]
+    fusion: Fusion = "auto"
+    runs: int = 3
+    limit: float = 120.0
+    whole: bool = True
+
+
+# --- measuring -----------------------------------------------------------------------------------------------------------------------
+
+
+def measure(source: Source, plan: Plan) -> Measured:
+    """All schedulers on one file. What can't be analysed is a failure of all of them. Raises InputError if it isn't C or has no marked region."""
+    options = Options(cpp_flags=source.flags, fusion=plan.fusion, budget=plan.limit)
+    started = time.perf_counter()
+    try:
+        analysed = [(scop, dependences(scop)) for scop in _scops(source, options)]
+    except Refusal as refusal:
+        failure = f"{refusal.remark.location}: {refusal.remark.message}"
+        return Measured(0, 0, time.perf_counter() - started, {name: Times(failure=failure) for name in plan.schedulers})
+    analysis = time.perf_counter() - started
+    times = {name: _times(source, analysed, name, plan, options) for name in plan.schedulers}
+    statements, number = sum(len(scop.statements) for scop, _ in analysed), sum(len(deps.all) for _, deps in analysed)
+    return Measured(statements, number, analysis, times)
+
+
+def _scops(source: Source, options: Options) -> list[Scop]:
+    """The marked regions, with integer macros expanded where they stand in the way. Raises Refusal and InputError."""
+    try:
+        return _extracted(source, options, symbolic=True)
+    except Refusal:
+        return _extracted(source, options, symbolic=False)
+
+
+def _extracted(source: Source, options: Options, *, symbolic: bool) -> list[Scop]:
+    unit = parse(source.text, source.file, options, symbolic=symbolic)
+    if not unit.regions:
+        raise InputError(f"{source.file}: there is no region between '#pragma scop' and '#pragma endscop'")
+    return [extract(unit, region, f"scop{number}") for number, region in enumerate(unit.regions)]
+
+
+def _times(source: Source, analysed: Sequence[tuple[Scop, Dependences]], name: str, plan: Plan, options: Options) -> Times:
+    """In processes of their own: a scheduler that takes forever must not keep the others waiting."""
+    scheduler, options = get_scheduler(name), replace(options, scheduler=name)
+
+    def schedule() -> None:
+        for scop, deps in analysed:
+            scheduler.schedule(scop, deps, options)
+
+    def whole() -> None:
+        result = optimize(source.text, options, file=source.file)
+        if any(not region.transformed for region in result.regions):
+            raise RuntimeError("; ".join(remark.message for remark in result.remarks if remark.kind == "missed"))
+        for remark in result.remarks:
+            if remark.id == "schedule.simplified":
+                raise RuntimeError(remark.message)
+
+    alone = run_isolated(lambda: _repeated(schedule, plan.runs), plan.limit)
+    if isinstance(alone, Failed):
+        return Times(failure=_one_line(alone.message))
+    if not plan.whole:
+        return Times(alone.value)
+    # Not isolated: scopt itself gives each region a process and a limit.
+    try:
+        return Times(alone.value, _repeated(whole, plan.runs))
+    except RuntimeError as error:
+        return Times(alone.value, failure=f"scopt: {_one_line(str(error))}")
+
+
+def _repeated(work: Callable[[], None], runs: int) -> tuple[float, ...]:
+    found = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - started)
+    return tuple(found)
+
+
+def _one_line(text: str) -> str:
+    return (text.splitlines() or ["unknown"])[0]
+
+
+# --- figures -------------------------------------------------------------------------------------------------------------------------
+
+
+def fastest(results: Mapping[str, Measured], scheduler: str, kind: str) -> dict[str, float]:
+    """The least time of each file that has one. kind: 'schedule' or 'whole'."""
+    runs = {name: getattr(measured.times[scheduler], kind) for name, measured in results.items()}
+    return {name: min(times) for name, times in runs.items() if times}
+
+
+def columns(plan: Plan) -> tuple[tuple[str, str], ...]:
+    """(scheduler, kind) of the table's columns."""
+    kinds = ("schedule", "whole") if plan.whole else ("schedule",)
+    return tuple((name, kind) for name in plan.schedulers for kind in kinds)
+
+
+def lines(results: Mapping[str, Measured], plan: Plan) -> list[list[str]]:
+    """The table without its header: a line for each file, then the median and the greatest of each column."""
+    times = {column: fastest(results, *column) for column in columns(plan)}
+    found = []
+    for name, measured in results.items():
+        cells = [f"{times[column][name]:.3f}" if name in times[column] else "failed" for column in times]
+        found.append([name, str(measured.statements), str(measured.dependences), *cells])
+    summaries: tuple[tuple[str, Callable[[Iterable[float]], float]], ...] = (("median", statistics.median), ("max", max))
+    for title, summary in summaries:
+        found.append([title, "", "", *(f"{summary(times[column].values()):.3f}" if times[column] else "" for column in times)])
+    return found
+
+
+def as_json(results: Mapping[str, Measured], settings: Mapping[str, object]) -> str:
+    """The results as a JSON object: settings, and the files with all their runs."""
+    files = {name: asdict(measured) for name, measured in results.items()}
+    return json.dumps({"format": 1, "settings": dict(settings), "files": files}, indent=1)
+
+
+def print_table(results: Mapping[str, Measured], plan: Plan) -> None:
+    """With rich, to stdout; the failures below it."""
+    table_module: Any = importlib.import_module("rich.table")
+    console_module: Any = importlib.import_module("rich.console")
+    table = table_module.Table(caption=f"Seconds, the fastest of {plan.runs} runs.")
+    table.add_column("", overflow="fold")
+    for title in ("statements", "dependences", *("\n".join(column) for column in columns(plan))):
+        table.add_column(title, justify="right", overflow="fold")
+    *rows, median, greatest = lines(results, plan)
+    for row in rows:
+        table.add_row(*row)
+    table.add_section()
+    table.add_row(*median)
+    table.add_row(*greatest)
+    # A table that goes into a file isn't fitted into the 80 columns of a terminal that isn't there.
+    width = None if sys.stdout.isatty() else 200
+    console_module.Console(width=width, markup=False, highlight=False).print(table)
+    for name, measured in results.items():
+        for scheduler, times in measured.times.items():
+            if times.failure:
+                print(f"{name}, {scheduler}: {times.failure}")
+
+
+def draw_growth(results: Mapping[str, Measured], plan: Plan, path: Path) -> None:
+    """Draw seconds over statements into `path`, a line for each scheduler, on logarithmic axes. The same results give the same bytes."""
+    matplotlib: Any = importlib.import_module("matplotlib")
+    figure_module: Any = importlib.import_module("matplotlib.figure")
+    with matplotlib.rc_context({"svg.hashsalt": "scopt", "svg.fonttype": "none"}):
+        figure = figure_module.Figure(figsize=(6.0, 4.5), layout="constrained")
+        axes = figure.add_subplot()
+        for scheduler in plan.schedulers:
+            times = fastest(results, scheduler, "schedule")
+            axes.plot([results[name].statements for name in times], list(times.values()), marker="o", label=scheduler)
+        sizes = [measured.statements for measured in results.values()]
+        axes.plot(sizes, [measured.analysis for measured in results.values()], color="gray", linestyle=":", label="extraction and dependences")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.minorticks_off()
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.set_xlabel("statements")
+        axes.set_ylabel("seconds")
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False)
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+# --- the command ---------------------------------------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with `arguments` (the process's own by default); its exit status."""
+    options = make_parser().parse_args(arguments)
+    try:
+        return _command(options)
+    except InputError as error:
+        print(f"scopt-schedule-bench: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser; what it accepts is checked as far as the words alone allow."""
+    parser = argparse.ArgumentParser(
+        prog="scopt-schedule-bench", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("kernels", nargs="*", metavar="KERNEL", help="kernels to measure, by name (default: all of the suite)")
+    add("--version", action="version", version=f"scopt-schedule-bench {scopt.__version__}")
+    add("--suite", type=Path, metavar="DIR", help="root of a PolyBench/C tree (default: the kernels that come with scopt)")
+    add("--growth", type=_sizes, nargs="?", const=SIZES, metavar="N,...", help=f"SCoPs of N statements ({','.join(map(str, SIZES))}), not kernels")
+    add("--schedulers", type=_schedulers, default=("isl", "pluto", "feautrier"), metavar="NAME,...", help="(isl,pluto,feautrier)")
+    add("--fusion", choices=get_args(Fusion), default="auto", help="the fusion policy (auto)")
+    add("--runs", type=positive, default=3, metavar="N", help="runs of each, of which the fastest counts (3)")
+    add("--timeout", type=seconds, default=120.0, metavar="S", help="seconds for the runs of one scheduler on one file (120)")
+    add("--defs", type=defines, default=("-DLARGE_DATASET",), metavar="'-DN=...'", help="macros for the kernels, as --defs='…' (-DLARGE_DATASET)")
+    add("--schedule-only", action="store_true", help="leave out the time of the whole of scopt")
+    add("--json", type=Path, metavar="F", help="write all results to F, complete after each file")
+    add("--plot", type=Path, metavar="F.svg", help="draw the growth (with --growth; .svg, .pdf, .png; needs matplotlib)")
+    return parser
+
+
+def _command(options: argparse.Namespace) -> int:
+    """Whatever can be wrong with the arguments is found before anything is measured."""
+    if importlib.util.find_spec("rich") is None:
+        raise InputError("the table needs rich; install it with: pip install 'scopt[bench]'")
+    if options.growth and (options.kernels or options.suite):
+        raise InputError("--growth measures generated SCoPs: it takes no kernels and no --suite")
+    if options.plot:
+        if not options.growth:
+            raise InputError("--plot draws what --growth measures")
+        require_plotting(options.plot)
+    sources = _generated(options.growth) if options.growth else _kernels(options)
+    plan = Plan(options.schedulers, options.fusion, options.runs, options.timeout, not options.schedule_only)
+    settings = {"scopt": scopt.__version__, **asdict(plan)}
+    results: dict[str, Measured] = {}
+    _save(results, settings, options.json)
+    for number, source in enumerate(sources, 1):
+        results[source.name] = measure(source, plan)
+        print(f"[{number:2}/{len(sources)}] {source.name}", file=sys.stderr, flush=True)
+        _save(results, settings, options.json)
+    print_table(results, plan)
+    if options.plot:
+        draw_growth(results, plan, options.plot)
+    return int(any(times.failure for measured in results.values() for times in measured.times.values()))
+
+
+def _generated(sizes: Sequence[int]) -> list[Source]:
+    return [Source(f"{size} statements", f"growth-{size}.c", source_of_size(size).encode()) for size in sizes]
+
+
+def _kernels(options: argparse.Namespace) -> list[Source]:
+    kernels = select(load_suite(options.suite or own_suite()), [name for word in options.kernels for name in word.split(",") if name])
+    return [
+        Source(kernel.name, str(kernel.source), kernel.source.read_bytes(), (*(f"-I{folder}" for folder in kernel.includes), *options.defs))
+        for kernel in kernels
+    ]
+
+
+def _save(results: Mapping[str, Measured], settings: Mapping[str, object], path: Path | None) -> None:
+    if path is None:
+        return
+    try:
+        write_atomically(path, as_json(results, settings) + "\n")
+    except OSError as error:
+        raise InputError(f"--json {path}: {error.strerror}") from error
+
+
+def _schedulers(text: str) -> tuple[str, ...]:
+    names = name_list(text)
+    unknown = [name for name in names if name not in scheduler_names()]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"unknown scheduler '{unknown[0]}' (known: {', '.join(scheduler_names())})")
+    return names
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    sizes = tuple(sorted({positive(word) for word in name_list(text)}))
+    try:
+        for size in sizes:
+            source_of_size(size)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return sizes
+
+
+if __name__ == "__main__":
+    sys.exit(main())
