@@ -179,16 +179,20 @@ def columns(plan: Plan) -> tuple[tuple[str, str], ...]:
 
 
 def lines(results: Mapping[str, Measured], plan: Plan) -> list[list[str]]:
-    """The table without its header: a line for each file, then the median and the greatest of each column."""
+    """A line of the table for each file."""
     times = {column: fastest(results, *column) for column in columns(plan)}
     found = []
     for name, measured in results.items():
         cells = [f"{times[column][name]:.3f}" if name in times[column] else "failed" for column in times]
         found.append([name, str(measured.statements), str(measured.dependences), *cells])
-    summaries: tuple[tuple[str, Callable[[Iterable[float]], float]], ...] = (("median", statistics.median), ("max", max))
-    for title, summary in summaries:
-        found.append([title, "", "", *(f"{summary(times[column].values()):.3f}" if times[column] else "" for column in times)])
     return found
+
+
+def summaries(results: Mapping[str, Measured], plan: Plan) -> list[list[str]]:
+    """The lines below: median and maximum of each column, empty where nothing was measured."""
+    times = [list(fastest(results, *column).values()) for column in columns(plan)]
+    kinds: tuple[tuple[str, Callable[[Iterable[float]], float]], ...] = (("median", statistics.median), ("max", max))
+    return [[title, "", "", *(f"{summary(column):.3f}" if column else "" for column in times)] for title, summary in kinds]
 
 
 def as_json(results: Mapping[str, Measured], settings: Mapping[str, object]) -> str:
@@ -197,20 +201,19 @@ def as_json(results: Mapping[str, Measured], settings: Mapping[str, object]) -> 
     return json.dumps({"format": 1, "settings": dict(settings), "files": files}, indent=1)
 
 
-def print_table(results: Mapping[str, Measured], plan: Plan) -> None:
-    """With rich, to stdout; the failures below it."""
+def print_table(results: Mapping[str, Measured], plan: Plan, *, summarized: bool) -> None:
+    """With rich, to stdout; the failures below it. summarized: with median and maximum."""
     table_module: Any = importlib.import_module("rich.table")
     console_module: Any = importlib.import_module("rich.console")
     table = table_module.Table(caption=f"Seconds, the fastest of {plan.runs} runs.")
     table.add_column("", overflow="fold")
     for title in ("statements", "dependences", *("\n".join(column) for column in columns(plan))):
         table.add_column(title, justify="right", overflow="fold")
-    *rows, median, greatest = lines(results, plan)
-    for row in rows:
+    for row in lines(results, plan):
         table.add_row(*row)
     table.add_section()
-    table.add_row(*median)
-    table.add_row(*greatest)
+    for row in summaries(results, plan) if summarized else ():
+        table.add_row(*row)
     # A table that goes into a file isn't fitted into the 80 columns of a terminal that isn't there.
     width = None if sys.stdout.isatty() else 200
     console_module.Console(width=width, markup=False, highlight=False).print(table)
@@ -299,7 +302,7 @@ def _command(options: argparse.Namespace) -> int:
         results[source.name] = measure(source, plan)
         print(f"[{number:2}/{len(sources)}] {source.name}", file=sys.stderr, flush=True)
         _save(results, settings, options.json)
-    print_table(results, plan)
+    print_table(results, plan, summarized=not options.growth)
     if options.plot:
         draw_growth(results, plan, options.plot)
     return int(any(times.failure for measured in results.values() for times in measured.times.values()))

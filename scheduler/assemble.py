@@ -15,7 +15,7 @@ from scopt.scheduler.problem import StatementSpace, with_parameters
 
 
 def schedule_tree(scop: Scop, spaces: Mapping[str, StatementSpace], dimensions: Sequence[Dimension]) -> isl.Schedule:
-    """The tree of some dimensions. Consecutive loops form one band, permutable or not: that is for others to find out."""
+    """The tree of some dimensions. Consecutive loops form one band, permutable or not: that is for others to find out. Dates stand alone."""
     domains = {s.name: with_parameters(s.domain, spaces[s.name].parameters) for s in scop.statements}
     return trees.build(_subtree(tuple(domains), dimensions, domains, spaces))
 
@@ -29,7 +29,12 @@ def _subtree(
         rows = {name: dimension.rows[name] for name in statements}
         places = _places(rows)
         if places is None:
-            members.append(loop_member(rows, domains, spaces))
+            member = loop_member(rows, domains, spaces)
+            if dimension.alone & set(statements):
+                below = _subtree(statements, dimensions[depth + 1 :], domains, spaces)
+                inner = trees.Band(joined([member]), below)
+                return trees.Band(joined(members), inner) if members else inner
+            members.append(member)
         elif len(places) > 1:
             inner = tuple(_subtree(part, dimensions[depth + 1 :], domains, spaces) for part in places)
             rest = trees.Sequence(inner)

@@ -15,14 +15,15 @@ from scopt.scheduler.influence.tree import InfluenceTree
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TileShape:
-    """Other hyperplanes for the tiles of a band than the band's own members, so that all tiles of a wavefront can start at once (diamond tiling).
+    """How the tiles of a band without a parallel member are cut, and the order of their points, where the band's own members are not the best choice.
 
-    statements: names of all that the band holds. rows: the hyperplanes of the tile loops, fewer than the band's members or as many; the band itself
-    orders the points of a tile.
+    statements: names of all that the band holds. rows: hyperplanes of the tile loops, so that all tiles of a wavefront can start at once (diamond
+    tiling); None for the band's members. interleave: run the points of a tile in wavefronts too, where no innermost loop is parallel otherwise.
     """
 
     statements: frozenset[str]
-    rows: isl.MultiUnionPwAff
+    rows: isl.MultiUnionPwAff | None = None
+    interleave: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

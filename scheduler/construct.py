@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from scopt.diagnostics import ScoptError
-from scopt.scheduler.constraints.influence import coupled
+from scopt.scheduler.constraints.influence import constants_hold, coupled
 from scopt.scheduler.constraints.progression import complete
 from scopt.scheduler.generators import Row
 from scopt.scheduler.influence.tree import InfluenceNode, InfluenceTree
@@ -33,12 +33,14 @@ class NoSchedule(ScoptError):
 class Wish:
     """What is asked of a dimension beside the usual. node: of the influence constraint tree. coincident: it must carry none of the remaining edges.
 
-    progression: whether statements have to get on; False where an influence asks for one more dimension.
+    progression: whether statements have to get on; False where an influence asks for one more dimension. far: reuse distances may grow with the
+    parameters even where negative coefficients are needed.
     """
 
     node: InfluenceNode | None = None
     coincident: bool = False
     progression: bool = True
+    far: bool = False
 
 
 class Strategy(Protocol):
@@ -90,10 +92,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One row for every statement, and what it is to the statement: a loop, the place in a sequence, or nothing any more."""
+    """One row for every statement, and what it is to the statement: a loop, the place in a sequence, or nothing any more.
+
+    alone: the statements for which it is a loop that shall stand in a band of its own (a date that carries what it can).
+    """
 
     rows: Rows
     kinds: Mapping[str, Kind]
+    alone: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,7 +158,7 @@ class Construction:
             return cut
         rows = self.solve(group, outer, Wish())
         if rows is not None:
-            return _Result(group.after(rows), rows)
+            return _Result(group.after(rows), rows, alone=bool(group.remaining) and not self.strategy.bands)
         if group.has_carried:
             return self.advance(group.without_carried(), outer)
         if (cut := self.cut(group, outer, start=False)) is not None:
@@ -161,76 +167,90 @@ class Construction:
 
     def rescued(self, group: Group, outer: Sequence[Rows]) -> _Result:
         """A dimension of its own by the other strategy; the band ends with it."""
+        if (rows := self.solve(group, outer, Wish(far=True))) is not None:
+            return _Result(group.after(rows), rows)
         rows = self.solve(group, outer, Wish(), self.rescue) if self.rescue is not None else None
         if rows is None:
             raise NoSchedule(f"no further dimension for {', '.join(group.statements)}")
-        return _Result(group.after(rows).without_carried(), rows)
+        return _Result(group.after(rows).without_carried(), rows, alone=True)
 
     # --- with influence: Algorithm 1 -------------------------------------------------------------------------------------------------------
 
     def influenced(self) -> tuple[Dimension, ...] | None:
-        """The schedule under the tree; None if no scenario is feasible."""
+        """The schedule under the tree; None if no scenario is feasible. Each turn computes one dimension or takes one step back."""
         trail = [_Place(self.tree.branches, 0)]
         backup = [self.initial()]
-        current = backup[0]
+        current, lost = backup[0], False
         while True:
             depth = len(backup) - 1
             node = trail[depth].node if depth < len(trail) else None
             results = self.attempt(current, node)
-            if _failed(results) and node is not None and trail[depth].has_sibling:
-                trail[depth] = trail[depth].next
-                self.log("sibling", f"dimension {depth}: '{node.name}' is infeasible, its right sibling '{trail[depth].node.name}' is tried")
-                current = backup[depth]
-                continue
-            if _failed(results) and not (node is not None and node.permutable) and any(g.has_carried for g in _failing(current, results)):
-                self.log("carried", f"dimension {depth}: the carried dependences are dropped, a new band begins")
-                failing = _failing(current, results)
-                current = replace(current, groups=tuple(g.without_carried() if g in failing else g for g in current.groups))
-                continue
             if _failed(results):
-                above = next((k for k in range(min(depth, len(trail)) - 1, -1, -1) if trail[k].has_sibling), None)
+                if node is not None and trail[depth].has_sibling:
+                    trail[depth] = trail[depth].next
+                    self.log("sibling", f"dimension {depth}: '{node.name}' is infeasible, its right sibling '{trail[depth].node.name}' is tried")
+                    current = backup[depth]
+                    continue
+                failing = _failing(current, results)
+                if not (node is not None and node.permutable) and any(group.has_carried for group in failing):
+                    self.log("carried", f"dimension {depth}: the carried dependences are dropped, a new band begins")
+                    current = replace(current, groups=tuple(g.without_carried() if g in failing else g for g in current.groups))
+                    continue
+                above = next((k for k in range(depth - 1, -1, -1) if trail[k].has_sibling), None) if node is not None else None
                 if above is not None:
-                    left = trail[above].node.name
-                    trail = [*trail[:above], trail[above].next]
+                    left, trail = trail[above].node.name, [*trail[:above], trail[above].next]
                     right = trail[above].node.name
                     self.log("backtrack", f"dimension {depth} has no solution: back to dimension {above}, from '{left}' to '{right}'")
-                    backup = backup[: above + 1]
+                    backup, lost = backup[: above + 1], False
                     current = backup[above]
                     continue
-                cut = [r if r is not None else self.cut(g, current.outer, start=False) for g, r in zip(current.groups, results, strict=True)]
-                if _failed(cut):
-                    if node is not None or len(trail) > depth:
-                        return None
-                    cut = [r if r is not None else self.rescued(g, current.outer) for g, r in zip(current.groups, cut, strict=True)]
-                else:
-                    self.log("cut", f"dimension {depth}: strongly connected components are cut apart")
+                lost = lost or node is not None
+                cut = self.cut_apart(current, results, rescue=node is None)
+                if cut is None:
+                    return None
                 results = cut
-            current = _extended(current, [r for r in results if r is not None], self.spaces)
-            if node is not None:
-                children = node.children
-                if children:
-                    trail = [*trail[: depth + 1], _Place(children, 0)]
-                else:
-                    self.log("reached", f"scenario '{' / '.join(place.node.name for place in trail[: depth + 1])}' holds")
-                    trail = trail[: depth + 1]
+            current = _extended(current, [result for result in results if result is not None], self.spaces)
+            if node is not None and node.children:
+                trail = [*trail, _Place(node.children, 0)]
+            elif node is not None and not lost:
+                self.log("reached", f"scenario '{' / '.join(place.node.name for place in trail)}' holds")
             pending = node is not None and bool(node.children)
             if not pending and all(self.is_finished(group, current.outer) for group in current.groups):
                 return current.dimensions
             backup.append(current)
+
+    def cut_apart(self, state: _State, results: Sequence[_Result | None], *, rescue: bool) -> list[_Result | None] | None:
+        """The results with a cut of each group that has none; beyond the tree's leaves, where there is nothing to cut, the other strategy's row.
+
+        None if some group is one strongly connected component.
+        """
+        found: list[_Result | None] = []
+        depth = len(state.dimensions)
+        for group, result in zip(state.groups, results, strict=True):
+            known = result
+            if known is None and (known := self.cut(group, state.outer, start=False)) is not None:
+                self.log("cut", f"dimension {depth}: strongly connected components are cut apart ({', '.join(group.statements)})")
+            if known is None and not rescue:
+                return None
+            found.append(known if known is not None else self.rescued(group, state.outer))
+        return found
 
     def attempt(self, state: _State, node: InfluenceNode | None) -> list[_Result | None]:
         """The next dimension of all groups under a node's rows; None for a group that has none."""
         if node is None:
             return [self.uninfluenced(group, state.outer) for group in state.groups]
         depth = len(state.dimensions)
+        if not constants_hold(node.rows, state.outer, self.spaces):
+            return [None] * len(state.groups)
         results: dict[Part, _Result | None] = {}
         for cluster in _clusters(state.groups, coupled(node.rows, depth)):
             together = _merged(cluster)
             wish = Wish(_restricted(node, together.statements), coincident=node.parallel)
             rows = self.solve(together, state.outer, wish)
             if rows is None and not together.remaining:
-                self.log("progression", f"dimension {depth}: no dependence is left, progression is dropped")
                 rows = self.solve(together, state.outer, replace(wish, progression=False))
+                if rows is not None:
+                    self.log("progression", f"dimension {depth}: no dependence is left, progression is dropped")
             for group in cluster:
                 results[group.statements] = None if rows is None else _Result(group.after(rows), {name: rows[name] for name in group.statements})
         return [results[group.statements] for group in state.groups]
@@ -253,6 +273,10 @@ class Construction:
 
         return Step(self.spaces, part, within(group.edges), within(group.remaining), within(self.inputs), tuple(outer))
 
+    def inside(self, group: Group) -> list[Edge]:
+        """The input dependences within a group."""
+        return [edge for edge in self.inputs if edge.source in group.statements and edge.sink in group.statements]
+
     def solve(self, group: Group, outer: Sequence[Rows], wish: Wish, strategy: Strategy | None = None) -> Rows | None:
         """Rows of all statements of a group: each component's own program. None if some component has no solution, or nothing is left to do."""
         strategy = strategy or self.strategy
@@ -260,9 +284,10 @@ class Construction:
         group = replace(group, edges=edges)
         tied = coupled(wish.node.rows, len(outer)) if wish.node is not None else []
         found: dict[str, Row] = {}
-        progress = not wish.progression or wish.node is not None
-        for part in components(group.statements, group.edges, tied):
+        whole, progress = wish, not wish.progression or wish.node is not None
+        for part in components(group.statements, (*group.edges, *self.inside(group)), tied):
             step = self.step(part, group, outer)
+            wish = replace(wish, node=_restricted(node, part)) if (node := whole.node) is not None else wish
             if wish.node is None and strategy.finished(step):
                 found |= {name: self.spaces[name].zero for name in part}
                 continue
@@ -277,7 +302,7 @@ class Construction:
 
     def possible(self, group: Group, outer: Sequence[Rows], wish: Wish) -> bool:
         """Whether a group has a further dimension."""
-        steps = [self.step(part, group, outer) for part in components(group.statements, group.edges)]
+        steps = [self.step(part, group, outer) for part in components(group.statements, (*group.edges, *self.inside(group)))]
         return all(self.strategy.finished(step) or self.strategy.possible(step, wish) for step in steps)
 
     def cut(self, group: Group, outer: Sequence[Rows], *, start: bool) -> _Result | None:
@@ -304,11 +329,12 @@ class Construction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Result:
-    """A group after one more dimension. rows: None if it needed none. parts: what a cut has made of it."""
+    """A group after one more dimension. rows: None if it needed none. parts: what a cut has made of it. alone: as in `Dimension`."""
 
     group: Group
     rows: Rows | None = None
     parts: tuple[Group, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +375,8 @@ def _extended(state: _State, results: Sequence[_Result], spaces: Mapping[str, St
     if all(kind == "none" for kind in kinds.values()):
         return replace(state, groups=tuple(groups))
     ordered = {name: rows[name] for name in spaces}
-    return _State(tuple(groups), (*state.dimensions, Dimension(ordered, kinds)))
+    alone = frozenset(name for result in results if result.alone for name in result.group.statements)
+    return _State(tuple(groups), (*state.dimensions, Dimension(ordered, kinds, alone)))
 
 
 def _failed(results: Iterable[_Result | None]) -> bool:

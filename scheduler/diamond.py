@@ -26,12 +26,19 @@ FACTORS = 16
 def tile_shapes(
     scop: Scop, spaces: Mapping[str, StatementSpace], edges: Sequence[Edge], dimensions: Sequence[Dimension]
 ) -> tuple[TileShape, ...]:
-    """The shapes of all outermost bands that have one: two hyperplanes each, h₁ the band's second member and h₂ = λ·f - c·h₁ with its first member f."""
+    """The shapes of all outermost bands that can have one: two hyperplanes each, h₁ a member of the band and h₂ = λ·f - c·h₁ with its first member f.
+
+    Where the dependences allow no such pair, the points are interleaved.
+    """
     shapes = []
     for statements, rows in _outermost_bands(spaces, dimensions):
         inside = [edge for edge in edges if edge.source in statements and edge.sink in statements]
-        pair = concurrent_start(spaces, statements, inside, rows)
+        width = next((k for k, row in enumerate(rows) if not all(edge.weakly_satisfied(row) for edge in inside)), len(rows))
+        if width < 2 or any(all(edge.coincident(row) for edge in inside) for row in rows[:width]):
+            continue
+        pair = concurrent_start(spaces, statements, inside, rows[:width])
         if pair is None:
+            shapes.append(TileShape(frozenset(statements), interleave=True))
             continue
         domains = {name: with_parameters(scop.statement(name).domain, spaces[name].parameters) for name in statements}
         shapes.append(TileShape(frozenset(statements), joined([loop_member(row, domains, spaces) for row in pair])))
@@ -68,14 +75,23 @@ def _outermost_bands(spaces: Mapping[str, StatementSpace], dimensions: Sequence[
 def concurrent_start(
     spaces: Mapping[str, StatementSpace], statements: tuple[str, ...], edges: Sequence[Edge], rows: Sequence[Rows]
 ) -> tuple[Rows, Rows] | None:
-    """The hyperplanes (h₁, h₂) for a permutable band; None if it has a parallel member, isn't permutable, or f is on the cone's border."""
-    if len(rows) < 2 or any(spaces[name].depth < 2 for name in statements):
+    """The hyperplanes (h₁, h₂) for a permutable band; None if the face of its first member is on the border of every cone.
+
+    h₁ is the outermost member that has such a partner: inner ones walk along cache lines.
+    """
+    if any(spaces[name].depth < 2 for name in statements):
         return None
-    if not all(edge.weakly_satisfied(row) for edge in edges for row in rows[:2]):
-        return None
-    if any(all(edge.coincident(row) for edge in edges) for row in rows):
-        return None
-    face, first = rows[0], rows[1]
+    for first in rows[1:]:
+        second = _partner(spaces, statements, edges, rows[0], first)
+        if second is not None:
+            return first, second
+    return None
+
+
+def _partner(
+    spaces: Mapping[str, StatementSpace], statements: tuple[str, ...], edges: Sequence[Edge], face: Rows, first: Rows
+) -> Rows | None:
+    """h₂ = λ·f - c·h₁ (and shifts) that no dependence goes backwards in, with the least reuse distances."""
     draft = Draft(spaces, Bounds(2 * FACTORS, negative=True))
     for name in statements:
         draft.add_statement(name)
@@ -88,4 +104,4 @@ def concurrent_start(
     bounded(draft, edges, spaces[statements[0]].parameters, "isl")
     small(draft, Step(spaces, statements, tuple(edges), tuple(edges)))
     point = lexmin(draft.program())
-    return None if point is None else (first, draft.solution(point))
+    return None if point is None else draft.solution(point)

@@ -13,12 +13,10 @@ from scopt.model import Dependences, Scop
 from scopt.options import Options
 from scopt.scheduler.assemble import schedule_tree
 from scopt.scheduler.base import ScheduleResult
-from scopt.scheduler.constraints.coincidence import coincident
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.feautrier import carrying, early
 from scopt.scheduler.constraints.influence import injected
 from scopt.scheduler.constraints.progression import complete
-from scopt.scheduler.constraints.validity import weakly
 from scopt.scheduler.construct import Construction, Wish
 from scopt.scheduler.ilp import lexmin
 from scopt.scheduler.influence.tree import InfluenceTree
@@ -58,7 +56,7 @@ class FeautrierStrategy:
         return not step.remaining and all(complete(step, name) for name in step.statements)
 
     def solve(self, step: Step, wish: Wish) -> Rows | None:
-        if not step.remaining:
+        if not step.remaining or wish.coincident:
             return PlutoStrategy(negative=False).solve(step, wish)
         for largest in COEFFICIENTS:
             rows = self._solved(step, wish, Bounds(largest, negative=True, parametric=True))
@@ -73,18 +71,14 @@ class FeautrierStrategy:
         draft = Draft(step.spaces, bounds)
         for name in step.statements:
             draft.add_statement(name)
-        if wish.coincident:
-            coincident(draft, step.remaining)
-            weakly(draft, step.remaining)
-        else:
-            carrying(draft, step.remaining)
+        carrying(draft, step.remaining)
         if wish.node is not None:
-            injected(draft, wish.node.rows, step.outer, dict(step.spaces))
+            injected(draft, wish.node.rows, step.outer, step.spaces)
         early(draft, step, step.spaces[step.statements[0]].parameters)
         small(draft, step)
         point = lexmin(draft.program())
         if point is None:
             return None
         rows = draft.solution(point)
-        advances = wish.coincident or any(len(edge.face(rows).points) < len(edge.points) for edge in step.remaining)
+        advances = any(len(edge.face(rows).points) < len(edge.points) for edge in step.remaining)
         return rows if advances else None

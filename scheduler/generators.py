@@ -153,8 +153,31 @@ def generators(piece: isl.BasicSet) -> Generators:
     visible = piece.dim(isl.dim_type.param) + piece.dim(isl.dim_type.set)
     width = visible + piece.dim(isl.dim_type.div) + 1
     weight = tuple([0] * (width - 1) + [1])
-    rays, lines = generators_of_cone([*inequalities, weight], equalities, width)
+    rays, lines = generators_of_cone([*tightened(equalities, inequalities), weight], equalities, width)
     return Generators(rays, lines).projected(range(visible))
+
+
+def tightened(equalities: Sequence[Row], inequalities: Sequence[Row]) -> list[Row]:
+    """Inequalities that cut off more of the rational points and no integer one: the equalities put in, constants rounded down to multiples.
+
+    Strides need it: of i = 2a, i' = 2b and 0 <= i' - i <= 1 it makes b = a, without which no two statements of a strided loop would be coincident.
+    """
+    equalities, inequalities = list(equalities), list(inequalities)
+    while equalities:
+        row = equalities.pop(0)
+        # An unknown with factor ±1 takes an integer value wherever the others do.
+        column = next((k for k, value in enumerate(row[:-1]) if abs(value) == 1), None)
+        if column is not None:
+            equalities = [_without(other, row, column) for other in equalities]
+            inequalities = [_without(other, row, column) for other in inequalities]
+    factors = [gcd(*row[:-1]) or 1 for row in inequalities]
+    return [tuple(value // factor for value in row) for row, factor in zip(inequalities, factors, strict=True)]
+
+
+def _without(row: Row, equality: Row, column: int) -> Row:
+    """The row with an unknown replaced by what an equality says, in which its factor is ±1."""
+    factor = row[column] * equality[column]
+    return tuple(a - factor * b for a, b in zip(row, equality, strict=True))
 
 
 def constraint_rows(piece: isl.BasicSet) -> tuple[list[Row], list[Row]]:

@@ -25,9 +25,11 @@ from scopt.scheduler.tiling import (
     DEFAULT_VECTOR_TILE,
     DIAMOND_TILE,
     PARALLEL_VECTOR_TILE,
+    SMALL_DIAMOND_TILE,
     SMALL_WAVEFRONT_TILE,
     WAVEFRONT_TILE,
     atomic,
+    interleaved,
     shaped_tiles,
     sizes_for,
     tiled,
@@ -70,7 +72,7 @@ class LeafPlan:
     tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
     tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
     slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and cheap loop bounds.
-    vector_tile: default tile size of the vector loop.
+    vector_tile: default tile size of the vector loop. serial: every innermost loop would carry something.
     """
 
     order: tuple[int, ...]
@@ -83,6 +85,7 @@ class LeafPlan:
     skew: bool
     slopes: tuple[int, ...]
     vector_tile: int
+    serial: bool
 
 
 @dataclass(slots=True)
@@ -157,9 +160,10 @@ class _Passes:
         if plan.tile or plan.tile_vector:
             node = self.tile_leaf(node, plan)
         depth = 1 if plan.tile or plan.tile_vector else 0
+        interleave = plan.skew and plan.serial and self.shape_for(node).interleave
         if depth:
             node = node.child(0)
-        node = self.vector_loops(node, plan)
+        node = self.vector_loops(interleaved(node) if interleave else node, plan)
         if depth:
             node = node.parent()
         if plan.parallel is not None:
@@ -204,7 +208,8 @@ class _Passes:
             parallel, skew, tile_vector = None, False, tile and not carried[vector]
         if tile_vector and not skew and parallel == len(others):
             parallel = 0  # its tile loop goes outermost
-        if not any(free):
+        serial = not any(free)
+        if serial:
             # Loops of their own would gain nothing.
             groups, free, private = (tuple(part for group in groups for part in group),), (False,), ((),)
         simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in free)
@@ -213,7 +218,7 @@ class _Passes:
         # Lines that the vector loop jumps between have to stay in the first cache until the other loops come back to them.
         jumps = walks[vector].other_reads + walks[vector].other_writes > 0
         vector_tile = DEFAULT_TILE if jumps else DEFAULT_VECTOR_TILE if tile else PARALLEL_VECTOR_TILE
-        return LeafPlan(order, groups, simd, private, tile, tile_vector, parallel, skew, tuple(slopes[k] for k in order), vector_tile)
+        return LeafPlan(order, groups, simd, private, tile, tile_vector, parallel, skew, tuple(slopes[k] for k in order), vector_tile, serial)
 
     def grouping(
         self, node: isl.ScheduleNode, vector: int
@@ -262,22 +267,23 @@ class _Passes:
                 return None
         return tuple(needed)
 
-    def shape_for(self, node: isl.ScheduleNode) -> isl.MultiUnionPwAff | None:
-        """The proposed hyperplanes for the tiles of a band, if they are legal there: no active pair goes backwards in any of them."""
-        names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
-        shape = next((shape for shape in self.shapes if shape.statements == names), None)
-        if shape is None:
-            return None
+    def shape_for(self, node: isl.ScheduleNode) -> TileShape:
+        """What the scheduler proposes for the tiles of a band; rows only if they are legal there: no active pair goes backwards in any of them."""
+        names = frozenset(part.get_tuple_name() for part in sets_of(node.get_domain()))
+        shape = next((shape for shape in self.shapes if shape.statements == names), TileShape(names))
+        if shape.rows is None:
+            return shape
         pairs = [active(some, node) for some in (self.dependences.must, *self.dependences.reuse.values())]
         rows = [shape.rows.get_at(k) for k in range(shape.rows.dim(isl.dim_type.out))]
-        return shape.rows if all(nonnegative(distances(some, row)) for some in pairs for row in rows) else None
+        return shape if all(nonnegative(distances(some, row)) for some in pairs for row in rows) else TileShape(names)
 
     def tile_leaf(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
         """Tile what the plan tiles; a vector tile loop that alone can be parallel goes outermost. Returns the tile band, above the point band."""
         width = len(plan.order)
-        if plan.skew and (shape := self.shape_for(node)) is not None:
-            sizes = sizes_for(self.options.tile_sizes, [DIAMOND_TILE] * shape.dim(isl.dim_type.out))
-            return atomic(wavefront(shaped_tiles(node, shape, sizes), 2))
+        if plan.skew and (rows := self.shape_for(node).rows) is not None:
+            base = SMALL_DIAMOND_TILE if width > 2 else DIAMOND_TILE
+            sizes = sizes_for(self.options.tile_sizes, [base] * rows.dim(isl.dim_type.out))
+            return atomic(wavefront(shaped_tiles(node, rows, sizes), 2))
         if plan.skew:
             base = SMALL_WAVEFRONT_TILE if width > 2 else WAVEFRONT_TILE
             defaults = [base * slope for slope in plan.slopes]

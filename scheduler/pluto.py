@@ -7,12 +7,12 @@ Acharya and Cohen, "The Pluto+ algorithm" (2016).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scopt.scheduler.constraints.coincidence import coincident
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.influence import injected
-from scopt.scheduler.constraints.progression import complete, progressing
+from scopt.scheduler.constraints.progression import complete, progressing, shifted_if_reversed
 from scopt.scheduler.constraints.proximity import ProximityForm, bounded
 from scopt.scheduler.constraints.validity import weakly
 from scopt.scheduler.construct import Wish
@@ -42,29 +42,30 @@ class PlutoStrategy:
     def solve(self, step: Step, wish: Wish) -> Rows | None:
         best: tuple[tuple[int, ...], Rows] | None = None
         for bounds in self._attempts():
-            found = self._solved(step, wish, bounds)
-            if found is None:
-                continue
-            if best is None or found[0] < best[0]:
-                best = found
-            if not any(best[0]) or bounds.negative:
+            found = self._solved(step, wish, bounds, best[0] if best is not None else None)
+            best = found or best
+            if best is not None and (bounds.negative or not any(best[0])):
                 break  # no distance at all: nothing is better
         return None if best is None else best[1]
 
     def possible(self, step: Step, wish: Wish) -> bool:
-        return any(lexmin(self._constrained(step, wish, bounds).program()) is not None for bounds in self._attempts())
+        drafts = (self._constrained(step, wish, bounds, zero=bounds.negative and not wish.far) for bounds in self._attempts())
+        return any(lexmin(replace(draft.program(), objectives=())) is not None for draft in drafts)
 
     def _attempts(self) -> list[Bounds]:
         small_bounds, large = COEFFICIENTS
         signs = (False, True) if self.negative else (False,)
-        return [*(Bounds(small_bounds, negative=sign) for sign in signs), *(Bounds(large, negative=sign) for sign in signs)]
+        return [Bounds(size, negative=sign, parametric=sign) for size in (small_bounds, large) for sign in signs]
 
-    def _solved(self, step: Step, wish: Wish, bounds: Bounds) -> tuple[tuple[int, ...], Rows] | None:
-        """(values of the proximity function, rows)."""
-        draft = self._constrained(step, wish, bounds)
-        parameters = step.spaces[step.statements[0]].parameters
-        bounded(draft, (*step.edges, *step.inputs), parameters, self.form)
+    def _solved(self, step: Step, wish: Wish, bounds: Bounds, known: tuple[int, ...] | None) -> tuple[tuple[int, ...], Rows] | None:
+        """(values of the proximity function, rows); None also where the values aren't less than the known ones."""
+        draft = self._constrained(step, wish, bounds, zero=bounds.negative and known is None and not wish.far)
         distances = len(draft.objectives)
+        if known is not None:
+            # The last objective takes longest where signs are to be chosen: only for a row that is wanted.
+            point = lexmin(program := draft.program())
+            if point is None or _values(program, point) >= known:
+                return None
         small(draft, step, self.penalties)
         program = draft.program()
         point = lexmin(program)
@@ -72,8 +73,11 @@ class PlutoStrategy:
             return None
         return _values(program, point)[:distances], draft.solution(point)
 
-    def _constrained(self, step: Step, wish: Wish, bounds: Bounds) -> Draft:
-        """The program without objectives."""
+    def _constrained(self, step: Step, wish: Wish, bounds: Bounds, *, zero: bool) -> Draft:
+        """The program with the proximity function as its objectives.
+
+        zero: without any distance. Where only signs make a dimension possible, a cut is better than distances, if there is one (`wish.far`: none is).
+        """
         draft = Draft(step.spaces, bounds)
         for name in step.statements:
             draft.add_statement(name)
@@ -82,8 +86,11 @@ class PlutoStrategy:
             coincident(draft, step.remaining)
         if wish.progression:
             progressing(draft, step)
+        if bounds.parametric:
+            shifted_if_reversed(draft, step)
         if wish.node is not None:
-            injected(draft, wish.node.rows, step.outer, dict(step.spaces))
+            injected(draft, wish.node.rows, step.outer, step.spaces)
+        bounded(draft, (*step.edges, *step.inputs), step.spaces[step.statements[0]].parameters, self.form, zero=zero)
         return draft
 
 

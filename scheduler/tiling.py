@@ -17,8 +17,9 @@ PARALLEL_VECTOR_TILE = 128
 # Of bands that run in wavefronts: of two members, and of more. Multiplied by a member's skew.
 WAVEFRONT_TILE = 64
 SMALL_WAVEFRONT_TILE = 32
-# Of diamonds, in units of their hyperplanes.
-DIAMOND_TILE = 64
+# Of diamonds, in units of their hyperplanes: of bands of two members, and of more.
+DIAMOND_TILE = 512
+SMALL_DIAMOND_TILE = 64
 
 
 def sizes_for(user: Sequence[int], defaults: Sequence[int]) -> tuple[int, ...]:
@@ -69,6 +70,18 @@ def wavefront(node: isl.ScheduleNode, depth: int) -> isl.ScheduleNode:
     for position in range(1, depth):
         node = node.band_member_set_coincident(position, 1)
     return node
+
+
+def interleaved(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """The last two members p, q of a permutable band as p + q, p: below the sum nothing is carried, so that iterations of p overlap in the processor.
+
+    Without that, a chain of dependent operations would make each of them wait for the one before.
+    """
+    partial = node.band_get_partial_schedule()
+    members = [partial.get_at(k) for k in range(node.band_n_member())]
+    *outer, first, second = members
+    node = node.delete().insert_partial_schedule(joined([*outer, first.add(second), first])).band_set_permutable(1)
+    return node.band_member_set_coincident(len(members) - 1, 1)
 
 
 @contextmanager

@@ -21,13 +21,15 @@ def complete(step: Step, statement: str) -> bool:
 
 
 def progressing(draft: Draft, step: Step) -> None:
-    """H⊥·h ≠ 0 for each statement that isn't complete.
+    """H⊥·h ≠ 0 for each statement that isn't complete and can't wait: it has as many dimensions to come as any other.
 
+    (isl does so too. A shallow statement beside a deep one may pause: in fdtd-2d the boundary's j then meets the j of the field.)
     Where all of H⊥ is non-negative and so is h, Σ H⊥·h >= 1 says it. Otherwise a binary unknown a row and sign tells which entry is not zero.
     """
-    for statement in step.statements:
-        basis = orthogonal_complement(step.iterator_rows(statement), step.spaces[statement].depth)
-        if not basis:
+    bases = {name: orthogonal_complement(step.iterator_rows(name), step.spaces[name].depth) for name in step.statements}
+    deepest = max(len(basis) for basis in bases.values())
+    for statement, basis in bases.items():
+        if not basis or len(basis) < deepest:
             continue
         if not draft.bounds.negative and all(value >= 0 for row in basis for value in row):
             total = {draft.coefficient(statement, k): sum(row[k] for row in basis) for k in range(len(basis[0]))}
@@ -44,3 +46,21 @@ def progressing(draft: Draft, step: Step) -> None:
                 terms[choice] = -(reach + 1)
                 draft.require(terms, reach)
         draft.require({choice: 1 for choice in chosen}, -1)
+
+
+def shifted_if_reversed(draft: Draft, step: Step) -> None:
+    """Parameters only have a part in rows that run backwards: n - 1 - i where the loop is reversed, but not i + n, which would only put loops one
+    behind the other. A complete statement needs none."""
+    for statement in step.statements:
+        space = step.spaces[statement]
+        if complete(step, statement):
+            for position in range(space.depth, len(space.columns) - 1):
+                draft.require({draft.coefficient(statement, position): 1}, equality=True)
+            continue
+        reversed_ = draft.column(f"reversed[{statement}]", 0, 1)
+        reach = draft.bounds.coefficient * space.depth + 1
+        # reversed_ = 1: the iterators' coefficients add up to -1 or less.
+        draft.require({reversed_: -reach, **{draft.coefficient(statement, k): -1 for k in range(space.depth)}}, reach - 1)
+        for position in range(space.depth, len(space.columns) - 1):
+            for sign in (1, -1):
+                draft.require({reversed_: draft.bounds.coefficient, draft.coefficient(statement, position): sign})

@@ -14,14 +14,14 @@ from scopt.scheduler.problem import Draft, Edge
 ProximityForm = Literal["pluto", "isl"]
 
 
-def bounded(draft: Draft, edges: Iterable[Edge], parameters: tuple[str, ...], form: ProximityForm) -> None:
-    """u·p + w >= sink's date - source's date for all pairs; (u, w) minimal. u >= 0 and w >= 0.
+def bounded(draft: Draft, edges: Iterable[Edge], parameters: tuple[str, ...], form: ProximityForm, *, zero: bool = False) -> None:
+    """u·p + w >= sink's date - source's date for all pairs; (u, w) minimal. u >= 0 and w >= 0. zero: u = 0 and w = 0.
 
     Two statements may reuse a cell in either order where the edge is an input dependence: bound both signs.
     """
     edges = tuple(edges)
-    slopes = [draft.column(f"u[{name}]") for name in parameters]
-    offset = draft.column("w")
+    slopes = [draft.column(f"u[{name}]", 0, 0 if zero else None) for name in parameters]
+    offset = draft.column("w", 0, 0 if zero else None)
     for edge in edges:
         for sign in (-1, 1) if edge.dependence.kind == "input" else (-1,):
             for point in edge.points:

@@ -89,8 +89,8 @@ def row_text(row: Row, columns: Sequence[str]) -> str:
 def _made(
     scop: Scop, strategy: Strategy, fusion: FusionPolicy, tree: InfluenceTree | None, rescue: Strategy | None = None, *, inputs: bool = False
 ) -> Made:
-    deps, spaces, journal = dependences(scop), statement_spaces(scop), Journal(scop.location)
-    reads = edges_of(scop, deps.select("input")) if inputs else ()
+    deps, spaces, journal = dependences(scop, inputs=inputs), statement_spaces(scop), Journal(scop.location)
+    reads = edges_of(scop, deps.select("input"))
     found: list[tuple[Dimension, ...]] = []
 
     def construct(edges: tuple[Edge, ...]) -> isl.Schedule:

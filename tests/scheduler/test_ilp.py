@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from scopt.scheduler import ilp
 from scopt.scheduler.ilp import Column, LinearRow, Program, Terms, highs_lexmin, isl_lexmin, lexmin
 
+Solver = Callable[[Program], tuple[int, ...] | None]
 SOLVERS = pytest.mark.parametrize("solve", [highs_lexmin, isl_lexmin])
 
 
@@ -21,7 +24,7 @@ def values(program: Program, point: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @SOLVERS
-def test_the_first_objective_comes_first(solve) -> None:  # type: ignore[no-untyped-def]
+def test_the_first_objective_comes_first(solve: Solver) -> None:
     # x + y >= 4: the least x, and then the least y, is (0, 4); the other way round it is (4, 0).
     rows = (LinearRow(((0, 1), (1, 1)), -4),)
     assert solve(Program(columns(2), rows, (((0, 1),), ((1, 1),)))) == (0, 4)
@@ -29,7 +32,7 @@ def test_the_first_objective_comes_first(solve) -> None:  # type: ignore[no-unty
 
 
 @SOLVERS
-def test_a_later_objective_decides_among_minima(solve) -> None:  # type: ignore[no-untyped-def]
+def test_a_later_objective_decides_among_minima(solve: Solver) -> None:
     rows = (LinearRow(((0, 1), (1, 1), (2, 1)), -4),)
     total: Terms = ((0, 1), (1, 1), (2, 1))
     assert solve(Program(columns(3), rows, (total, ((2, -1),)))) == (0, 0, 4)
@@ -37,44 +40,46 @@ def test_a_later_objective_decides_among_minima(solve) -> None:  # type: ignore[
 
 
 @SOLVERS
-def test_minima_are_integers(solve) -> None:  # type: ignore[no-untyped-def]
+def test_minima_are_integers(solve: Solver) -> None:
     # 2x >= 3 and 3y >= 4x: (1.5, 2) over the rationals.
     rows = (LinearRow(((0, 2),), -3), LinearRow(((0, -4), (1, 3))))
     assert solve(Program(columns(2), rows, (((0, 1),), ((1, 1),)))) == (2, 3)
 
 
 @SOLVERS
-def test_equalities(solve) -> None:  # type: ignore[no-untyped-def]
+def test_equalities(solve: Solver) -> None:
     rows = (LinearRow(((0, 2), (1, 3)), -12, equality=True),)
     assert solve(Program(columns(2), rows, (((1, -1),),))) == (0, 4)
     assert solve(Program(columns(2), (LinearRow(((0, 2), (1, 4)), -7, equality=True),), (((0, 1),),))) is None
 
 
 @SOLVERS
-def test_no_point(solve) -> None:  # type: ignore[no-untyped-def]
+def test_no_point(solve: Solver) -> None:
     assert solve(Program(columns(1), (LinearRow(((0, 1),), -11),), (((0, 1),),))) is None
     assert solve(Program(columns(1), (LinearRow((), -1),), (((0, 1),),))) is None
     assert solve(Program(columns(1), (LinearRow((), 1, equality=True),))) is None
 
 
 @SOLVERS
-def test_rows_without_unknowns_that_hold_are_nothing(solve) -> None:  # type: ignore[no-untyped-def]
+def test_rows_without_unknowns_that_hold_are_nothing(solve: Solver) -> None:
     assert solve(Program(columns(1, 3), (LinearRow((), 5), LinearRow((), 0, equality=True)), (((0, 1),),))) == (3,)
 
 
 @SOLVERS
-def test_without_objectives_any_point_will_do(solve) -> None:  # type: ignore[no-untyped-def]
+def test_without_objectives_any_point_will_do(solve: Solver) -> None:
     program = Program(columns(2, -3, 3), (LinearRow(((0, 1), (1, 1)), 5, equality=True),))
-    assert program.allows(solve(program))
+    point = solve(program)
+    assert point is not None
+    assert program.allows(point)
 
 
 @SOLVERS
-def test_columns_without_upper_bound(solve) -> None:  # type: ignore[no-untyped-def]
+def test_columns_without_upper_bound(solve: Solver) -> None:
     assert solve(Program(columns(2, 0, None), (LinearRow(((0, 1), (1, -3)), -7),), (((0, 1),), ((1, -1),)))) == (7, 0)
 
 
 @SOLVERS
-def test_columns_without_lower_bound(solve) -> None:  # type: ignore[no-untyped-def]
+def test_columns_without_lower_bound(solve: Solver) -> None:
     assert solve(Program(columns(1, None, None), (LinearRow(((0, 1),), 7),), (((0, 1),),))) == (-7,)
 
 
