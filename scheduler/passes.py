@@ -23,9 +23,8 @@ from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, un
 from scopt.scheduler.tiling import (
     DEFAULT_TILE,
     DEFAULT_VECTOR_TILE,
-    DIAMOND_TILE,
+    DIAMOND_TILES,
     PARALLEL_VECTOR_TILE,
-    SMALL_DIAMOND_TILE,
     SMALL_WAVEFRONT_TILE,
     WAVEFRONT_TILE,
     atomic,
@@ -281,7 +280,7 @@ class _Passes:
         """Tile what the plan tiles; a vector tile loop that alone can be parallel goes outermost. Returns the tile band, above the point band."""
         width = len(plan.order)
         if plan.skew and (rows := self.shape_for(node).rows) is not None:
-            base = SMALL_DIAMOND_TILE if width > 2 else DIAMOND_TILE
+            base = DIAMOND_TILES[min(width, 4) - 2]
             sizes = sizes_for(self.options.tile_sizes, [base] * rows.dim(isl.dim_type.out))
             return atomic(wavefront(shaped_tiles(node, rows, sizes), 2))
         if plan.skew:

@@ -10,6 +10,7 @@ from scopt.model import Dependences, Scop
 from scopt.options import Options
 from scopt.scheduler.assemble import schedule_tree
 from scopt.scheduler.base import ScheduleResult, TileShape
+from scopt.scheduler.constraints.contiguity import contiguity_penalties
 from scopt.scheduler.constraints.proximity import ProximityForm
 from scopt.scheduler.construct import Construction
 from scopt.scheduler.diamond import tile_shapes
@@ -37,7 +38,7 @@ class PlutoScheduler:
 
     def schedule(self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None) -> ScheduleResult:
         spaces = statement_spaces(scop)
-        strategy = PlutoStrategy(self.form, self.negative)
+        strategy = PlutoStrategy(self.form, self.negative, contiguity_penalties(scop))
         fusion = self.default_fusion if options.fusion == "auto" else options.fusion
         inputs = edges_of(scop, deps.select("input"))
         tree = influence or InfluenceTree()

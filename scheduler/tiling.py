@@ -17,9 +17,8 @@ PARALLEL_VECTOR_TILE = 128
 # Of bands that run in wavefronts: of two members, and of more. Multiplied by a member's skew.
 WAVEFRONT_TILE = 64
 SMALL_WAVEFRONT_TILE = 32
-# Of diamonds, in units of their hyperplanes: of bands of two members, and of more.
-DIAMOND_TILE = 512
-SMALL_DIAMOND_TILE = 64
+# Of diamonds, in units of their hyperplanes: of bands of two members, of three, and of more.
+DIAMOND_TILES = (512, 64, 32)
 
 
 def sizes_for(user: Sequence[int], defaults: Sequence[int]) -> tuple[int, ...]:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from scopt.model import Scop
+from scopt.scheduler.linear import subscript_rows
 from scopt.scheduler.problem import Draft, Step
 
 # Cost of a unit of a coefficient; an iterator further in costs a little more, so that the original order wins where nothing else decides.
 UNIT, POSITION = 64, 4
+# The largest extra cost of a contiguous iterator: more than some places further in, less than another unit of a coefficient.
+CONTIGUOUS = 24
 
 
 def small(draft: Draft, step: Step, penalties: Mapping[str, tuple[int, ...]] | None = None) -> None:
@@ -28,6 +32,22 @@ def small(draft: Draft, step: Step, penalties: Mapping[str, tuple[int, ...]] | N
             else:
                 terms[column] = UNIT if position < len(space.columns) - 1 else 1
     draft.minimize(terms)
+
+
+def contiguity_penalties(scop: Scop) -> dict[str, tuple[int, ...]]:
+    """By statement, the extra cost of each iterator: more for those along which more accesses walk by one element, writes counted twice."""
+    penalties = {}
+    for statement in scop.statements:
+        score = [0] * len(statement.iterators)
+        for access in statement.accesses:
+            rows = subscript_rows(access.relation) or ()
+            for position in range(len(score)):
+                moves = [row[position] for row in rows]
+                if moves and not any(moves[:-1]) and abs(moves[-1]) == 1:
+                    score[position] += 2 if access.is_write else 1
+        most = max(score, default=0) or 1
+        penalties[statement.name] = tuple(CONTIGUOUS * value // most for value in score)
+    return penalties
 
 
 def kept_out(draft: Draft, statement: str, iterator: int) -> None:
