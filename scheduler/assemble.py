@@ -32,8 +32,8 @@ def _subtree(
             member = loop_member(rows, domains, spaces)
             if dimension.alone & set(statements):
                 below = _subtree(statements, dimensions[depth + 1 :], domains, spaces)
-                inner = trees.Band(joined([member]), below)
-                return trees.Band(joined(members), inner) if members else inner
+                date = trees.Band(joined([member]), below)
+                return trees.Band(joined(members), date) if members else date
             members.append(member)
         elif len(places) > 1:
             inner = tuple(_subtree(part, dimensions[depth + 1 :], domains, spaces) for part in places)

@@ -114,8 +114,10 @@ class _State:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Construction:
-    """One SCoP's schedule. edges: all dependences to respect; inputs: input dependences for proximity; rescue: the strategy for a single SCC that
-    the first one has no dimension for. Raises NoSchedule."""
+    """One SCoP's schedule. bonds: pairs of statements that stay together in their outermost loops (live ranges of private arrays).
+
+    edges: all dependences to respect; inputs: input dependences for proximity; rescue: the strategy for a single SCC that the first one
+    has no dimension for. Raises NoSchedule."""
 
     spaces: Mapping[str, StatementSpace]
     edges: tuple[Edge, ...]
@@ -125,6 +127,7 @@ class Construction:
     inputs: tuple[Edge, ...] = ()
     tree: InfluenceTree = field(default_factory=InfluenceTree)
     log: Log = field(default=lambda _id, _message: None)
+    bonds: frozenset[tuple[str, str]] = frozenset()
 
     def run(self) -> tuple[Dimension, ...]:
         """The dimensions, outermost first. Two instances of different statements may still have the same date; then no dependence joins them."""
@@ -307,7 +310,8 @@ class Construction:
 
     def cut(self, group: Group, outer: Sequence[Rows], *, start: bool) -> _Result | None:
         """The group cut into a sequence of groups by the fusion policy; None if it stays whole."""
-        parts = strongly_connected(group.statements, group.remaining)
+        outermost = start and not any(any(row[:-1]) for rows in outer for row in (rows[name] for name in group.statements))
+        parts = strongly_connected(group.statements, group.remaining, self.bonds if outermost else ())
         if len(parts) < 2:
             return None
 

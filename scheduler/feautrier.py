@@ -21,7 +21,7 @@ from scopt.scheduler.construct import Construction, Wish
 from scopt.scheduler.ilp import lexmin
 from scopt.scheduler.influence.tree import InfluenceTree
 from scopt.scheduler.journal import Journal
-from scopt.scheduler.live_ranges import with_reuse_where_needed
+from scopt.scheduler.live_ranges import Bonds, with_reuse_where_needed
 from scopt.scheduler.pluto import PlutoStrategy
 from scopt.scheduler.problem import Bounds, Draft, Edge, Rows, Step, statement_spaces
 
@@ -38,9 +38,9 @@ class FeautrierScheduler:
         fusion = "max" if options.fusion == "auto" else options.fusion
         journal = Journal(scop.location)
 
-        def construct(edges: tuple[Edge, ...]) -> isl.Schedule:
+        def construct(edges: tuple[Edge, ...], bonds: Bonds) -> isl.Schedule:
             journal.clear()
-            made = Construction(spaces, edges, FeautrierStrategy(), fusion, tree=influence or InfluenceTree(), log=journal)
+            made = Construction(spaces, edges, FeautrierStrategy(), fusion, tree=influence or InfluenceTree(), log=journal, bonds=bonds)
             return schedule_tree(scop, spaces, made.run())
 
         return ScheduleResult(with_reuse_where_needed(scop, deps, construct), tuple(journal.remarks))

@@ -10,19 +10,24 @@ from scopt.model import Dependences, Scop
 from scopt.scheduler.problem import Edge, edges_of
 from scopt.verify import overlapping_private
 
+# Pairs of statements that a live range of a private array leads between.
+Bonds = frozenset[tuple[str, str]]
+
 
 def with_reuse_where_needed(
-    scop: Scop, deps: Dependences, schedule: Callable[[tuple[Edge, ...]], isl.Schedule], *, always: bool = False
+    scop: Scop, deps: Dependences, schedule: Callable[[tuple[Edge, ...], Bonds], isl.Schedule]
 ) -> isl.Schedule:
-    """The tree that `schedule` makes of all flow dependences, and of anti and output ones over arrays that are not private.
+    """The tree that `schedule` makes of all flow dependences, and of anti and output ones over arrays not private.
 
-    Where the tree lets live ranges of a private array overlap, that array's pairs join, and it is made again. always: they join from the beginning.
+    Where the tree lets live ranges of a private array overlap, that array's pairs join, and it is made again. `schedule` is also told which
+    statements live ranges bind together: apart, they would overlap.
     """
     private = {name for name, array in scop.arrays.items() if array.private}
-    enforced = set(private) if always else set[str]()
+    enforced = set[str]()
     while True:
         kept = [d for d in deps.select("flow", "anti", "output") if d.kind == "flow" or d.array not in private or d.array in enforced]
-        tree = schedule(edges_of(scop, kept))
+        bonds = frozenset((d.source, d.sink) for d in deps.select("flow") if d.array in private - enforced)
+        tree = schedule(edges_of(scop, kept), bonds)
         overlapping = set(overlapping_private(scop, deps, tree.get_map())) - enforced
         if not overlapping:
             return tree

@@ -17,7 +17,7 @@ from scopt.scheduler.diamond import tile_shapes
 from scopt.scheduler.feautrier import FeautrierStrategy
 from scopt.scheduler.influence.tree import InfluenceTree
 from scopt.scheduler.journal import Journal
-from scopt.scheduler.live_ranges import with_reuse_where_needed
+from scopt.scheduler.live_ranges import Bonds, with_reuse_where_needed
 from scopt.scheduler.pluto import PlutoStrategy
 from scopt.scheduler.problem import Edge, edges_of, statement_spaces
 from scopt.scheduler.separation import FusionPolicy
@@ -46,10 +46,10 @@ class PlutoScheduler:
 
         shapes: list[TileShape] = []
 
-        def construct(edges: tuple[Edge, ...]) -> isl.Schedule:
+        def construct(edges: tuple[Edge, ...], bonds: Bonds) -> isl.Schedule:
             journal.clear()
             shapes.clear()
-            dimensions = Construction(spaces, edges, strategy, fusion, FeautrierStrategy(), inputs, tree, journal).run()
+            dimensions = Construction(spaces, edges, strategy, fusion, FeautrierStrategy(), inputs, tree, journal, bonds).run()
             if self.diamonds and options.tile:
                 shapes.extend(tile_shapes(scop, spaces, edges, dimensions))
             return schedule_tree(scop, spaces, dimensions)

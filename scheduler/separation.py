@@ -47,12 +47,19 @@ def components(statements: Sequence[str], edges: Iterable[Edge], tied: Iterable[
     return [tuple(part) for part in parts.values()]
 
 
-def strongly_connected(statements: Sequence[str], edges: Iterable[Edge]) -> list[Part]:
-    """Strongly connected components in a topological order, the textually first one where there is a choice. statements: in textual order."""
+def strongly_connected(statements: Sequence[str], edges: Iterable[Edge], bonds: Iterable[tuple[str, str]] = ()) -> list[Part]:
+    """Strongly connected components in a topological order, the textually first one where there is a choice.
+
+    statements: in textual order. bonds: pairs of statements that belong into one component whatever the edges say.
+    """
     place = {name: k for k, name in enumerate(statements)}
     successors: list[set[int]] = [set() for _ in statements]
     for edge in edges:
         successors[place[edge.source]].add(place[edge.sink])
+    for first, second in bonds:
+        if first in place and second in place:
+            successors[place[first]].add(place[second])
+            successors[place[second]].add(place[first])
     reach = [_reachable(successors, start) for start in range(len(statements))]
     parts: list[list[int]] = []
     home: dict[int, int] = {}

@@ -16,7 +16,7 @@ from scopt.scheduler.feautrier import FeautrierStrategy
 from scopt.scheduler.generators import Row
 from scopt.scheduler.influence.tree import CONSTANT, InfluenceTree
 from scopt.scheduler.journal import Journal
-from scopt.scheduler.live_ranges import with_reuse_where_needed
+from scopt.scheduler.live_ranges import Bonds, with_reuse_where_needed
 from scopt.scheduler.pluto import PlutoStrategy
 from scopt.scheduler.problem import Edge, edges_of, statement_spaces
 from scopt.scheduler.separation import FusionPolicy
@@ -93,9 +93,9 @@ def _made(
     reads = edges_of(scop, deps.select("input"))
     found: list[tuple[Dimension, ...]] = []
 
-    def construct(edges: tuple[Edge, ...]) -> isl.Schedule:
+    def construct(edges: tuple[Edge, ...], bonds: Bonds) -> isl.Schedule:
         journal.clear()
-        found.append(Construction(spaces, edges, strategy, fusion, rescue, reads, tree or InfluenceTree(), journal).run())
+        found.append(Construction(spaces, edges, strategy, fusion, rescue, reads, tree or InfluenceTree(), journal, bonds).run())
         return schedule_tree(scop, spaces, found[-1])
 
     made = with_reuse_where_needed(scop, deps, construct)
