@@ -57,10 +57,6 @@ class Strategy(Protocol):
         """Whether `solve` would find rows; quicker."""
         ...
 
-    def finished(self, step: Step) -> bool:
-        """Whether a component needs no further loop."""
-        ...
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
@@ -291,7 +287,7 @@ class Construction:
         for part in components(group.statements, (*group.edges, *self.inside(group)), tied):
             step = self.step(part, group, outer)
             wish = replace(wish, node=_restricted(node, part)) if (node := whole.node) is not None else wish
-            if wish.node is None and strategy.finished(step):
+            if wish.node is None and _finished(step):
                 found |= {name: self.spaces[name].zero for name in part}
                 continue
             rows = strategy.solve(step, wish)
@@ -306,7 +302,7 @@ class Construction:
     def possible(self, group: Group, outer: Sequence[Rows], wish: Wish) -> bool:
         """Whether a group has a further dimension."""
         steps = [self.step(part, group, outer) for part in components(group.statements, (*group.edges, *self.inside(group)))]
-        return all(self.strategy.finished(step) or self.strategy.possible(step, wish) for step in steps)
+        return all(_finished(step) or self.strategy.possible(step, wish) for step in steps)
 
     def cut(self, group: Group, outer: Sequence[Rows], *, start: bool) -> _Result | None:
         """The group cut into a sequence of groups by the fusion policy; None if it stays whole."""
@@ -381,6 +377,11 @@ def _extended(state: _State, results: Sequence[_Result], spaces: Mapping[str, St
     ordered = {name: rows[name] for name in spaces}
     alone = frozenset(name for result in results if result.alone for name in result.group.statements)
     return _State(tuple(groups), (*state.dimensions, Dimension(ordered, kinds, alone)))
+
+
+def _finished(step: Step) -> bool:
+    """Whether a component needs no further loop."""
+    return not step.remaining and all(complete(step, name) for name in step.statements)
 
 
 def _failed(results: Iterable[_Result | None]) -> bool:

@@ -16,7 +16,6 @@ from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.feautrier import carrying, early
 from scopt.scheduler.constraints.influence import injected
-from scopt.scheduler.constraints.progression import complete
 from scopt.scheduler.construct import Construction, Wish
 from scopt.scheduler.ilp import lexmin
 from scopt.scheduler.influence.tree import InfluenceTree
@@ -51,9 +50,6 @@ class FeautrierStrategy:
     """carry as much as possible ∧ validity of the rest, then latency; once nothing is left to carry, linearly independent dimensions."""
 
     bands: bool = False
-
-    def finished(self, step: Step) -> bool:
-        return not step.remaining and all(complete(step, name) for name in step.statements)
 
     def solve(self, step: Step, wish: Wish) -> Rows | None:
         if not step.remaining or wish.coincident:

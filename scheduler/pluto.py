@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from scopt.scheduler.constraints.coincidence import coincident
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.influence import injected
-from scopt.scheduler.constraints.progression import complete, progressing, shifted_if_reversed
+from scopt.scheduler.constraints.progression import progressing, shifted_if_reversed
 from scopt.scheduler.constraints.proximity import ProximityForm, bounded
 from scopt.scheduler.constraints.validity import weakly
 from scopt.scheduler.construct import Wish
@@ -35,9 +35,6 @@ class PlutoStrategy:
     negative: bool = True
     penalties: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     bands: bool = True
-
-    def finished(self, step: Step) -> bool:
-        return not step.remaining and all(complete(step, name) for name in step.statements)
 
     def solve(self, step: Step, wish: Wish) -> Rows | None:
         best: tuple[tuple[int, ...], Rows] | None = None

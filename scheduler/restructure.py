@@ -8,6 +8,7 @@ import islpy as isl
 
 from scopt.isl_utils import joined, sets_of, union_of_sets, walk
 from scopt.scheduler.bands import Ordered, active
+from scopt.scheduler.components import ordered_components
 
 _TYPE = isl.schedule_node_type
 
@@ -50,33 +51,12 @@ def topological(parts: Sequence[isl.UnionSet], pairs: isl.UnionMap) -> list[list
 
     Returns groups of indices into `parts`; a group with several parts can't be distributed.
     """
-    count = len(parts)
-    edges = [[False] * count for _ in range(count)]
-    for source in range(count):
-        leaving = pairs.intersect_domain(parts[source])
-        if leaving.is_empty():
-            continue
-        for sink in range(count):
-            edges[source][sink] = source != sink and not leaving.intersect_range(parts[sink]).is_empty()
-    reach = [row[:] for row in edges]
-    for middle in range(count):
-        for source in range(count):
-            if reach[source][middle]:
-                for sink in range(count):
-                    reach[source][sink] = reach[source][sink] or reach[middle][sink]
-    groups: list[list[int]] = []
-    for part in range(count):
-        home = next((group for group in groups if reach[part][group[0]] and reach[group[0]][part]), None)
-        if home is None:
-            groups.append([part])
-        else:
-            home.append(part)
-    ordered: list[list[int]] = []
-    while groups:
-        free = next(g for g in groups if not any(reach[other[0]][g[0]] for other in groups if other is not g))
-        ordered.append(free)
-        groups.remove(free)
-    return ordered
+    successors: list[set[int]] = []
+    for source in parts:
+        leaving = pairs.intersect_domain(source)
+        sinks = () if leaving.is_empty() else (k for k, sink in enumerate(parts) if not leaving.intersect_range(sink).is_empty())
+        successors.append(set(sinks))
+    return ordered_components(successors)
 
 
 def distributable(parts: Sequence[isl.UnionSet], groups: Sequence[Sequence[int]], dependences: Ordered, node: isl.ScheduleNode) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from scopt.scheduler.components import ordered_components
 from scopt.scheduler.problem import Edge, StatementSpace
 
 FusionPolicy = Literal["max", "smart", "no", "typed"]
@@ -60,39 +61,7 @@ def strongly_connected(statements: Sequence[str], edges: Iterable[Edge], bonds: 
         if first in place and second in place:
             successors[place[first]].add(place[second])
             successors[place[second]].add(place[first])
-    reach = [_reachable(successors, start) for start in range(len(statements))]
-    parts: list[list[int]] = []
-    home: dict[int, int] = {}
-    for member in range(len(statements)):
-        known = next((home[other] for other in sorted(reach[member]) if other < member and member in reach[other]), None)
-        if known is None:
-            home[member] = len(parts)
-            parts.append([member])
-        else:
-            home[member] = known
-            parts[known].append(member)
-    before: dict[int, set[int]] = {k: set() for k in range(len(parts))}
-    for source, sinks in enumerate(successors):
-        for sink in sinks:
-            before[home[sink]].add(home[source])
-    waiting = {k: sources - {k} for k, sources in before.items()}
-    ordered: list[Part] = []
-    while waiting:
-        free = min((k for k, sources in waiting.items() if not sources & waiting.keys()), key=lambda k: parts[k][0])
-        ordered.append(tuple(statements[k] for k in parts[free]))
-        del waiting[free]
-    return ordered
-
-
-def _reachable(successors: Sequence[set[int]], start: int) -> set[int]:
-    found: set[int] = set()
-    stack = list(successors[start])
-    while stack:
-        node = stack.pop()
-        if node not in found:
-            found.add(node)
-            stack.extend(successors[node])
-    return found
+    return [tuple(statements[k] for k in part) for part in ordered_components(successors)]
 
 
 def at_start(

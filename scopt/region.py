@@ -90,9 +90,9 @@ def transform(tu: TranslationUnit, region: Region, number: int, options: Options
 
 
 def _with_pragmas(options: Options, region: Region) -> Options:
-    """The region's own options. Wishes for loops need a scheduler that can follow them."""
+    """The region's own options. Wishes for loops, scenarios and ways to fuse need a scheduler that can follow them."""
     options = apply_directives(options, region.pragmas)
-    wishes = region.pragmas.parallel or region.pragmas.vector or options.influence
+    wishes = region.pragmas.parallel or region.pragmas.vector or options.influence or options.fusion in ("max", "smart", "typed")
     if wishes and region.pragmas.scheduler is None and not takes_influence(options.scheduler):
         options = replace(options, scheduler=INFLUENCED_SCHEDULER)
     return options
