@@ -306,7 +306,7 @@ class Construction:
 
     def cut(self, group: Group, outer: Sequence[Rows], *, start: bool) -> _Result | None:
         """The group cut into a sequence of groups by the fusion policy; None if it stays whole."""
-        outermost = start and not any(any(row[:-1]) for rows in outer for row in (rows[name] for name in group.statements))
+        outermost = not any(any(row[:-1]) for rows in outer for row in (rows[name] for name in group.statements))
         parts = strongly_connected(group.statements, group.remaining, self.bonds if outermost else ())
         if len(parts) < 2:
             return None

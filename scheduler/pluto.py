@@ -17,7 +17,7 @@ from scopt.scheduler.constraints.proximity import ProximityForm, bounded
 from scopt.scheduler.constraints.validity import weakly
 from scopt.scheduler.construct import Wish
 from scopt.scheduler.ilp import Program, lexmin
-from scopt.scheduler.problem import Bounds, Draft, Rows, Step
+from scopt.scheduler.problem import Bounds, Draft, Edge, Rows, Step
 
 # Bounds of coefficients, tried one after the other: small programs first.
 COEFFICIENTS = (4, 32)
@@ -37,9 +37,16 @@ class PlutoStrategy:
     bands: bool = True
 
     def solve(self, step: Step, wish: Wish) -> Rows | None:
+        ranges = tuple(edge for edge in step.remaining if edge.live)
+        # Live ranges that are local to an iteration need no order among each other: worth more than short distances.
+        local = self._best(step, wish, ranges) if ranges else None
+        return local or self._best(step, wish, ())
+
+    def _best(self, step: Step, wish: Wish, local: tuple[Edge, ...]) -> Rows | None:
+        """The best rows of all attempts. local: edges without any distance."""
         best: tuple[tuple[int, ...], Rows] | None = None
         for bounds in self._attempts():
-            found = self._solved(step, wish, bounds, best[0] if best is not None else None)
+            found = self._solved(step, wish, bounds, best[0] if best is not None else None, local)
             best = found or best
             if best is not None and (bounds.negative or not any(best[0])):
                 break  # no distance at all: nothing is better
@@ -54,9 +61,12 @@ class PlutoStrategy:
         signs = (False, True) if self.negative else (False,)
         return [Bounds(size, negative=sign, parametric=sign) for size in (small_bounds, large) for sign in signs]
 
-    def _solved(self, step: Step, wish: Wish, bounds: Bounds, known: tuple[int, ...] | None) -> tuple[tuple[int, ...], Rows] | None:
+    def _solved(
+        self, step: Step, wish: Wish, bounds: Bounds, known: tuple[int, ...] | None, local: tuple[Edge, ...]
+    ) -> tuple[tuple[int, ...], Rows] | None:
         """(values of the proximity function, rows); None also where the values aren't less than the known ones."""
         draft = self._constrained(step, wish, bounds, zero=bounds.negative and known is None and not wish.far)
+        coincident(draft, local)
         distances = len(draft.objectives)
         if known is not None:
             # The last objective takes longest where signs are to be chosen: only for a row that is wanted.

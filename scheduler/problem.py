@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
@@ -67,12 +67,13 @@ class Point:
 class Edge:
     """A convex piece of a dependence: its generators, restricted to the face where all rows that have been applied leave no delay.
 
-    number: of the piece, the same for all its faces.
+    number: of the piece, the same for all its faces. live: a live range of a private array, which wants to be local to an iteration.
     """
 
     number: int
     dependence: Dependence
     points: tuple[Point, ...]
+    live: bool = False
 
     @property
     def source(self) -> str:
@@ -100,7 +101,7 @@ class Edge:
         values = self.delays(rows)
         if not any(values):
             return self
-        return Edge(self.number, self.dependence, tuple(p for p, value in zip(self.points, values, strict=True) if value == 0))
+        return replace(self, points=tuple(p for p, value in zip(self.points, values, strict=True) if value == 0))
 
 
 def statement_spaces(scop: Scop) -> dict[str, StatementSpace]:
@@ -147,11 +148,13 @@ def edges_of(scop: Scop, dependences: Iterable[Dependence]) -> tuple[Edge, ...]:
     parameters = tuple(parameter.name for parameter in scop.parameters)
     found: list[Edge] = []
     for dependence in dependences:
+        array = scop.arrays.get(dependence.array)
+        live = dependence.kind == "flow" and array is not None and array.private
         for piece in dependence.relation.get_basic_maps():
             if piece.is_empty():
                 continue
             points = _points(piece, dependence, parameters)
-            found.append(Edge(len(found), dependence, points))
+            found.append(Edge(len(found), dependence, points, live))
     return tuple(found)
 
 
