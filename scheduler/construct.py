@@ -155,7 +155,9 @@ class Construction:
             return _Result(replace(group, finished=True))
         if group.fresh and (cut := self.cut(group, outer, start=True)) is not None:
             return cut
-        rows = self.solve(group, outer, Wish())
+        # No cut can bring statements closer together that the band's dependences bind into one component: distances it is.
+        whole = len(strongly_connected(group.statements, group.edges, ())) == 1
+        rows = self.solve(group, outer, Wish(far=whole))
         if rows is not None:
             return _Result(group.after(rows), rows, alone=bool(group.remaining) and not self.strategy.bands)
         if group.has_carried:
@@ -165,9 +167,11 @@ class Construction:
         return self.rescued(group, outer)
 
     def rescued(self, group: Group, outer: Sequence[Rows]) -> _Result:
-        """A dimension of its own by the other strategy; the band ends with it."""
+        """Where nothing else is left: distances, then live ranges apart, then a dimension of its own by the other strategy, which ends the band."""
         if (rows := self.solve(group, outer, Wish(far=True))) is not None:
             return _Result(group.after(rows), rows)
+        if (cut := self.cut(group, outer, start=False, bound=False)) is not None:
+            return cut
         rows = self.solve(group, outer, Wish(), self.rescue) if self.rescue is not None else None
         if rows is None:
             raise NoSchedule(f"no further dimension for {', '.join(group.statements)}")
@@ -304,10 +308,10 @@ class Construction:
         steps = [self.step(part, group, outer) for part in components(group.statements, (*group.edges, *self.inside(group)))]
         return all(_finished(step) or self.strategy.possible(step, wish) for step in steps)
 
-    def cut(self, group: Group, outer: Sequence[Rows], *, start: bool) -> _Result | None:
-        """The group cut into a sequence of groups by the fusion policy; None if it stays whole."""
+    def cut(self, group: Group, outer: Sequence[Rows], *, start: bool, bound: bool = True) -> _Result | None:
+        """The group cut into a sequence of groups by the fusion policy; None if it stays whole. bound: by the bonds, if it shares no loop yet."""
         outermost = not any(any(row[:-1]) for rows in outer for row in (rows[name] for name in group.statements))
-        parts = strongly_connected(group.statements, group.remaining, self.bonds if outermost else ())
+        parts = strongly_connected(group.statements, group.remaining, self.bonds if bound and outermost else ())
         if len(parts) < 2:
             return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import islpy as isl
 import pytest
 
 from scopt.options import Options
@@ -271,6 +272,7 @@ def test_one_dimensional_time(body: str, dates: list[str]) -> None:
 
 
 def test_times_of_one_chain_need_as_many_dimensions_as_loops() -> None:
+    """Feautrier, part II (1992): one cell takes n² values one after the other; an affine date of one dimension has a linear latency."""
     result = timed("for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[0] += A[i][j];")
     assert result.rows("S0") == ("i", "j")
     assert [band.coincident for band in result.bands()] == [(False,), (False,)]
@@ -291,3 +293,41 @@ def test_fronts_of_a_pipeline_are_parallel_loops() -> None:
     result = timed(PIPELINE)
     marked = apply_passes(result.scop, result.deps, result.tree, Options(scheduler="feautrier", tile=False))
     assert any(mark.parallel for mark in marked.marks.values())
+
+
+@pytest.mark.parametrize(
+    ("body", "dates", "latency"),
+    [
+        # Feautrier, part I (1992), the program that the method is shown on: s(i) := 0, then s(i) := s(i) + a(i, j) * x(j).
+        ("for (i = 0; i <= n; i++) { x[i] = 0; for (j = 0; j <= n; j++) x[i] += A[i][j] * y[j]; }", ["0", "j+1"], "n + 1"),
+        # Lengauer, "Loop parallelization in the polytope model" (1993): a trapezoid of uniform dependences (1, 0) and (0, 1).
+        ("for (i = 0; i <= n; i++) for (j = 0; j <= i + m; j++) A[i+1][j+1] = A[i][j+1] + A[i+1][j];", ["i+j"], "2 n + m"),
+        # Lamport, "The parallel execution of DO loops" (1974): relaxation of a grid, the hyperplane method's example: 2t + i + j.
+        (
+            """for (t = 0; t < m; t++) for (i = 1; i < n; i++) for (j = 1; j < n; j++)
+              A[i][j] = A[i+1][j] + A[i][j+1] + A[i-1][j] + A[i][j-1];""",
+            ["2t+i+j"],
+            "2 m + 2 n - 4",
+        ),
+        # Elimination without pivoting takes 3n - 2 steps, as on Kung and Leiserson's systolic array (1978): dates from 0 to 3n - 3.
+        (CHOLESKY, ["3k", "3k+1", "3k+2"], "3 n - 3"),
+        # The reduction along k keeps its order: n steps after the zero.
+        (ZEROED_MATMUL, ["0", "k+1"], "n"),
+    ],
+    ids=["part I", "trapezoid", "relaxation", "cholesky", "product"],
+)
+def test_published_latencies(body: str, dates: list[str], latency: str) -> None:
+    """The last date, for all parameters from 9 on."""
+    result = timed(body)
+    assert [result.rows(f"S{k}")[0] for k in range(len(dates))] == dates
+    expected = isl.PwAff(f"[n, m] -> {{ [({latency})] : n >= 9 and m >= 9 }}")
+    assert last_date(result).is_equal(expected)
+
+
+def last_date(result: Made) -> isl.PwAff:
+    """The greatest first date of all instances, over the parameters n and m from 9 on."""
+    dates = isl.Set("[n, m] -> { [t] : 1 = 0 }")
+    for statement in result.scop.statements:
+        instances = f"{statement.name}[{', '.join(statement.iterators)}]"
+        dates = dates.union(statement.domain.apply(isl.Map(f"[n, m] -> {{ {instances} -> [{result.rows(statement.name)[0]}] }}")))
+    return dates.dim_max(0).intersect_params(isl.Set("[n, m] -> { : n >= 9 and m >= 9 }"))
