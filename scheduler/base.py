@@ -14,28 +14,14 @@ from scopt.scheduler.influence.tree import InfluenceTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TileShape:
-    """How the tiles of a band without a parallel member are cut, and the order of their points, where the band's own members are not the best choice.
-
-    statements: names of all that the band holds. rows: hyperplanes of the tile loops, so that all tiles of a wavefront can start at once (diamond
-    tiling); None for the band's members. interleave: run the points of a tile in wavefronts too, where no innermost loop is parallel otherwise.
-    """
-
-    statements: frozenset[str]
-    rows: isl.MultiUnionPwAff | None = None
-    interleave: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ScheduleResult:
-    """A schedule tree over the SCoP's domain, and what its scheduler has to say about it. shapes: of tiles, for bands with no parallel member.
+    """A schedule tree over the SCoP's domain, and what its scheduler has to say about it.
 
     Whatever the tree claims (permutable, coincident) is recomputed from the dependences by `scopt.scheduler.bands`.
     """
 
     tree: isl.Schedule
     remarks: tuple[Remark, ...] = ()
-    shapes: tuple[TileShape, ...] = ()
 
 
 class Scheduler(Protocol):

@@ -8,67 +8,63 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scopt.isl_utils import joined
-from scopt.model import Scop
+import islpy as isl
+
+from scopt.isl_utils import joined, maps_of, sets_of
+from scopt.model import Dependence, Scop, TileShape
 from scopt.scheduler.assemble import loop_member
-from scopt.scheduler.base import TileShape
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.proximity import bounded
 from scopt.scheduler.constraints.validity import weakly
-from scopt.scheduler.construct import Dimension
+from scopt.scheduler.generators import Row
 from scopt.scheduler.ilp import lexmin
-from scopt.scheduler.problem import Bounds, Draft, Edge, Rows, StatementSpace, Step, with_parameters
+from scopt.scheduler.linear import affine_row
+from scopt.scheduler.problem import Bounds, Draft, Edge, Rows, StatementSpace, Step, edges_of, statement_spaces, with_parameters
 
 # Largest factors of the face and of the first hyperplane in the second one.
 FACTORS = 16
 
 
-def tile_shapes(
-    scop: Scop, spaces: Mapping[str, StatementSpace], edges: Sequence[Edge], dimensions: Sequence[Dimension]
-) -> tuple[TileShape, ...]:
-    """The shapes of all outermost bands that can have one: two hyperplanes each, h₁ a member of the band and h₂ = λ·f - c·h₁ with its first member f.
+def tile_shape(scop: Scop, pairs: Sequence[isl.UnionMap], node: isl.ScheduleNode) -> TileShape:
+    """The shape of a permutable band's tiles: two hyperplanes, h₁ a member of the band and h₂ = λ·f - c·h₁ with its first member f.
 
-    Where the dependences allow no such pair, the points are interleaved.
+    pairs: of instances that reach the node and have to stay in order. Where they allow no such hyperplanes, the points are interleaved.
     """
-    shapes = []
-    for statements, rows in _outermost_bands(spaces, dimensions):
-        inside = [edge for edge in edges if edge.source in statements and edge.sink in statements]
-        width = next((k for k, row in enumerate(rows) if not all(edge.weakly_satisfied(row) for edge in inside)), len(rows))
-        if width < 2 or any(all(edge.coincident(row) for edge in inside) for row in rows[:width]):
-            continue
-        pair = concurrent_start(spaces, statements, inside, rows[:width])
-        if pair is None:
-            shapes.append(TileShape(frozenset(statements), interleave=True))
-            continue
-        domains = {name: with_parameters(scop.statement(name).domain, spaces[name].parameters) for name in statements}
-        shapes.append(TileShape(frozenset(statements), joined([loop_member(row, domains, spaces) for row in pair])))
-    return tuple(shapes)
+    statements = [scop.statement(name) for name in sorted(str(part.get_tuple_name()) for part in sets_of(node.get_domain()))]
+    names = tuple(statement.name for statement in statements)
+    spaces = {name: space for name, space in statement_spaces(scop).items() if name in names}
+    rows = _rows(spaces, node.band_get_partial_schedule())
+    if rows is None:
+        return TileShape(frozenset(names))
+    ordered = [
+        Dependence("flow", "", str(part.get_tuple_name(isl.dim_type.in_)), str(part.get_tuple_name(isl.dim_type.out)), part)
+        for relation in pairs
+        for part in maps_of(relation)
+    ]
+    pair = concurrent_start(spaces, names, edges_of(scop, ordered), rows)
+    if pair is None:
+        return TileShape(frozenset(names), interleave=True)
+    domains = {name: with_parameters(scop.statement(name).domain, spaces[name].parameters) for name in names}
+    return TileShape(frozenset(names), joined([loop_member(row, domains, spaces) for row in pair]))
 
 
-def _outermost_bands(spaces: Mapping[str, StatementSpace], dimensions: Sequence[Dimension]) -> list[tuple[tuple[str, ...], list[Rows]]]:
-    """The statements that share their first loops, and these loops' rows, up to the next cut."""
-    found: list[tuple[tuple[str, ...], list[Rows]]] = []
-
-    def visit(statements: tuple[str, ...], depth: int) -> None:
-        rows: list[Rows] = []
-        for dimension in dimensions[depth:]:
-            kinds = {dimension.kinds[name] for name in statements}
-            if kinds == {"scalar"}:
-                if rows:
-                    break
-                parts: dict[int, list[str]] = {}
-                for name in statements:
-                    parts.setdefault(dimension.rows[name][-1], []).append(name)
-                for place in sorted(parts):
-                    visit(tuple(parts[place]), depth + 1)
-                return
-            depth += 1
-            if kinds != {"none"}:
-                rows.append({name: dimension.rows[name] for name in statements})
-        if rows:
-            found.append((statements, rows))
-
-    visit(tuple(spaces), 0)
+def _rows(spaces: Mapping[str, StatementSpace], band: isl.MultiUnionPwAff) -> list[Rows] | None:
+    """The members of a band as rows; None if some member isn't affine with integer coefficients."""
+    found: list[Rows] = []
+    for position in range(band.dim(isl.dim_type.out)):
+        rows: dict[str, Row] = {}
+        pieces: list[isl.PwAff] = []
+        band.get_at(position).foreach_pw_aff(pieces.append)
+        for piece in pieces:
+            name = str(piece.get_space().get_tuple_name(isl.dim_type.in_))
+            if name in spaces:
+                row = affine_row(piece, spaces[name].parameters)
+                if row is None:
+                    return None
+                rows[name] = row
+        if len(rows) < len(spaces):
+            return None
+        found.append(rows)
     return found
 
 

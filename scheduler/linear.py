@@ -22,6 +22,24 @@ def coefficients(function: isl.PwAff) -> Vector | None:
     return tuple(_fraction(aff.get_coefficient_val(IN, k)) for k in range(aff.dim(IN)))
 
 
+def affine_row(function: isl.PwAff, parameters: Sequence[str]) -> tuple[int, ...] | None:
+    """Coefficients of the domain's dimensions, of the parameters, and the constant, if all pieces are the same integer affine function; else None."""
+    space = isl.Space.params_alloc(function.get_ctx(), len(parameters))
+    for position, name in enumerate(parameters):
+        space = space.set_dim_name(isl.dim_type.param, position, name)
+    rows = set()
+    for _, aff in function.align_params(space).get_pieces():
+        if aff.dim(isl.dim_type.div) > 0 or aff.dim(isl.dim_type.param) != len(parameters):
+            return None
+        values = [aff.get_coefficient_val(IN, k) for k in range(aff.dim(IN))]
+        values += [aff.get_coefficient_val(isl.dim_type.param, k) for k in range(len(parameters))]
+        rows.add(tuple(_fraction(value) for value in (*values, aff.get_constant_val())))
+    if len(rows) != 1:
+        return None
+    row = rows.pop()
+    return tuple(int(value) for value in row) if all(value.denominator == 1 for value in row) else None
+
+
 def _fraction(value: isl.Val) -> Fraction:
     return Fraction(int(value.get_num_si()), int(value.get_den_val().get_num_si()))
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from scopt.isl_utils import sets_of
-from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, Scop
+from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, Scop, TileShape
 from scopt.options import Options
+from scopt.scheduler import shapes_tiles
 from scopt.scheduler.bands import Ordered, active, distances, is_coincident, nonnegative, ordered, private_arrays, with_properties, zero
-from scopt.scheduler.base import TileShape
+from scopt.scheduler.diamond import tile_shape
 from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.restructure import distributable, has_inner_bands, leaf_parts, reordered, sequence_of, topological
@@ -44,20 +45,19 @@ def apply_passes(
     tree: isl.Schedule,
     options: Options,
     loops: tuple[LoopDirective, ...] = (),
-    shapes: tuple[TileShape, ...] = (),
 ) -> MarkedSchedule:
     """All band passes, in order. The result's marks stand above one-member bands.
 
-    loops: that pragmas want parallel or vector; they are chosen where the dependences allow. shapes: of tiles, for bands that run in wavefronts.
+    loops: that pragmas want parallel or vector; they are chosen where the dependences allow.
     """
     dependences = ordered(scop, deps)
     tree = with_properties(scop, dependences, tree)
     tree = with_properties(scop, dependences, sink_loops(scop, dependences, tree))
-    passes = _Passes(scop, dependences, options, loops, shapes)
+    passes = _Passes(scop, dependences, options, loops)
     if options.fusion == "auto":
         tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
     node = passes.visit(tree.get_root(), parallel_above=not options.parallel)
-    return MarkedSchedule(node.get_schedule(), dict(passes.marks))
+    return MarkedSchedule(node.get_schedule(), dict(passes.marks), tuple(passes.shapes))
 
 
 
@@ -89,13 +89,13 @@ class LeafPlan:
 
 @dataclass(slots=True)
 class _Passes:
-    """One walk over the tree, parents first; `marks` collects what the inserted mark nodes mean."""
+    """One walk over the tree, parents first; `marks` collects what the inserted mark nodes mean, `shapes` the tiles' shapes."""
 
     scop: Scop
     dependences: Ordered
     options: Options
     loops: tuple[LoopDirective, ...] = ()
-    shapes: tuple[TileShape, ...] = ()
+    shapes: list[TileShape] = field(default_factory=list)
     marks: dict[str, LoopMark] = field(default_factory=dict)
 
     def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
@@ -153,16 +153,19 @@ class _Passes:
 
     def leaf_band(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
         plan = self.plan(node, parallel_above)
+        shape = self.shape_for(node) if plan.skew and shapes_tiles(self.options.scheduler) else None
         node = reordered(node, plan.order)
         width = len(plan.order)
         private = () if plan.parallel is None else self.private_for_wavefront(node) if plan.skew else self.private_for(node, plan.parallel)
         if plan.tile or plan.tile_vector:
-            node = self.tile_leaf(node, plan)
+            node = self.tile_leaf(node, plan, shape.rows if shape is not None else None)
         depth = 1 if plan.tile or plan.tile_vector else 0
-        interleave = plan.skew and plan.serial and self.shape_for(node).interleave
         if depth:
             node = node.child(0)
-        node = self.vector_loops(interleaved(node) if interleave else node, plan)
+        overlap = shape is not None and shape.interleave and plan.serial
+        if shape is not None and (overlap or shape.rows is not None):
+            self.shapes.append(shape)
+        node = self.vector_loops(interleaved(node) if overlap else node, plan)
         if depth:
             node = node.parent()
         if plan.parallel is not None:
@@ -267,19 +270,19 @@ class _Passes:
         return tuple(needed)
 
     def shape_for(self, node: isl.ScheduleNode) -> TileShape:
-        """What the scheduler proposes for the tiles of a band; rows only if they are legal there: no active pair goes backwards in any of them."""
-        names = frozenset(part.get_tuple_name() for part in sets_of(node.get_domain()))
-        shape = next((shape for shape in self.shapes if shape.statements == names), TileShape(names))
-        if shape.rows is None:
-            return shape
+        """The shape of a band's tiles; rows only if they are legal there: no active pair goes backwards in any of them."""
         pairs = [active(some, node) for some in (self.dependences.must, *self.dependences.reuse.values())]
-        rows = [shape.rows.get_at(k) for k in range(shape.rows.dim(isl.dim_type.out))]
-        return shape if all(nonnegative(distances(some, row)) for some in pairs for row in rows) else TileShape(names)
+        shape = tile_shape(self.scop, pairs, node)
+        rows = [shape.rows.get_at(k) for k in range(shape.rows.dim(isl.dim_type.out))] if shape.rows is not None else []
+        return shape if all(nonnegative(distances(some, row)) for some in pairs for row in rows) else TileShape(shape.statements)
 
-    def tile_leaf(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
-        """Tile what the plan tiles; a vector tile loop that alone can be parallel goes outermost. Returns the tile band, above the point band."""
+    def tile_leaf(self, node: isl.ScheduleNode, plan: LeafPlan, rows: isl.MultiUnionPwAff | None) -> isl.ScheduleNode:
+        """Tile what the plan tiles, between `rows` if there are some. Returns the tile band, above the point band.
+
+        A vector tile loop that alone can be parallel goes outermost.
+        """
         width = len(plan.order)
-        if plan.skew and (rows := self.shape_for(node).rows) is not None:
+        if plan.skew and rows is not None:
             base = DIAMOND_TILES[min(width, 4) - 2]
             sizes = sizes_for(self.options.tile_sizes, [base] * rows.dim(isl.dim_type.out))
             return atomic(wavefront(shaped_tiles(node, rows, sizes), 2))

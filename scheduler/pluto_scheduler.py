@@ -9,11 +9,10 @@ import islpy as isl
 from scopt.model import Dependences, Scop
 from scopt.options import Options
 from scopt.scheduler.assemble import schedule_tree
-from scopt.scheduler.base import ScheduleResult, TileShape
+from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.constraints.contiguity import contiguity_penalties
 from scopt.scheduler.constraints.proximity import ProximityForm
 from scopt.scheduler.construct import Construction
-from scopt.scheduler.diamond import tile_shapes
 from scopt.scheduler.feautrier import FeautrierStrategy
 from scopt.scheduler.influence.tree import InfluenceTree
 from scopt.scheduler.journal import Journal
@@ -28,13 +27,11 @@ class PlutoScheduler:
     """Permutable bands with small reuse distances.
 
     form: of the proximity function. negative: allow negative coefficients. default_fusion: the policy where the options leave the choice.
-    diamonds: propose diamond tiles where all tiles of a wavefront can start at once.
     """
 
     form: ProximityForm = "isl"
     negative: bool = True
     default_fusion: FusionPolicy = "no"
-    diamonds: bool = True
 
     def schedule(self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None) -> ScheduleResult:
         spaces = statement_spaces(scop)
@@ -44,15 +41,10 @@ class PlutoScheduler:
         tree = influence or InfluenceTree()
         journal = Journal(scop.location)
 
-        shapes: list[TileShape] = []
-
         def construct(edges: tuple[Edge, ...], bonds: Bonds) -> isl.Schedule:
             journal.clear()
-            shapes.clear()
             dimensions = Construction(spaces, edges, strategy, fusion, FeautrierStrategy(), inputs, tree, journal, bonds).run()
-            if self.diamonds and options.tile:
-                shapes.extend(tile_shapes(scop, spaces, edges, dimensions))
             return schedule_tree(scop, spaces, dimensions)
 
         made = with_reuse_where_needed(scop, deps, construct)
-        return ScheduleResult(made, tuple(journal.remarks), tuple(shapes))
+        return ScheduleResult(made, tuple(journal.remarks))

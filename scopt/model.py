@@ -208,9 +208,10 @@ class Dependence:
 class Dependences:
     """The dependences of a SCoP.
 
-    must: flow over all arrays; anti and output over arrays that are not private. A legal schedule orders every pair.
-    live_ranges: the flow dependences over private arrays (part of `must` too).
-    reuse: anti and output pairs over private arrays: two live ranges of one cell. A legal schedule keeps each such pair of ranges apart,
+    all: of every kind; input dependences only where they were asked for. What they mean to a schedule depends on the array:
+    flow over all arrays, anti and output over arrays that are not private: a legal schedule orders every pair.
+    flow over private arrays: the live ranges of their cells, besides.
+    anti and output over private arrays: two live ranges of one cell. A legal schedule keeps each such pair of ranges apart,
       in either order; a loop that carries no live range and has none across its borders may be parallel with a private copy.
     """
 
@@ -363,9 +364,23 @@ class LoopNest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TileShape:
+    """How the tiles of a band without a parallel member are cut, and the order of their points, where the band's own members are not the best choice.
+
+    statements: names of all that the band holds. rows: hyperplanes of the tile loops, so that all tiles of a wavefront can start at once (diamond
+    tiling); None for the band's members. interleave: run the points of a tile in wavefronts too, where no innermost loop is parallel otherwise.
+    """
+
+    statements: frozenset[str]
+    rows: isl.MultiUnionPwAff | None = None
+    interleave: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class MarkedSchedule:
     """A schedule tree with marks: a mark node named by a key of `marks` stands right above a band with one member and says what the loops
-    that this band becomes are."""
+    that this band becomes are. shapes: of the tiles of wavefronts, where they are not the bands' members."""
 
     tree: isl.Schedule
     marks: Mapping[str, LoopMark]
+    shapes: tuple[TileShape, ...] = ()

@@ -16,10 +16,11 @@ class Options:
     cc: the C compiler whose preprocessor is run (``cc -E``).
     cpp_flags: flags for it, in order: -I -D -U -std= -include -isystem -iquote …
     autodetect: also find maximal SCoPs without pragmas.
-    scheduler: a name in `scopt.scheduler.registry`.
+    scheduler: a name in `scopt.scheduler.REGISTRY`.
     fusion: which statements share loops: ``max`` as many as legal, ``smart`` those in nests of the same depth, ``typed`` parallel with parallel
       ones, ``no`` only those that depend on each other in a cycle; ``auto``: what was measured to be good for the scheduler.
     influence: a file with influence constraint trees, or ``vectorize`` for trees made for vector loops; empty for none.
+    quasi_affine: dates of the scheduler ``feautrier`` may be rounded quotients ⌊(t·x + a) / c⌋, where that lowers the latency.
     inputs: keep reads of the same cell close together too (input dependences).
     tile: tile permutable bands. tile_sizes: one per level, outermost first, the last one repeated;
       empty means the default sizes of `scopt.scheduler.tiling`.
@@ -33,9 +34,10 @@ class Options:
     cc: str = "cc"
     cpp_flags: tuple[str, ...] = ()
     autodetect: bool = False
-    scheduler: str = "isl"
+    scheduler: str = "pluto"
     fusion: Fusion = "auto"
     influence: str = ""
+    quasi_affine: bool = False
     inputs: bool = False
     tile: bool = True
     tile_sizes: tuple[int, ...] = ()

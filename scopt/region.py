@@ -163,7 +163,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
     with clock("schedule"):
         proposed = ScheduleResult(fixed) if fixed is not None else get_scheduler(options.scheduler).schedule(scop, deps, options, guide.tree)
     with clock("bands"):
-        marked = apply_passes(scop, deps, proposed.tree, options, guide.loops, proposed.shapes)
+        marked = apply_passes(scop, deps, proposed.tree, options, guide.loops)
     if options.verify != "off":
         with clock("verify schedule"):
             check_order(scop, deps, marked.tree.get_map())

@@ -12,15 +12,15 @@ void jacobi(int steps)
 {
     int t, i;
 #pragma scop
-    for (long t1 = 0; t1 <= scopt_floord(N + 3L * steps - 4, 16); t1++) {
-      #pragma omp parallel for if(scopt_min(t1, scopt_min(scopt_floord(N + 2L * steps - 3, 16), scopt_floord(32 * t1 + N + 29, 48))) > scopt_max(t1 - (t1 + 3) / 3 + 20, t1 + scopt_floord(-(long)steps, 16) + 20)) schedule(static)
-      for (long t2 = scopt_max(t1 - (t1 + 3) / 3 + 1, t1 + scopt_floord(-(long)steps, 16) + 1); t2 <= scopt_min(t1, scopt_min(scopt_floord(N + 2L * steps - 3, 16), scopt_floord(32 * t1 + N + 29, 48))); t2++)
-        for (long t = scopt_max(8 * t2 + scopt_floord(N, 2) - N + 1, 16 * t1 - 16 * t2); t < scopt_min(steps, scopt_min(16 * t1 - 16 * t2 + 16, 8 * t2 + 8)); t++) {
+    for (long tt = -1; tt <= scopt_floord(steps - 1L, 4); tt++) {
+      #pragma omp parallel for if(scopt_min(scopt_floord(tt, 2), scopt_floord(steps - 2L, 8)) > scopt_max(scopt_floord(8 * tt - N - 7, 16) + 30, tt + scopt_floord(2L - N - 2L * steps, 16) + 30)) schedule(static)
+      for (long t1 = scopt_max(scopt_floord(8 * tt - N - 7, 16) + 1, tt + scopt_floord(2L - N - 2L * steps, 16) + 1); t1 <= scopt_min(scopt_floord(tt, 2), scopt_floord(steps - 2L, 8)); t1++)
+        for (long t = scopt_max(0, scopt_max(8 * tt + scopt_floord(N, 2) - 8 * t1 - N + 1, scopt_max(4 * tt, 8 * t1 + 1))); t < scopt_min(steps, scopt_min(4 * tt + 8, 8 * t1 + (N + 14L) / 2 + 1)); t++) {
           #pragma omp simd
-          for (long i = scopt_max(1, 16 * t2 - 2 * t); i < scopt_min(16 * t2 - 2 * t + 16, N - 1L); i++)
+          for (long i = scopt_max(1, scopt_max(16 * tt - 2 * t - 16 * t1, 2 * t - 16 * t1 - 16)); i < scopt_min(16 * tt - 2 * t - 16 * t1 + 16, scopt_min(N - 1L, 2 * t - 16 * t1)); i++)
             B[i] = 0.33333 * (A[i - 1] + A[i] + A[i + 1]);
           #pragma omp simd
-          for (long i = scopt_max(1, 16 * t2 - 2 * t - 1); i < scopt_min(16 * t2 - 2 * t + 15, N - 1L); i++)
+          for (long i = scopt_max(1, scopt_max(16 * tt - 2 * t - 16 * t1 - 1, 2 * t - 16 * t1 - 15)); i < scopt_min(16 * tt - 2 * t - 16 * t1 + 15, scopt_min(N - 1L, 2 * t - 16 * t1 + 1)); i++)
             A[i] = 0.33333 * (B[i - 1] + B[i] + B[i + 1]);
         }
     }
