@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 
 
 def name_list(text: str) -> tuple[str, ...]:
@@ -11,6 +12,15 @@ def name_list(text: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
         raise argparse.ArgumentTypeError("a list of names, separated by commas, is expected")
+    return names
+
+
+def names_among(text: str, noun: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Names separated by commas, each once, all of them known. noun: what one of them is called."""
+    names = name_list(text)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"unknown {noun} '{unknown[0]}' (known: {', '.join(known)})")
     return names
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from types import FrameType
 
 import scopt
-from scopt.diagnostics import InputError
-from scopt.polybench.arguments import defines, name_list, positive, seconds, words
-from scopt.polybench.catalog import Kernel, load_suite, own_suite, select
+from scopt.polybench.arguments import defines, name_list, names_among, positive, seconds, words
+from scopt.polybench.catalog import Kernel
+from scopt.polybench.command import command_parser, exit_status, kernels_of, save
 from scopt.polybench.measure import Plan, measure
 from scopt.polybench.plot import draw, require_plotting
 from scopt.polybench.progress import Progress, make_progress
-from scopt.polybench.results import Cell, Results, as_json, table, write_atomically
+from scopt.polybench.results import Cell, Results, as_json, table
 from scopt.polybench.toolchains import PEERS, Configuration, find_compiler, find_peer, own_configurations
 
 SIZES = ("MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE")
@@ -69,18 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = make_parser().parse_args(join_flag_values(given))
     if arguments is None:  # the process is ours: being terminated ends what it started, too
         signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        return _command(options)
-    except InputError as error:
-        print(f"scopt-bench: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    return exit_status("scopt-bench", lambda: _command(options))
 
 
 def _command(options: argparse.Namespace) -> int:
     """Whatever can be wrong with the arguments is found before anything is built."""
-    kernels = select(load_suite(options.suite or own_suite()), [name for word in options.kernels for name in word.split(",") if name])
+    kernels = kernels_of(options.suite, options.kernels)
     if options.list:
         print("\n".join(kernel.name for kernel in kernels))
         return 0
@@ -88,19 +82,14 @@ def _command(options: argparse.Namespace) -> int:
         require_plotting(options.plot)
     configurations = _configurations(options)
     results = Results(_settings(options, configurations), tuple(c.name for c in configurations), {})
-    _save(results, options.json)
+    save(options.json, as_json(results))
     return _run(kernels, configurations, results, options)
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser; what it accepts is checked as far as the words alone allow."""
-    parser = argparse.ArgumentParser(
-        prog="scopt-bench", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = parser.add_argument
-    add("kernels", nargs="*", metavar="KERNEL", help="kernels to measure, by name (default: all of the suite)")
-    add("--version", action="version", version=f"scopt-bench {scopt.__version__}")
-    add("--list", action="store_true", help="print the names of the suite's kernels and stop")
+    parser = command_parser("scopt-bench", DESCRIPTION, EPILOG)
+    parser.add_argument("--list", action="store_true", help="print the names of the suite's kernels and stop")
     what = parser.add_argument_group("what is measured")
     what.add_argument("--suite", type=Path, metavar="DIR", help="root of a PolyBench/C tree (default: the kernels that come with scopt)")
     what.add_argument("--size", type=_size, default="LARGE", metavar="SIZE", help=f"data set of the timed runs: {', '.join(SIZES)} (LARGE)")
@@ -147,10 +136,10 @@ def _run(kernels: Sequence[Kernel], configurations: Sequence[Configuration], res
             with make_progress(len(kernels), results.baseline) as progress:
                 for kernel in kernels:
                     _measure_row(kernel, configurations, plan, folder, rows.setdefault(kernel.name, {}), progress)
-                    _save(results, options.json)
+                    save(options.json, as_json(results))
         except KeyboardInterrupt:
             interrupted = True
-    _save(results, options.json)
+    save(options.json, as_json(results))
     print(table(results))
     if options.plot:
         draw(results, options.plot)
@@ -206,15 +195,6 @@ def _processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
 
 
-def _save(results: Results, path: Path | None) -> None:
-    if path is None:
-        return
-    try:
-        write_atomically(path, as_json(results) + "\n")
-    except OSError as error:
-        raise InputError(f"--json {path}: {error.strerror}") from error
-
-
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
@@ -223,11 +203,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _peers(text: str) -> tuple[str, ...]:
-    names = PEERS if text == "all" else name_list(text)
-    unknown = [name for name in names if name not in PEERS]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"unknown peer '{unknown[0]}' (known: {', '.join(PEERS)}, or all)")
-    return names
+    names = names_among(text, "peer", (*PEERS, "all"))
+    return PEERS if "all" in names else names
 
 
 def _size(text: str) -> str:

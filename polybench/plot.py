@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +35,22 @@ def groups(results: Results) -> tuple[tuple[str, ...], dict[str, tuple[float | N
     return (*kernels, "geomean"), bars
 
 
-def draw(results: Results, path: Path) -> None:
-    """Draw the speedups over the baseline into `path`, on a logarithmic axis with the baseline at 1. The same results give the same bytes."""
+@contextmanager
+def drawing(path: Path, width: float, height: float) -> Iterator[Any]:
+    """matplotlib's axes of a figure of that size (inches), which is written to `path` in the end. The same drawing gives the same bytes."""
     matplotlib: Any = importlib.import_module("matplotlib")
     figure_module: Any = importlib.import_module("matplotlib.figure")
+    with matplotlib.rc_context({"svg.hashsalt": "scopt", "svg.fonttype": "none"}):
+        figure = figure_module.Figure(figsize=(width, height), layout="constrained")
+        yield figure.add_subplot()
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def draw(results: Results, path: Path) -> None:
+    """Draw the speedups over the baseline into `path`, on a logarithmic axis with the baseline at 1."""
     labels, bars = groups(results)
     width = 0.8 / max(len(bars), 1)
-    with matplotlib.rc_context({"svg.hashsalt": "scopt", "svg.fonttype": "none"}):
-        figure = figure_module.Figure(figsize=(max(6.0, 1.5 + 0.13 * len(labels) * (len(bars) + 1)), 4.5), layout="constrained")
-        axes = figure.add_subplot()
+    with drawing(path, max(6.0, 1.5 + 0.13 * len(labels) * (len(bars) + 1)), 4.5) as axes:
         for number, (name, heights) in enumerate(bars.items()):
             # a bar stands on the line at 1: faster goes up, slower goes down
             places = [(group + (number - (len(bars) - 1) / 2) * width, height) for group, height in enumerate(heights) if height]
@@ -57,5 +66,3 @@ def draw(results: Results, path: Path) -> None:
         axes.grid(axis="y", which="both", alpha=0.3, zorder=0)
         if bars:
             axes.legend(ncols=len(bars), loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
-        metadata = {"Date": None} if path.suffix == ".svg" else None
-        figure.savefig(path, metadata=metadata)

@@ -23,11 +23,10 @@ from scopt.isolation import Failed, run_isolated
 from scopt.model import Dependences, Scop
 from scopt.options import Fusion, Options
 from scopt.pipeline import optimize
-from scopt.polybench.arguments import defines, name_list, positive, seconds
-from scopt.polybench.catalog import load_suite, own_suite, select
+from scopt.polybench.arguments import defines, name_list, names_among, positive, seconds
+from scopt.polybench.command import command_parser, exit_status, kernels_of, save
 from scopt.polybench.growth import SIZES, source_of_size
-from scopt.polybench.plot import require_plotting
-from scopt.polybench.results import write_atomically
+from scopt.polybench.plot import drawing, require_plotting
 from scopt.scheduler import get_scheduler, scheduler_names
 
 DESCRIPTION = """\
@@ -224,12 +223,8 @@ def print_table(results: Mapping[str, Measured], plan: Plan, *, summarized: bool
 
 
 def draw_growth(results: Mapping[str, Measured], plan: Plan, path: Path) -> None:
-    """Draw seconds over statements into `path`, a line for each scheduler, on logarithmic axes. The same results give the same bytes."""
-    matplotlib: Any = importlib.import_module("matplotlib")
-    figure_module: Any = importlib.import_module("matplotlib.figure")
-    with matplotlib.rc_context({"svg.hashsalt": "scopt", "svg.fonttype": "none"}):
-        figure = figure_module.Figure(figsize=(6.0, 4.5), layout="constrained")
-        axes = figure.add_subplot()
+    """Draw seconds over statements into `path`, a line for each scheduler, on logarithmic axes."""
+    with drawing(path, 6.0, 4.5) as axes:
         for scheduler in plan.schedulers:
             times = fastest(results, scheduler, "schedule")
             axes.plot([results[name].statements for name in times], list(times.values()), marker="o", label=scheduler)
@@ -244,7 +239,6 @@ def draw_growth(results: Mapping[str, Measured], plan: Plan, path: Path) -> None
         axes.set_ylabel("seconds")
         axes.grid(alpha=0.3)
         axes.legend(frameon=False)
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 # --- the command ---------------------------------------------------------------------------------------------------------------------
@@ -253,23 +247,13 @@ def draw_growth(results: Mapping[str, Measured], plan: Plan, path: Path) -> None
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments` (the process's own by default); its exit status."""
     options = make_parser().parse_args(arguments)
-    try:
-        return _command(options)
-    except InputError as error:
-        print(f"scopt-schedule-bench: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    return exit_status("scopt-schedule-bench", lambda: _command(options))
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser; what it accepts is checked as far as the words alone allow."""
-    parser = argparse.ArgumentParser(
-        prog="scopt-schedule-bench", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_parser("scopt-schedule-bench", DESCRIPTION, EPILOG)
     add = parser.add_argument
-    add("kernels", nargs="*", metavar="KERNEL", help="kernels to measure, by name (default: all of the suite)")
-    add("--version", action="version", version=f"scopt-schedule-bench {scopt.__version__}")
     add("--suite", type=Path, metavar="DIR", help="root of a PolyBench/C tree (default: the kernels that come with scopt)")
     add("--growth", type=_sizes, nargs="?", const=SIZES, metavar="N,...", help=f"SCoPs of N statements ({','.join(map(str, SIZES))}), not kernels")
     add("--schedulers", type=_schedulers, default=("isl", "pluto", "feautrier"), metavar="NAME,...", help="(isl,pluto,feautrier)")
@@ -297,11 +281,11 @@ def _command(options: argparse.Namespace) -> int:
     plan = Plan(options.schedulers, options.fusion, options.runs, options.timeout, not options.schedule_only)
     settings = {"scopt": scopt.__version__, **asdict(plan)}
     results: dict[str, Measured] = {}
-    _save(results, settings, options.json)
+    save(options.json, as_json(results, settings))
     for number, source in enumerate(sources, 1):
         results[source.name] = measure(source, plan)
         print(f"[{number:2}/{len(sources)}] {source.name}", file=sys.stderr, flush=True)
-        _save(results, settings, options.json)
+        save(options.json, as_json(results, settings))
     print_table(results, plan, summarized=not options.growth)
     if options.plot:
         draw_growth(results, plan, options.plot)
@@ -313,28 +297,14 @@ def _generated(sizes: Sequence[int]) -> list[Source]:
 
 
 def _kernels(options: argparse.Namespace) -> list[Source]:
-    kernels = select(load_suite(options.suite or own_suite()), [name for word in options.kernels for name in word.split(",") if name])
     return [
         Source(kernel.name, str(kernel.source), kernel.source.read_bytes(), (*(f"-I{folder}" for folder in kernel.includes), *options.defs))
-        for kernel in kernels
+        for kernel in kernels_of(options.suite, options.kernels)
     ]
 
 
-def _save(results: Mapping[str, Measured], settings: Mapping[str, object], path: Path | None) -> None:
-    if path is None:
-        return
-    try:
-        write_atomically(path, as_json(results, settings) + "\n")
-    except OSError as error:
-        raise InputError(f"--json {path}: {error.strerror}") from error
-
-
 def _schedulers(text: str) -> tuple[str, ...]:
-    names = name_list(text)
-    unknown = [name for name in names if name not in scheduler_names()]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"unknown scheduler '{unknown[0]}' (known: {', '.join(scheduler_names())})")
-    return names
+    return names_among(text, "scheduler", scheduler_names())
 
 
 def _sizes(text: str) -> tuple[int, ...]:

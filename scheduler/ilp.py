@@ -15,6 +15,8 @@ import highspy
 import islpy as isl
 import numpy as np
 
+from scopt.diagnostics import InternalError
+
 # (column, factor), each column once, factors not 0.
 Terms = tuple[tuple[int, int], ...]
 
@@ -59,7 +61,10 @@ class Program:
 
 
 def lexmin(program: Program) -> tuple[int, ...] | None:
-    """A point with lexicographically minimal objectives; None if there is no point."""
+    """A point with lexicographically minimal objectives; None if there is no point.
+
+    Raises InternalError if an objective has no minimum: all builders bound theirs. (Where isl has to decide, it raises isl.Error.)
+    """
     try:
         point = highs_lexmin(program)
     except ArithmeticError:
@@ -68,12 +73,11 @@ def lexmin(program: Program) -> tuple[int, ...] | None:
 
 
 def highs_lexmin(program: Program) -> tuple[int, ...] | None:
-    """By HiGHS, one solve an objective. Raises ArithmeticError if its answer isn't one."""
+    """By HiGHS, one solve an objective. Raises ArithmeticError if its answer isn't one, and InternalError if an objective has no minimum."""
     if any(not row.terms and not row.holds(()) for row in program.rows):
         return None
     solver = _loaded(program)
     count = len(program.columns)
-    everything = np.arange(count, dtype=np.int32)
     point: tuple[int, ...] | None = None
     for number, objective in enumerate(program.objectives or ((),)):
         cost = np.zeros(count)
@@ -82,10 +86,10 @@ def highs_lexmin(program: Program) -> tuple[int, ...] | None:
         if point is not None and objective and _at_its_bounds(program, objective, point):
             value = sum(factor * point[column] for column, factor in objective)
         else:
-            solver.changeColsCost(count, everything, cost)
-            solver.run()
-            status = solver.getModelStatus()
-            if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
+            status = _solved(solver, cost)
+            if status == highspy.HighsModelStatus.kUnbounded:
+                raise InternalError(f"objective {number} of an integer program has no minimum")
+            if status == highspy.HighsModelStatus.kInfeasible:
                 if point is None:
                     return None
                 raise ArithmeticError("infeasible after a feasible objective")
@@ -101,6 +105,19 @@ def highs_lexmin(program: Program) -> tuple[int, ...] | None:
             solver.addRow(-highspy.kHighsInf, float(value), len(objective), columns, factors)
     assert point is not None
     return point
+
+
+def _solved(solver: Any, cost: Any) -> Any:
+    """The status of the program with these costs of its columns. Unbounded or infeasible, which of both: told by whether it has any point."""
+    columns = np.arange(len(cost), dtype=np.int32)
+    solver.changeColsCost(len(cost), columns, cost)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kUnboundedOrInfeasible:
+        return solver.getModelStatus()
+    solver.changeColsCost(len(cost), columns, np.zeros(len(cost)))
+    solver.run()
+    status = solver.getModelStatus()
+    return highspy.HighsModelStatus.kUnbounded if status == highspy.HighsModelStatus.kOptimal else status
 
 
 def _at_its_bounds(program: Program, objective: Terms, point: Sequence[int]) -> bool:

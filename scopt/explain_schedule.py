@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from scopt.isl_utils import IN, sets_of, union_of_sets
-from scopt.model import Dependence, Dependences, LoopMark, MarkedSchedule, Scop
+from scopt.model import Dependence, Dependences, LoopMark, MarkedSchedule, Scop, TileShape
 from scopt.scheduler.bands import Ordered, active, band_nodes, distances, nonnegative, private_arrays, with_properties, zero
 from scopt.scheduler.restructure import distributable, has_inner_bands, leaf_parts, topological
 from scopt.scheduler.strides import linear_schedule, strides
@@ -22,8 +22,9 @@ from scopt.wording import distance_text, function_text, kinds_text, mark_text, p
 _TYPE = isl.schedule_node_type
 # So many dependences are named in one place; the rest are counted.
 MAX_NAMED = 3
+_WAVEFRONT = "wavefront of"
 _TILE = re.compile(r"^(.+) - \((.+)\) mod (\d+)$")
-_FLOOR = re.compile(r"floor\(\((.+?)\)/(\d+)\)(?: \+ |$)")
+_FLOOR = re.compile(r"(?:(\d+)\*)?floor\(\((.+?)\)/(\d+)\)(?: \+ |$)")
 
 
 def schedule_lines(scop: Scop, deps: Dependences, dependences: Ordered, tree: isl.Schedule) -> list[str]:
@@ -36,7 +37,7 @@ def schedule_lines(scop: Scop, deps: Dependences, dependences: Ordered, tree: is
 
 def final_lines(scop: Scop, dependences: Ordered, tree: isl.Schedule, marked: MarkedSchedule) -> list[str]:
     """The tree that is generated: tile loops, point loops and their marks; and where loops were fused or distributed."""
-    lines = list(_Final(scop, marked.marks).lines(marked.tree.get_root().child(0), None))
+    lines = list(_Final(scop, marked).lines(marked.tree.get_root().child(0), None))
     return lines + _regrouped(with_properties(scop, dependences, tree), marked.tree)
 
 
@@ -45,13 +46,22 @@ def member_text(scop: Scop, member: isl.UnionPwAff, tiles: bool = False) -> str:
 
     tiles: say ``tiles of 32 over i`` where a function is one of tile coordinates.
     """
+    return _by_text(scop, {name: _tiles(text) if tiles else people_order(text) for name, text in _functions(scop, member).items()})
+
+
+def _functions(scop: Scop, member: isl.UnionPwAff) -> dict[str, str]:
+    """isl's text of a member's function, by statement."""
     functions: list[isl.PwAff] = []
     member.foreach_pw_aff(functions.append)
+    found = ((function.get_space().get_tuple_name(IN), function) for function in functions)
+    return {name: function_text(function, scop.statement(name).iterators, raw=True) for name, function in found}
+
+
+def _by_text(scop: Scop, texts: Mapping[str, str]) -> str:
+    """What is said of statements; at once for those of which the same is said, and without names where that is all of them."""
     by_text: dict[str, list[str]] = {}
-    for function in functions:
-        name = function.get_space().get_tuple_name(IN)
-        text = function_text(function, scop.statement(name).iterators, raw=True)
-        by_text.setdefault(_tiles(text) if tiles else people_order(text), []).append(name)
+    for name, text in texts.items():
+        by_text.setdefault(text, []).append(name)
     if len(by_text) == 1:
         return next(iter(by_text))
     position = {statement.name: k for k, statement in enumerate(scop.statements)}
@@ -66,8 +76,8 @@ def _tiles(text: str) -> str:
         return f"tiles of {tile[3]} over {people_order(tile[1])}"
     floors = _FLOOR.findall(text)
     if floors and _FLOOR.sub("", text) == "":
-        coordinates = [f"tiles of {size} over {people_order(inner)}" for inner, size in floors]
-        return coordinates[0] if len(coordinates) == 1 else f"wavefront of {', '.join(coordinates)}"
+        coordinates = [f"tiles of {size} over {people_order(inner)}" for factor, inner, size in floors for _ in range(int(factor or 1))]
+        return coordinates[0] if len(coordinates) == 1 else f"{_WAVEFRONT} {', '.join(coordinates)}"
     return people_order(text)
 
 
@@ -137,7 +147,7 @@ class _Explainer:
                 found.append(_Pairs(dependence, pairs.subtract(same), f"distance {distance_text(distances(pairs.subtract(same), member))}"))
         if found:
             yield f"carries {_named(found)}"
-            yield f"e.g. {counterexample(self.scop, found[0].dependence.array, found[0].pairs)}"
+            yield f"e.g. {found[0].example(self.scop)}"
             return
         alone = (replace(self.dependences, ranges={k: v}, reuse={k: self.dependences.reuse[k]}) for k, v in self.dependences.ranges.items())
         crossing = [name for one in alone for name in one.ranges if private_arrays(node, member, one) is None]
@@ -198,7 +208,7 @@ class _Explainer:
                 found.append(_Pairs(dependence, _backwards(pairs, member), f"distance {distance_text(distances(pairs, member))}"))
         if found:
             yield f"the band ends here: the next dimension is not permutable with the one above, it would run {_named(found)} backwards"
-            yield f"    e.g. {counterexample(self.scop, found[0].dependence.array, found[0].pairs)}"
+            yield f"    e.g. {found[0].example(self.scop)}"
             return
         private = [name for name, pairs in self.dependences.reuse.items() if not nonnegative(distances(active(pairs, above), member))]
         if private:
@@ -252,9 +262,8 @@ class _Explainer:
         member = one.union_add(other)
         reversed_ = [_Pairs(p.dependence, _backwards(p.pairs, member), "") for p in between if not nonnegative(distances(p.pairs, member))]
         if reversed_:
-            example = counterexample(self.scop, reversed_[0].dependence.array, reversed_[0].pairs)
             yield f"not fused with the one before: one loop over both outermost dimensions would run {_named(reversed_)} backwards"
-            yield f"    e.g. {example}"
+            yield f"    e.g. {reversed_[0].example(self.scop)}"
         elif all(nonnegative(distances(active(pairs, node), member)) for pairs in self.dependences.reuse.values()):
             yield "could share the outermost loop of the one before; the scheduler kept them apart"
 
@@ -266,6 +275,9 @@ class _Pairs:
     dependence: Dependence
     pairs: isl.UnionMap
     note: str
+
+    def example(self, scop: Scop) -> str:
+        return counterexample(scop, self.dependence.array, self.dependence.kind, self.pairs)
 
 
 def _named(found: Sequence[_Pairs]) -> str:
@@ -304,18 +316,20 @@ class _Final:
     """The loops of a marked tree, outermost first."""
 
     scop: Scop
-    marks: Mapping[str, LoopMark]
+    marked: MarkedSchedule
 
     def lines(self, node: isl.ScheduleNode, mark: LoopMark | None) -> Iterator[str]:
         kind = node.get_type()
         if kind == _TYPE.mark:
-            yield from self.lines(node.child(0), self.marks[node.mark_get_id().get_name()])
+            yield from self.lines(node.child(0), self.marked.marks[node.mark_get_id().get_name()])
         elif kind == _TYPE.band:
             partial = node.band_get_partial_schedule()
             for position in range(node.band_n_member()):
                 indent = "  " * position
                 meaning = f"  [{mark_text(mark)}]" if mark and not position else ""
-                yield indent + member_text(self.scop, partial.get_at(position), tiles=True) + meaning
+                text = member_text(self.scop, partial.get_at(position), tiles=True)
+                yield from (indent + line for line in (self.shape(node) if _WAVEFRONT in text else ()))
+                yield indent + text + meaning
             indent = "  " * node.band_n_member()
             yield from (indent + line for line in self.lines(node.child(0), None))
         elif kind in (_TYPE.sequence, _TYPE.set):
@@ -325,6 +339,20 @@ class _Final:
                 yield from (f"     {line}" for line in self.lines(part.child(0), None))
         elif kind != _TYPE.leaf:
             yield from self.lines(node.child(0), None)
+
+    def shape(self, node: isl.ScheduleNode) -> Iterator[str]:
+        """How the tiles of a wavefront are cut, and what is special in the order of their points."""
+        names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
+        shape = next((shape for shape in self.marked.shapes if shape.statements == names), TileShape(frozenset(names)))
+        if shape.rows is not None:
+            hyperplanes = [_functions(self.scop, shape.rows.get_at(k)) for k in range(shape.rows.dim(isl.dim_type.out))]
+            texts = {name: " and ".join(people_order(row[name]) for row in hyperplanes) for name in hyperplanes[0]}
+            yield f"tiles are diamonds, all tiles of a wavefront can start at once; their hyperplanes: {_by_text(self.scop, texts)}"
+        else:
+            yield "tiles are cut along the band's own dimensions: the first and the last wavefronts have few of them"
+        if shape.interleave:
+            what = "the points of a tile run in wavefronts too, over the sum of its last two dimensions"
+            yield f"{what}: those with the same sum don't wait for each other"
 
 
 def _regrouped(before: isl.Schedule, after: isl.Schedule) -> list[str]:

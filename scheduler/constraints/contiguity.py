@@ -48,14 +48,3 @@ def contiguity_penalties(scop: Scop) -> dict[str, tuple[int, ...]]:
         most = max(score, default=0) or 1
         penalties[statement.name] = tuple(CONTIGUOUS * value // most for value in score)
     return penalties
-
-
-def kept_out(draft: Draft, statement: str, iterator: int) -> None:
-    """The iterator has no part in this dimension."""
-    draft.require({draft.coefficient(statement, iterator): 1}, equality=True)
-
-
-def innermost(draft: Draft, statement: str, iterator: int, depth: int) -> None:
-    """The dimension is exactly the iterator (and a shift)."""
-    for position in range(depth):
-        draft.require({draft.coefficient(statement, position): 1}, -int(position == iterator), equality=True)

@@ -19,7 +19,11 @@ def weakly(draft: Draft, edges: Iterable[Edge]) -> None:
 
 
 def strongly(draft: Draft, edges: Iterable[Edge]) -> None:
-    """Sink's date >= source's date + 1, for all pairs."""
+    """Sink's date >= source's date + 1, for all pairs.
+
+    For schedule spaces in which a dimension carries a chosen set of dependences. The strategies choose no such set: `feautrier.carrying` lets
+    the program decide which ones are strongly satisfied.
+    """
     for edge in edges:
         for point in edge.points:
             draft.require(draft.delay(edge, point), -point.weight, equality=point.line)

@@ -174,4 +174,4 @@ def _described(scop: Scop, dependence: Dependence, pairs: isl.UnionMap) -> str:
     lines = [scop.statement(name).location.line for name in (dependence.source, dependence.sink)]
     places = f"line {lines[0]}" if lines[0] == lines[1] else f"line {lines[0]} to line {lines[1]}"
     spelled = scop.arrays[dependence.array].spelling
-    return f"{dependence.kind} dependence over '{spelled}', {places}: {counterexample(scop, dependence.array, pairs)}"
+    return f"{dependence.kind} dependence over '{spelled}', {places}: {counterexample(scop, dependence.array, dependence.kind, pairs)}"

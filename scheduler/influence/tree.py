@@ -5,8 +5,8 @@ Source: Bastoul et al., "Optimizing GPU Deep Learning Operators with Polyhedral 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 # The column of a statement's constant coefficient; the others are called by the statement's iterators and the SCoP's parameters.
@@ -54,6 +54,11 @@ class InfluenceNode:
     parallel: bool = False
     permutable: bool = False
     children: tuple[InfluenceNode, ...] = ()
+
+    def concerning(self, statements: Iterable[str]) -> InfluenceNode:
+        """The node with those rows only that concern some of the statements."""
+        inside = set(statements)
+        return replace(self, rows=tuple(row for row in self.rows if inside & {coefficient.statement for _, coefficient in row.terms}))
 
 
 @dataclass(frozen=True, slots=True)

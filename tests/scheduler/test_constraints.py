@@ -10,7 +10,7 @@ import pytest
 from scopt.frontend.dependences import dependences
 from scopt.model import DependenceKind
 from scopt.scheduler.constraints.coincidence import coincident
-from scopt.scheduler.constraints.contiguity import innermost, kept_out, small
+from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.feautrier import carrying, early
 from scopt.scheduler.constraints.influence import constants_hold, coupled, injected
 from scopt.scheduler.constraints.progression import complete, orthogonal_complement, progressing
@@ -277,21 +277,6 @@ def test_a_contiguous_iterator_is_taken_last() -> None:
     assert smallest(step_of(MATVEC), {"S0": (64, 0)}) == (0, 1, 0, 0)
     # It is what is left in the end.
     assert smallest(step_of(MATVEC, outer=[{"S0": (0, 1, 0, 0)}]), {"S0": (64, 0)}) == (1, 0, 0, 0)
-
-
-def test_an_iterator_kept_out() -> None:
-    draft = draft_of(step_of(MATVEC))
-    kept_out(draft, "S0", 1)
-    assert accepts(draft, S0=(3, 0, 0, 2))
-    assert not accepts(draft, S0=(1, 1, 0, 0))
-
-
-def test_the_innermost_iterator_alone() -> None:
-    draft = draft_of(step_of(MATVEC))
-    innermost(draft, "S0", 1, 2)
-    assert accepts(draft, S0=(0, 1, 0, 4))
-    assert not accepts(draft, S0=(1, 1, 0, 0))
-    assert not accepts(draft, S0=(0, 2, 0, 0))
 
 
 # --- influence -----------------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scopt.diagnostics import InternalError
 from scopt.scheduler import ilp
 from scopt.scheduler.ilp import Column, LinearRow, Program, Terms, highs_lexmin, isl_lexmin, lexmin
 
@@ -81,6 +82,29 @@ def test_columns_without_upper_bound(solve: Solver) -> None:
 @SOLVERS
 def test_columns_without_lower_bound(solve: Solver) -> None:
     assert solve(Program(columns(1, None, None), (LinearRow(((0, 1),), 7),), (((0, 1),),))) == (-7,)
+
+
+FREE = Column("x", None, None)
+
+
+@pytest.mark.parametrize(
+    ("program", "number"),
+    [
+        (Program((FREE,), (), (((0, 1),),)), 0),
+        (Program(columns(2, 0, None), (LinearRow(((0, 1), (1, -1))),), (((0, -1), (1, 1)),)), 0),
+        (Program((Column("y"), FREE), (), (((0, 1),), ((1, 1),))), 1),
+    ],
+)
+def test_an_objective_without_minimum_is_an_error(program: Program, number: int) -> None:
+    with pytest.raises(InternalError, match=f"objective {number} "):
+        lexmin(program)
+
+
+def test_where_no_point_is_nothing_is_unbounded() -> None:
+    assert lexmin(Program((FREE, Column("y", 0, 3)), (LinearRow(((1, 1),), -5),), (((0, 1),),))) is None
+    # 2y + 4z = 7 has rational points only.
+    rows = (LinearRow(((1, 2), (2, 4)), -7, equality=True),)
+    assert lexmin(Program((FREE, *columns(2, 0, None)), rows, (((0, 1),),))) is None
 
 
 def test_a_point_is_checked_exactly() -> None:

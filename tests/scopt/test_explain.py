@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import islpy as isl
 import pytest
@@ -26,7 +27,7 @@ STENCIL = "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) x[i] = x[i - 1] +
 
 
 def explained(body: str, scheduler: str = "isl", options: Options | None = None) -> str:
-    options = options or Options()
+    options = replace(options or Options(), scheduler=scheduler)
     scop = scop_of(body)
     deps = dependences(scop)
     tree = get_scheduler(scheduler).schedule(scop, deps, options).tree
@@ -86,8 +87,34 @@ def test_the_end_of_a_band_names_the_dependence_that_would_run_backwards() -> No
 
 def test_skewed_tiles_in_a_wavefront() -> None:
     final = section(explained(STENCIL, options=Options(tile_sizes=(8, 16))), "after the band passes")
-    assert final[0] == "wavefront of tiles of 8 over t, tiles of 16 over t + i"
-    assert final[1] == "tiles of 16 over t + i [parallel]"
+    assert final[0].startswith("tiles are cut along the band's own dimensions")
+    assert final[1] == "wavefront of tiles of 8 over t, tiles of 16 over t + i"
+    assert final[2] == "tiles of 16 over t + i [parallel]"
+
+
+def test_diamond_tiles() -> None:
+    body = "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) A[t + 1][i] = A[t][i - 1] + A[t][i + 1];"
+    final = section(explained(body, "pluto", Options(tile_sizes=(8,))), "after the band passes")
+    diamonds = re.fullmatch(r"tiles are diamonds, all tiles of a wavefront can start at once; their hyperplanes: (.+) and (.+)", final[0])
+    assert diamonds is not None
+    assert set(diamonds.groups()) == {"t + i", "t - i"}
+    assert final[1].startswith("wavefront of tiles of 8 over t ")
+    assert not any("points of a tile" in line for line in final)
+
+
+def test_diamond_tiles_of_two_statements() -> None:
+    body = "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+    final = section(explained(body, "pluto"), "after the band passes")
+    assert re.fullmatch(r"tiles are diamonds, .* hyperplanes: S0: .+ and .+; S1: .+ and .+", final[0])
+
+
+def test_interleaved_points() -> None:
+    body = STENCIL.replace("+ x[i + 1]", "* x[i] + x[i + 1]")
+    final = section(explained(body, "pluto"), "after the band passes")
+    assert final[0].startswith("tiles are cut along")
+    assert final[1].startswith("the points of a tile run in wavefronts too")
+    assert final[2].startswith("wavefront of tiles")
+    assert not any("points of a tile" in line for line in section(explained(body, "isl"), "after the band passes"))
 
 
 def test_tiles_and_vector_loops_of_the_final_tree() -> None:

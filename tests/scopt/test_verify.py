@@ -8,7 +8,7 @@ import pytest
 from scopt.diagnostics import InternalError
 from scopt.frontend.dependences import dependences
 from scopt.model import LoopMark, MarkedSchedule, Scop
-from scopt.verify import ParallelDim, check_marks, check_order
+from scopt.verify import ParallelDim, check_marks, check_order, counterexample
 from tests.sources import scop_of
 
 
@@ -44,6 +44,25 @@ def test_illegal_orders_are_told_with_a_counterexample(dates: str, parallel: int
     assert "S0[" in message.split(": ")[-1]
     assert "through A[" in message
     assert "n = " in message
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "cell"),
+    [
+        ("x[0] = x[1]; x[1] = x[0];", "flow", "x[0]"),
+        ("x[0] = x[1]; x[1] = x[0];", "anti", "x[1]"),
+        ("x[1] = x[0]; x[0] = x[1];", "flow", "x[1]"),
+        ("x[1] = x[0]; x[0] = x[1];", "anti", "x[0]"),
+        # One of two cells is overwritten before it is read.
+        ("x[0] = x[1] = 1; x[0] = 2; y[0] = x[0] + x[1];", "flow", "x[1]"),
+        ("x[0] = x[1] = 1; x[1] = 2; y[0] = x[0] + x[1];", "flow", "x[0]"),
+    ],
+)
+def test_the_cell_belongs_to_the_dependence(body: str, kind: str, cell: str) -> None:
+    scop = scop_of(body)
+    last = scop.statements[-1].name
+    (found,) = (d for d in dependences(scop).all if (d.kind, d.array, d.source, d.sink) == (kind, "x", "S0", last))
+    assert f" through {cell}" in counterexample(scop, "x", kind, isl.UnionMap.from_map(found.relation))
 
 
 PRIVATE = "for (i = 0; i < n; i++) { double u = x[i]; y[i] = u; }"
