@@ -150,10 +150,15 @@ def _explanation(scop: Scop, deps: Dependences, made: _Generated) -> str:
 
 
 def _attempts(options: Options, fixed: bool) -> Iterator[Options]:
-    """The options as they are; then without tiling; then the original order, unless the user has fixed one. Each is verified like the first."""
+    """The options as they are; then without tiling; then by isl's scheduler; then the original order. Each is verified like the first.
+
+    fixed: the user has given the order, which no scheduler may change.
+    """
     yield options
     if options.tile:
         yield replace(options, tile=False)
+    if options.scheduler not in ("isl", "identity") and not fixed and not options.influence:
+        yield replace(options, scheduler="isl")
     if options.scheduler != "identity" and not fixed:
         yield replace(options, tile=False, scheduler="identity")
 

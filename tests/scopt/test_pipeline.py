@@ -7,9 +7,11 @@ import re
 import pytest
 
 import scopt
+import scopt.scheduler
 from scopt.diagnostics import InputError
 from scopt.options import Options
 from scopt.pipeline import Result, optimize
+from scopt.scheduler.construct import NoSchedule
 from tests.sources import source_of
 
 LOOP = "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n      A[i][j] = 2 * B[j][i];"
@@ -130,3 +132,19 @@ def test_api_of_the_package() -> None:
     assert len(result.schedules) == 1
     assert result.timings["total"] > 0
     assert "generate" in result.regions[0].stages
+
+
+class FailingScheduler:
+    """A scheduler that never finds anything."""
+
+    def schedule(self, *_: object) -> None:
+        raise NoSchedule("no further dimension for S0")
+
+
+def test_another_scheduler_steps_in_for_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = source_of("  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n      for (k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j];")
+    monkeypatch.setitem(scopt.scheduler.REGISTRY, "pluto", (__name__, "FailingScheduler"))
+    result = optimize(source)
+    monkeypatch.undo()
+    assert "schedule.simplified" in ids(result)
+    assert result.text == optimize(source, Options(scheduler="isl")).text
