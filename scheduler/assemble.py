@@ -60,12 +60,16 @@ def loop_member(rows: Mapping[str, Row], domains: Mapping[str, isl.Set], spaces:
     result: isl.UnionPwAff | None = None
     for name, row in rows.items():
         space = spaces[name]
-        aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(domains[name].get_space()))
+        embedding = space.embedding
+        own = domains[name].get_space() if embedding is None else embedding.get_space().range()
+        aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(own))
         for position in range(space.depth):
             aff = aff.set_coefficient_val(isl.dim_type.in_, position, isl.Val(row[position]))
         for position in range(len(space.parameters)):
             aff = aff.set_coefficient_val(isl.dim_type.param, position, isl.Val(row[space.depth + position]))
         aff = aff.set_constant_val(isl.Val(row[-1]))
+        if embedding is not None:
+            aff = aff.pullback_multi_aff(embedding)
         piece = isl.PwAff.from_aff(aff).intersect_domain(domains[name]).to_union_pw_aff()
         result = piece if result is None else result.union_add(piece)
     assert result is not None

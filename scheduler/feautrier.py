@@ -16,13 +16,14 @@ from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.feautrier import carrying, early
 from scopt.scheduler.constraints.influence import injected
-from scopt.scheduler.construct import Construction, Wish
+from scopt.scheduler.construct import Construction, Dimension, Strategy, Wish
 from scopt.scheduler.ilp import lexmin
 from scopt.scheduler.influence.tree import InfluenceTree
 from scopt.scheduler.journal import Journal
 from scopt.scheduler.live_ranges import Bonds, with_reuse_where_needed
 from scopt.scheduler.pluto import PlutoStrategy
 from scopt.scheduler.problem import Bounds, Draft, Edge, Rows, Step, statement_spaces
+from scopt.scheduler.quasi_affine import Problem, with_divisors
 
 # Of iterators' and parameters' coefficients, tried one after the other.
 COEFFICIENTS = (4, 32)
@@ -38,17 +39,27 @@ class FeautrierScheduler:
         journal = Journal(scop.location)
 
         def construct(edges: tuple[Edge, ...], bonds: Bonds) -> isl.Schedule:
-            journal.clear()
-            made = Construction(spaces, edges, FeautrierStrategy(), fusion, tree=influence or InfluenceTree(), log=journal, bonds=bonds)
-            return schedule_tree(scop, spaces, made.run())
+            def dimensions(problem: Problem, strategy: Strategy) -> tuple[Dimension, ...]:
+                journal.clear()
+                tree = influence or InfluenceTree()
+                return Construction(problem.spaces, problem.edges, strategy, fusion, tree=tree, log=journal, bonds=bonds).run()
+
+            if not options.quasi_affine:
+                return schedule_tree(scop, spaces, dimensions(Problem(spaces, edges), FeautrierStrategy()))
+            problem, found = with_divisors(scop, Problem(spaces, edges), dimensions, FeautrierStrategy)
+            return schedule_tree(scop, problem.spaces, found)
 
         return ScheduleResult(with_reuse_where_needed(scop, deps, construct), tuple(journal.remarks))
 
 
 @dataclass(frozen=True, slots=True)
 class FeautrierStrategy:
-    """carry as much as possible ∧ validity of the rest, then latency; once nothing is left to carry, linearly independent dimensions."""
+    """carry as much as possible ∧ validity of the rest, then latency; once nothing is left to carry, linearly independent dimensions.
 
+    units: the slope of the latency is a multiple of 1/units.
+    """
+
+    units: int = 1
     bands: bool = False
 
     def solve(self, step: Step, wish: Wish) -> Rows | None:
@@ -70,7 +81,7 @@ class FeautrierStrategy:
         carrying(draft, step.remaining)
         if wish.node is not None:
             injected(draft, wish.node.rows, step.outer, step.spaces)
-        early(draft, step, step.spaces[step.statements[0]].parameters)
+        early(draft, step, step.spaces[step.statements[0]].parameters, self.units)
         small(draft, step)
         point = lexmin(draft.program())
         if point is None:

@@ -13,12 +13,14 @@ from scopt.scheduler.ilp import Column, LinearRow, Program, Terms
 from scopt.scheduler.influence.tree import CONSTANT
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StatementSpace:
     """A statement as schedulers see it.
 
     columns: of a schedule row: iterators, then the SCoP's parameters, then `CONSTANT`. fixed: iterator parts of the domain's equalities: directions
     in which the statement doesn't extend. domain: generators of its domain as rows over `columns` (rays and vertices; lines with both signs).
+    embedding: of the statement's instances into the space of `iterators` where that has more dimensions (quasi-affine schedules: iterators that
+    are floors of the others); None where it is the statement's own.
     """
 
     name: str
@@ -26,6 +28,7 @@ class StatementSpace:
     parameters: tuple[str, ...]
     fixed: tuple[Row, ...]
     domain: tuple[Row, ...]
+    embedding: isl.MultiAff | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -68,12 +71,14 @@ class Edge:
     """A convex piece of a dependence: its generators, restricted to the face where all rows that have been applied leave no delay.
 
     number: of the piece, the same for all its faces. live: a live range of a private array, which wants to be local to an iteration.
+    piece: the whole piece, in the spaces that the points are in; None where only the points are known.
     """
 
     number: int
     dependence: Dependence
     points: tuple[Point, ...]
     live: bool = False
+    piece: isl.BasicMap | None = None
 
     @property
     def source(self) -> str:
@@ -111,19 +116,22 @@ def statement_spaces(scop: Scop) -> dict[str, StatementSpace]:
     for statement in scop.statements:
         domain = with_parameters(statement.domain, parameters)
         names = tuple(str(domain.get_dim_name(isl.dim_type.set, k)) for k in range(domain.dim(isl.dim_type.set)))
-        hull = domain.affine_hull()
-        matrix = hull.remove_divs().equalities_matrix(isl.dim_type.set, isl.dim_type.param, isl.dim_type.cst, isl.dim_type.div)
-        fixed = [tuple(int(str(matrix.get_element_val(line, k))) for k in range(len(names))) for line in range(matrix.rows())]
-        points = [
-            (*ray[len(parameters) : -1], *ray[: len(parameters)], ray[-1])
-            for piece in domain.get_basic_sets()
-            for ray in _both_ways(generators(piece))
-        ]
-        iterators = _unique(statement.iterators or names)
-        spaces[statement.name] = StatementSpace(
-            statement.name, iterators, parameters, tuple(row for row in fixed if any(row)), tuple(dict.fromkeys(points))
-        )
+        spaces[statement.name] = statement_space(statement.name, _unique(statement.iterators or names), parameters, domain)
     return spaces
+
+
+def statement_space(
+    name: str, iterators: tuple[str, ...], parameters: tuple[str, ...], domain: isl.Set, embedding: isl.MultiAff | None = None
+) -> StatementSpace:
+    """The space of a statement with this domain, which has exactly these parameters."""
+    matrix = domain.affine_hull().remove_divs().equalities_matrix(isl.dim_type.set, isl.dim_type.param, isl.dim_type.cst, isl.dim_type.div)
+    fixed = [tuple(int(str(matrix.get_element_val(line, k))) for k in range(len(iterators))) for line in range(matrix.rows())]
+    points = [
+        (*ray[len(parameters) : -1], *ray[: len(parameters)], ray[-1])
+        for piece in domain.get_basic_sets()
+        for ray in _both_ways(generators(piece))
+    ]
+    return StatementSpace(name, iterators, parameters, tuple(row for row in fixed if any(row)), tuple(dict.fromkeys(points)), embedding)
 
 
 def _both_ways(found: Generators) -> list[Row]:
@@ -137,10 +145,15 @@ def _unique(names: Sequence[str]) -> tuple[str, ...]:
 
 def with_parameters(thing: isl.Set, parameters: Sequence[str]) -> isl.Set:
     """The set with exactly these parameters, in this order."""
-    space = isl.Space.params_alloc(thing.get_ctx(), len(parameters))
+    return thing.align_params(parameter_space(thing.get_ctx(), parameters))
+
+
+def parameter_space(context: isl.Context, parameters: Sequence[str]) -> isl.Space:
+    """The space of these parameters, in this order."""
+    space = isl.Space.params_alloc(context, len(parameters))
     for position, name in enumerate(parameters):
         space = space.set_dim_name(isl.dim_type.param, position, name)
-    return thing.align_params(space)
+    return space
 
 
 def edges_of(scop: Scop, dependences: Iterable[Dependence]) -> tuple[Edge, ...]:
@@ -153,12 +166,12 @@ def edges_of(scop: Scop, dependences: Iterable[Dependence]) -> tuple[Edge, ...]:
         for piece in dependence.relation.get_basic_maps():
             if piece.is_empty():
                 continue
-            points = _points(piece, dependence, parameters)
-            found.append(Edge(len(found), dependence, points, live))
+            found.append(Edge(len(found), dependence, points_of(piece, dependence, parameters), live, piece))
     return tuple(found)
 
 
-def _points(piece: isl.BasicMap, dependence: Dependence, parameters: Sequence[str]) -> tuple[Point, ...]:
+def points_of(piece: isl.BasicMap, dependence: Dependence, parameters: Sequence[str]) -> tuple[Point, ...]:
+    """The generators of a piece of a dependence."""
     wide = with_parameters(isl.Map.from_basic_map(piece).wrap(), parameters)
     inputs, outputs, count = piece.dim(isl.dim_type.in_), piece.dim(isl.dim_type.out), len(parameters)
     same = dependence.source == dependence.sink

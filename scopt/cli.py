@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO, get_args
 
 from scopt import __version__
 from scopt.diagnostics import InputError, Location, Remark, remarks_as_json
-from scopt.options import Fusion, Options, VerifyLevel
+from scopt.options import Fusion, Options, VerifyLevel, check_options
 
 if TYPE_CHECKING:
     from scopt.pipeline import RegionResult
@@ -81,6 +81,7 @@ def _run(argv: Sequence[str]) -> int:
     arguments = parser.parse_args(split.rest)
     options = _options(parser, arguments, split.cpp_flags)
     try:
+        check_options(options)
         source, name = _read(arguments.input)
         outcome = _optimize(source, options, name, arguments.emit)
         explained = options.explain and arguments.emit == "c" and arguments.output is None
@@ -203,6 +204,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         budget=arguments.budget,
         fusion=arguments.fusion,
         influence=arguments.influence,
+        quasi_affine=arguments.quasi_affine,
         inputs=arguments.input_dependences,
         schedule_file=arguments.schedule,
         explain=arguments.explain,
@@ -334,6 +336,11 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE|vectorize",
         default=Options().influence,
         help="steer the scheduler by the influence constraint trees in FILE (YAML, see docs/influence.md), or by trees made for vector loops",
+    )
+    group.add_argument(
+        "--quasi-affine",
+        action="store_true",
+        help="feautrier may round quotients down, dates such as i/2, where that lowers the latency",
     )
     group.add_argument("--input-dependences", action="store_true", help="keep reads of the same cell close together too (pluto)")
     group.add_argument(

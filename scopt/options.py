@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from scopt.diagnostics import InputError
+
 Fusion = Literal["auto", "max", "smart", "no", "typed"]
 VerifyLevel = Literal["off", "schedule", "full"]
 
@@ -47,3 +49,9 @@ class Options:
     budget: float = 60.0
     schedule_file: str = ""
     explain: bool = False
+
+
+def check_options(options: Options) -> None:
+    """Raises InputError for options that don't go together."""
+    if options.quasi_affine and options.scheduler != "feautrier":
+        raise InputError(f"scopt: error: --quasi-affine: dates are those of --scheduler feautrier, the scheduler '{options.scheduler}' has none")

@@ -7,12 +7,12 @@ does no parallel loop carry one? A no is an InternalError with a concrete pair o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from scopt.diagnostics import InternalError
-from scopt.isl_utils import maps_of, union_of_maps, walk
+from scopt.isl_utils import maps_of, sets_of, union_of_maps, union_of_sets, walk
 from scopt.model import Dependence, Dependences, MarkedSchedule, Scop
 
 
@@ -21,11 +21,13 @@ class ParallelDim:
     """A loop that claims to be parallel (or a vector loop).
 
     dim: its dimension in the dates. statements: instances that it runs. private: names of arrays that each iteration has a copy of.
+    around: a simpler superset of `statements`, enough where no pair of it is carried.
     """
 
     dim: int
     statements: isl.UnionSet
     private: tuple[str, ...]
+    around: isl.UnionSet | None = None
 
 
 def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Iterable[ParallelDim] = ()) -> None:
@@ -35,9 +37,9 @@ def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Itera
     private cell may change places but not overlap. Loops in `loops` carry no dependence, their private copies apart.
     """
     loops = tuple(loops)
-    simpler = _relaxed(dates)
+    simpler = _relaxed(scop, dates)
     try:
-        _check(scop, deps, simpler, loops)
+        _check(scop, deps, simpler, tuple(replace(loop, around=_around(scop, loop.statements)) for loop in loops))
     except InternalError:
         # The relaxed dates hold more than the real ones: only the exact check can say no.
         if simpler.is_equal(dates):
@@ -77,8 +79,9 @@ def _check_loop(scop: Scop, kept: tuple[Dependence, ...], joints: Mapping[int, l
     for number, dependence in enumerate(kept):
         if dependence.kind != "flow" and dependence.array in loop.private:
             continue
-        inside = dependence.relation.intersect_domain(_part(loop.statements, dependence.relation, isl.dim_type.in_))
-        inside = inside.intersect_range(_part(loop.statements, dependence.relation, isl.dim_type.out))
+        statements = loop.around if loop.around is not None else loop.statements
+        inside = dependence.relation.intersect_domain(_part(statements, dependence.relation, isl.dim_type.in_))
+        inside = inside.intersect_range(_part(statements, dependence.relation, isl.dim_type.out))
         if dependence.array in loop.private:
             _check_borders(scop, dependence, loop)
         if inside.is_empty():
@@ -89,20 +92,27 @@ def _check_loop(scop: Scop, kept: tuple[Dependence, ...], joints: Mapping[int, l
         _refuse_pairs(scop, dependence.array, dependence.kind, union_of_maps(j.domain().unwrap() for j in carried), what)
 
 
-def _relaxed(dates: isl.UnionMap) -> isl.UnionMap:
-    """A superset of the dates with one basic map for each place where a statement stands.
+def _relaxed(scop: Scop, dates: isl.UnionMap) -> isl.UnionMap:
+    """A superset of the dates with one basic map for each place where a statement stands, for as long as iteration domains are convex.
 
     Bounds and guards split the dates into many pieces, which multiply in every check. Where the superset is in order, the dates are.
     """
     hulls = []
+    domains = {part.get_tuple_name(): part for part in sets_of(scop.domain)}
     for relation in maps_of(dates):
         places: dict[tuple[str, ...], isl.Map] = {}
         for piece in relation.get_basic_maps():
             fixed = tuple(str(piece.plain_get_val_if_fixed(isl.dim_type.out, k)) for k in range(0, piece.dim(isl.dim_type.out), 2))
             one = isl.Map.from_basic_map(piece)
             places[fixed] = places[fixed].union(one) if fixed in places else one
-        hulls += [isl.Map.from_basic_map(place.simple_hull()).intersect_domain(relation.domain().coalesce()) for place in places.values()]
+        domain = domains[relation.get_tuple_name(isl.dim_type.in_)]
+        hulls += [isl.Map.from_basic_map(place.simple_hull()).intersect_domain(domain) for place in places.values()]
     return union_of_maps(hulls)
+
+
+def _around(scop: Scop, instances: isl.UnionSet) -> isl.UnionSet:
+    """A superset of some instances with one basic set a statement, for as long as iteration domains are convex."""
+    return union_of_sets(isl.Set.from_basic_set(part.simple_hull()) for part in sets_of(instances)).intersect(scop.domain)
 
 
 def _part(union: isl.UnionSet, relation: isl.Map, side: isl.dim_type) -> isl.Set:
