@@ -20,7 +20,7 @@ MAX_PRIVATE_BYTES = 32_768
 def dependences(scop: Scop, *, inputs: bool = False) -> Dependences:
     """All dependences of a SCoP; input (read-after-read) ones only if asked for.
 
-    Source: value-based flow as in Feautrier, "Dataflow analysis of array and scalar references" (1991), computed by isl; kills are
+    Source: value-based flow as in Feautrier, "Dataflow analysis of array and scalar references" (1991), kills are
     the declarations of locals.
     """
     found: list[Dependence] = []
@@ -87,16 +87,68 @@ class _Flow:
 
 
 def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap, order: isl.UnionMap) -> _Flow:
-    """The last sources before each sink. Where isl can't tell in reasonable time, all sources before it: more than needed, never less."""
-    info = isl.UnionAccessInfo.from_sink(sink).set_must_source(must).set_may_source(may).set_kill(kills)
-    try:
-        with operation_limit(MAX_FLOW_OPERATIONS):
-            flow = info.set_schedule_map(order).compute_flow()
-            return _Flow(flow.get_full_may_dependence(), flow.get_may_no_source())
-    except isl.Error:
-        earlier = order.lex_lt_union_map(order).apply_range(sink.domain_map().reverse())
-        same_cell = must.union(may).apply_range(sink.range_map().reverse())
-        return _Flow(same_cell.intersect(earlier), sink)
+    """The last sources before each sink, array by array.
+
+    Where isl can't tell in reasonable time, all sources before it: more than needed, never less.
+    """
+    nothing = isl.UnionMap("{ }")
+    by_array = [_by_array(accesses) for accesses in (must, may, kills)]
+    full = exposed = nothing
+    for array, sinks in _by_array(sink).items():
+        musts, mays, killed = (accesses.get(array, nothing) for accesses in by_array)
+        touching = sinks.domain().union(musts.domain()).union(mays.domain()).union(killed.domain())
+        table = _Earlier(sinks, order.intersect_domain(touching))
+        try:
+            with operation_limit(MAX_FLOW_OPERATIONS):
+                flow = _last_sources(table, musts, mays, killed)
+        except isl.Error:
+            flow = _Flow(table.pairs(musts.union(mays)), sinks)
+        full, exposed = full.union(flow.full), exposed.union(flow.exposed)
+    return _Flow(full, exposed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Earlier:
+    """Accesses to one array before the sinks. order: from instances to dates in one space."""
+
+    sinks: isl.UnionMap
+    order: isl.UnionMap
+
+    def pairs(self, sources: isl.UnionMap) -> isl.UnionMap:
+        """All pairs of a source and a later sink of the same cell, ``{ S[i] -> [T[j] -> A[a]] }``."""
+        same_cell = sources.apply_range(self.sinks.range_map().reverse())
+        before = self.order.intersect_domain(sources.domain()).lex_lt_union_map(self.order.intersect_domain(self.sinks.domain()))
+        return same_cell.intersect(before.apply_range(self.sinks.domain_map().reverse()))
+
+
+def _last_sources(earlier: _Earlier, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap) -> _Flow:
+    """The last must-source of each sink unless a kill comes later, and the may-sources after it.
+
+    By lexicographic maxima of dates, as Feautrier's analysis defines it. (isl's own compute_flow loses sources where loops with strides have
+    bounds with remainders: ``for (j = n; j > 0; j -= 2) for (k = 4; k >= j % 2; k -= 2)``.)
+    """
+    order = earlier.order
+    last = earlier.pairs(must.union(kills)).reverse().apply_range(order).lexmax()
+    found = last.apply_range(order.reverse()).intersect(earlier.pairs(must).reverse())
+    possible = earlier.pairs(may).reverse()
+    if not possible.is_empty():
+        hidden = union_of_maps(relation.apply_range(isl.Map.lex_gt(relation.get_space().range())) for relation in maps_of(last))
+        visible = possible.apply_range(order).subtract(hidden)
+        sources = visible.apply_range(order.reverse()).intersect(possible)
+    else:
+        sources = possible
+    exposed = earlier.sinks.subtract(found.domain().unwrap())
+    return _Flow(found.union(sources).reverse(), exposed)
+
+
+def _by_array(accesses: isl.UnionMap) -> dict[str, isl.UnionMap]:
+    """Access relations by the array's name."""
+    found: dict[str, isl.UnionMap] = {}
+    for relation in maps_of(accesses):
+        one = isl.UnionMap.from_map(relation)
+        name = str(relation.get_tuple_name(isl.dim_type.out))
+        found[name] = found[name].union(one) if name in found else one
+    return found
 
 
 def _dependences(kind: DependenceKind, full: isl.UnionMap) -> list[Dependence]:

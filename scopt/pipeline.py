@@ -14,7 +14,7 @@ from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
 from scopt.guidance import check_influence_file
 from scopt.isolation import Failed, run_isolated
-from scopt.options import Options
+from scopt.options import Options, check_options
 from scopt.region import Outcome, transform
 from scopt.schedule_file import ScheduleDocument, read_schedules
 
@@ -73,11 +73,12 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     """Optimize the SCoPs of a C file.
 
     source: the file's content. file: its name, for locations and for includes relative to it; it isn't read.
-    Raises InputError if the source can't be preprocessed or isn't C, and for unusable schedules in `options.schedule_file`. Whatever else can't be
+    Raises InputError if the source can't be preprocessed or isn't C, for options that don't go together, and for unusable schedules in `options.schedule_file`. Whatever else can't be
     handled is a remark, and stays as it was.
     """
     started = time.perf_counter()
     options = options or Options()
+    check_options(options)
     data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
     tu = parse(data, file, options)
     timings = {"parse": time.perf_counter() - started}
