@@ -73,8 +73,8 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     """Optimize the SCoPs of a C file.
 
     source: the file's content. file: its name, for locations and for includes relative to it; it isn't read.
-    Raises InputError if the source can't be preprocessed or isn't C, for options that don't go together, and for unusable schedules in `options.schedule_file`. Whatever else can't be
-    handled is a remark, and stays as it was.
+    Raises InputError if the source can't be preprocessed or isn't C, for options that don't go together, and for unusable schedules in
+    `options.schedule_file`. Whatever else can't be handled is a remark, and stays as it was.
     """
     started = time.perf_counter()
     options = options or Options()
