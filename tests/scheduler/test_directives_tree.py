@@ -178,7 +178,7 @@ def test_the_member_of_a_band() -> None:
     [
         ("parallel(i)", "for (i = 1; i < n; i++) x[i] = x[i - 1];", ("flow", "'x'", "line 7", "S0[1] → S0[2]")),
         ("parallel(i)", "for (i = 1; i < n; i++) x[i] = x[i + 1];", ("anti", "'x'", "S0[1] → S0[2]")),
-        ("parallel(k)", MATMUL, ("flow", "'A'", "S0[1, 1, 0] → S0[1, 1, 1]")),
+        ("parallel(k)", MATMUL, ("flow", "'A'", "S0[0, 0, 0] → S0[0, 0, 1]")),
         # A private scalar whose value is carried on.
         ("parallel(i)", "for (i = 1; i < n; i++) {\n s = y[i] + s;\n x[i] = s; }", ("flow", "'s'", "line 8")),
         # Of two dependences the one is named that no interchange carries elsewhere.
