@@ -153,7 +153,9 @@ class _Passes:
 
     def leaf_band(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
         plan = self.plan(node, parallel_above)
-        shape = self.shape_for(node) if plan.skew and shapes_tiles(self.options.scheduler) else None
+        # Inside of other loops a band starts anew each time: shapes for a good start pay for outermost ones.
+        shaped = plan.skew and node.get_schedule_depth() == 0 and shapes_tiles(self.options.scheduler)
+        shape = self.shape_for(node) if shaped else None
         node = reordered(node, plan.order)
         width = len(plan.order)
         private = () if plan.parallel is None else self.private_for_wavefront(node) if plan.skew else self.private_for(node, plan.parallel)

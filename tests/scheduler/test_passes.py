@@ -119,3 +119,11 @@ def test_properties_are_computed_not_believed() -> None:
 def test_unknown_scheduler() -> None:
     with pytest.raises(KeyError):
         get_scheduler("nonesuch")
+
+
+def test_only_outermost_wavefronts_have_shapes() -> None:
+    """A band inside of a sequential loop has short wavefronts: interleaving its points would cost more than it hides."""
+    inner = scop_of("for (k = 0; k < n; k++) for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = A[i][j] + A[i][k] * A[k][j];")
+    outer = scop_of("for (k = 0; k < n; k++) for (i = 1; i < n; i++) x[i] = x[i - 1] + x[i] + x[i + 1];")
+    assert scheduled(inner, scheduler="pluto").shapes == ()
+    assert [shape.interleave for shape in scheduled(outer, scheduler="pluto").shapes] == [True]
