@@ -166,20 +166,11 @@ def _dependences(kind: DependenceKind, full: isl.UnionMap) -> list[Dependence]:
 
 def _reuse(array: Array, scop: Scop) -> list[Dependence]:
     """Every pair of an access and a later write of the same cell of a private array (memory-based: intermediate writes don't hide a pair)."""
-    found = []
-    accesses = [(s.name, a) for s in scop.statements for a in s.accesses if a.array == array.name]
-    reads = union_of_maps(a.relation for _, a in accesses if a.kind == "read")
-    writes = union_of_maps(a.relation for _, a in accesses if a.is_write)
+    found: list[Dependence] = []
+    accesses = [a for s in scop.statements for a in s.accesses if a.array == array.name]
+    reads = union_of_maps(a.relation for a in accesses if a.kind == "read")
+    writes = union_of_maps(a.relation for a in accesses if a.is_write)
     involved: tuple[tuple[DependenceKind, isl.UnionMap], ...] = (("anti", reads), ("output", writes))
     for kind, earlier in involved:
-        if earlier.is_empty() or writes.is_empty():
-            continue
-        same_cell = earlier.apply_range(writes.reverse())
-        first = scop.order.intersect_domain(same_cell.domain())
-        second = scop.order.intersect_domain(same_cell.range())
-        for relation in maps_of(same_cell.intersect(first.lex_lt_union_map(second))):
-            if relation.is_empty():
-                continue
-            source, sink = relation.get_tuple_name(isl.dim_type.in_), relation.get_tuple_name(isl.dim_type.out)
-            found.append(Dependence(kind, array.name, str(source), str(sink), relation.coalesce()))
+        found += _dependences(kind, _Earlier(writes, scop.order).pairs(earlier))
     return found

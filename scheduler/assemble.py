@@ -62,15 +62,20 @@ def loop_member(rows: Mapping[str, Row], domains: Mapping[str, isl.Set], spaces:
         space = spaces[name]
         embedding = space.embedding
         own = domains[name].get_space() if embedding is None else embedding.get_space().range()
-        aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(own))
-        for position in range(space.depth):
-            aff = aff.set_coefficient_val(isl.dim_type.in_, position, isl.Val(row[position]))
-        for position in range(len(space.parameters)):
-            aff = aff.set_coefficient_val(isl.dim_type.param, position, isl.Val(row[space.depth + position]))
-        aff = aff.set_constant_val(isl.Val(row[-1]))
+        aff = row_function(row, space, own)
         if embedding is not None:
             aff = aff.pullback_multi_aff(embedding)
         piece = isl.PwAff.from_aff(aff).intersect_domain(domains[name]).to_union_pw_aff()
         result = piece if result is None else result.union_add(piece)
     assert result is not None
     return result
+
+
+def row_function(row: Row, space: StatementSpace, own: isl.Space) -> isl.Aff:
+    """A row over a statement's columns as a function on `own`, which has the statement's iterators and parameters."""
+    aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(own))
+    for position in range(space.depth):
+        aff = aff.set_coefficient_val(isl.dim_type.in_, position, isl.Val(row[position]))
+    for position in range(len(space.parameters)):
+        aff = aff.set_coefficient_val(isl.dim_type.param, position, isl.Val(row[space.depth + position]))
+    return aff.set_constant_val(isl.Val(row[-1]))

@@ -30,9 +30,9 @@ def tile_shape(scop: Scop, pairs: Sequence[isl.UnionMap], node: isl.ScheduleNode
 
     pairs: of instances that reach the node and have to stay in order. Where they allow no such hyperplanes, the points are interleaved.
     """
-    statements = [scop.statement(name) for name in sorted(str(part.get_tuple_name()) for part in sets_of(node.get_domain()))]
-    names = tuple(statement.name for statement in statements)
-    spaces = {name: space for name, space in statement_spaces(scop).items() if name in names}
+    inside = {part.get_tuple_name() for part in sets_of(node.get_domain())}
+    spaces = statement_spaces(scop, [statement for statement in scop.statements if statement.name in inside])
+    names = tuple(spaces)
     rows = _rows(spaces, node.band_get_partial_schedule())
     if rows is None:
         return TileShape(frozenset(names))

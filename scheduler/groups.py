@@ -147,7 +147,7 @@ class GroupSolver:
 
     def is_finished(self, group: Group, outer: Sequence[Rows]) -> bool:
         """Whether no dependence is left, and all instances of each statement are told apart."""
-        return not group.remaining and all(complete(self.step((name,), group, outer), name) for name in group.statements)
+        return _finished(self.step(group.statements, group, outer))
 
     def step(self, part: Part, group: Group, outer: Sequence[Rows]) -> Step:
         """What a strategy may look at for one component of a group."""
@@ -180,7 +180,8 @@ class GroupSolver:
                 return None
             found |= rows
             progress = True
-        if wish.progression and all(complete(self.step((name,), group, outer), name) for name in group.statements) and strategy.bands:
+        everything = self.step(group.statements, group, outer)
+        if wish.progression and strategy.bands and all(complete(everything, name) for name in group.statements):
             return None
         return {name: found[name] for name in group.statements} if progress else None
 

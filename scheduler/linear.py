@@ -8,6 +8,7 @@ from fractions import Fraction
 import islpy as isl
 
 from scopt.isl_utils import IN
+from scopt.scheduler.problem import parameter_space
 
 Vector = tuple[Fraction, ...]
 
@@ -24,11 +25,8 @@ def coefficients(function: isl.PwAff) -> Vector | None:
 
 def affine_row(function: isl.PwAff, parameters: Sequence[str]) -> tuple[int, ...] | None:
     """Coefficients of the domain's dimensions, of the parameters, and the constant, if all pieces are the same integer affine function; else None."""
-    space = isl.Space.params_alloc(function.get_ctx(), len(parameters))
-    for position, name in enumerate(parameters):
-        space = space.set_dim_name(isl.dim_type.param, position, name)
     rows = set()
-    for _, aff in function.align_params(space).get_pieces():
+    for _, aff in function.align_params(parameter_space(function.get_ctx(), parameters)).get_pieces():
         if aff.dim(isl.dim_type.div) > 0 or aff.dim(isl.dim_type.param) != len(parameters):
             return None
         values = [aff.get_coefficient_val(IN, k) for k in range(aff.dim(IN))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from scopt.model import Dependence, Scop
+from scopt.model import Dependence, Scop, Statement
 from scopt.scheduler.generators import Generators, Row, generators
 from scopt.scheduler.ilp import Column, LinearRow, Program, Terms
 from scopt.scheduler.influence.tree import CONSTANT
@@ -109,11 +109,11 @@ class Edge:
         return replace(self, points=tuple(p for p, value in zip(self.points, values, strict=True) if value == 0))
 
 
-def statement_spaces(scop: Scop) -> dict[str, StatementSpace]:
-    """The statements' spaces by name."""
+def statement_spaces(scop: Scop, statements: Sequence[Statement] | None = None) -> dict[str, StatementSpace]:
+    """The statements' spaces by name; of some of them, or of all."""
     parameters = tuple(parameter.name for parameter in scop.parameters)
     spaces = {}
-    for statement in scop.statements:
+    for statement in statements if statements is not None else scop.statements:
         domain = with_parameters(statement.domain, parameters)
         names = tuple(str(domain.get_dim_name(isl.dim_type.set, k)) for k in range(domain.dim(isl.dim_type.set)))
         spaces[statement.name] = statement_space(statement.name, _unique(statement.iterators or names), parameters, domain)

@@ -3,7 +3,7 @@
 Such a date q becomes one more iterator of its statements: D̃ = {(q, x) : x ∈ D, q·c <= t·x + a <= q·c + c - 1}. On these spaces, and on dependences
 between them, the ordinary construction finds the row q, since it is affine there; q is a function of x, and that is the way back.
 
-Source: compilation notes, "Quasi-affine schedules"; Feautrier, "Some efficient solutions to the affine scheduling problem", part I (1992), section 4,
+Source: compilation notes, "Quasi-affine schedules"; Feautrier, "Some efficient solutions to the affine scheduling problem", part I (1992),
 for the argument that rational schedules may be rounded down; Griebl, Feautrier and Lengauer, "Index set splitting" (2000), for programs that gain.
 """
 
@@ -16,6 +16,7 @@ from math import lcm
 import islpy as isl
 
 from scopt.model import Scop
+from scopt.scheduler.assemble import row_function
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.feautrier import carrying, early
 from scopt.scheduler.construct import Dimension, Strategy, Wish
@@ -233,12 +234,7 @@ def _quotient(row: Row, divisor: int) -> tuple[tuple[Row, int], ...]:
 
 def _embedding(domain: isl.Set, space: StatementSpace, row: Row, divisor: int) -> isl.MultiAff:
     """x ↦ (⌊row / divisor⌋, x), after the embedding that the space has already."""
-    aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(domain.get_space()))
-    for position in range(space.depth):
-        aff = aff.set_coefficient_val(isl.dim_type.in_, position, isl.Val(row[position]))
-    for position in range(len(space.parameters)):
-        aff = aff.set_coefficient_val(isl.dim_type.param, position, isl.Val(row[space.depth + position]))
-    quotient = aff.set_constant_val(isl.Val(row[-1])).scale_down_val(isl.Val(divisor)).floor()
+    quotient = row_function(row, space, domain.get_space()).scale_down_val(isl.Val(divisor)).floor()
     same = isl.MultiAff.identity(domain.get_space().map_from_set())
     step = isl.MultiAff.from_aff(quotient).flat_range_product(same).set_tuple_name(isl.dim_type.out, space.name)
     return step if space.embedding is None else step.pullback_multi_aff(space.embedding)

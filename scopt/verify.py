@@ -105,7 +105,9 @@ def _relaxed(scop: Scop, dates: isl.UnionMap) -> isl.UnionMap:
             fixed = tuple(str(piece.plain_get_val_if_fixed(isl.dim_type.out, k)) for k in range(0, piece.dim(isl.dim_type.out), 2))
             one = isl.Map.from_basic_map(piece)
             places[fixed] = places[fixed].union(one) if fixed in places else one
-        domain = domains[relation.get_tuple_name(isl.dim_type.in_)]
+        domain = domains.get(relation.get_tuple_name(isl.dim_type.in_))
+        if domain is None:
+            continue  # it has no instances, and so no dependences
         hulls += [isl.Map.from_basic_map(place.simple_hull()).intersect_domain(domain) for place in places.values()]
     return union_of_maps(hulls)
 

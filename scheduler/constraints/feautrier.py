@@ -1,6 +1,6 @@
 """Feautrier's dimension: carry as many dependences as possible, then finish as early as possible.
 
-Source: Feautrier, "Some efficient solutions to the affine scheduling problem", part I (latency, section 4) and part II (greedy choice, 1992);
+Source: Feautrier, "Some efficient solutions to the affine scheduling problem", part I (latency) and part II (greedy choice), 1992;
 compilation notes, "Farkas' lemma" and "Multi-dimensional schedules".
 """
 

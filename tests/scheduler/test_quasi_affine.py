@@ -161,7 +161,7 @@ def test_kernels_are_legal(kernel: Path) -> None:
     options = replace(DATED, cpp_flags=(f"-I{POLYBENCH}", f"-I{kernel.parent}", "-DMINI_DATASET"))
     tu = parse(kernel.read_bytes(), str(kernel), options)
     scop = extract(tu, tu.regions[0], "scop0")
-    tree_of(scop, options)
+    assert tree_of(scop, options).get_domain().is_equal(scop.domain)
 
 
 def test_without_the_option_nobody_looks_for_divisors(monkeypatch: pytest.MonkeyPatch) -> None:
