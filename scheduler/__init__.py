@@ -12,6 +12,7 @@ REGISTRY: dict[str, tuple[str, str]] = {
     "pluto": ("scopt.scheduler.pluto_scheduler", "PlutoScheduler"),
     "feautrier": ("scopt.scheduler.feautrier", "FeautrierScheduler"),
     "identity": ("scopt.scheduler.identity", "IdentityScheduler"),
+    "sample": ("scopt.scheduler.sample", "SampleScheduler"),
 }
 
 

@@ -13,11 +13,15 @@ from functools import reduce
 from math import gcd
 
 import islpy as isl
+import numpy as np
 
 Row = tuple[int, ...]
 
 # Constraints with larger constants are dropped (types' limits, such as n <= 2147483647): a larger polyhedron is safe, and has small numbers.
 MAX_CONSTANT = 1 << 28
+# Rays that are compared with all others at once, and from how many rays on that pays.
+BLOCK = 8
+MANY_RAYS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +60,18 @@ def generators_of_cone(inequalities: Sequence[Row], equalities: Sequence[Row], w
     basis = nullspace(equalities, width)
     # In coordinates of the basis the equalities are gone.
     reduced = {normalized([_dot(row, vector) for vector in basis]) for row in inequalities}
-    rays, lines = _double_description(sorted(reduced, key=_insertion_key), len(basis))
+    cone = cut(whole_space(len(basis)), sorted(reduced, key=_insertion_key))
+    sparse = [[(k, value) for k, value in enumerate(vector) if value] for vector in basis]
 
     def back(vector: Row) -> Row:
-        return normalized([sum(x * b[k] for x, b in zip(vector, basis, strict=True)) for k in range(width)])
+        result = [0] * width
+        for factor, entries in zip(vector, sparse, strict=True):
+            if factor:
+                for k, value in entries:
+                    result[k] += factor * value
+        return normalized(result)
 
-    return tuple(back(ray) for ray in rays), tuple(back(line) for line in lines)
+    return tuple(back(ray) for ray, _ in cone.rays), tuple(back(line) for line in cone.lines)
 
 
 def _insertion_key(row: Row) -> tuple[int, ...]:
@@ -69,14 +79,27 @@ def _insertion_key(row: Row) -> tuple[int, ...]:
     return (*(abs(value) for value in reversed(row)), *row)
 
 
-def _double_description(inequalities: Sequence[Row], width: int) -> tuple[list[Row], list[Row]]:
-    """Insert one inequality at a time. A ray carries the set of the inequalities that it saturates, as bits."""
-    lines: list[Row] = [tuple(int(k == position) for k in range(width)) for position in range(width)]
-    rays: list[tuple[Row, int]] = []
-    for number, row in enumerate(inequalities):
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """A cone under construction. rays: each with the inequalities that it saturates, as bits. count: how many inequalities have been inserted."""
+
+    rays: tuple[tuple[Row, int], ...]
+    lines: tuple[Row, ...]
+    count: int = 0
+
+
+def whole_space(width: int) -> Cone:
+    return Cone((), tuple(tuple(int(k == position) for k in range(width)) for position in range(width)))
+
+
+def cut(cone: Cone, inequalities: Iterable[Row]) -> Cone:
+    """The part of the cone where a·y >= 0 for each of the inequalities, inserted one after the other."""
+    rays, lines, count = list(cone.rays), list(cone.lines), cone.count
+    for row in inequalities:
         if not any(row):
             continue
-        bit, before = 1 << number, (1 << number) - 1
+        bit, before = 1 << count, (1 << count) - 1
+        count += 1
         pivot = next((line for line in lines if _dot(row, line)), None)
         if pivot is not None:
             lines.remove(pivot)
@@ -88,20 +111,63 @@ def _double_description(inequalities: Sequence[Row], width: int) -> tuple[list[R
             rays.append((pivot, before))
             continue
         signed = [(ray, zeros, _dot(row, ray)) for ray, zeros in rays]
-        negative = [item for item in signed if item[2] < 0]
-        if not negative:
+        if all(value >= 0 for _, _, value in signed):
             rays = [(ray, zeros | bit if value == 0 else zeros) for ray, zeros, value in signed]
             continue
-        positive = [item for item in signed if item[2] > 0]
-        rays = [(ray, zeros) for ray, zeros, _ in positive] + [(ray, zeros | bit) for ray, zeros, value in signed if value == 0]
-        masks = [zeros for _, zeros, _ in signed]
-        for up, up_zeros, up_value in positive:
-            for down, down_zeros, down_value in negative:
-                common = up_zeros & down_zeros
-                # Adjacent: no third ray lies on all facets that these two share.
-                if sum(1 for mask in masks if mask & common == common) == 2:
-                    rays.append((_combined(up_value, down, -down_value, up), common | bit))
-    return [ray for ray, _ in rays], lines
+        rays = [(ray, zeros) for ray, zeros, value in signed if value > 0] + [(ray, zeros | bit) for ray, zeros, value in signed if value == 0]
+        for up, down in _adjacent(signed):
+            (high, facets, above), (low, others, below) = signed[up], signed[down]
+            rays.append((_combined(above, low, -below, high), facets & others | bit))
+    return Cone(tuple(rays), tuple(lines), count)
+
+
+def _adjacent(signed: Sequence[tuple[Row, int, int]]) -> list[tuple[int, int]]:
+    """Pairs of a positive and a negative ray with no third ray on all the facets that the two share, in order.
+
+    signed: rays, the facets that each lies on as bits, their values. For one ray of the smaller side: what it shares with each other ray, largest
+    first. Whoever shares part of what another one shares is no neighbour.
+    """
+    positive = [k for k, item in enumerate(signed) if item[2] > 0]
+    negative = [k for k, item in enumerate(signed) if item[2] < 0]
+    few, many = (positive, set(negative)) if len(positive) <= len(negative) else (negative, set(positive))
+    neighbours = _neighbours_packed if len(signed) > MANY_RAYS else _neighbours
+    pairs = [(one, other) for one, others in neighbours([item[1] for item in signed], few) for other in others if other in many]
+    return sorted(pairs if few is positive else ((other, one) for one, other in pairs))
+
+
+def _neighbours(facets: Sequence[int], of: Sequence[int]) -> Iterable[tuple[int, list[int]]]:
+    """The neighbours of some rays. facets: that each ray lies on, as bits."""
+    for one in of:
+        shared = sorted(((facets[one] & other, k) for k, other in enumerate(facets) if k != one), key=lambda pair: -pair[0].bit_count())
+        found = []
+        while shared:
+            most, other = shared[0]
+            if all(common != most for common, _ in shared[1:]):
+                found.append(other)
+            shared = [pair for pair in shared if pair[0] & most != pair[0]]
+        yield one, found
+
+
+def _neighbours_packed(facets: Sequence[int], of: Sequence[int]) -> Iterable[tuple[int, list[int]]]:
+    """The same for many rays, with bits packed into words and a block of the largest compared with all others at once."""
+    words = max(facets).bit_length() // 64 + 1
+    packed = np.frombuffer(b"".join(value.to_bytes(words * 8, "little") for value in facets), dtype=np.uint64).reshape(-1, words)
+    for one in of:
+        shared = packed & packed[one]
+        sizes = np.bitwise_count(shared).sum(axis=1, dtype=np.int64)
+        order = np.argsort(-sizes, kind="stable")
+        order = order[order != one]
+        shared, sizes = shared[order], sizes[order]
+        found: list[int] = []
+        while len(order):
+            inside = ~(shared[:, None, :] & ~shared[None, :BLOCK, :]).any(axis=2)
+            block = inside.shape[1]
+            equal = inside[block:] & (sizes[block:, None] == sizes[None, :block])
+            alone = (inside[:block].sum(axis=1) == 1) & ~equal.any(axis=0)
+            found.extend(order[:block][alone].tolist())
+            beyond = ~inside.any(axis=1)
+            order, shared, sizes = order[beyond], shared[beyond], sizes[beyond]
+        yield one, found
 
 
 def _combined(a: int, first: Row, b: int, second: Row) -> Row:

@@ -9,6 +9,7 @@ from scopt.diagnostics import InputError
 
 Fusion = Literal["auto", "max", "smart", "no", "typed"]
 VerifyLevel = Literal["off", "schedule", "full"]
+Walk = Literal["uniform", "bias_select_dep", "bias_coeff_0"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Options:
       ones, ``no`` only those that depend on each other in a cycle; ``auto``: what was measured to be good for the scheduler.
     influence: a file with influence constraint trees, or ``vectorize`` for trees made for vector loops; empty for none.
     quasi_affine: dates of the scheduler ``feautrier`` may be rounded quotients ⌊(t·x + a) / c⌋, where that lowers the latency.
+    seed, walk: which point of the schedule space the scheduler ``sample`` takes: the random generator's seed, and how likely which action is
+      (`scopt.scheduler.space.walk`).
     inputs: keep reads of the same cell close together too (input dependences).
     tile: tile permutable bands. tile_sizes: one per level, outermost first, the last one repeated;
       empty means the default sizes of `scopt.scheduler.tiling`.
@@ -40,6 +43,8 @@ class Options:
     fusion: Fusion = "auto"
     influence: str = ""
     quasi_affine: bool = False
+    seed: int = 0
+    walk: Walk = "bias_coeff_0"
     inputs: bool = False
     tile: bool = True
     tile_sizes: tuple[int, ...] = ()

@@ -1,0 +1,214 @@
+"""The polytope of one dimension: all schedule rows that carry some dependences strongly and others weakly, by its generators.
+
+Source: polygym paper, sections II and IV: D_i = strong_deps ∩ weak_deps and its generators (Algorithm 1), points as combinations of them
+(equation 2, Algorithm 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+
+from scopt.scheduler.generators import Cone, Row, cut, normalized, nullspace, whole_space
+from scopt.scheduler.space.linear_program import has_point
+from scopt.scheduler.space.problem import DelayRow, SpaceProblem
+
+Vertex = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What one coefficient is chosen for. group: of a vertex, the component of statements that it is a vertex of; None for a ray."""
+
+    generator: tuple[Fraction | int, ...]
+    group: int | None
+
+
+@dataclass(frozen=True)
+class Polytope:
+    """The generators of one dimension's polytope, over the columns of the problem.
+
+    vertices, groups: where no dependence leads from some statements to others, the polytope is a product; each vertex is one of its group's (zero
+    elsewhere), and a point takes a convex combination in each group. With one group these are the polytope's vertices.
+    rays: of all groups; a line is two rays. is_empty: no row carries all these dependences.
+    """
+
+    width: int
+    vertices: tuple[Vertex, ...]
+    groups: tuple[int, ...]
+    rays: tuple[Row, ...]
+    is_empty: bool = False
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """What coefficients are chosen for, in order: the vertices of groups that have several, then the rays (section IV-B)."""
+        several = {group for group in self.groups if self.groups.count(group) > 1}
+        vertices = [Slot(vertex, group) for vertex, group in zip(self.vertices, self.groups, strict=True) if group in several]
+        return (*vertices, *(Slot(ray, None) for ray in self.rays))
+
+    @cached_property
+    def _base(self) -> Vertex:
+        """The sum of the vertices that are their groups' only ones."""
+        lone = [vertex for vertex, group in zip(self.vertices, self.groups, strict=True) if self.groups.count(group) == 1]
+        return tuple(sum(column, Fraction(0)) for column in zip(*lone, strict=True)) if lone else (Fraction(0),) * self.width
+
+    def point(self, coefficients: Sequence[int]) -> Row | None:
+        """The point that the coefficients of `slots` choose, multiplied by its least common denominator; None where all of a group's vertices have
+        coefficient 0: no convex combination (Algorithm 2).
+
+        Coefficients are not negative. Raises ValueError if there aren't as many as slots.
+        """
+        if self.is_empty:
+            return None
+        totals = {slot.group: 0 for slot in self.slots if slot.group is not None}
+        for slot, coefficient in zip(self.slots, coefficients, strict=True):
+            if slot.group is not None:
+                totals[slot.group] += coefficient
+        if not all(totals.values()):
+            return None
+        point = list(self._base)
+        for slot, coefficient in zip(self.slots, coefficients, strict=True):
+            if coefficient:
+                factor = Fraction(coefficient, totals[slot.group]) if slot.group is not None else Fraction(coefficient)
+                point = [value + factor * entry if entry else value for value, entry in zip(point, slot.generator, strict=True)]
+        scale = lcm(*(value.denominator for value in point))
+        return tuple(int(value * scale) for value in point)
+
+
+@dataclass(slots=True)
+class Polytopes:
+    """The polytopes of a SCoP's schedule space, each computed once: whatever is uncarried decomposes into components, which often come again."""
+
+    problem: SpaceProblem
+    _cones: dict[frozenset[int], _WeakCone] = field(default_factory=dict)
+    _parts: dict[tuple[frozenset[int], frozenset[int]], _Part] = field(default_factory=dict)
+    _feasible: dict[tuple[frozenset[int], frozenset[int]], bool] = field(default_factory=dict)
+
+    def polytope(self, strong: frozenset[int], weak: frozenset[int]) -> Polytope:
+        """All rows that satisfy the dependences `strong` strongly and `weak` weakly, by their numbers; others are not respected."""
+        parts = [self._part(strong & inside, weak & inside) for inside in self._components(strong | weak)]
+        # Statements that nothing constrains: every row will do.
+        bound = {name for number in strong | weak for name in self._ends(number)}
+        free = tuple(k for name in self.problem.statements if name not in bound for k in self.problem.positions[name])
+        parts += [_free_part(self.problem.width, free)] if free else []
+        if not all(part.vertices for part in parts):
+            return Polytope(self.problem.width, (), (), (), is_empty=True)
+        vertices = tuple(vertex for part in parts for vertex in part.vertices)
+        groups = tuple(group for group, part in enumerate(parts) for _ in part.vertices)
+        return Polytope(self.problem.width, vertices, groups, tuple(ray for part in parts for ray in part.rays))
+
+    def feasible(self, strong: frozenset[int], weak: frozenset[int]) -> bool:
+        """Whether the polytope isn't empty, by a linear program: much less work than its generators."""
+        return all(self._has_point(strong & inside, weak & inside) for inside in self._components(strong | weak) if strong & inside)
+
+    def _ends(self, number: int) -> tuple[str, str]:
+        dependence = self.problem.dependence(number)
+        return dependence.source, dependence.sink
+
+    def _components(self, numbers: frozenset[int]) -> list[frozenset[int]]:
+        """The dependences, apart where no chain of them connects their statements; in textual order."""
+        found: list[tuple[set[str], set[int]]] = []
+        for number in sorted(numbers):
+            ends, inside = set(self._ends(number)), {number}
+            for component in [one for one in found if one[0] & ends]:
+                found.remove(component)
+                ends, inside = ends | component[0], inside | component[1]
+            found.append((ends, inside))
+        return [frozenset(inside) for _, inside in sorted(found, key=lambda one: min(one[1]))]
+
+    def _has_point(self, strong: frozenset[int], weak: frozenset[int]) -> bool:
+        key = (strong, weak)
+        if key not in self._feasible:
+            rows = [(row, True) for row in self._rows(strong)] + [(row, False) for row in self._rows(weak)]
+            self._feasible[key] = has_point(self.problem.width, rows)
+        return self._feasible[key]
+
+    def _rows(self, numbers: Iterable[int]) -> list[DelayRow]:
+        return [row for number in sorted(numbers) for row in self.problem.dependence(number).rows]
+
+    def _part(self, strong: frozenset[int], weak: frozenset[int]) -> _Part:
+        """The polytope of a component: its cone, of what it satisfies weakly, cut by what it has to satisfy strongly."""
+        key = (strong, weak)
+        if key not in self._parts:
+            numbers = strong | weak
+            if numbers not in self._cones:
+                names = {name for number in numbers for name in self._ends(number)}
+                columns = sorted(k for name in names for k in self.problem.positions[name])
+                self._cones[numbers] = _weak_cone(columns, self._rows(numbers))
+            self._parts[key] = _cut_part(self.problem.width, self._cones[numbers], self._rows(strong))
+        return self._parts[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The generators of one component's polytope, over all columns of the problem. No vertex: it is empty."""
+
+    vertices: tuple[Vertex, ...]
+    rays: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _WeakCone:
+    """The rows that satisfy some dependences weakly, times a weight >= 0; the recession cone of all polytopes with these dependences.
+
+    columns: of the problem that it is about. basis: of the space in which its equalities hold, over (columns, weight); the cone is in its coordinates.
+    """
+
+    columns: tuple[int, ...]
+    basis: tuple[Row, ...]
+    cone: Cone
+
+    def reduced(self, row: DelayRow, *, strongly: bool) -> Row:
+        """A delay row in the cone's coordinates."""
+        entries = [(k, row.weak[column]) for k, column in enumerate(self.columns) if row.weak[column]]
+        entries += [(len(self.columns), -row.strong)] if strongly else []
+        return normalized([sum(value * vector[k] for k, value in entries) for vector in self.basis])
+
+    def point(self, vector: Row) -> Row:
+        """A ray or line of the cone, over (columns, weight)."""
+        result = [0] * (len(self.columns) + 1)
+        for factor, entries in zip(vector, self.basis, strict=True):
+            if factor:
+                result = [value + factor * entry if entry else value for value, entry in zip(result, entries, strict=True)]
+        return normalized(result)
+
+
+def _weak_cone(columns: Sequence[int], rows: Sequence[DelayRow]) -> _WeakCone:
+    width = len(columns) + 1
+    equalities = [(*(row.weak[k] for k in columns), 0) for row in rows if row.line]
+    basis = tuple(nullspace(equalities, width))
+    empty = _WeakCone(tuple(columns), basis, whole_space(len(basis)))
+    weight = normalized([vector[-1] for vector in basis])
+    inequalities = {empty.reduced(row, strongly=False) for row in rows if not row.line}
+    return _WeakCone(empty.columns, basis, cut(empty.cone, [weight, *sorted(inequalities, key=_insertion_key)]))
+
+
+def _insertion_key(row: Row) -> tuple[int, ...]:
+    """Rows with few entries first, of these the ones about late columns: of several orders the one with the fewest rays in between."""
+    return (sum(1 for value in row if value), *(abs(value) for value in reversed(row)), *row)
+
+
+def _cut_part(width: int, weak: _WeakCone, strong: Sequence[DelayRow]) -> _Part:
+    """The polytope's generators. A strong row cuts off only what has weight, so few rays take part beside the cone's."""
+    rows = sorted({weak.reduced(row, strongly=True) for row in strong if not row.line and row.strong}, key=_insertion_key)
+    cone = cut(weak.cone, rows)
+
+    def widened(values: Sequence[Fraction | int]) -> list[Fraction | int]:
+        wide: list[Fraction | int] = [0] * width
+        for column, value in zip(weak.columns, values, strict=True):
+            wide[column] = value
+        return wide
+
+    generators = [weak.point(ray) for ray, _ in cone.rays]
+    lines = [weak.point(line) for line in cone.lines]
+    vertices = [tuple(map(Fraction, widened([Fraction(x, ray[-1]) for x in ray[:-1]]))) for ray in generators if ray[-1]]
+    along = [line for line in lines for line in (line, tuple(-x for x in line))]
+    return _Part(tuple(sorted(vertices)), tuple(tuple(map(int, widened(ray[:-1]))) for ray in (*generators, *along) if not ray[-1]))
+
+
+def _free_part(width: int, columns: Sequence[int]) -> _Part:
+    units = [tuple(sign * int(k == column) for k in range(width)) for column in columns for sign in (1, -1)]
+    return _Part(((Fraction(0),) * width,), tuple(units))
