@@ -47,5 +47,5 @@ $(READY): setup.py pyproject.toml
 	  || { echo "make: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	@command -v $(CC) >/dev/null || { echo "make: there is no C compiler '$(CC)'; on Debian and Ubuntu: apt install gcc libc6-dev" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,test,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,cluster,gym,test,dev]'
 	@touch $@

@@ -92,8 +92,15 @@ def whole_space(width: int) -> Cone:
     return Cone((), tuple(tuple(int(k == position) for k in range(width)) for position in range(width)))
 
 
-def cut(cone: Cone, inequalities: Iterable[Row]) -> Cone:
-    """The part of the cone where a·y >= 0 for each of the inequalities, inserted one after the other."""
+class TooManyRays(Exception):
+    """A cone has more rays than were asked for, at the end or on the way there."""
+
+
+def cut(cone: Cone, inequalities: Iterable[Row], limit: int = 0) -> Cone:
+    """The part of the cone where a·y >= 0 for each of the inequalities, inserted one after the other.
+
+    Raises TooManyRays beyond `limit` rays (0: however many there are).
+    """
     rays, lines, count = list(cone.rays), list(cone.lines), cone.count
     for row in inequalities:
         if not any(row):
@@ -118,6 +125,8 @@ def cut(cone: Cone, inequalities: Iterable[Row]) -> Cone:
         for up, down in _adjacent(signed):
             (high, facets, above), (low, others, below) = signed[up], signed[down]
             rays.append((_combined(above, low, -below, high), facets & others | bit))
+        if limit and len(rays) > limit:
+            raise TooManyRays
     return Cone(tuple(rays), tuple(lines), count)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO, get_args
 
 from scopt import __version__
 from scopt.diagnostics import InputError, Location, Remark, remarks_as_json
-from scopt.options import Fusion, Options, VerifyLevel, check_options
+from scopt.options import Fusion, Options, VerifyLevel, Walk, check_options
 
 if TYPE_CHECKING:
     from scopt.pipeline import RegionResult
@@ -205,6 +205,8 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         fusion=arguments.fusion,
         influence=arguments.influence,
         quasi_affine=arguments.quasi_affine,
+        seed=arguments.seed,
+        walk=arguments.walk,
         inputs=arguments.input_dependences,
         schedule_file=arguments.schedule,
         explain=arguments.explain,
@@ -321,7 +323,8 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--scheduler",
         metavar="NAME",
-        help="pluto (permutable bands, small reuse distances), isl (isl's own), feautrier (minimal latency), identity (keeps the order); "
+        help="pluto (permutable bands, small reuse distances), isl (isl's own), feautrier (minimal latency), sample (a random legal one, "
+        "see --seed), identity (keeps the order); "
         f"default: {Options().scheduler}",
     )
     group.add_argument(
@@ -341,6 +344,19 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
         "--quasi-affine",
         action="store_true",
         help="feautrier may round quotients down, dates such as i/2, where that lowers the latency",
+    )
+    group.add_argument(
+        "--seed",
+        metavar="N",
+        type=int,
+        default=Options().seed,
+        help="which schedule the scheduler sample takes: the same seed, the same one (default: %(default)s)",
+    )
+    group.add_argument(
+        "--walk",
+        choices=get_args(Walk),
+        default=Options().walk,
+        help="how sample draws: all actions alike; few dimensions; few coefficients that aren't 0 (default: %(default)s)",
     )
     group.add_argument("--input-dependences", action="store_true", help="keep reads of the same cell close together too (pluto)")
     group.add_argument(

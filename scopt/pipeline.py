@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from scopt.astgen.helpers import helper_text
 from scopt.astgen.splice import as_bytes, splice
@@ -13,7 +13,7 @@ from scopt.frontend.autodetect import Detected, detect
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
 from scopt.guidance import check_influence_file
-from scopt.isolation import Failed, run_isolated
+from scopt.isolation import Failed, Finished, run_isolated
 from scopt.options import Options, check_options
 from scopt.region import Outcome, transform
 from scopt.schedule_file import ScheduleDocument, read_schedules
@@ -106,7 +106,7 @@ def _transformed(tu: TranslationUnit, region: Region, number: int, options: Opti
         hint = "move them out of the region"
         remark = Remark("missed", "region.directives", "the region has preprocessor directives or text of other files", region.location, hint)
         return _Done(region, Outcome(None, remarks=(remark,)), 0.0)
-    outcome = run_isolated(lambda: transform(tu, region, number, options, given[number]), options.budget)
+    outcome = _in_time(lambda chosen: transform(tu, region, number, chosen, given[number]), region, options)
     seconds = time.perf_counter() - started
     if not isinstance(outcome, Failed):
         if outcome.value.error:
@@ -117,6 +117,24 @@ def _transformed(tu: TranslationUnit, region: Region, number: int, options: Opti
     else:
         remark = Remark("missed", "internal.error", f"left as it was: {outcome.message}", region.location, "please report this")
     return _Done(region, Outcome(None, remarks=(remark,)), seconds)
+
+
+def _in_time(work: Callable[[Options], Outcome], region: Region, options: Options) -> Finished[Outcome] | Failed:
+    """A region's outcome within its budget. Two thirds of it are for the options as they are, the rest for no tiling: loops over the tiles of oddly
+    skewed bands can take isl forever."""
+    if not options.budget or not options.tile:
+        return run_isolated(lambda: work(options), options.budget)
+    first = run_isolated(lambda: work(options), options.budget * 2 / 3)
+    if not isinstance(first, Failed) or not first.timed_out:
+        return first
+    second = run_isolated(lambda: work(replace(options, tile=False)), options.budget / 3)
+    if isinstance(second, Failed):
+        return Failed(f"not finished after {options.budget:g} s", timed_out=True) if second.timed_out else second
+    if second.value.text is None:
+        return second
+    message = f"the first choice of transformation was given up ({first.message})"
+    remark = Remark("analysis", "schedule.simplified", message, region.location)
+    return Finished(replace(second.value, remarks=(*second.value.remarks, remark)))
 
 
 def _macros_in_the_way(item: _Done) -> bool:

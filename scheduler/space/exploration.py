@@ -62,7 +62,7 @@ class ScheduleSpace:
 
 @dataclass(frozen=True, slots=True)
 class ExplorationState:
-    """(λ_1,1, …, α_k,t_k): the coefficients chosen so far, in order; None is ⊥."""
+    """The coefficients of all dimensions' vertices and rays, in order; None is ⊥: not chosen yet."""
 
     coefficients: tuple[int | None, ...]
 
@@ -98,7 +98,8 @@ class ExplorationMDP:
         return ExplorationState.initial(self.space)
 
     def allowed(self, state: ExplorationState) -> tuple[bool, ...]:
-        """Whether each of select_coeff0 … N leads on. 0 doesn't for the last vertex of a group whose others have it: no convex combination would be left."""
+        """Whether each of select_coeff0 … N leads on. 0 doesn't for the last vertex of a group whose others have it: there would be no convex
+        combination."""
         if state.is_complete:
             return (False,) * (self.largest + 1)
         return self.allowed_at(state.coefficients, state.position)

@@ -1,8 +1,8 @@
 """From a schedule matrix, the points of a space, to a schedule tree: sequences and bands rebuilt, what orders nothing dropped, the rest completed.
 
 Source: Ganser et al., "Speeding up Iterative Polyhedral Schedule Optimization with Surrogate Performance Models" (2018), on the trees they make of
-sampled matrices. The tree runs the instances in the order of the matrix's dates; instances of one date are ordered as is convenient: no dependence is
-left between them.
+sampled matrices. The tree runs the instances in the order of the matrix's dates as long as some dependence between them is uncarried; then their order
+is free, and each statement gets plain loops over what is left of it.
 """
 
 from __future__ import annotations
@@ -53,31 +53,50 @@ def schedule_of_rows(problem: SpaceProblem, rows: Sequence[Row]) -> isl.Schedule
 
     Raises ValueError if a row violates a dependence that none before it carries, or if none carries some dependence.
     """
-    uncarried = problem.numbers()
+    carried: dict[int, int] = {}
     for dim, row in enumerate(rows, 1):
-        strong, violated = carries(problem, row, uncarried)
+        strong, violated = carries(problem, row, problem.numbers() - carried.keys())
         if violated:
             raise ValueError(f"dimension {dim} violates the dependence {min(violated)}")
-        uncarried -= strong
-    if uncarried:
+        carried |= dict.fromkeys(strong, dim)
+    if uncarried := problem.numbers() - carried.keys():
         raise ValueError(f"no dimension carries the dependence {min(uncarried)}")
     domains = {s.name: with_parameters(s.domain, problem.spaces[s.name].parameters) for s in problem.scop.statements}
-    builder = _Builder(problem.spaces, domains)
-    return trees.build(builder.subtree(problem.statements, tuple(problem.statement_rows(row) for row in rows), ()))
+    builder = _Builder(problem, domains, carried)
+    return trees.build(builder.subtree(problem.statements, tuple(_Dimension(n, problem.statement_rows(row)) for n, row in enumerate(rows, 1)), ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Dimension:
+    """A row of each statement, and the matrix's dimension, from 1, that it is or is a part of."""
+
+    number: int
+    rows: Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Builder:
-    """Builds the tree from the outside in."""
+    """Builds the tree from the outside in. carried: the dimension that carries each dependence."""
 
-    spaces: Mapping[str, StatementSpace]
+    problem: SpaceProblem
     domains: Mapping[str, isl.Set]
+    carried: Mapping[int, int]
 
-    def subtree(self, group: Sequence[str], pending: Sequence[Rows], kept: tuple[Rows, ...]) -> trees.Tree:
+    @property
+    def spaces(self) -> Mapping[str, StatementSpace]:
+        return self.problem.spaces
+
+    def last(self, group: Sequence[str]) -> int:
+        """The last dimension that carries something between these statements; 0 if there is nothing to carry."""
+        inside = [d.number for d in self.problem.dependences if d.source in group and d.sink in group]
+        return max((self.carried[number] for number in inside), default=0)
+
+    def subtree(self, group: Sequence[str], pending: Sequence[_Dimension], kept: tuple[Rows, ...]) -> trees.Tree:
         """The tree of some statements' instances. pending: rows that are still to be dealt with. kept: those that became loops around them."""
         members: list[isl.UnionPwAff] = []
-        while pending:
-            rows = {name: pending[0][name] for name in group}
+        last = self.last(group)
+        while pending and pending[0].number <= last:
+            rows = {name: pending[0].rows[name] for name in group}
             if (places := self.places(rows, kept)) is not None:
                 pending = pending[1:]
                 if len(places) == 1:
@@ -85,7 +104,7 @@ class _Builder:
             elif len(places := self.strictly_ordered(rows, kept)) == 1:
                 quotients, remainders = _divided(rows, self.spaces)
                 members.append(loop_member(quotients, self.domains, self.spaces))
-                kept, pending = (*kept, quotients), (remainders, *pending[1:])
+                kept, pending = (*kept, quotients), (_Dimension(pending[0].number, remainders), *pending[1:])
                 continue
             return _band(members, trees.Sequence(tuple(self.subtree(part, pending, kept) for part in places)))
         parts = tuple(self.completed(name, kept) for name in group)

@@ -12,11 +12,14 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm
 
-from scopt.scheduler.generators import Cone, Row, cut, normalized, nullspace, whole_space
+from scopt.scheduler.generators import Cone, Row, TooManyRays, cut, normalized, nullspace, whole_space
+from scopt.scheduler.space.inner import inner_generators
 from scopt.scheduler.space.linear_program import has_point
 from scopt.scheduler.space.problem import DelayRow, SpaceProblem
 
 Vertex = tuple[Fraction, ...]
+# With more generators than this on the way, a polytope takes too long: some of them have to do.
+MAX_RAYS = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class Polytope:
     vertices, groups: where no dependence leads from some statements to others, the polytope is a product; each vertex is one of its group's (zero
     elsewhere), and a point takes a convex combination in each group. With one group these are the polytope's vertices.
     rays: of all groups; a line is two rays. is_empty: no row carries all these dependences.
+    partial: the generators are not all (see `scopt.scheduler.space.inner`), so that some legal rows are no combination of them.
     """
 
     width: int
@@ -41,6 +45,7 @@ class Polytope:
     groups: tuple[int, ...]
     rays: tuple[Row, ...]
     is_empty: bool = False
+    partial: bool = False
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
@@ -83,7 +88,8 @@ class Polytopes:
     """The polytopes of a SCoP's schedule space, each computed once: whatever is uncarried decomposes into components, which often come again."""
 
     problem: SpaceProblem
-    _cones: dict[frozenset[int], _WeakCone] = field(default_factory=dict)
+    limit: int = MAX_RAYS
+    _cones: dict[frozenset[int], _WeakCone | None] = field(default_factory=dict)
     _parts: dict[tuple[frozenset[int], frozenset[int]], _Part] = field(default_factory=dict)
     _feasible: dict[tuple[frozenset[int], frozenset[int]], bool] = field(default_factory=dict)
 
@@ -98,7 +104,7 @@ class Polytopes:
             return Polytope(self.problem.width, (), (), (), is_empty=True)
         vertices = tuple(vertex for part in parts for vertex in part.vertices)
         groups = tuple(group for group, part in enumerate(parts) for _ in part.vertices)
-        return Polytope(self.problem.width, vertices, groups, tuple(ray for part in parts for ray in part.rays))
+        return Polytope(self.problem.width, vertices, groups, tuple(ray for part in parts for ray in part.rays), partial=any(part.partial for part in parts))
 
     def feasible(self, strong: frozenset[int], weak: frozenset[int]) -> bool:
         """Whether the polytope isn't empty, by a linear program: much less work than its generators."""
@@ -133,21 +139,34 @@ class Polytopes:
         """The polytope of a component: its cone, of what it satisfies weakly, cut by what it has to satisfy strongly."""
         key = (strong, weak)
         if key not in self._parts:
-            numbers = strong | weak
-            if numbers not in self._cones:
-                names = {name for number in numbers for name in self._ends(number)}
-                columns = sorted(k for name in names for k in self.problem.positions[name])
-                self._cones[numbers] = _weak_cone(columns, self._rows(numbers))
-            self._parts[key] = _cut_part(self.problem.width, self._cones[numbers], self._rows(strong))
+            columns = sorted(k for name in {end for number in strong | weak for end in self._ends(number)} for k in self.problem.positions[name])
+            try:
+                self._parts[key] = _cut_part(self.problem.width, self._cone(columns, strong | weak), self._rows(strong), self.limit)
+            except TooManyRays:
+                vertices, rays = inner_generators(self.problem.width, columns, self._rows(strong), self._rows(weak))
+                self._parts[key] = _Part(vertices, rays, partial=True)
         return self._parts[key]
+
+    def _cone(self, columns: Sequence[int], numbers: frozenset[int]) -> _WeakCone:
+        """Raises TooManyRays."""
+        if numbers not in self._cones:
+            try:
+                self._cones[numbers] = _weak_cone(columns, self._rows(numbers), self.limit)
+            except TooManyRays:
+                self._cones[numbers] = None
+        cone = self._cones[numbers]
+        if cone is None:
+            raise TooManyRays
+        return cone
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The generators of one component's polytope, over all columns of the problem. No vertex: it is empty."""
+    """The generators of one component's polytope, over all columns of the problem. No vertex: it is empty. partial: as in `Polytope`."""
 
     vertices: tuple[Vertex, ...]
     rays: tuple[Row, ...]
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +195,14 @@ class _WeakCone:
         return normalized(result)
 
 
-def _weak_cone(columns: Sequence[int], rows: Sequence[DelayRow]) -> _WeakCone:
+def _weak_cone(columns: Sequence[int], rows: Sequence[DelayRow], limit: int) -> _WeakCone:
     width = len(columns) + 1
     equalities = [(*(row.weak[k] for k in columns), 0) for row in rows if row.line]
     basis = tuple(nullspace(equalities, width))
     empty = _WeakCone(tuple(columns), basis, whole_space(len(basis)))
     weight = normalized([vector[-1] for vector in basis])
     inequalities = {empty.reduced(row, strongly=False) for row in rows if not row.line}
-    return _WeakCone(empty.columns, basis, cut(empty.cone, [weight, *sorted(inequalities, key=_insertion_key)]))
+    return _WeakCone(empty.columns, basis, cut(empty.cone, [weight, *sorted(inequalities, key=_insertion_key)], limit))
 
 
 def _insertion_key(row: Row) -> tuple[int, ...]:
@@ -191,10 +210,10 @@ def _insertion_key(row: Row) -> tuple[int, ...]:
     return (sum(1 for value in row if value), *(abs(value) for value in reversed(row)), *row)
 
 
-def _cut_part(width: int, weak: _WeakCone, strong: Sequence[DelayRow]) -> _Part:
+def _cut_part(width: int, weak: _WeakCone, strong: Sequence[DelayRow], limit: int) -> _Part:
     """The polytope's generators. A strong row cuts off only what has weight, so few rays take part beside the cone's."""
     rows = sorted({weak.reduced(row, strongly=True) for row in strong if not row.line and row.strong}, key=_insertion_key)
-    cone = cut(weak.cone, rows)
+    cone = cut(weak.cone, rows, limit)
 
     def widened(values: Sequence[Fraction | int]) -> list[Fraction | int]:
         wide: list[Fraction | int] = [0] * width
