@@ -107,17 +107,18 @@ def cut(cone: Cone, inequalities: Iterable[Row], limit: int = 0) -> Cone:
             continue
         bit, before = 1 << count, (1 << count) - 1
         count += 1
-        pivot = next((line for line in lines if _dot(row, line)), None)
+        entries = [(k, factor) for k, factor in enumerate(row) if factor]
+        pivot = next((line for line in lines if _value(entries, line)), None)
         if pivot is not None:
             lines.remove(pivot)
-            value = _dot(row, pivot)
+            value = _value(entries, pivot)
             if value < 0:
                 pivot, value = tuple(-x for x in pivot), -value
-            lines = [_combined(value, line, -_dot(row, line), pivot) for line in lines]
-            rays = [(_combined(value, ray, -_dot(row, ray), pivot), zeros | bit) for ray, zeros in rays]
+            lines = [_combined(value, line, -_value(entries, line), pivot) for line in lines]
+            rays = [(_combined(value, ray, -_value(entries, ray), pivot), zeros | bit) for ray, zeros in rays]
             rays.append((pivot, before))
             continue
-        signed = [(ray, zeros, _dot(row, ray)) for ray, zeros in rays]
+        signed = [(ray, zeros, _value(entries, ray)) for ray, zeros in rays]
         if all(value >= 0 for _, _, value in signed):
             rays = [(ray, zeros | bit if value == 0 else zeros) for ray, zeros, value in signed]
             continue
@@ -179,7 +180,14 @@ def _neighbours_packed(facets: Sequence[int], of: Sequence[int]) -> Iterable[tup
         yield one, found
 
 
+def _value(entries: Sequence[tuple[int, int]], vector: Row) -> int:
+    """The product of a row, by its entries (position, factor), and a vector."""
+    return sum([factor * vector[k] for k, factor in entries])
+
+
 def _combined(a: int, first: Row, b: int, second: Row) -> Row:
+    if not b:
+        return first
     return normalized([a * x + b * y for x, y in zip(first, second, strict=True)])
 
 

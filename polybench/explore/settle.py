@@ -15,7 +15,8 @@ class Settings:
     """How all programs of a run are explored and measured.
 
     samples: how many of each series. runs: of each program that is timed. timeout_factor: times the original's time, which a sample may take.
-    budget: seconds that scopt may take for a region, once its schedule is drawn. drawing: seconds for that. baselines: schedulers, and ``polly``. jobs: how many candidates are built at a time.
+    budget: seconds that scopt may take for a region, once its schedule is drawn. drawing: seconds for that. baselines: schedulers, and ``polly``.
+    jobs: how many candidates are built at a time.
     """
 
     samples: int

@@ -103,8 +103,9 @@ class ConstructionMDP:
 
 
 def random_construction(mdp: ConstructionMDP, probability: float, draws: Iterable[float]) -> ConstructionState:
-    """The state that chooses each uncarried dependence with a probability in each dimension, until all are carried; those that would leave the polytope
-    empty are passed over. draws: of [0, 1), as many as needed.
+    """The state that chooses each uncarried dependence with a probability in each dimension, until all are carried.
+
+    Those that would leave the polytope empty are passed over. draws: of [0, 1), as many as needed.
 
     Source: Ganser et al., "Iterative Schedule Optimization for Parallelization in the Polyhedron Model" (2017), who take 0.4.
     """

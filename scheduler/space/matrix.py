@@ -1,8 +1,8 @@
 """From a schedule matrix, the points of a space, to a schedule tree: sequences and bands rebuilt, what orders nothing dropped, the rest completed.
 
 Source: Ganser et al., "Speeding up Iterative Polyhedral Schedule Optimization with Surrogate Performance Models" (2018), on the trees they make of
-sampled matrices. The tree runs the instances in the order of the matrix's dates as long as some dependence between them is uncarried; then their order
-is free, and each statement gets plain loops over what is left of it.
+sampled matrices. The tree runs the instances in the order of the matrix's dates as long as some dependence between them is uncarried; then their
+order is free, and each statement gets plain loops over what is left of it.
 """
 
 from __future__ import annotations
@@ -107,8 +107,10 @@ class _Builder:
                 kept, pending = (*kept, quotients), (_Dimension(pending[0].number, remainders), *pending[1:])
                 continue
             return _band(members, trees.Sequence(tuple(self.subtree(part, pending, kept) for part in places)))
-        parts = tuple(self.completed(name, kept) for name in group)
-        return _band(members, parts[0] if len(parts) == 1 else trees.Sequence(parts))
+        if len(group) == 1:
+            # One band with the loops around, which may be permutable.
+            return _band([*members, *self.missing(group[0], kept)], self.leaf(group[0]))
+        return _band(members, trees.Sequence(tuple(_band(self.missing(name, kept), self.leaf(name)) for name in group)))
 
     def places(self, rows: Rows, kept: Sequence[Rows]) -> list[list[str]] | None:
         """Where the rows are one and the same combination of the loops around, but for constants: the statements by constant, in order. Else None."""
@@ -154,8 +156,11 @@ class _Builder:
             result = result.set_aff(position, function)
         return domain.apply(isl.Map.from_multi_aff(result))
 
-    def completed(self, name: str, kept: Sequence[Rows]) -> trees.Tree:
-        """A statement's own loops over the iterators that tell its instances apart where the loops around don't."""
+    def leaf(self, name: str) -> trees.Leaf:
+        return trees.Leaf(union_of_sets([self.domains[name]]))
+
+    def missing(self, name: str, kept: Sequence[Rows]) -> list[isl.UnionPwAff]:
+        """A statement's iterators that tell its instances apart where the loops around don't, as loops of its own."""
         space = self.spaces[name]
         rows = [row for row in (*space.fixed, *(outer[name][: space.depth] for outer in kept)) if any(row)]
         members = []
@@ -165,7 +170,7 @@ class _Builder:
                 rows.append(unit)
                 row = (*unit, *([0] * (len(space.columns) - space.depth)))
                 members.append(loop_member({name: row}, self.domains, self.spaces))
-        return _band(members, trees.Leaf(union_of_sets([self.domains[name]])))
+        return members
 
 
 def _band(members: Sequence[isl.UnionPwAff], body: trees.Tree) -> trees.Tree:
@@ -173,7 +178,10 @@ def _band(members: Sequence[isl.UnionPwAff], body: trees.Tree) -> trees.Tree:
 
 
 def _common_combination(lines: Sequence[Sequence[tuple[Row, int]]]) -> tuple[Fraction, ...] | None:
-    """Factors with which the iterator parts of all lines but the last add up to the last one's; None if there are none. lines: (row, depth) by statement."""
+    """Factors with which the iterator parts of all lines but the last add up to the last one's; None if there are none.
+
+    lines: (row, depth) by statement.
+    """
     vectors = [[Fraction(value) for row, depth in line for value in row[:depth]] for line in lines]
     *known, wanted = vectors
     if not any(wanted):

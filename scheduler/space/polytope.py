@@ -104,7 +104,8 @@ class Polytopes:
             return Polytope(self.problem.width, (), (), (), is_empty=True)
         vertices = tuple(vertex for part in parts for vertex in part.vertices)
         groups = tuple(group for group, part in enumerate(parts) for _ in part.vertices)
-        return Polytope(self.problem.width, vertices, groups, tuple(ray for part in parts for ray in part.rays), partial=any(part.partial for part in parts))
+        rays = tuple(ray for part in parts for ray in part.rays)
+        return Polytope(self.problem.width, vertices, groups, rays, partial=any(part.partial for part in parts))
 
     def feasible(self, strong: frozenset[int], weak: frozenset[int]) -> bool:
         """Whether the polytope isn't empty, by a linear program: much less work than its generators."""
@@ -173,7 +174,7 @@ class _Part:
 class _WeakCone:
     """The rows that satisfy some dependences weakly, times a weight >= 0; the recession cone of all polytopes with these dependences.
 
-    columns: of the problem that it is about. basis: of the space in which its equalities hold, over (columns, weight); the cone is in its coordinates.
+    columns: of the problem that it is about. basis: of the space in which its equalities hold, over (columns, weight); the cone is in coordinates of it.
     """
 
     columns: tuple[int, ...]

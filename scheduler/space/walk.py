@@ -18,8 +18,8 @@ from scopt.scheduler.space.polytope import Polytopes
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How likely the actions are, where all are allowed. construction: next_dim, next_dep, select_dep. coefficients: select_coeff0, 1, …; the last one
-    goes for all larger ones."""
+    """How likely the actions are, where all are allowed. construction: next_dim, next_dep, select_dep. coefficients: select_coeff0, 1, …; the last
+    one goes for all larger ones."""
 
     construction: tuple[float, float, float] = (1.0, 1.0, 1.0)
     coefficients: tuple[float, ...] = (1.0,)
