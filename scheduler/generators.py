@@ -99,7 +99,7 @@ class TooManyRays(Exception):
 def cut(cone: Cone, inequalities: Iterable[Row], limit: int = 0) -> Cone:
     """The part of the cone where a·y >= 0 for each of the inequalities, inserted one after the other.
 
-    Raises TooManyRays beyond `limit` rays (0: however many there are).
+    Raises TooManyRays where combinations of rays make more than `limit` of them (0: however many there are).
     """
     rays, lines, count = list(cone.rays), list(cone.lines), cone.count
     for row in inequalities:

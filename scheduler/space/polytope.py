@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
+from math import gcd, lcm
 
 from scopt.scheduler.generators import Cone, Row, TooManyRays, cut, normalized, nullspace, whole_space
 from scopt.scheduler.space.inner import inner_generators
@@ -20,6 +20,7 @@ from scopt.scheduler.space.problem import DelayRow, SpaceProblem
 Vertex = tuple[Fraction, ...]
 # With more generators than this on the way, a polytope takes too long: some of them have to do.
 MAX_RAYS = 3000
+_ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,9 @@ class Polytope:
         return (*vertices, *(Slot(ray, None) for ray in self.rays))
 
     @cached_property
-    def _base(self) -> Vertex:
-        """The sum of the vertices that are their groups' only ones."""
-        lone = [vertex for vertex, group in zip(self.vertices, self.groups, strict=True) if self.groups.count(group) == 1]
-        return tuple(sum(column, Fraction(0)) for column in zip(*lone, strict=True)) if lone else (Fraction(0),) * self.width
+    def _lone(self) -> tuple[_Entries, ...]:
+        """The vertices that are their groups' only ones: their coefficients are 1."""
+        return tuple(_entries(v) for v, group in zip(self.vertices, self.groups, strict=True) if self.groups.count(group) == 1)
 
     def point(self, coefficients: Sequence[int]) -> Row | None:
         """The point that the coefficients of `slots` choose, multiplied by its least common denominator; None where all of a group's vertices have
@@ -68,19 +68,34 @@ class Polytope:
         """
         if self.is_empty:
             return None
-        totals = {slot.group: 0 for slot in self.slots if slot.group is not None}
+        totals: dict[int | None, int] = {slot.group: 0 for slot in self.slots if slot.group is not None}
+        chosen: list[tuple[_Entries, int, int | None]] = [(vertex, 1, None) for vertex in self._lone]
         for slot, coefficient in zip(self.slots, coefficients, strict=True):
             if slot.group is not None:
                 totals[slot.group] += coefficient
+            if coefficient:
+                chosen.append((_entries(slot.generator), coefficient, slot.group))
         if not all(totals.values()):
             return None
-        point = list(self._base)
-        for slot, coefficient in zip(self.slots, coefficients, strict=True):
-            if coefficient:
-                factor = Fraction(coefficient, totals[slot.group]) if slot.group is not None else Fraction(coefficient)
-                point = [value + factor * entry if entry else value for value, entry in zip(point, slot.generator, strict=True)]
-        scale = lcm(*(value.denominator for value in point))
-        return tuple(int(value * scale) for value in point)
+        totals[None] = 1
+        scale = lcm(*(totals[group] * denominator for (_, denominator), _, group in chosen))
+        point = [0] * self.width
+        for (entries, denominator), coefficient, group in chosen:
+            factor = coefficient * scale // (totals[group] * denominator)
+            for k, value in entries:
+                point[k] += factor * value
+        common = gcd(scale, *point)
+        return tuple(value // common for value in point)
+
+
+# The entries of a vector that aren't 0, with their positions, multiplied by the denominator.
+_Entries = tuple[tuple[tuple[int, int], ...], int]
+
+
+def _entries(vector: Sequence[Fraction | int]) -> _Entries:
+    kept = [(k, value) for k, value in enumerate(vector) if value]
+    scale = lcm(*(value.denominator for _, value in kept))
+    return tuple((k, int(value * scale)) for k, value in kept), scale
 
 
 @dataclass(slots=True)
@@ -187,13 +202,18 @@ class _WeakCone:
         entries += [(len(self.columns), -row.strong)] if strongly else []
         return normalized([sum(value * vector[k] for k, value in entries) for vector in self.basis])
 
-    def point(self, vector: Row) -> Row:
-        """A ray or line of the cone, over (columns, weight)."""
-        result = [0] * (len(self.columns) + 1)
-        for factor, entries in zip(vector, self.basis, strict=True):
-            if factor:
-                result = [value + factor * entry if entry else value for value, entry in zip(result, entries, strict=True)]
-        return normalized(result)
+    def points(self, vectors: Iterable[Row]) -> list[Row]:
+        """Rays or lines of the cone, over (columns, weight)."""
+        sparse = [[(k, entry) for k, entry in enumerate(vector) if entry] for vector in self.basis]
+        found = []
+        for vector in vectors:
+            result = [0] * (len(self.columns) + 1)
+            for factor, entries in zip(vector, sparse, strict=True):
+                if factor:
+                    for k, entry in entries:
+                        result[k] += factor * entry
+            found.append(normalized(result))
+        return found
 
 
 def _weak_cone(columns: Sequence[int], rows: Sequence[DelayRow], limit: int) -> _WeakCone:
@@ -216,19 +236,28 @@ def _cut_part(width: int, weak: _WeakCone, strong: Sequence[DelayRow], limit: in
     rows = sorted({weak.reduced(row, strongly=True) for row in strong if not row.line and row.strong}, key=_insertion_key)
     cone = cut(weak.cone, rows, limit)
 
-    def widened(values: Sequence[Fraction | int]) -> list[Fraction | int]:
-        wide: list[Fraction | int] = [0] * width
-        for column, value in zip(weak.columns, values, strict=True):
-            wide[column] = value
-        return wide
+    generators = weak.points(ray for ray, _ in cone.rays)
+    lines = weak.points(cone.lines)
+    vertices = [_vertex(width, weak.columns, ray) for ray in sorted(generators) if ray[-1]]
+    rays = [ray for ray in generators if not ray[-1]] + [one for line in lines for one in (line, tuple(-x for x in line))]
+    return _Part(tuple(vertices), tuple(_widened(width, weak.columns, ray) for ray in rays))
 
-    generators = [weak.point(ray) for ray, _ in cone.rays]
-    lines = [weak.point(line) for line in cone.lines]
-    vertices = [tuple(map(Fraction, widened([Fraction(x, ray[-1]) for x in ray[:-1]]))) for ray in generators if ray[-1]]
-    along = [line for line in lines for line in (line, tuple(-x for x in line))]
-    return _Part(tuple(sorted(vertices)), tuple(tuple(map(int, widened(ray[:-1]))) for ray in (*generators, *along) if not ray[-1]))
+
+def _vertex(width: int, columns: Sequence[int], ray: Row) -> Vertex:
+    vertex = [_ZERO] * width
+    for column, value in zip(columns, ray[:-1], strict=True):
+        if value:
+            vertex[column] = Fraction(value, ray[-1])
+    return tuple(vertex)
+
+
+def _widened(width: int, columns: Sequence[int], ray: Row) -> Row:
+    wide = [0] * width
+    for column, value in zip(columns, ray[:-1], strict=True):
+        wide[column] = value
+    return tuple(wide)
 
 
 def _free_part(width: int, columns: Sequence[int]) -> _Part:
     units = [tuple(sign * int(k == column) for k in range(width)) for column in columns for sign in (1, -1)]
-    return _Part(((Fraction(0),) * width,), tuple(units))
+    return _Part(((_ZERO,) * width,), tuple(units))

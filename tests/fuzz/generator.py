@@ -140,8 +140,9 @@ class _Generator:
         sizes = tuple(2 + self.up_to(6) for _ in range(1 + self.up_to(2))) if tile else ()
         return Options(
             autodetect=self.chance(12),
-            scheduler=self.pick("isl", "isl", "pluto", "pluto", "pluto", "feautrier", "identity"),
+            scheduler=self.pick("isl", "isl", "pluto", "pluto", "pluto", "feautrier", "identity", "sample"),
             fusion=self.pick("auto", "auto", "max", "smart", "no", "typed"),
+            seed=self.up_to(1000),
             influence=self.pick("", "", "", "vectorize"),
             tile=tile,
             tile_sizes=sizes,

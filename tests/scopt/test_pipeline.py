@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+import time
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 import scopt
 import scopt.scheduler
-from scopt.diagnostics import InputError
+from scopt.diagnostics import InputError, Location
+from scopt.frontend.regions import Region
+from scopt.isolation import Failed, Finished
 from scopt.options import Options
-from scopt.pipeline import Result, optimize
+from scopt.pipeline import Result, _in_time, optimize
+from scopt.region import Outcome
 from scopt.scheduler.construct import NoSchedule
 from tests.sources import source_of
 
@@ -148,3 +154,30 @@ def test_another_scheduler_steps_in_for_one_that_fails(monkeypatch: pytest.Monke
     monkeypatch.undo()
     assert "schedule.simplified" in ids(result)
     assert result.text == optimize(source, Options(scheduler="isl")).text
+
+
+def region_at(line: int) -> Region:
+    """A region of which only the place matters."""
+    return cast(Region, SimpleNamespace(location=Location("in.c", line)))
+
+
+def test_region_that_takes_too_long_tiled_is_tried_untiled() -> None:
+    def work(options: Options) -> Outcome:
+        time.sleep(60 if options.tile else 0)
+        return Outcome("loops")
+
+    done = _in_time(work, region_at(3), Options(budget=0.6))
+    assert isinstance(done, Finished)
+    assert done.value.text == "loops"
+    assert [remark.id for remark in done.value.remarks] == ["schedule.simplified"]
+
+
+def test_region_that_takes_too_long_untiled_too_is_given_up() -> None:
+    def work(options: Options) -> Outcome:
+        time.sleep(60)
+        return Outcome("loops")
+
+    done = _in_time(work, region_at(3), Options(budget=0.6))
+    assert isinstance(done, Failed)
+    assert done.timed_out
+    assert "0.6 s" in done.message
