@@ -93,7 +93,7 @@ class _Builder:
 
     def subtree(self, group: Sequence[str], pending: Sequence[_Dimension], kept: tuple[Rows, ...]) -> trees.Tree:
         """The tree of some statements' instances. pending: rows that are still to be dealt with. kept: those that became loops around them."""
-        members: list[isl.UnionPwAff] = []
+        bands = _Bands([])
         last = self.last(group)
         while pending and pending[0].number <= last:
             rows = {name: pending[0].rows[name] for name in group}
@@ -103,14 +103,31 @@ class _Builder:
                     continue  # superfluous: the loops around say as much
             elif len(places := self.strictly_ordered(rows, kept)) == 1:
                 quotients, remainders = _divided(rows, self.spaces)
-                members.append(loop_member(quotients, self.domains, self.spaces))
+                bands.add(loop_member(quotients, self.domains, self.spaces), alone=self.stands_alone(quotients, kept))
                 kept, pending = (*kept, quotients), (_Dimension(pending[0].number, remainders), *pending[1:])
                 continue
-            return _band(members, trees.Sequence(tuple(self.subtree(part, pending, kept) for part in places)))
+            return bands.around(trees.Sequence(tuple(self.subtree(part, pending, kept) for part in places)))
         if len(group) == 1:
-            # One band with the loops around, which may be permutable.
-            return _band([*members, *self.missing(group[0], kept)], self.leaf(group[0]))
-        return _band(members, trees.Sequence(tuple(_band(self.missing(name, kept), self.leaf(name)) for name in group)))
+            # In one band with the loops around, which may be permutable.
+            for member in self.missing(group[0], kept):
+                bands.add(member)
+            return bands.around(self.leaf(group[0]))
+        return bands.around(trees.Sequence(tuple(_Bands([self.missing(name, kept)]).around(self.leaf(name)) for name in group)))
+
+    def stands_alone(self, rows: Rows, kept: Sequence[Rows]) -> bool:
+        """Whether a loop has nothing to gain from tiles with others.
+
+        It tells no two instances of a statement apart that the loops around don't, and only orders statements; or it shifts some by parameters, so that
+        they don't meet in tiles (whose loops isl would take forever to find).
+        """
+        depths = {name: self.spaces[name].depth for name in rows}
+        if any(any(row[depths[name] : -1]) for name, row in rows.items()):
+            return True
+        for name, row in rows.items():
+            known = [*self.spaces[name].fixed, *(outer[name][: depths[name]] for outer in kept)]
+            if _rank([*known, row[: depths[name]]]) > _rank(known):
+                return False
+        return True
 
     def places(self, rows: Rows, kept: Sequence[Rows]) -> list[list[str]] | None:
         """Where the rows are one and the same combination of the loops around, but for constants: the statements by constant, in order. Else None."""
@@ -173,8 +190,25 @@ class _Builder:
         return members
 
 
-def _band(members: Sequence[isl.UnionPwAff], body: trees.Tree) -> trees.Tree:
-    return trees.Band(joined(members), body) if members else body
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bands:
+    """Bands around a tree under construction, outermost first."""
+
+    members: list[list[isl.UnionPwAff]]
+
+    def add(self, member: isl.UnionPwAff, *, alone: bool = False) -> None:
+        """One more member of the innermost band; or a band of its own, which nobody tiles together with others."""
+        if alone or not self.members:
+            self.members.append([member])
+        else:
+            self.members[-1].append(member)
+        if alone:
+            self.members.append([])
+
+    def around(self, body: trees.Tree) -> trees.Tree:
+        for members in reversed(self.members):
+            body = trees.Band(joined(members), body) if members else body
+        return body
 
 
 def _common_combination(lines: Sequence[Sequence[tuple[Row, int]]]) -> tuple[Fraction, ...] | None:
