@@ -1,8 +1,8 @@
 """From a schedule matrix, the points of a space, to a schedule tree: sequences and bands rebuilt, what orders nothing dropped, the rest completed.
 
 Source: Ganser et al., "Speeding up Iterative Polyhedral Schedule Optimization with Surrogate Performance Models" (2018), on the trees they make of
-sampled matrices. The tree runs the instances in the order of the matrix's dates as long as some dependence between them is uncarried; then their
-order is free, and each statement gets plain loops over what is left of it.
+sampled matrices. The tree runs the instances in the order of the matrix's dates as long as uncarried dependences connect their statements; then
+their order is free: the statements stand one behind the other, and each gets plain loops over what is left of it.
 """
 
 from __future__ import annotations
@@ -86,6 +86,20 @@ class _Builder:
     def spaces(self) -> Mapping[str, StatementSpace]:
         return self.problem.spaces
 
+    def connected(self, group: Sequence[str], dim: int) -> list[list[str]]:
+        """The statements, together where dependences that no dimension before `dim` carries connect them; in textual order.
+
+        Whatever the matrix says of the others' order, no dependence asks for it, and their loops interleave only by chance.
+        """
+        found: list[list[str]] = [[name] for name in group]
+        for dependence in self.problem.dependences:
+            ends = {dependence.source, dependence.sink}
+            if self.carried[dependence.number] >= dim and ends <= set(group):
+                touched = [part for part in found if ends & set(part)]
+                found = [part for part in found if part not in touched] + [[name for part in touched for name in part]]
+        order = {name: number for number, name in enumerate(self.problem.statements)}
+        return sorted((sorted(part, key=order.__getitem__) for part in found), key=lambda part: order[part[0]])
+
     def last(self, group: Sequence[str]) -> int:
         """The last dimension that carries something between these statements; 0 if there is nothing to carry."""
         inside = [d.number for d in self.problem.dependences if d.source in group and d.sink in group]
@@ -95,16 +109,16 @@ class _Builder:
         """The tree of some statements' instances. pending: rows that are still to be dealt with. kept: those that became loops around them."""
         bands = _Bands([])
         last = self.last(group)
-        while pending and pending[0].number <= last:
+        while pending and (dim := pending[0].number) <= last:
             rows = {name: pending[0].rows[name] for name in group}
             if (places := self.places(rows, kept)) is not None:
                 pending = pending[1:]
                 if len(places) == 1:
                     continue  # superfluous: the loops around say as much
-            elif len(places := self.strictly_ordered(rows, kept)) == 1:
+            elif len(places := self.strictly_ordered(rows, kept)) == 1 and len(places := self.connected(group, dim)) == 1:
                 quotients, remainders = _divided(rows, self.spaces)
                 bands.add(loop_member(quotients, self.domains, self.spaces), alone=self.stands_alone(quotients, kept))
-                kept, pending = (*kept, quotients), (_Dimension(pending[0].number, remainders), *pending[1:])
+                kept, pending = (*kept, quotients), (_Dimension(dim, remainders), *pending[1:])
                 continue
             return bands.around(trees.Sequence(tuple(self.subtree(part, pending, kept) for part in places)))
         if len(group) == 1:
@@ -117,8 +131,8 @@ class _Builder:
     def stands_alone(self, rows: Rows, kept: Sequence[Rows]) -> bool:
         """Whether a loop has nothing to gain from tiles with others.
 
-        It tells no two instances of a statement apart that the loops around don't, and only orders statements; or it shifts some by parameters, so that
-        they don't meet in tiles (whose loops isl would take forever to find).
+        It tells no two instances of a statement apart that the loops around don't, and only orders statements; or it shifts some by parameters, so
+        that they don't meet in tiles (whose loops isl would take forever to find).
         """
         depths = {name: self.spaces[name].depth for name in rows}
         if any(any(row[depths[name] : -1]) for name, row in rows.items()):
