@@ -1,4 +1,4 @@
-"""The command `scopt-schedule-bench`: how long schedulers take, for the kernels of a suite or for SCoPs of growing size."""
+"""The command `scopt-schedule-bench`: how long schedulers take, for the kernels of a suite or for SCoPs of growing size; or (--spaces) polyhedra."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -27,6 +28,7 @@ from scopt.polybench.arguments import defines, name_list, names_among, positive,
 from scopt.polybench.command import command_parser, exit_status, kernels_of, save
 from scopt.polybench.growth import SIZES, source_of_size
 from scopt.polybench.plot import drawing, require_plotting
+from scopt.polybench.spaces import SpacePlan, run_spaces
 from scopt.scheduler import get_scheduler, scheduler_names
 
 DESCRIPTION = """\
@@ -34,7 +36,9 @@ Measure how long scopt's schedulers take: for the kernels of a suite, or (--grow
 nests of depth 2 and 3 that depend on their neighbours.
 
 Two times each: 'schedule' is the scheduler alone, from the dependences to a schedule tree; 'whole' is all that scopt does with the file, from the
-preprocessor to the checked text, without starting the interpreter. The fastest of several runs counts."""
+preprocessor to the checked text, without starting the interpreter. The fastest of several runs counts.
+
+With --spaces, how long the polyhedra of schedule spaces take instead: random constructions, each dimension's generators timed on its own."""
 
 EPILOG = """\
 exit status:
@@ -45,7 +49,8 @@ exit status:
 examples:
   scopt-schedule-bench gemm lu --schedulers isl,pluto
   scopt-schedule-bench --suite ~/polybench-c-4.2.1 --json times.json
-  scopt-schedule-bench --growth 5,20,100 --plot growth.svg"""
+  scopt-schedule-bench --growth 5,20,100 --plot growth.svg
+  scopt-schedule-bench --spaces --json spaces.json"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ def measure(source: Source, plan: Plan) -> Measured:
     options = Options(cpp_flags=source.flags, fusion=plan.fusion, budget=plan.limit)
     started = time.perf_counter()
     try:
-        analysed = [(scop, dependences(scop)) for scop in _scops(source, options)]
+        analysed = _analysed(source, options)
     except Refusal as refusal:
         failure = f"{refusal.remark.location}: {refusal.remark.message}"
         return Measured(0, 0, time.perf_counter() - started, {name: Times(failure=failure) for name in plan.schedulers})
@@ -104,6 +109,11 @@ def measure(source: Source, plan: Plan) -> Measured:
     times = {name: _times(source, analysed, name, plan, options) for name in plan.schedulers}
     statements, number = sum(len(scop.statements) for scop, _ in analysed), sum(len(deps.all) for _, deps in analysed)
     return Measured(statements, number, analysis, times)
+
+
+def _analysed(source: Source, options: Options) -> list[tuple[Scop, Dependences]]:
+    """The marked regions with their dependences. Raises Refusal and InputError."""
+    return [(scop, dependences(scop)) for scop in _scops(source, options)]
 
 
 def _scops(source: Source, options: Options) -> list[Scop]:
@@ -259,9 +269,11 @@ def make_parser() -> argparse.ArgumentParser:
     add("--schedulers", type=_schedulers, default=("isl", "pluto", "feautrier"), metavar="NAME,...", help="(isl,pluto,feautrier)")
     add("--fusion", choices=get_args(Fusion), default="auto", help="the fusion policy (auto)")
     add("--runs", type=positive, default=3, metavar="N", help="runs of each, of which the fastest counts (3)")
-    add("--timeout", type=seconds, default=120.0, metavar="S", help="seconds for the runs of one scheduler on one file (120)")
+    add("--timeout", type=seconds, metavar="S", help="seconds for the runs of one scheduler on one file (120), or with --spaces for a file (600)")
     add("--defs", type=defines, default=("-DLARGE_DATASET",), metavar="'-DN=...'", help="macros for the kernels, as --defs='…' (-DLARGE_DATASET)")
     add("--schedule-only", action="store_true", help="leave out the time of the whole of scopt")
+    add("--spaces", type=positive, nargs="?", const=20, metavar="EPISODES", help="schedule spaces, so many random constructions of each file (20)")
+    add("--select-probability", type=_probability, default=0.4, metavar="P", help="with --spaces: how likely a dimension carries a dependence (0.4)")
     add("--json", type=Path, metavar="F", help="write all results to F, complete after each file")
     add("--plot", type=Path, metavar="F.svg", help="draw the growth (with --growth; .svg, .pdf, .png; needs matplotlib)")
     return parser
@@ -277,8 +289,13 @@ def _command(options: argparse.Namespace) -> int:
         if not options.growth:
             raise InputError("--plot draws what --growth measures")
         require_plotting(options.plot)
+        if options.spaces:
+            raise InputError("--plot draws schedulers' times, not --spaces")
     sources = _generated(options.growth) if options.growth else _kernels(options)
-    plan = Plan(options.schedulers, options.fusion, options.runs, options.timeout, not options.schedule_only)
+    if options.spaces:
+        files = {source.name: partial(_analysed, source, Options(cpp_flags=source.flags)) for source in sources}
+        return run_spaces(files, SpacePlan(options.spaces, options.select_probability, options.timeout or 600.0), options.json)
+    plan = Plan(options.schedulers, options.fusion, options.runs, options.timeout or 120.0, not options.schedule_only)
     settings = {"scopt": scopt.__version__, **asdict(plan)}
     results: dict[str, Measured] = {}
     save(options.json, as_json(results, settings))
@@ -305,6 +322,13 @@ def _kernels(options: argparse.Namespace) -> list[Source]:
 
 def _schedulers(text: str) -> tuple[str, ...]:
     return names_among(text, "scheduler", scheduler_names())
+
+
+def _probability(text: str) -> float:
+    value = seconds(text)
+    if value > 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a probability above 0")
+    return value
 
 
 def _sizes(text: str) -> tuple[int, ...]:

@@ -1,12 +1,12 @@
 """Some generators of a polytope that has too many: a point of it, and short directions in which it is unbounded.
 
-Their combinations are points of the polytope (it is convex, and its recession cone too), so they are legal; but not all points are combinations of them.
+Their combinations are points of the polytope (it is convex, and its recession cone too), so they are legal; but not all points are
+combinations of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any

@@ -19,7 +19,7 @@ from scopt.scheduler.space.problem import DelayRow, SpaceProblem
 
 Vertex = tuple[Fraction, ...]
 # With more generators than this on the way, a polytope takes too long: some of them have to do.
-MAX_RAYS = 3000
+MAX_RAYS = 2000
 _ZERO = Fraction(0)
 
 
@@ -189,7 +189,7 @@ class _Part:
 class _WeakCone:
     """The rows that satisfy some dependences weakly, times a weight >= 0; the recession cone of all polytopes with these dependences.
 
-    columns: of the problem that it is about. basis: of the space in which its equalities hold, over (columns, weight); the cone is in coordinates of it.
+    columns: of the problem that it is about. basis: of the space in which its equalities hold, over (columns, weight); the cone is in its terms.
     """
 
     columns: tuple[int, ...]
