@@ -53,6 +53,15 @@ class Workers:
                 self._pool = _pool(self._count)
                 yield died(job)
 
+    @contextmanager
+    def stopped_by_errors(self) -> Iterator[None]:
+        """Around the use of a folder: when an exception leaves it, no job writes there any more, and the folder can be removed."""
+        try:
+            yield
+        except BaseException:
+            self.stop()
+            raise
+
     def stop(self) -> None:
         """End all workers now, and what they run."""
         self._pool.shutdown(wait=False, cancel_futures=True)

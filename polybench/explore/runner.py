@@ -65,7 +65,7 @@ def explore(
     lacking = [name for name in settings.baselines if name not in have]
     if ORIGINAL in have and not lacking and not database.missing(series, settings.samples, machine):
         return
-    with tempfile.TemporaryDirectory(prefix="scopt-explore-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="scopt-explore-") as scratch, workers.stopped_by_errors():
         observer.activity(program.name, "measuring the original")
         original = evaluate_original(program, compiler, f"{scratch}/original", settings.threads)
         if ORIGINAL not in have:
