@@ -20,6 +20,8 @@ from scopt.scheduler.space.problem import DelayRow
 
 # Denominators in the vertices of the linear programs; what isn't such a fraction fails the exact check.
 MAX_DENOMINATOR = 10_000
+# Solutions this close to an integer are meant to be it: less than half the distance of the nearest fraction.
+CLOSE = 1e-6
 
 Bound = tuple[DelayRow, int]
 
@@ -53,6 +55,13 @@ class _LeastSum:
     def __init__(self, columns: Sequence[int], bounds: Iterable[Bound]) -> None:
         self._rows = tuple(dict.fromkeys((_entries(row, columns), bound, row.line) for row, bound in bounds))
         self._count = len(columns)
+        self._factors = np.zeros((len(self._rows), self._count), dtype=np.int64)
+        for number, (entries, _, _) in enumerate(self._rows):
+            for k, value in entries:
+                self._factors[number, k] = value
+        self._bounds = np.array([bound for _, bound, _ in self._rows], dtype=np.int64)
+        self._lines = np.array([line for _, _, line in self._rows], dtype=bool)
+        self._largest_sum = int((np.abs(self._factors).sum(axis=1) + np.abs(self._bounds)).max(initial=1))
         self._solver: Any = highspy.Highs()
         self._solver.silent()
         self._solver.setOptionValue("threads", 1)
@@ -65,9 +74,9 @@ class _LeastSum:
         self._solver.run()
         found = None
         if self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
-            values = self._solver.getSolution().col_value
-            parts = [Fraction(values[k] - values[self._count + k]).limit_denominator(MAX_DENOMINATOR) for k in range(self._count)]
-            found = tuple(parts) if self._allows(parts) else None
+            values = np.asarray(self._solver.getSolution().col_value)
+            parts = tuple(_rational(value) for value in (values[: self._count] - values[self._count :]).tolist())
+            found = parts if self._allows(parts) else None
         if fixed is not None:
             self._free(fixed[0])
         return found
@@ -103,11 +112,19 @@ class _LeastSum:
 
     def _allows(self, values: Sequence[Fraction]) -> bool:
         """Whether the values keep all rows (exact)."""
-        for entries, bound, line in self._rows:
-            total = sum(value * values[k] for k, value in entries)
-            if total < bound or (line and total != bound):
-                return False
-        return True
+        scale = lcm(*(value.denominator for value in values))
+        scaled = [value.numerator * (scale // value.denominator) for value in values]
+        # Python's integers where 64 bits might not do
+        small = max(scale, *map(abs, scaled)) < 2**62 // self._largest_sum
+        kind = np.int64 if small else np.object_
+        surplus = self._factors.astype(kind) @ np.array(scaled, dtype=kind) - self._bounds.astype(kind) * scale
+        return bool(np.all(surplus >= 0) and not np.any(surplus[self._lines]))
+
+
+def _rational(value: float) -> Fraction:
+    """The simple fraction that a floating point number stands for."""
+    nearest = round(value)
+    return Fraction(nearest) if abs(value - nearest) < CLOSE else Fraction(value).limit_denominator(MAX_DENOMINATOR)
 
 
 def _least_integer(columns: Sequence[int], bounds: Iterable[Bound]) -> tuple[Fraction, ...] | None:
