@@ -23,13 +23,15 @@ class Emitted:
 
     text: statements with a newline after each line, indented from column 0; a block if it declares variables.
     helpers: of `HELPERS`, those that the text calls; `helper_definitions` has to stand somewhere before the function.
+    definitions: functions of the text's own, for the same place.
     """
 
     text: str
     helpers: tuple[str, ...]
+    definitions: tuple[str, ...] = ()
 
 
-def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True) -> Emitted:
+def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[str, ...] = ()) -> Emitted:
     """Print `nest`, whose iterators have final names, as C. openmp: print the marks as OpenMP pragmas."""
     printer = _Printer(scop, ExprPrinter.of(scop), openmp)
     declarations = [cgen.Line(declaration_text(a.declaration)) for a in scop.arrays.values() if a.local and a.declaration is not None]
@@ -37,7 +39,7 @@ def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True) -> Emitted:
     if declarations:
         body = [cgen.Block([*declarations, *body])]
     text = "".join(f"{line.rstrip()}\n" for item in body for line in item.generate())
-    return Emitted(text, tuple(h for h in HELPERS if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)))
+    return Emitted(text, tuple(h for h in HELPERS if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions)
 
 
 def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> str:

@@ -10,10 +10,10 @@ from scopt.frontend.regions import Region
 from scopt.frontend.tokens import RawSource
 
 
-def helper_text(tu: TranslationUnit, region: Region, helpers: Sequence[str]) -> tuple[int, bytes]:
-    """Offset in the source and the text to insert there: the definitions of `helpers`, before the function that `region` is in."""
+def helper_text(tu: TranslationUnit, region: Region, helpers: Sequence[str], own: Sequence[str] = ()) -> tuple[int, bytes]:
+    """Offset in the source and the text to insert there: the definitions of `helpers` and others, before the function that `region` is in."""
     place = _beginning_of_function(tu.preprocessed.raw, region.start)
-    definitions = helper_definitions(helpers, tu.long_type, tu.reserved) + "\n"
+    definitions = "\n".join((helper_definitions(helpers, tu.long_type, tu.reserved), *own)) + "\n"
     return place, definitions.replace("\n", region.newline).encode("latin-1")
 
 

@@ -99,7 +99,7 @@ def _roles(statements: _Statements, loop: For) -> list[str]:
 def _unskewed(iterator: str, call: Call, statements: _Statements) -> Iterator[str]:
     """Original iterators that are the loop's iterator up to a constant."""
     for original, arg in zip(statements.iterators[call.statement], call.args, strict=True):
-        if linear(arg)[0] == {Name(iterator): 1}:
+        if linear(arg)[0] == {Name(iterator): 1} and not original.startswith("$"):
             yield original
 
 

@@ -20,15 +20,21 @@ from scopt.model import Block, Call, Const, Expr, For, If, LoopMark, LoopNest, M
 
 FORK_NANOSECONDS = 25_000
 _HARDLY = 64
+# By how much a register tile is faster than its instances one by one.
+VECTOR_GAIN = 16
 
 
-def add_work_guards(scop: Scop, nest: LoopNest, threshold: int = FORK_NANOSECONDS) -> LoopNest:
+def add_work_guards(
+    scop: Scop, nest: LoopNest, weights: Mapping[str, tuple[str, int]] | None = None, threshold: int = FORK_NANOSECONDS
+) -> LoopNest:
     """Guard each outermost parallel loop by a condition that says that its work is worth a fork.
 
+    weights: for statements that stand for many instances of another one, which one and how many; vectors make them quick.
     threshold: the least work in nanoseconds on one core. A loop that surely has less is not parallel any more; one that surely has more has
     no guard. Loops inside a parallel loop lose their parallel mark, loops inside a simd loop every mark.
     """
     costs = {s.name: _cost(s.body) for s in scop.statements}
+    costs |= {name: costs[other] * count / VECTOR_GAIN for name, (other, count) in (weights or {}).items()}
     return LoopNest(_guard(nest.body, costs, threshold, frozenset(p.name for p in scop.parameters)))
 
 
@@ -182,12 +188,15 @@ def _without(extent: Expr, ranges: Mapping[str, For]) -> Expr | None:
     """An upper bound of `extent` without the iterators in `ranges`; None if an iterator is used in a way that isn't linear."""
     for name, loop in reversed(list(ranges.items())):
         coefficients, constant = linear(extent)
+        coefficients = {x: c for x, c in coefficients.items() if not isinstance(x, Mod)}  # less than a step
         factor = coefficients.pop(Name(name), 0)
         if any(name in names(x) for x in coefficients):
             return None
         if factor:
             end = _simplest(loop.upper, Min) if factor > 0 else _simplest(loop.lower, Max)
             extent = weighted([(factor, end), *((c, x) for x, c in coefficients.items())], constant)
+        else:
+            extent = weighted([(c, x) for x, c in coefficients.items()], constant)
     return extent
 
 
@@ -211,5 +220,12 @@ def _varies(loop: For, iterator: str) -> bool:
 
 
 def is_tile_loop(loop: For) -> bool:
-    """Whether the iterator only picks tiles: no statement's iterator depends on it directly."""
+    """Whether the iterator only picks tiles: it strides, or loops inside begin at multiples of it, or no statement's iterator depends on it."""
+    if loop.step > 1 or any(_multiplies(inner.lower, loop.iterator) for inner in items(loop.body) if isinstance(inner, For)):
+        return True
     return all(loop.iterator not in names(arg) for call in calls(loop.body) for arg in call.args)
+
+
+def _multiplies(bound: Expr, iterator: str) -> bool:
+    ends = bound.args if isinstance(bound, Max) else (bound,)
+    return any(abs(linear(end)[0].get(Name(iterator), 0)) > 1 for end in ends)

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from scopt.isl_utils import sets_of
-from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, Scop, TileShape
+from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, RegisterTiling, Scop, TileShape
 from scopt.options import Options
 from scopt.scheduler import shapes_tiles
 from scopt.scheduler.bands import Ordered, active, distances, is_coincident, nonnegative, ordered, private_arrays, with_properties, zero
+from scopt.scheduler.contraction.recognize import contraction_of
+from scopt.scheduler.contraction.tiles import CONTRACTION_TILE, pure_tiling, register_bands, register_tiling
 from scopt.scheduler.diamond import tile_shape
 from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.influence.honoured import wished_member
@@ -57,7 +59,7 @@ def apply_passes(
     if options.fusion == "auto":
         tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
     node = passes.visit(tree.get_root(), parallel_above=not options.parallel)
-    return MarkedSchedule(node.get_schedule(), dict(passes.marks), tuple(passes.shapes))
+    return MarkedSchedule(node.get_schedule(), dict(passes.marks), tuple(passes.shapes), dict(passes.tilings))
 
 
 
@@ -96,6 +98,7 @@ class _Passes:
     options: Options
     loops: tuple[LoopDirective, ...] = ()
     shapes: list[TileShape] = field(default_factory=list)
+    tilings: dict[str, RegisterTiling] = field(default_factory=dict)
     marks: dict[str, LoopMark] = field(default_factory=dict)
 
     def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
@@ -153,6 +156,9 @@ class _Passes:
 
     def leaf_band(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
         plan = self.plan(node, parallel_above)
+        tiling = register_tiling(self.scop, node, self.options) if not self.loops else None
+        if tiling is not None:
+            return self.register_tiles(node, tiling, parallel_above)
         # Inside of other loops a band starts anew each time: shapes for a good start pay for outermost ones.
         shaped = plan.skew and node.get_schedule_depth() == 0 and shapes_tiles(self.options.scheduler)
         shape = self.shape_for(node) if shaped else None
@@ -167,7 +173,7 @@ class _Passes:
         overlap = shape is not None and shape.interleave and plan.serial
         if shape is not None and (overlap or shape.rows is not None):
             self.shapes.append(shape)
-        node = self.vector_loops(interleaved(node) if overlap else node, plan)
+        node = self.point_loops(interleaved(node) if overlap else node, plan)
         if depth:
             node = node.parent()
         if plan.parallel is not None:
@@ -175,6 +181,27 @@ class _Passes:
             both = not depth and plan.parallel == width - 1  # the vector loop itself: it was marked above
             if not both:
                 node = self.marked(node, at, LoopMark(parallel=True, private=private))
+        return node
+
+    def register_tiles(self, node: isl.ScheduleNode, tiling: RegisterTiling, parallel_above: bool) -> isl.ScheduleNode:
+        """The band of a contraction as loops over blocks, over register tiles, and over a tile's instances, with marks for packing."""
+        key = f"tiling{len(self.tilings)}"
+        _, column, reduction = tiling.contraction.members
+        coincident = {k for k in range(node.band_n_member()) if node.band_member_get_coincident(k)}
+        bands = register_bands(node, tiling, chunks=not coincident - {column, reduction} and column in coincident)
+        parallel = not parallel_above and bool(coincident - {reduction})
+        self.tilings[key] = tiling
+        node = node.delete()
+        for place, band in reversed(bands):
+            node = node.insert_partial_schedule(band).band_set_permutable(1)
+            node = atomic(node)
+            if place:
+                name = f"{place}:{key}"
+                self.marks[name] = LoopMark()
+                node = node.insert_mark(isl.Id(name))
+        if parallel:
+            node = node.band_member_set_coincident(0, 1)
+            node = self.marked(node, 0, LoopMark(parallel=True))
         return node
 
     def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:
@@ -290,6 +317,8 @@ class _Passes:
             return atomic(wavefront(shaped_tiles(node, rows, sizes), 2))
         if plan.skew:
             base = SMALL_WAVEFRONT_TILE if width > 2 else WAVEFRONT_TILE
+            if contraction_of(self.scop, node) is not None:
+                base = CONTRACTION_TILE
             defaults = [base * slope for slope in plan.slopes]
         else:
             defaults = [DEFAULT_TILE if plan.tile else 1] * (width - 1) + [plan.vector_tile]
@@ -306,6 +335,21 @@ class _Passes:
             keep = [width - 1, *range(width - 1)]
         node = reordered(node, keep)
         return atomic(wavefront(node, 2) if plan.skew else node)
+
+    def point_loops(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
+        """The loops inside a tile; the part that is a contraction, and may run before or after all the rest, in register tiles. Returns the band or
+        sequence that stands in the band's place."""
+        apart = pure_tiling(self.scop, self.dependences, node, self.options) if plan.skew and not self.loops else None
+        if apart is None:
+            return self.vector_loops(node, plan)
+        tiling, pure, first = apart
+        rest = node.get_domain().subtract(pure)
+        parts = [pure, rest] if first else [rest, pure]
+        filters = isl.UnionSetList.alloc(node.get_ctx(), 2).add(parts[0]).add(parts[1])
+        node = node.insert_sequence(filters)
+        tile, other = (0, 1) if first else (1, 0)
+        node = self.register_tiles(node.child(tile).child(0), tiling, True).parent().parent()
+        return self.vector_loops(node.child(other).child(0), plan).parent().parent()
 
     def vector_loops(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
         """Split the innermost member off, give each statement group a loop of its own, and mark the loops. Returns the band it was given."""

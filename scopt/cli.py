@@ -200,6 +200,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         tile_sizes=sizes,
         parallel=not arguments.no_parallel,
         simd=not arguments.no_simd,
+        register_tile=not arguments.no_register_tile,
         verify=arguments.verify,
         budget=arguments.budget,
         fusion=arguments.fusion,
@@ -372,6 +373,9 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
         type=_tile_sizes,
         default=(True, ()),
         help="tile sizes from the outermost level on, the last one repeated; none: no tiling (default: chosen by the number of loops)",
+    )
+    group.add_argument(
+        "--no-register-tile", action="store_true", help="no register tiles over packed operands for contractions, such as matrix products"
     )
     group.add_argument("--no-parallel", action="store_true", help="no `omp parallel for`")
     group.add_argument("--no-simd", action="store_true", help="no `omp simd`")

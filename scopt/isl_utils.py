@@ -84,6 +84,30 @@ def union_of_maps(maps: Iterable[isl.Map]) -> isl.UnionMap:
     return result
 
 
+def equalities(piece: isl.BasicSet) -> int:
+    """How many equations a set has, those that define quotients aside."""
+    return sum(1 for constraint in piece.get_constraints() if constraint.is_equality() and not constraint.is_div_constraint())
+
+
+def compact(union: isl.Set) -> isl.Set:
+    """The same set as the conjunction of all constraints of its pieces that hold for all of it, if it is one.
+
+    isl's own coalescing misses such unions where that takes reasoning about integers.
+    """
+    union = union.coalesce()
+    if union.n_basic_set() < 2:
+        return union
+    hull = isl.Set.universe(union.get_space())
+    for piece in union.get_basic_sets():
+        for constraint in piece.get_constraints():
+            if constraint.is_div_constraint():
+                continue
+            valid = isl.Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
+            if not hull.is_subset(valid) and union.is_subset(valid):
+                hull = hull.intersect(valid)
+    return hull.coalesce() if hull.is_subset(union) else union
+
+
 @contextmanager
 def operation_limit(operations: int) -> Iterator[None]:
     """Let isl raise an error after that many of its elementary operations (some millions a second); 0: no limit."""

@@ -377,10 +377,62 @@ class TileShape:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """What one instance of a contraction does to its cell.
+
+    op: the assignment operator. expression: its right side over the names ``cell``, ``row0`` …, ``column0`` …, ``scalar0`` ….
+    rows, columns, scalars: the subexpressions that those names stand for, as they are in the statement: each depends on the row and the reduction
+      loop, on the column and the reduction loop, on neither. type: of the cell and of everything else.
+    """
+
+    op: str
+    expression: c_ast.Node
+    rows: tuple[c_ast.Node, ...]
+    columns: tuple[c_ast.Node, ...]
+    scalars: tuple[c_ast.Node, ...]
+    type: CType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contraction:
+    """A statement that accumulates, along one loop, into cells that two other loops walk through; or several that do the same in different parts.
+
+    row, column, reduction: positions of its iterators. members: the band's members that are these iterators, up to a constant.
+    cell: the reference in the first statement's body that is updated.
+    """
+
+    statements: tuple[str, ...]
+    row: int
+    column: int
+    reduction: int
+    members: tuple[int, int, int]
+    cell: c_ast.ArrayRef
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegisterTiling:
+    """How a contraction is tiled. rows, columns: of a register tile. block: rows, depth: steps of the reduction loop whose operands are packed
+    at a time. simd: the loop over the columns of a tile carries nothing."""
+
+    contraction: Contraction
+    rows: int
+    columns: int
+    block: int
+    depth: int
+    simd: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class MarkedSchedule:
     """A schedule tree with marks: a mark node named by a key of `marks` stands right above a band with one member and says what the loops
-    that this band becomes are. shapes: of the tiles of wavefronts, where they are not the bands' members."""
+    that this band becomes are. shapes: of the tiles of wavefronts, where they are not the bands' members.
+    tilings: by a key that three marks name, from the outside in: ``rows:key`` stands below the loops over blocks of rows and of steps,
+      ``columns:key`` below the loop over register tiles' columns, ``tile:key`` below the one over their rows; the band over a tile's instances
+      follows.
+    """
 
     tree: isl.Schedule
     marks: Mapping[str, LoopMark]
     shapes: tuple[TileShape, ...] = ()
+    tilings: Mapping[str, RegisterTiling] = field(default_factory=dict)

@@ -29,6 +29,7 @@ class Options:
     inputs: keep reads of the same cell close together too (input dependences).
     tile: tile permutable bands. tile_sizes: one per level, outermost first, the last one repeated;
       empty means the default sizes of `scopt.scheduler.tiling`.
+    register_tile: compute contractions in register tiles over packed operands (only with tile, and without tile_sizes).
     parallel: emit ``omp parallel for``; simd: emit ``omp simd``.
     verify: ``schedule`` checks the schedule tree; ``full`` also reads back the loops and the printed C.
     budget: seconds that one SCoP may take before it is left as it was; 0 means no limit.
@@ -48,6 +49,7 @@ class Options:
     inputs: bool = False
     tile: bool = True
     tile_sizes: tuple[int, ...] = ()
+    register_tile: bool = True
     parallel: bool = True
     simd: bool = True
     verify: VerifyLevel = "full"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
+from scopt.astgen.allocation import with_allocations
 from scopt.astgen.helpers import helper_text
 from scopt.astgen.splice import as_bytes, splice
 from scopt.diagnostics import InputError, Location, Remark, Remarks
@@ -17,6 +19,7 @@ from scopt.isolation import Failed, Finished, run_isolated
 from scopt.options import Options, check_options
 from scopt.region import Outcome, transform
 from scopt.schedule_file import ScheduleDocument, read_schedules
+from scopt.scheduler.contraction.tiles import wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +123,33 @@ def _transformed(tu: TranslationUnit, region: Region, number: int, options: Opti
 
 
 def _in_time(work: Callable[[Options], Outcome], region: Region, options: Options) -> Finished[Outcome] | Failed:
-    """A region's outcome within its budget. Two thirds of it are for the options as they are, the rest for no tiling: loops over the tiles of oddly
-    skewed bands can take isl forever."""
+    """A region's outcome within its budget: with the options as they are, then in simpler forms, each with a part of the budget."""
     if not options.budget or not options.tile:
         return run_isolated(lambda: work(options), options.budget)
-    first = run_isolated(lambda: work(options), options.budget * 2 / 3)
-    if not isinstance(first, Failed) or not first.timed_out:
-        return first
-    second = run_isolated(lambda: work(replace(options, tile=False)), options.budget / 3)
-    if isinstance(second, Failed):
-        return Failed(f"not finished after {options.budget:g} s", timed_out=True) if second.timed_out else second
-    if second.value.text is None:
-        return second
-    message = f"the first choice of transformation was given up ({first.message})"
+    attempts = _attempts(options)
+    total = sum(share for share, _ in attempts)
+    given_up = ""
+    for share, chosen in attempts:
+        outcome = run_isolated(partial(work, chosen), options.budget * share / total)
+        if not isinstance(outcome, Failed):
+            return _with_remark(outcome, region, given_up) if given_up and outcome.value.text is not None else outcome
+        if not outcome.timed_out:
+            return outcome
+        given_up = given_up or outcome.message
+    return Failed(f"not finished after {options.budget:g} s", timed_out=True)
+
+
+def _attempts(options: Options) -> tuple[tuple[int, Options], ...]:
+    """Options with their shares of the budget: as they are; without register tiles; without any tiles: loops over the tiles of oddly skewed bands
+    can take isl forever."""
+    simpler = ((1, replace(options, register_tile=False)),) if wanted(options) else ()
+    return ((2, options), *simpler, (1, replace(options, tile=False)))
+
+
+def _with_remark(outcome: Finished[Outcome], region: Region, given_up: str) -> Finished[Outcome]:
+    message = f"the first choice of transformation was given up ({given_up})"
     remark = Remark("analysis", "schedule.simplified", message, region.location)
-    return Finished(replace(second.value, remarks=(*second.value.remarks, remark)))
+    return Finished(replace(outcome.value, remarks=(*outcome.value.remarks, remark)))
 
 
 def _macros_in_the_way(item: _Done) -> bool:
@@ -163,8 +178,9 @@ def _spliced(tu: TranslationUnit, done: Sequence[_Done]) -> bytes:
     """The file with its transformed regions, and the helper functions that they call in front of the first function that has one."""
     replacements = [(item.region.start, item.region.end, _new_bytes(tu, item)) for item in done]
     helpers = sorted({name for item in done for name in item.outcome.helpers})
-    if helpers:
-        place, text = helper_text(tu, min(done, key=lambda item: item.region.start).region, helpers)
+    definitions = [text for item in done for text in item.outcome.definitions]
+    if helpers or definitions:
+        place, text = helper_text(tu, min(done, key=lambda item: item.region.start).region, helpers, definitions)
         replacements.append((place, place, text))
     return splice(tu.source, sorted(replacements))
 
@@ -177,12 +193,13 @@ def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
 
 
 def _guarded(tu: TranslationUnit, item: _Done) -> str:
-    """The printed text; where values of macros went into it, the original as the alternative for other values."""
-    text, baked = item.outcome.text or "", item.region.baked
+    """The printed text; where memory can't be had, or values of macros went into it, the original as the alternative for other values."""
+    baked = item.region.baked
+    original = tu.source[item.region.start:item.region.end].decode("latin-1").replace("\r\n", "\n")
+    text = with_allocations(item.outcome.allocations, item.outcome.text or "", original)
     if not baked:
         return text
     condition = " && ".join(f"({name}) == {value}" for name, value in sorted(baked.items()))
-    original = tu.source[item.region.start:item.region.end].decode("latin-1").replace("\r\n", "\n")
     return f"#if {condition}\n{text}#else\n{original}#endif\n"
 
 

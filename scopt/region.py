@@ -9,10 +9,14 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
+from scopt.astgen.allocation import INCLUDE, Allocation, allocations
 from scopt.astgen.build import build
 from scopt.astgen.emit_c import Emitted, emit
 from scopt.astgen.estimates import drop_small_loops
 from scopt.astgen.readback import check_coverage, nest_to_schedule
+from scopt.astgen.registers.check import check_packs
+from scopt.astgen.registers.lower import lower
+from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, without_choices
 from scopt.astgen.reparse import check_printed
 from scopt.astgen.work import add_work_guards
 from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
@@ -29,6 +33,8 @@ from scopt.options import Options
 from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
 from scopt.scheduler import get_scheduler, takes_influence
 from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.contraction.tiles import wanted
+from scopt.scheduler.expansion import Expansion, expand
 from scopt.scheduler.passes import apply_passes
 from scopt.verify import ParallelDim, check_marks, check_order
 
@@ -42,7 +48,8 @@ INFLUENCED_SCHEDULER = "pluto"
 class Outcome:
     """What became of a region. text is None if it stays as it was; then a `missed` remark says why.
 
-    helpers: helper functions that the text calls, by name. schedule: the transformed schedule tree in isl's notation. seconds: per stage.
+    helpers: helper functions that the text calls, by name. definitions: of other functions that it calls. allocations: memory that it needs.
+    schedule: the transformed schedule tree in isl's notation. seconds: per stage.
     proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (which can't have the final one).
     explanation: for people, if it was asked for.
     error: what is wrong with something that the user gave for this region, such as a schedule. It ends the run; nothing is written.
@@ -50,6 +57,8 @@ class Outcome:
 
     text: str | None
     helpers: tuple[str, ...] = ()
+    definitions: tuple[str, ...] = ()
+    allocations: tuple[Allocation, ...] = ()
     remarks: tuple[Remark, ...] = ()
     schedule: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
@@ -82,11 +91,24 @@ def transform(tu: TranslationUnit, region: Region, number: int, options: Options
             scop = extract(tu, region, f"scop{number}")
         with clock("dependences"):
             deps = dependences(scop, inputs=options.inputs)
+            expansion = expand(scop, deps) if wanted(options) and given is None else None
+        if expansion is not None:
+            wide = dependences(expansion.scop, inputs=options.inputs)
+            outcome = _transform(expansion.scop, wide, region, options, guidance(expansion.scop, wide, options, number), given, clock)
+            if outcome.definitions:
+                return _with_memory(outcome, expansion)
         return _transform(scop, deps, region, options, guidance(scop, deps, options, number), given, clock)
     except Refusal as refusal:
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
         return Outcome(None, seconds=clock.seconds, error=str(error))
+
+
+def _with_memory(outcome: Outcome, expansion: Expansion) -> Outcome:
+    """The outcome with the expanded arrays' memory."""
+    needed = allocations(expansion.scop, expansion.extents)
+    helpers = (*outcome.helpers, *(helper for one in needed for helper in one.helpers))
+    return replace(outcome, allocations=needed, helpers=helpers, definitions=(INCLUDE, *outcome.definitions))
 
 
 def _with_pragmas(options: Options, region: Region) -> Options:
@@ -132,6 +154,8 @@ def _transform(
     return Outcome(
         made.emitted.text,
         made.emitted.helpers,
+        made.emitted.definitions,
+        (),
         tuple(remarks),
         str(made.marked.tree.get_root()),
         clock.seconds,
@@ -150,11 +174,15 @@ def _explanation(scop: Scop, deps: Dependences, made: _Generated) -> str:
 
 
 def _attempts(options: Options, fixed: bool) -> Iterator[Options]:
-    """The options as they are; then without tiling; then by isl's scheduler; then the original order. Each is verified like the first.
+    """The options as they are; then without register tiles; then without tiling; then by isl's scheduler; then the original order.
+
+    Each is verified like the first.
 
     fixed: the user has given the order, which no scheduler may change.
     """
     yield options
+    if wanted(options):
+        yield replace(options, register_tile=False)
     if options.tile:
         yield replace(options, tile=False)
     if options.scheduler not in ("isl", "identity") and not fixed and not options.influence:
@@ -174,21 +202,25 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
             check_order(scop, deps, marked.tree.get_map())
             check_marks(scop, deps, marked)
     with clock("generate"):
-        nest = add_work_guards(scop, build(scop, marked))
+        lowered = lower(scop, marked)
+        nest = add_work_guards(lowered.scop, with_choices(lowered, build(lowered.scop, lowered.schedule)), lowered.weights)
         if not guide.loops:
             nest = drop_small_loops(scop, nest)
     check_wishes(scop, nest, guide.loops)
     if options.verify == "full":
         with clock("verify loops"):
-            read = nest_to_schedule(scop, nest)
+            raw = nest_to_schedule(scop, without_choices(lowered, nest))
+            read = with_instances(lowered, raw)
             check_coverage(scop, read)
             loops = [ParallelDim(loop.dimension, loop.statements, loop.mark.private) for loop in read.loops]
             check_order(scop, deps, read.schedule, loops)
+            check_packs(scop, lowered, raw, read)
     with clock("print"):
-        emitted = emit(scop, nest)
+        nest = with_kernel_calls(lowered, nest)
+        emitted = emit(lowered.scop, nest, definitions=tuple(kernel.text for kernel in lowered.kernels))
     if options.verify == "full":
         with clock("verify text"):
-            check_printed(scop, nest, emitted)
+            check_printed(lowered.scop, nest, emitted)
     return _Generated(proposed.tree, marked, nest, emitted, proposed.remarks)
 
 

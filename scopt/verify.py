@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from scopt.diagnostics import InternalError
-from scopt.isl_utils import maps_of, sets_of, union_of_maps, union_of_sets, walk
+from scopt.isl_utils import compact, maps_of, sets_of, union_of_maps, union_of_sets, walk
 from scopt.model import Dependence, Dependences, MarkedSchedule, Scop
 
 
@@ -49,18 +49,16 @@ def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Itera
 
 def _check(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: tuple[ParallelDim, ...]) -> None:
     private = {name for name, array in scop.arrays.items() if array.private}
-    joints: dict[int, list[isl.Map]] = {}
     kept = deps.select("flow", "anti", "output")
-    for number, dependence in enumerate(kept):
+    for dependence in kept:
         if dependence.kind != "flow" and dependence.array in private:
             continue
-        joints[number] = _dated(dependence.relation, dates)
-        late = [_not_forward(joint).domain().unwrap() for joint in joints[number] if not _goes_forward(joint)]
+        late = [_not_forward(joint).domain().unwrap() for joint in _dated(dependence.relation, dates) if not goes_forward(joint)]
         _refuse_pairs(scop, dependence.array, dependence.kind, union_of_maps(late), "is not executed in order")
     for name in sorted(private):
         _check_live_ranges(scop, deps, name, dates)
     for loop in loops:
-        _check_loop(scop, kept, joints, dates, loop)
+        _check_loop(scop, kept, dates, loop)
 
 
 def overlapping_private(scop: Scop, deps: Dependences, dates: isl.UnionMap) -> tuple[str, ...]:
@@ -74,9 +72,10 @@ def overlapping_private(scop: Scop, deps: Dependences, dates: isl.UnionMap) -> t
     return tuple(found)
 
 
-def _check_loop(scop: Scop, kept: tuple[Dependence, ...], joints: Mapping[int, list[isl.Map]], dates: isl.UnionMap, loop: ParallelDim) -> None:
-    """No dependence between two iterations of the loop within one execution of it. joints: of some of `kept`, by position."""
-    for number, dependence in enumerate(kept):
+def _check_loop(scop: Scop, kept: tuple[Dependence, ...], dates: isl.UnionMap, loop: ParallelDim) -> None:
+    """No dependence between two iterations of the loop within one execution of it."""
+    outer = _outer_part(dates, loop.dim + 1)
+    for dependence in kept:
         if dependence.kind != "flow" and dependence.array in loop.private:
             continue
         statements = loop.around if loop.around is not None else loop.statements
@@ -86,10 +85,19 @@ def _check_loop(scop: Scop, kept: tuple[Dependence, ...], joints: Mapping[int, l
             _check_borders(scop, dependence, loop)
         if inside.is_empty():
             continue
-        dated = joints[number] if number in joints else _dated(inside, dates)
-        carried = [j for j in dated if _differs(_agreeing(j.intersect_domain(inside.wrap()), loop.dim), loop.dim)]
+        carried = [joint for joint in _dated(inside, outer) if _differs(_agreeing(joint, loop.dim), loop.dim)]
         what = f"is carried by the parallel loop in dimension {loop.dim}"
         _refuse_pairs(scop, dependence.array, dependence.kind, union_of_maps(j.domain().unwrap() for j in carried), what)
+
+
+def _outer_part(dates: isl.UnionMap, depth: int) -> isl.UnionMap:
+    """The first dimensions of the dates, with as few pieces as possible: what happens inside multiplies them."""
+    parts = []
+    for relation in maps_of(dates):
+        width = relation.dim(isl.dim_type.out)
+        outer = relation.project_out(isl.dim_type.out, depth, width - depth) if width > depth else relation
+        parts.append(compact(outer.wrap()).unwrap())
+    return union_of_maps(parts)
 
 
 def _relaxed(scop: Scop, dates: isl.UnionMap) -> isl.UnionMap:
@@ -100,16 +108,21 @@ def _relaxed(scop: Scop, dates: isl.UnionMap) -> isl.UnionMap:
     hulls = []
     domains = {part.get_tuple_name(): part for part in sets_of(scop.domain)}
     for relation in maps_of(dates):
-        places: dict[tuple[str, ...], isl.Map] = {}
-        for piece in relation.get_basic_maps():
-            fixed = tuple(str(piece.plain_get_val_if_fixed(isl.dim_type.out, k)) for k in range(0, piece.dim(isl.dim_type.out), 2))
-            one = isl.Map.from_basic_map(piece)
-            places[fixed] = places[fixed].union(one) if fixed in places else one
         domain = domains.get(relation.get_tuple_name(isl.dim_type.in_))
         if domain is None:
             continue  # it has no instances, and so no dependences
-        hulls += [isl.Map.from_basic_map(place.simple_hull()).intersect_domain(domain) for place in places.values()]
+        hulls += [isl.Map.from_basic_map(place.simple_hull()).intersect_domain(domain) for place in by_place(relation)]
     return union_of_maps(hulls)
+
+
+def by_place(relation: isl.Map) -> list[isl.Map]:
+    """The pieces of a statement's dates together that are for one place in the text: even dimensions are positions there."""
+    places: dict[tuple[str, ...], isl.Map] = {}
+    for piece in relation.get_basic_maps():
+        fixed = tuple(str(piece.plain_get_val_if_fixed(isl.dim_type.out, k)) for k in range(0, piece.dim(isl.dim_type.out), 2))
+        one = isl.Map.from_basic_map(piece)
+        places[fixed] = places[fixed].union(one) if fixed in places else one
+    return list(places.values())
 
 
 def _around(scop: Scop, instances: isl.UnionSet) -> isl.UnionSet:
@@ -138,18 +151,20 @@ def check_marks(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> None
             continue
         band = node.child(0)
         mark = schedule.marks[node.mark_get_id().get_name()]
+        if not (mark.parallel or mark.simd):
+            continue
         member = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule().flatten_range())
         prefix = isl.UnionMap.from_multi_union_pw_aff(band.get_prefix_schedule_multi_union_pw_aff()) if band.get_schedule_depth() else None
         dates = prefix.flat_range_product(member) if prefix is not None else member
         loop = ParallelDim(band.get_schedule_depth(), band.get_domain(), mark.private)
-        _check_loop(scop, deps.select("flow", "anti", "output"), {}, dates, loop)
+        _check_loop(scop, deps.select("flow", "anti", "output"), dates, loop)
 
 
 def _violated(pairs: isl.UnionMap, dates: isl.UnionMap) -> isl.UnionMap:
     """The pairs whose source doesn't come strictly before their sink."""
     result = isl.UnionMap("{ }")
     for relation in maps_of(pairs):
-        late = [joint for joint in _dated(relation, dates) if not _goes_forward(joint)]
+        late = [joint for joint in _dated(relation, dates) if not goes_forward(joint)]
         for joint in late:
             result = result.union(isl.UnionMap.from_map(_not_forward(joint).domain().unwrap()))
     return result
@@ -160,9 +175,14 @@ def _dated(relation: isl.Map, dates: isl.UnionMap) -> list[isl.Map]:
 
     The instances stay in the relation: eliminating them, as composing with the dates would, is what makes such checks slow.
     """
-    first = relation.domain_map().to_union_map().apply_range(dates)
-    second = relation.range_map().to_union_map().apply_range(dates)
-    return maps_of(first.range_product(second))
+    return with_dates(relation, dates, dates)
+
+
+def with_dates(relation: isl.Map, first: isl.UnionMap, second: isl.UnionMap) -> list[isl.Map]:
+    """The same, with dates of their own for sources and for sinks."""
+    of_source = relation.domain_map().to_union_map().apply_range(first)
+    of_sink = relation.range_map().to_union_map().apply_range(second)
+    return maps_of(of_source.range_product(of_sink))
 
 
 def _dims(joint: isl.Map) -> int:
@@ -170,7 +190,7 @@ def _dims(joint: isl.Map) -> int:
     return joint.dim(isl.dim_type.out) // 2
 
 
-def _goes_forward(joint: isl.Map) -> bool:
+def goes_forward(joint: isl.Map) -> bool:
     """Whether every pair of dates is in strictly increasing lexicographic order; works through the dimensions, outermost first."""
     width = _dims(joint)
     rest = joint
@@ -232,7 +252,7 @@ def _in_order_within(pairs: isl.UnionMap, dates: isl.UnionMap, depth: int) -> bo
     """Whether all pairs that agree in the first `depth` dimensions go forward."""
     for relation in maps_of(pairs):
         for joint in _dated(relation, dates):
-            if not _goes_forward(_agreeing(joint, depth)):
+            if not goes_forward(_agreeing(joint, depth)):
                 return False
     return True
 

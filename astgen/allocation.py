@@ -1,0 +1,51 @@
+"""Arrays that a transformed region needs for itself, from the heap; without the memory, the region runs as it was."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scopt.astgen.c_expr import ExprPrinter, Level, helper_name
+from scopt.astgen.expr import linear, maximum
+from scopt.model import Const, Expr, Scop
+
+INCLUDE = "#include <stdlib.h>"
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """One array. declaration: with its initializer. helpers: that it calls."""
+
+    name: str
+    declaration: str
+    helpers: tuple[str, ...] = ()
+
+
+def allocations(scop: Scop, extents: Mapping[str, tuple[Expr, ...]]) -> tuple[Allocation, ...]:
+    """Arrays with at least these extents, outermost dimension first."""
+    printer = ExprPrinter.of(scop)
+    return tuple(_allocation(scop, printer, name, sizes) for name, sizes in extents.items())
+
+
+def _allocation(scop: Scop, printer: ExprPrinter, name: str, sizes: tuple[Expr, ...]) -> Allocation:
+    # an array type without elements doesn't exist
+    positive = [size if not linear(size)[0] else maximum((size, Const(1))) for size in sizes]
+    brackets = [f"[{printer.expr(size).at(Level.TERNARY)}]" for size in positive]
+    element = scop.arrays[name].type.spelling
+    target = f"(*{name}){''.join(brackets[1:])}" if brackets[1:] else f"*{name}"
+    declaration = f"{element} {target} = malloc(sizeof({element}{''.join(brackets)}));"
+    used = (helper_name("scopt_max", scop.reserved),) if "scopt_max" in declaration else ()
+    return Allocation(name, declaration, ("scopt_max",) if used else ())
+
+
+def with_allocations(needed: tuple[Allocation, ...], text: str, original: str) -> str:
+    """The text where all arrays could be had, the original elsewhere."""
+    if not needed:
+        return text
+    lines = ["{"]
+    lines += [f"  {one.declaration}" for one in needed]
+    lines += [f"  if ({' && '.join(one.name for one in needed)}) {{", textwrap.indent(text.rstrip("\n"), "    "), "  } else {"]
+    lines += [textwrap.indent(textwrap.dedent(original).rstrip("\n"), "    "), "  }"]
+    lines += [f"  free({one.name});" for one in needed]
+    return "\n".join((*lines, "}", ""))

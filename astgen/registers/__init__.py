@@ -1,0 +1,1 @@
+"""Register tiles over packed operands."""

@@ -1,0 +1,138 @@
+"""The function that runs the steps of a register tile: accumulators in vectors, operands from packed buffers.
+
+Written with GNU vectors, which gcc and clang have for every target; each accumulator is a variable of its own, since compilers don't keep arrays of
+them in registers. A machine with 32 vector registers makes the tile in one pass or few, 8 rows by 3 vectors at a time; one with 16 makes 4 rows by 3.
+Other compilers get plain loops. Each cell sees the same operations in the same order in all forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from scopt.astgen.c_statement import PlainGenerator
+from scopt.model import Operation
+from scopt.scheduler.contraction.expression import CELL
+
+# Vector registers of an accumulator block on machines with 32 of them, and with 16: rows, vectors a row.
+LARGE_BLOCK, SMALL_BLOCK = (8, 3), (4, 3)
+_BYTES = {"double": 8, "float": 4}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """cell[i][j] op= expression for `count` steps, for 0 <= i < rows, 0 <= j < columns; packed rows' operands lie `rows` a step apart, those of
+    columns `columns`."""
+
+    name: str
+    operation: Operation
+    rows: int
+    columns: int
+    long_type: str
+
+    @property
+    def text(self) -> str:
+        """The definition, with what it needs."""
+        return "\n".join((*self.vector_type(), *self.function(), ""))
+
+    # --- pieces ---------------------------------------------------------------------------------------------------------------------------
+
+    @property
+    def type(self) -> str:
+        return self.operation.type.spelling
+
+    @property
+    def vector(self) -> str:
+        return f"{self.name}_v"
+
+    def vector_type(self) -> Iterator[str]:
+        """Vectors as long as the target's registers."""
+        yield "#ifdef __GNUC__"
+        yield "#if defined(__AVX512F__)"
+        yield f"#define {self.name}_bytes 64"
+        yield "#elif defined(__AVX__)"
+        yield f"#define {self.name}_bytes 32"
+        yield "#else"
+        yield f"#define {self.name}_bytes 16"
+        yield "#endif"
+        yield f"typedef {self.type} {self.vector} __attribute__((vector_size({self.name}_bytes), aligned({_BYTES[self.type]}), may_alias));"
+        yield "#endif"
+
+    def parameters(self) -> str:
+        operation = self.operation
+        words = [f"{self.long_type} count"]
+        words += [f"const {self.type} *restrict row{k}" for k in range(len(operation.rows))]
+        words += [f"const {self.type} *restrict column{k}" for k in range(len(operation.columns))]
+        words += [f"{self.type} scalar{k}" for k in range(len(operation.scalars))]
+        return ", ".join((*words, f"{self.type} *restrict cell", f"{self.long_type} length"))
+
+    def function(self) -> Iterator[str]:
+        yield f"static void {self.name}({self.parameters()}) {{"
+        yield "#ifdef __GNUC__"
+        yield "#if defined(__AVX512F__) || defined(__aarch64__)"
+        yield from self.blocks(*LARGE_BLOCK)
+        yield "#else"
+        yield from self.blocks(*SMALL_BLOCK)
+        yield "#endif"
+        yield "#else"
+        yield from self.plain()
+        yield "#endif"
+        yield "}"
+
+    def blocks(self, rows: int, vectors: int) -> Iterator[str]:
+        lanes = f"({self.name}_bytes / {_BYTES[self.type]})"
+        indent = "  "
+        if rows < self.rows:
+            yield f"{indent}for (int i = 0; i < {self.rows}; i += {rows})"
+            indent += "  "
+        yield f"{indent}for (int j = 0; j < {self.columns}; j += {vectors} * {lanes}) {{"
+        body = "".join((indent, "  "))
+        row = "i" if rows < self.rows else "0"
+        first = "i + " if rows < self.rows else ""
+        yield f"{body}{self.type} *c = cell + {row} * length + j;" if rows < self.rows else f"{body}{self.type} *c = cell + j;"
+        for r in range(rows):
+            accumulators = ", ".join(f"c{r}_{v} = *({self.vector} *)(c + {r} * length + {v} * {lanes})" for v in range(vectors))
+            yield f"{body}{self.vector} {accumulators};"
+        yield f"{body}for ({self.long_type} k = 0; k < count; k++) {{"
+        for k in range(len(self.operation.columns)):
+            loads = ", ".join(f"y{k}_{v} = *(const {self.vector} *)(column{k} + k * {self.columns} + j + {v} * {lanes})" for v in range(vectors))
+            yield f"{body}  {self.vector} {loads};"
+        for r in range(rows):
+            values = ", ".join(f"x{r}_{k} = row{k}[k * {self.rows} + {first}{r}]" for k in range(len(self.operation.rows)))
+            yield f"{body}  {self.type} {values};"
+            for v in range(vectors):
+                yield f"{body}  {self.update(f'c{r}_{v}', f'x{r}_', f'y{{}}_{v}')}"
+        yield f"{body}}}"
+        for r in range(rows):
+            yield body + " ".join(f"*({self.vector} *)(c + {r} * length + {v} * {lanes}) = c{r}_{v};" for v in range(vectors))
+        yield f"{indent}}}"
+
+    def plain(self) -> Iterator[str]:
+        cell = "cell[i * length + j]"
+        yield f"  for ({self.long_type} k = 0; k < count; k++)"
+        yield f"    for (int i = 0; i < {self.rows}; i++)"
+        yield f"      for (int j = 0; j < {self.columns}; j++)"
+        yield f"        {self.update(cell, None, None)}"
+
+    def update(self, cell: str, row: str | None, column: str | None) -> str:
+        """One step for one cell or vector of cells."""
+        names = {CELL: cell}
+        for k in range(len(self.operation.rows)):
+            names[f"row{k}"] = f"{row}{k}" if row is not None else f"row{k}[k * {self.rows} + i]"
+        for k in range(len(self.operation.columns)):
+            names[f"column{k}"] = column.format(k) if column is not None else f"column{k}[k * {self.columns} + j]"
+        return f"{cell} {self.operation.op} {_Renamed(names).visit(self.operation.expression)};"
+
+
+class _Renamed(PlainGenerator):
+    """Prints an expression with other names."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        super().__init__()
+        self.names = names
+
+    def visit_ID(self, n: c_ast.ID) -> str:
+        name = str(n.name)
+        return self.names.get(name, name)

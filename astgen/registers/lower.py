@@ -1,0 +1,159 @@
+"""Contractions as register tiles over packed operands: the schedule tree that says what is copied when, and the statements that it runs.
+
+The tree keeps its loops down to a register tile. Below, `MarkedSchedule.tilings` says where operands are packed and where the tile is: there its
+instances make room for statements of our own. In the order of execution, for a tile: instances in ragged steps before, the steps that all
+cells of the tile make (`kernel`), ragged steps after. Where cells of a tile don't exist, the kernel works on a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from scopt.astgen.registers.kernel import Kernel
+from scopt.astgen.registers.tile import Choice, Loops, Pack, Tile
+from scopt.isl_utils import joined, sets_of
+from scopt.model import LoopMark, MarkedSchedule, Scop
+
+_TYPE = isl.schedule_node_type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lowered:
+    """A schedule with register tiles, ready for the AST generator.
+
+    scop: with the statements and buffers of the tiles. expansions: by name of a statement that makes one step of a tile, the instances that it stands
+      for: ``{ S[…] -> step[…] }``. steps: for each of those, the statement that makes many steps in a row, and the position of the
+      step among its iterators. packs: what packing statements read for which instances.
+    kernels: functions that the statements call. made: names of all new statements.
+    choices: between a tile's forms. weights: of which statement, and how many, instances a step stands for.
+    """
+
+    scop: Scop
+    schedule: MarkedSchedule
+    expansions: Mapping[str, isl.UnionMap] = field(default_factory=dict)
+    steps: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    packs: tuple[Pack, ...] = ()
+    kernels: tuple[Kernel, ...] = ()
+    made: frozenset[str] = frozenset()
+    choices: tuple[Choice, ...] = ()
+    weights: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+
+
+def lower(scop: Scop, schedule: MarkedSchedule) -> Lowered:
+    """The schedule without its tilings. Raises `Irregular` if a tile's steps aren't an interval."""
+    if not schedule.tilings:
+        return Lowered(scop, schedule)
+    rebuilt = _Rebuild(scop, schedule)
+    tree = rebuilt.tree(schedule.tree.get_root().child(0))
+    statements = tuple(one for tile in rebuilt.tiles for one in tile.statements)
+    arrays = {array.name: array for tile in rebuilt.tiles for array in tile.buffers}
+    return Lowered(
+        replace(scop, statements=(*scop.statements, *statements), arrays={**scop.arrays, **arrays}),
+        MarkedSchedule(tree, rebuilt.marks, schedule.shapes),
+        {name: relation for tile in rebuilt.tiles for name, relation in tile.expansions.items()},
+        {name: step for tile in rebuilt.tiles for name, step in tile.steps.items()},
+        tuple(relation for tile in rebuilt.tiles for relation in tile.packs),
+        tuple(tile.kernel for tile in rebuilt.tiles),
+        frozenset(one.name for one in statements),
+        tuple(choice for tile in rebuilt.tiles for choice in tile.choices),
+        {name: (tile.statement.name, tile.tiling.rows * tile.tiling.columns) for tile in rebuilt.tiles for name in tile.steps},
+    )
+
+
+@dataclass(slots=True)
+class _Rebuild:
+    """Builds the tree anew from its leaves, since the statements that bands schedule change."""
+
+    scop: Scop
+    schedule: MarkedSchedule
+    marks: dict[str, LoopMark] = field(default_factory=dict)
+    tiles: list[Tile] = field(default_factory=list)
+    current: Tile | None = None
+
+    def tree(self, node: isl.ScheduleNode) -> isl.Schedule:
+        """The subtree at a node as a schedule of its own."""
+        match node.get_type():
+            case _TYPE.leaf:
+                return isl.Schedule.from_domain(node.get_domain())
+            case _TYPE.band:
+                return self.band(node)
+            case _TYPE.mark:
+                return self.mark(node)
+            case _TYPE.sequence | _TYPE.set:
+                parts = [self.tree(node.child(k).child(0)) for k in range(node.n_children())]
+                return _in_sequence(parts)
+            case _TYPE.filter:
+                return self.tree(node.child(0))
+        raise AssertionError(f"unexpected schedule node {node.get_type()}")
+
+    def band(self, node: isl.ScheduleNode) -> isl.Schedule:
+        inner = self.tree(node.child(0))
+        domain, depth = inner.get_domain(), node.get_schedule_depth()
+        own = {part.get_tuple_name() for part in sets_of(self.scop.domain)}
+        members = []
+        for k in range(node.band_n_member()):
+            member = node.band_get_partial_schedule().get_at(k)
+            for part in sets_of(domain):
+                if part.get_tuple_name() not in own:
+                    member = member.union_add(coordinate(part, depth + k))
+            members.append(member.intersect_domain(domain))
+        result = inner.insert_partial_schedule(joined(members)).get_root().child(0).band_set_permutable(int(node.band_get_permutable()))
+        for k in range(node.band_n_member()):
+            result = result.band_member_set_ast_loop_type(k, isl.ast_loop_type(node.band_member_get_ast_loop_type(k)))
+            result = result.band_member_set_coincident(k, int(node.band_member_get_coincident(k)))
+        return result.get_schedule()
+
+    def mark(self, node: isl.ScheduleNode) -> isl.Schedule:
+        name = node.mark_get_id().get_name()
+        place, _, key = name.partition(":")
+        if key not in self.schedule.tilings:
+            before = len(self.tiles)
+            inner = self.tree(node.child(0))
+            mark = self.schedule.marks[name]
+            if mark.parallel:
+                buffers = tuple(array.name for tile in self.tiles[before:] for array in tile.buffers)
+                mark = replace(mark, private=(*mark.private, *buffers))
+            return self.marked(inner, name, mark)
+        if place == "rows":
+            self.current = Tile.of(self.scop, self.schedule.tilings[key], len(self.tiles), node)
+            self.tiles.append(self.current)
+        tile = self.current
+        assert tile is not None
+        if place == "tile":
+            return self.in_order(tile, tile.work())
+        inner = self.tree(node.child(0))
+        copies = self.in_order(tile, tile.packing(place))
+        return copies.sequence(inner)
+
+    def in_order(self, tile: Tile, loops: Iterator[Loops]) -> isl.Schedule:
+        return _in_sequence([self.loops(some) for some in loops])
+
+    def loops(self, loops: Loops) -> isl.Schedule:
+        result = isl.Schedule.from_domain(isl.UnionSet.from_set(loops.domain))
+        *outer, last = loops.dimensions
+        result = result.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(coordinate(loops.domain, last)))
+        if loops.simd:
+            result = self.marked(result, f"simd{len(self.marks)}", LoopMark(simd=True))
+        if outer:
+            result = result.insert_partial_schedule(joined([coordinate(loops.domain, k) for k in outer]))
+        return result
+
+    def marked(self, tree: isl.Schedule, name: str, mark: LoopMark) -> isl.Schedule:
+        self.marks[name] = mark
+        return tree.get_root().child(0).insert_mark(isl.Id(name, context=tree.get_ctx())).get_schedule()
+
+
+def coordinate(domain: isl.Set, dimension: int) -> isl.UnionPwAff:
+    """A dimension of a statement's domain as a function."""
+    space = isl.LocalSpace.from_space(domain.get_space())
+    return isl.PwAff.var_on_domain(space, isl.dim_type.set, dimension).to_union_pw_aff()
+
+
+def _in_sequence(parts: Sequence[isl.Schedule]) -> isl.Schedule:
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.sequence(part)
+    return result

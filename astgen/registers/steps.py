@@ -1,0 +1,192 @@
+"""The steps of register tiles in a loop nest: what instances they are, for the checks; one call for all in a row, for the printer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from scopt.astgen.expr import compare, conjunction, disjunction, minimum, negate, plus, subtract, weighted
+from scopt.astgen.loops import Item, calls, children, map_block
+from scopt.astgen.readback import ReadBack
+from scopt.astgen.registers.lower import Lowered
+from scopt.astgen.registers.tile import Choice
+from scopt.diagnostics import InternalError
+from scopt.isl_utils import compact, maps_of, sets_of, union_of_maps, union_of_sets
+from scopt.model import Block, Call, Condition, Const, Expr, For, If, LoopNest, Max, Min, Name
+from scopt.verify import by_place
+
+
+def with_choices(lowered: Lowered, nest: LoopNest) -> LoopNest:
+    """The nest with a choice between the two forms of a tile. Raises InternalError if they don't follow each other in a block."""
+    block = _Choices(lowered).block(nest.body)
+    return LoopNest(block)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choices:
+    lowered: Lowered
+
+    def block(self, block: Block) -> Block:
+        rest, made = [part for item in block.items for part in self.apart(item)], list[Item]()
+        while rest:
+            item = rest.pop(0)
+            names = _names(item)
+            choice = next((c for c in self.lowered.choices if names & {c.whole, *c.others}), None)
+            if choice is None or len(names) > 1:
+                made.append(self.inside(item))
+                continue
+            others = []
+            while rest and _names(rest[0]) <= set(choice.others):
+                others.append(rest.pop(0))
+            if names != {choice.whole} or {call.statement for call in calls(Block(tuple(others)))} != set(choice.others):
+                raise InternalError(f"{self.lowered.scop.location}: the forms of a register tile are apart")
+            call = next(iter(calls(Block((item,)))))
+            made.append(If(self.condition(choice, call), Block((item,)), Block(tuple(others))))
+        return Block(tuple(_merged(made)))
+
+    def apart(self, item: Item) -> Iterator[Item]:
+        """The items of an if that holds parts of a choice, and other things, each in an if of its own."""
+        if not isinstance(item, If) or len(_names(item)) == 1 or not any(self.is_part(one) for child in children(item) for one in child.items):
+            yield item
+            return
+        for inner in item.then.items:
+            yield from (If(item.condition, Block((part,))) for part in self.apart(inner))
+        for inner in item.otherwise.items if item.otherwise is not None else ():
+            yield from (If(negate(item.condition), Block((part,))) for part in self.apart(inner))
+
+    def is_part(self, item: Item) -> bool:
+        """Whether an item is a part of a choice, or an if that contains one."""
+        involved = {name for choice in self.lowered.choices for name in (choice.whole, *choice.others)}
+        return _names(item) <= involved or (not isinstance(item, For) and not _names(item).isdisjoint(involved))
+
+    def inside(self, item: Item) -> Item:
+        match item:
+            case For():
+                return replace(item, body=self.block(item.body))
+            case If():
+                return replace(item, then=self.block(item.then), otherwise=None if item.otherwise is None else self.block(item.otherwise))
+        return item
+
+    def condition(self, choice: Choice, call: Call) -> Condition:
+        """The choice's condition on a call's arguments."""
+        alternatives = []
+        for piece in choice.condition.get_basic_sets():
+            if piece.dim(isl.dim_type.div):
+                raise InternalError(f"{self.lowered.scop.location}: whole register tiles depend on a remainder")
+            alternatives.append(conjunction(self.constraint(one, call) for one in piece.get_constraints()))
+        return disjunction(alternatives)
+
+    def constraint(self, constraint: isl.Constraint, call: Call) -> Condition:
+        terms: list[tuple[int, Expr]] = []
+        for k in range(constraint.dim(isl.dim_type.param)):
+            factor = constraint.get_coefficient_val(isl.dim_type.param, k).to_python()
+            terms.append((factor, Name(str(constraint.get_dim_name(isl.dim_type.param, k)))))
+        for k, argument in enumerate(call.args):
+            terms.append((constraint.get_coefficient_val(isl.dim_type.set, k).to_python(), argument))
+        value = weighted([(c, x) for c, x in terms if c], constraint.get_constant_val().to_python())
+        return compare(value, "==" if constraint.is_equality() else ">=", Const(0))
+
+
+def _names(item: Item) -> set[str]:
+    """The statements that an item runs."""
+    return {call.statement for call in calls(Block((item,)))}
+
+
+def _merged(items: Sequence[Item]) -> Iterator[Item]:
+    """Ifs of one condition in a row as one."""
+    previous: Item | None = None
+    for item in items:
+        match previous, item:
+            case If(condition=first, otherwise=None, then=before), If(condition=second, otherwise=None, then=after) if first == second:
+                previous = If(first, Block((*before.items, *after.items)))
+            case _:
+                if previous is not None:
+                    yield previous
+                previous = item
+    if previous is not None:
+        yield previous
+
+
+def without_choices(lowered: Lowered, nest: LoopNest) -> LoopNest:
+    """The nest as if all tiles were whole: both forms run the same instances at the same place among others."""
+    forms = {choice.whole: set(choice.others) for choice in lowered.choices}
+
+    def collapsed(item: Item) -> tuple[Item, ...]:
+        match item:
+            case If(then=Block((Call(whole, _) as call,)), otherwise=Block() as others) if whole in forms:
+                if {one.statement for one in calls(others)} == forms[whole]:
+                    return (call,)
+        return (item,)
+
+    return LoopNest(map_block(nest.body, collapsed))
+
+
+def with_kernel_calls(lowered: Lowered, nest: LoopNest) -> LoopNest:
+    """The nest with a loop over steps, or a single step, as one call."""
+
+    def many(step: Call, first: object, count: object) -> Call:
+        name, position = lowered.steps[step.statement]
+        args = list(step.args)
+        args[position] = first  # type: ignore[call-overload]
+        return Call(name, (*args, count))  # type: ignore[arg-type]
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        match item:
+            case For(iterator=iterator, lower=lower, upper=upper, step=1, body=body) if len(body.items) == 1:
+                match body.items[0]:
+                    case Call(statement, args) as call if statement in lowered.steps and args[lowered.steps[statement][1]] == Name(iterator):
+                        ends = upper.args if isinstance(upper, Min) else (upper,)
+                        made = many(call, lower, minimum(plus(subtract(end, lower), 1) for end in ends))
+                        return (_unless_empty(lower, ends, made),)
+        return (item,)
+
+    def single(item: Item) -> tuple[Item, ...]:
+        if isinstance(item, Call) and item.statement in lowered.steps:
+            return (many(item, item.args[lowered.steps[item.statement][1]], Const(1)),)
+        return (item,)
+
+    return LoopNest(map_block(map_block(nest.body, visit), single))
+
+
+def _unless_empty(lower: Expr, ends: Sequence[Expr], call: Call) -> Item:
+    """The call, guarded where steps that begin at one of several bounds may all lie behind the end."""
+    if not isinstance(lower, Max):
+        return call
+    condition = conjunction(compare(begin, "<=", end) for begin in lower.args for end in ends)
+    return If(condition, Block((call,)))
+
+
+def with_instances(lowered: Lowered, read: ReadBack) -> ReadBack:
+    """What was read back, in terms of the original statements' instances. All cells of one step have the same date."""
+    own = union_of_maps(m for m in maps_of(read.schedule) if _is_original(lowered, m.get_tuple_name(isl.dim_type.in_)))
+    for name, relation in lowered.expansions.items():
+        own = own.union(relation.apply_range(_of(read.schedule, name)))
+    if lowered.expansions:
+        own = fewer_pieces(own)
+    return ReadBack(own, read.dims, tuple(replace(loop, statements=_instances(lowered, loop.statements)) for loop in read.loops))
+
+
+def _instances(lowered: Lowered, statements: isl.UnionSet) -> isl.UnionSet:
+    found = isl.UnionSet("{ }")
+    for part in sets_of(statements):
+        name = part.get_tuple_name()
+        if _is_original(lowered, name):
+            found = found.union(isl.UnionSet.from_set(part))
+        elif name in lowered.expansions:
+            found = found.union(lowered.expansions[name].intersect_range(isl.UnionSet.from_set(part)).domain())
+    return union_of_sets(compact(part) for part in sets_of(found))
+
+
+def fewer_pieces(dates: isl.UnionMap) -> isl.UnionMap:
+    """The same dates, in one piece for each place in the text where that is possible: what loops are cut into multiplies in every check."""
+    return union_of_maps(compact(place.wrap()).unwrap() for relation in maps_of(dates) for place in by_place(relation))
+
+
+def _of(union: isl.UnionMap, name: str) -> isl.UnionMap:
+    return union_of_maps(m for m in maps_of(union) if m.get_tuple_name(isl.dim_type.in_) == name)
+
+
+def _is_original(lowered: Lowered, name: str) -> bool:
+    return name not in lowered.made

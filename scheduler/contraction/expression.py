@@ -1,0 +1,131 @@
+"""A statement's expression split by what its operands depend on: what a register tile needs of it.
+
+An instance updates a cell by values of its row, of its column, and of nothing but the reduction loop and constants. Each maximal subexpression
+of one kind is computed once for all instances that share it, when operands are packed, in the C type and the order of operations that it has
+in the statement: results stay bit-identical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pycparser import c_ast
+
+from scopt.isl_utils import IN
+from scopt.model import CType, Operation, Scop, Statement
+from scopt.scheduler.linear import subscript_rows
+
+CELL = "cell"
+_ARITHMETIC = ("+", "-", "*", "/")
+# Of two operands' kinds, the one that their value has.
+_MOST_SPECIFIC = ("row", "column", "reduction", "scalar")
+_ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=")
+
+
+def split(scop: Scop, statement: Statement, cell: c_ast.ArrayRef, row: int, column: int, reduction: int) -> Operation | None:
+    """The statement ``cell op= expression`` as an operation; None if it has another form, operands of several types, or an operand that
+    depends on row and column.
+
+    row, column, reduction: positions of iterators.
+    """
+    body = statement.body
+    if not isinstance(body, c_ast.Assignment) or body.op not in _ASSIGNMENTS or body.lvalue is not cell:
+        return None
+    ctype = scop.arrays[next(a.array for a in statement.accesses if a.node is cell)].type
+    if not ctype.floating or ctype.spelling not in ("double", "float") or ctype.volatile or ctype.atomic:
+        return None
+    splitter = _Splitter(scop, statement, cell, ctype, {row: "row", column: "column"}, reduction)
+    try:
+        value = splitter.visit(body.rvalue)
+        expression = splitter.operand(value)
+    except _Other:
+        return None
+    if body.op == "=" and not splitter.reads_cell:
+        return None
+    if not splitter.found["row"] or not splitter.found["column"]:
+        return None
+    rows, columns, scalars = (tuple(splitter.found[kind]) for kind in ("row", "column", "scalar"))
+    return Operation(body.op, expression, rows, columns, scalars, ctype)
+
+
+class _Other(Exception):
+    """The expression isn't one that a register tile can compute."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A subexpression. kind: what it depends on: "row", "column", only the "reduction", a "scalar" on none; "tile": put together from several."""
+
+    node: c_ast.Node
+    kind: str
+
+
+@dataclass(slots=True)
+class _Splitter:
+    scop: Scop
+    statement: Statement
+    cell: c_ast.ArrayRef
+    type: CType
+    roles: Mapping[int, str]
+    reduction: int
+    found: dict[str, list[c_ast.Node]] = field(default_factory=lambda: {"row": [], "column": [], "scalar": []})
+    reads_cell: bool = False
+
+    def visit(self, n: c_ast.Node) -> _Value:
+        match n:
+            case c_ast.Constant():
+                self.check_constant(n)
+                return _Value(n, "scalar")
+            case c_ast.ID() | c_ast.ArrayRef():
+                return self.reference(n)
+            case c_ast.UnaryOp(op="-" | "+" as op, expr=inner):
+                value = self.visit(inner)
+                if value.kind != "tile":
+                    return _Value(n, value.kind)
+                return _Value(c_ast.UnaryOp(op, value.node), "tile")
+            case c_ast.BinaryOp(op=op, left=left, right=right) if op in _ARITHMETIC:
+                a, b = self.visit(left), self.visit(right)
+                kinds = {a.kind, b.kind}
+                if kinds <= {"row", "reduction", "scalar"} or kinds <= {"column", "reduction", "scalar"}:
+                    return _Value(n, next(kind for kind in _MOST_SPECIFIC if kind in kinds))
+                return _Value(c_ast.BinaryOp(op, self.operand(a), self.operand(b)), "tile")
+        raise _Other
+
+    def operand(self, value: _Value) -> c_ast.Node:
+        """The name of a subexpression that is complete."""
+        if value.kind == "tile":
+            return value.node
+        if isinstance(value.node, c_ast.Constant):
+            return value.node
+        # what only the reduction loop moves is a row's value that all rows share
+        kind = "row" if value.kind == "reduction" else value.kind
+        self.found[kind].append(value.node)
+        return c_ast.ID(f"{kind}{len(self.found[kind]) - 1}")
+
+    def check_constant(self, n: c_ast.Constant) -> None:
+        if n.type not in ("int", self.type.spelling):
+            raise _Other
+
+    def reference(self, n: c_ast.Node) -> _Value:
+        access = next((a for a in self.statement.accesses if a.node is n and a.kind == "read"), None)
+        if access is None or self.scop.arrays[access.array].type.spelling != self.type.spelling:
+            raise _Other  # an iterator's or a parameter's value, or another type
+        rows = subscript_rows(access.relation)
+        if rows is None:
+            raise _Other
+        moved = {k for row in rows for k in range(access.relation.dim(IN)) if row[k]}
+        roles = {self.roles[k] for k in moved if k in self.roles}
+        if len(roles) == 2:
+            return self.own_cell(n)
+        if roles:
+            return _Value(n, roles.pop())
+        return _Value(n, "reduction" if self.reduction in moved else "scalar")
+
+    def own_cell(self, n: c_ast.Node) -> _Value:
+        write = next(a for a in self.statement.accesses if a.node is self.cell and a.is_write)
+        read = next(a for a in self.statement.accesses if a.node is n and a.kind == "read")
+        if read.array != write.array or not read.relation.is_equal(write.relation):
+            raise _Other
+        self.reads_cell = True
+        return _Value(c_ast.ID(CELL), "tile")

@@ -1,0 +1,136 @@
+"""Random statements of the shape of contractions: transformed with register tiles, compiled, run at many sizes, compared bit by bit."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from scopt import pipeline
+from scopt.options import Options
+
+# Below, at and above multiples of register tiles, blocks and tiles.
+SIZES = (0, 1, 7, 8, 23, 24, 25, 48, 50, 97, 131, 269)
+FLAGS = ("-O1", "-ffp-contract=off", "-w")
+
+PROGRAM = Template("""\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kernel(int n, int m, int p, $type alpha, $type A[n + 44][n + 44], $type B[n + 44][n + 44], $type C[n + 44][n + 44]) {
+#pragma scop
+$body
+#pragma endscop
+}
+
+static void fill(int cells, $type *a, int seed) {
+  for (int c = 0; c < cells; c++)
+    a[c] = (($type)((c * 37 + seed * 11) % 101) - 50) / 64 + (c % 7 == seed ? 1 : 0);
+}
+
+int main(int argc, char **argv) {
+  for (int k = 1; k < argc; k++) {
+    int n = atoi(argv[k]), cells = (n + 44) * (n + 44);
+    $type *arrays[3];
+    unsigned long hash = 5381;
+    for (int a = 0; a < 3; a++) fill(cells, arrays[a] = malloc(cells * sizeof($type)), a + 1);
+    kernel(n, n > 3 ? n - 3 : 0, n / 2, 0.75, (void *)arrays[0], (void *)arrays[1], (void *)arrays[2]);
+    for (int a = 0; a < 3; a++) {
+      unsigned char *bytes = (unsigned char *)arrays[a];
+      for (size_t b = 0; b < cells * sizeof($type); b++) hash = hash * 33 + bytes[b];
+      free(arrays[a]);
+    }
+    printf("%d %lu\\n", n, hash);
+  }
+}
+""")
+
+# From one array that isn't written, the column's operand may be read either way round.
+ROWS = ("A[i][k]", "A[k][i]", "A[i + 1][k + 2]", "alpha * A[i][k]", "(A[i][k] - A[k][i])")
+COLUMNS = ("B[k][j]", "B[j][k]", "B[k + 1][j]", "B[k][j] * 0.5", "A[k][j]", "A[j][k]")
+UPDATES = (
+    "C[{i}][{j}] += {row} * {column};", "C[{i}][{j}] -= {row} * {column};", "C[{i}][{j}] = {column} * {row} + C[{i}][{j}];",
+    "C[{i}][{j}] = C[{i}][{j}] * {row} - {column};", "C[{i}][{j}] += {row} * {column} + A[j][k] * B[i][k];", "C[{i}][{j}] += alpha * {row} * {column};",
+)  # fmt: skip
+I_RANGES = ("i = 0; i < n", "i = 2; i < m", "i = 1; i <= p")
+J_RANGES = ("j = 0; j < n", "j = 0; j <= i", "j = i; j < n", "j = 3; j < m", "j = i + 1; j < n")
+K_RANGES = ("k = 0; k < n", "k = 0; k < i", "k = i + 1; k < n", "k = p; k < n", "k = 0; k < 40", "k = i; k < m")
+BEFORE = ("", "C[i][j] = 0;", "C[i][j] *= alpha;")
+# The operands are cells that others of the statement's instances have updated.
+IN_PLACE = (
+    "for (int k = 0; k < n; k++) for (int i = k + 1; i < n; i++) { C[i][k] *= 0.25; for (int j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }",
+    "for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++) for (int k = 0; k < j; k++) C[i][j] -= C[i][k] * C[j][k]; C[i][i] += 1; }",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = i + 1; k < n; k++) C[i][j] += A[k][i] * C[k][j];",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) C[i][j] += C[i][k] * B[k][j];",
+    "for (int k = 0; k < n; k++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) C[i][j] -= C[i][k] * C[k][j];",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """body: of the function. type: of all elements."""
+
+    body: str
+    type: str
+
+    @property
+    def text(self) -> str:
+        return PROGRAM.substitute(type=self.type, body=self.body)
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> Source:
+    """One nest, or one that updates its operands."""
+    kind = draw(st.sampled_from(("double", "double", "float")))
+    if draw(st.integers(0, 4)) == 0:
+        return Source(draw(st.sampled_from(IN_PLACE)), kind)
+    i, j = draw(st.sampled_from((("i", "j"), ("i + 1", "j"), ("i", "j + 3"))))
+    update = draw(st.sampled_from(UPDATES)).format(i=i, j=j, row=draw(st.sampled_from(ROWS)), column=draw(st.sampled_from(COLUMNS)))
+    ranges = {name: draw(st.sampled_from(among)) for name, among in (("i", I_RANGES), ("j", J_RANGES), ("k", K_RANGES))}
+    orders = [order for order in itertools.permutations("ijk") if _bounds_are_known(order, ranges)]
+    order = draw(st.sampled_from(orders))
+    loops = {name: f"for (int {ranges[name]}; {name}++)" for name in order}
+    before = draw(st.sampled_from(BEFORE)) if order[2] == "k" else ""
+    if before:
+        return Source(f"{loops[order[0]]} {loops[order[1]]} {{ {before} {loops['k']} {update} }}", kind)
+    return Source(f"{' '.join(loops[name] for name in order)} {update}", kind)
+
+
+def _bounds_are_known(order: tuple[str, ...], ranges: dict[str, str]) -> bool:
+    """Whether the loop over i is outside of those whose bounds it is in."""
+    return all("i" not in ranges[name].replace("int", "") or order.index("i") < order.index(name) for name in "jk")
+
+
+def outputs(source: str, cc: str, folder: Path) -> str:
+    path = folder / "program.c"
+    path.write_text(source)
+    command = [cc, *FLAGS, "-fopenmp", str(path), "-o", str(folder / "program"), "-lm"]
+    compiled = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert compiled.returncode == 0, compiled.stderr
+    environment = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+    sizes = [str(size) for size in SIZES]
+    return subprocess.run([str(folder / "program"), *sizes], capture_output=True, text=True, timeout=60, check=True, env=environment).stdout
+
+
+@seed(20)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(source=sources())
+def test_contractions_compute_the_same(source: Source, cc: str, tmp_path: Path) -> None:
+    result = pipeline.optimize(source.text.encode(), Options(budget=60.0), file="program.c")
+    assert [remark.text() for remark in result.remarks if remark.kind == "missed"] == []
+    assert outputs(result.text.decode(), cc, tmp_path) == outputs(source.text, cc, tmp_path)
+
+
+@pytest.mark.parametrize("body", IN_PLACE)
+def test_updates_of_operands(body: str, cc: str, tmp_path: Path) -> None:
+    source = Source(body, "double").text
+    result = pipeline.optimize(source.encode(), Options(budget=60.0), file="program.c")
+    assert outputs(result.text.decode(), cc, tmp_path) == outputs(source, cc, tmp_path)
