@@ -78,14 +78,15 @@ def with_properties(scop: Scop, dependences: Ordered, tree: isl.Schedule) -> isl
     all its active distances are zero, private arrays apart.
     """
     node = tree.get_root()
-    return _descend(node, scop, dependences).get_schedule()
+    return with_properties_below(scop, dependences, node).get_schedule()
 
 
-def _descend(node: isl.ScheduleNode, scop: Scop, dependences: Ordered) -> isl.ScheduleNode:
+def with_properties_below(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """The same for the bands of a subtree."""
     if node.get_type() == _BAND:
         node = _split_band(node, dependences)
     for position in range(node.n_children()):
-        node = _descend(node.child(position), scop, dependences).parent()
+        node = with_properties_below(scop, dependences, node.child(position)).parent()
     return node
 
 

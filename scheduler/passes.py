@@ -14,14 +14,14 @@ from scopt.isl_utils import sets_of
 from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, RegisterTiling, Scop, TileShape
 from scopt.options import Options
 from scopt.scheduler import shapes_tiles
-from scopt.scheduler.bands import Ordered, active, distances, is_coincident, nonnegative, ordered, private_arrays, with_properties, zero
+from scopt.scheduler.bands import Ordered, active, distances, is_coincident, nonnegative, ordered, private_arrays, with_properties, with_properties_below, zero
 from scopt.scheduler.contraction.recognize import contraction_of
 from scopt.scheduler.contraction.tiles import CONTRACTION_TILE, pure_tiling, register_bands, register_tiling
 from scopt.scheduler.diamond import tile_shape
 from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.restructure import distributable, has_inner_bands, leaf_parts, reordered, sequence_of, topological
-from scopt.scheduler.sinking import sink_loops
+from scopt.scheduler.sinking import sink_loops, sunk
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
 from scopt.scheduler.tiling import (
     DEFAULT_TILE,
@@ -54,7 +54,7 @@ def apply_passes(
     """
     dependences = ordered(scop, deps)
     tree = with_properties(scop, dependences, tree)
-    tree = with_properties(scop, dependences, sink_loops(scop, dependences, tree))
+    tree = with_properties(scop, dependences, sink_loops(scop, dependences, tree, tile=options.tile and options.parallel))
     passes = _Passes(scop, dependences, options, loops)
     if options.fusion == "auto":
         tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
@@ -134,6 +134,7 @@ class _Passes:
             levels = 1
         if skew:
             node = wavefront(node, 2)
+            node = self.with_sunk_points(node)
         if levels:
             node = atomic(atomic(node).child(0)).parent()
         node = self.below(node, levels, parallel_above or chosen is not None or skew)
@@ -142,6 +143,11 @@ class _Passes:
         elif skew:
             node = self.marked(node, 1, LoopMark(parallel=True, private=private))
         return node
+
+    def with_sunk_points(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """A tile band whose point band's last member is sunk, where that gains."""
+        points = sunk(self.scop, self.dependences, node.child(0))
+        return node if points is None else with_properties_below(self.scop, self.dependences, points).parent()
 
     def below(self, node: isl.ScheduleNode, levels: int, parallel_above: bool) -> isl.ScheduleNode:
         """Visit what lies below a band and, if it was tiled, below its point band; returns the band."""

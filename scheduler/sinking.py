@@ -27,12 +27,15 @@ class _Part:
     groups: tuple[isl.UnionSet, ...]
 
 
-def sink_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule) -> isl.Schedule:
-    """Sink the last member of every band with bands below where that is legal and gains. Flags of the result have to be recomputed."""
+def sink_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule, *, tile: bool) -> isl.Schedule:
+    """Sink the last member of every band with bands below where that is legal and gains. Flags of the result have to be recomputed.
+
+    tile: bands that are going to be tiled in wavefronts are left: what sinks there is the loop inside a tile.
+    """
 
     def descend(node: isl.ScheduleNode) -> isl.ScheduleNode:
-        if node.get_type() == _TYPE.band and has_inner_bands(node):
-            node = _sunk(scop, dependences, node) or node
+        if node.get_type() == _TYPE.band and has_inner_bands(node) and not (tile and waits_for_tiles(node)):
+            node = sunk(scop, dependences, node) or node
         for position in range(node.n_children()):
             node = descend(node.child(position)).parent()
         return node
@@ -40,7 +43,14 @@ def sink_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule) -> isl.Sche
     return descend(tree.get_root()).get_schedule()
 
 
-def _sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+def waits_for_tiles(node: isl.ScheduleNode) -> bool:
+    """Whether only wavefronts of tiles make a band parallel."""
+    width = node.band_n_member()
+    return width >= 2 and bool(node.band_get_permutable()) and not any(node.band_member_get_coincident(k) for k in range(width))
+
+
+def sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+    """The band without its last member, which is sunk; None where that is illegal or gains nothing."""
     members = node.band_n_member()
     parts = _parts(node.child(0))
     if members < 2 or parts is None:

@@ -1,0 +1,92 @@
+"""Register tiles: how a contraction is cut, what the code looks like, and that the checks see what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+import pytest
+
+from scopt.astgen.build import build
+from scopt.astgen.emit_c import emit
+from scopt.astgen.readback import check_coverage, nest_to_schedule
+from scopt.astgen.registers.check import check_packs
+from scopt.astgen.registers.lower import Lowered, lower
+from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, without_choices
+from scopt.diagnostics import InternalError
+from scopt.frontend.dependences import dependences
+from scopt.isl_utils import compact
+from scopt.model import LoopNest, Scop
+from scopt.options import Options
+from scopt.scheduler import get_scheduler
+from scopt.scheduler.passes import apply_passes
+from scopt.verify import check_order
+from tests.sources import scop_of
+
+MATRICES = "int n, double A[99][99], double B[99][99], double C[99][99]"
+PRODUCT = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j];"
+FACTORIZATION = """for (k = 0; k < n; k++) for (i = k + 1; i < n; i++) { C[i][k] /= C[k][k];
+ for (j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }"""
+
+
+def lowered(body: str) -> tuple[Scop, Lowered, LoopNest]:
+    scop = scop_of(body, MATRICES)
+    deps = dependences(scop)
+    marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options()).tree, Options())
+    assert marked.tilings
+    result = lower(scop, marked)
+    return scop, result, with_choices(result, build(result.scop, result.schedule))
+
+
+@pytest.mark.parametrize("body", [PRODUCT, FACTORIZATION], ids=["product", "factorization"])
+def test_each_instance_runs_once_and_in_order(body: str) -> None:
+    scop, result, nest = lowered(body)
+    raw = nest_to_schedule(scop, without_choices(result, nest))
+    read = with_instances(result, raw)
+    check_coverage(scop, read)
+    check_order(scop, dependences(scop), read.schedule)
+    check_packs(scop, result, raw, read)
+
+
+def test_operands_that_are_packed_too_early_are_seen() -> None:
+    """The instances of later steps are said to use what was packed for the first ones."""
+    scop, result, nest = lowered(FACTORIZATION)
+    raw = nest_to_schedule(scop, without_choices(result, nest))
+    read = with_instances(result, raw)
+    rows = next(pack for pack in result.packs if "_rows" in pack.name)
+    first = isl.Map.from_domain_and_range(rows.instances.domain(), rows.instances.range().lexmin())
+    with pytest.raises(InternalError, match="copies an operand at the wrong time"):
+        check_packs(scop, replace(result, packs=(replace(rows, instances=first),)), raw, read)
+
+
+def test_a_tile_is_one_call_and_partial_ones_work_on_a_copy() -> None:
+    _, result, nest = lowered(PRODUCT)
+    text = emit(result.scop, with_kernel_calls(result, nest)).text
+    (kernel,) = result.kernels
+    calls = [line.strip() for line in text.splitlines() if kernel.name in line]
+    assert len(calls) == 2
+    assert "&C[" in calls[0]
+    assert "C_tile" in calls[1]
+    assert "it + 8 <= n" in text
+    assert text.count("pragma omp parallel for") == 1
+    assert "private(A_rows, B_columns, C_tile)" in text
+
+
+def test_the_kernel_has_a_form_for_every_compiler() -> None:
+    _, result, _ = lowered(PRODUCT)
+    text = result.kernels[0].text
+    assert text.count("#if") == text.count("#endif")
+    assert "vector_size" in text
+    assert "cell[i * length + j] += row0[k * 8 + i] * column0[k * 24 + j];" in text
+    # 8 rows of 3 vectors each, and 4 of them where there are fewer registers
+    assert text.count(" += x7_0 * y0_2;") == 1
+    assert text.count(" += x3_0 * y0_2;") == 2
+
+
+def test_unions_of_pieces_become_conjunctions() -> None:
+    pieces = isl.Set("[n] -> { [i, j, k] : 0 <= k and j < i < n and k < 4*floor(j/4); [i, j, k] : 0 <= k and i <= j < n and k < 4*floor(i/4) }")
+    assert compact(pieces).n_basic_set() == 1
+    assert compact(pieces).is_equal(pieces)
+    apart = isl.Set("{ [i] : 0 <= i < 3; [i] : 5 <= i < 8 }")
+    assert compact(apart).is_equal(apart)
+    assert compact(apart).n_basic_set() == 2

@@ -1,0 +1,142 @@
+"""What counts as a contraction, how its operands are split, which instances' operands may be packed, what expansion makes of others."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+from pycparser.c_generator import CGenerator
+
+from scopt.frontend.dependences import dependences
+from scopt.isl_utils import walk
+from scopt.model import Contraction, Scop
+from scopt.options import Options
+from scopt.scheduler import get_scheduler
+from scopt.scheduler.bands import ordered, with_properties
+from scopt.scheduler.contraction.recognize import contraction_of, pure_part, shape_of
+from scopt.scheduler.contraction.tiles import register_tiling
+from scopt.scheduler.expansion import expand
+from tests.sources import scop_of
+
+MATRICES = "int n, int m, double A[99][99], double B[99][99], double C[99][99], double a, float F[99][99], int K[99][99], int L[99][99]"
+LOOPS = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++)"
+
+
+def band(scop: Scop) -> isl.ScheduleNode:
+    """The first band of three members."""
+    deps = dependences(scop)
+    tree = with_properties(scop, ordered(scop, deps), get_scheduler("pluto").schedule(scop, deps, Options()).tree)
+    return next(n for n in walk(tree.get_root()) if n.get_type() == isl.schedule_node_type.band and n.band_n_member() == 3)
+
+
+def found(statement: str) -> Contraction | None:
+    scop = scop_of(f"{LOOPS} {statement}", MATRICES)
+    return contraction_of(scop, band(scop))
+
+
+@pytest.mark.parametrize(
+    ("statement", "update", "rows", "columns", "scalars"),
+    [
+        ("C[i][j] += A[i][k] * B[k][j];", "+= row0 * column0", ["A[i][k]"], ["B[k][j]"], []),
+        ("C[i][j] -= a * A[k][i] * B[j][k];", "-= row0 * column0", ["(a * A[k][i])"], ["B[j][k]"], []),
+        ("C[i][j] = C[i][j] + A[i][k] * B[k][j] * a;", "= (cell + ((row0 * column0) * scalar0))", ["A[i][k]"], ["B[k][j]"], ["a"]),
+        ("C[i][j] += A[i][k] * B[j][k] + B[i][k] * A[j][k];", "+= (row0 * column0) + (row1 * column1)", ["A[i][k]", "B[i][k]"],
+         ["B[j][k]", "A[j][k]"], []),
+        ("C[i][j] *= (A[i][k] - A[k][i]) / B[k][j];", "*= row0 / column0", ["(A[i][k] - A[k][i])"], ["B[k][j]"], []),
+    ],
+)  # fmt: skip
+def test_operands_are_split_by_what_they_depend_on(statement: str, update: str, rows: list[str], columns: list[str], scalars: list[str]) -> None:
+    contraction = found(statement)
+    assert contraction is not None
+    operation, text = contraction.operation, CGenerator().visit
+    assert (contraction.row, contraction.column, contraction.reduction) == (0, 1, 2)
+    assert f"{operation.op} {text(operation.expression)}".replace("(", "").replace(")", "") == update.replace("(", "").replace(")", "")
+    kinds = (operation.rows, operation.columns, operation.scalars)
+    assert [[text(node).strip("()") for node in kind] for kind in kinds] == [[one.strip("()") for one in kind] for kind in (rows, columns, scalars)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "C[i][j] = A[i][k] * B[k][j];",  # nothing accumulates
+        "C[i][j] += A[i][j] * B[k][j];",  # an operand of row and column
+        "C[i][j] += A[i][k];",  # no column
+        "C[i][j] += F[i][k] * B[k][j];",  # two types
+        "K[i][j] += L[i][k] * L[k][j];",  # integers
+        "C[i][j] += A[i][k] * k * B[k][j];",  # an iterator's value
+        "C[i + j][j] += A[i][k] * B[k][j];",  # the column moves two subscripts
+        "C[j][i] += A[k][i] * (A[k][j] > 0 ? 1.0 : 2.0);",  # not arithmetic
+    ],
+)
+def test_other_statements_are_not_contractions(statement: str) -> None:
+    assert found(statement) is None
+
+
+def test_statements_that_do_the_same_are_one_contraction() -> None:
+    scop = scop_of(
+        "for (k = 0; k < n; k++) for (i = 0; i < n; i++) { for (j = 0; j < i; j++) C[i][j] += A[i][k] * B[k][j];"
+        " for (j = i; j < n; j++) C[i][j] += A[i][k] * B[k][j]; }", MATRICES,
+    )  # fmt: skip
+    contraction = contraction_of(scop, band(scop))
+    assert contraction is not None
+    assert contraction.statements == ("S0", "S1")
+
+
+@pytest.mark.parametrize(("operand", "packed"), [("A[i][k]", True), ("C[i + n][k]", True), ("C[i + 1][k + 1]", False)])
+def test_operands_that_are_updated_are_not_packed(operand: str, packed: bool) -> None:
+    nest = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = i + 1; k < n; k++)"
+    scop = scop_of(f"{nest} C[i][j] += {operand} * B[k][j];", MATRICES)
+    node = band(scop)
+    assert (register_tiling(scop, node, Options()) is not None) == packed
+    assert register_tiling(scop, node, Options(register_tile=False)) is None
+    assert register_tiling(scop, node, Options(tile_sizes=(8,))) is None
+
+
+def test_the_pure_part_of_a_factorization() -> None:
+    """Steps of earlier tiles, for rows and columns of later ones: their operands are finished when the tile begins."""
+    scop = scop_of(
+        "for (k = 0; k < n; k++) for (i = k + 1; i < n; i++) { C[i][k] /= C[k][k];"
+        " for (j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }", MATRICES,
+    )  # fmt: skip
+    deps = ordered(scop, dependences(scop))
+    node = band(scop)
+    contraction = contraction_of(scop, node)
+    assert contraction is not None
+    partial = node.band_get_partial_schedule()
+    tiles = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(0).scale_down_val(isl.Val(4)).floor())
+    for k in (1, 2):
+        tiles = tiles.flat_range_product(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k).scale_down_val(isl.Val(4)).floor()))
+    within = node.insert_partial_schedule(tiles).child(0)
+    pure = pure_part(scop, deps, within, contraction, tiles, first=False)
+    assert pure.is_equal(isl.UnionSet("[n] -> { S1[k, i, j] : 0 <= k and i < n and j < n and 4*floor(i/4) > k and 4*floor(j/4) > k }"))
+
+
+def test_expansion_makes_contractions() -> None:
+    """A row that is collected anew for each i, as a cell for each i."""
+    scop = scop_of(
+        "for (i = 0; i < n; i++) { for (j = 0; j < n; j++) x[j] = 0;"
+        " for (k = 0; k < n; k++) for (j = 0; j < n; j++) x[j] += A[i][k] * B[k][j]; for (j = 0; j < n; j++) C[i][j] = x[j]; }",
+        MATRICES + ", double *x",
+    )  # fmt: skip
+    expansion = expand(scop, dependences(scop))
+    assert expansion is not None
+    assert {name: len(sizes) for name, sizes in expansion.extents.items()} == {"x_all": 2}
+    assert shape_of(expansion.scop, expansion.scop.statement("S1")) is not None
+    # what x holds in the end is copied back, by the last i alone
+    (copy,) = [s for s in expansion.scop.statements if s.name.endswith("_last")]
+    assert copy.domain.is_equal(isl.Set(f"[n] -> {{ {copy.name}[i, j] : n > 0 and i = n - 1 and 0 <= j < n }}"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # what was there before is read
+        "for (i = 0; i < n; i++) { for (k = 0; k < n; k++) for (j = 0; j < n; j++) x[j] += A[i][k] * B[k][j]; for (j = 0; j < n; j++) C[i][j] = x[j]; }",
+        # values cross the outer loop
+        "for (i = 0; i < n; i++) { if (i == 0) for (j = 0; j < n; j++) x[j] = 0; for (k = 0; k < n; k++) for (j = 0; j < n; j++) x[j] += A[i][k] * B[k][j]; }",
+        # no contraction comes of it
+        "for (i = 0; i < n; i++) { x[0] = A[i][0]; for (j = 0; j < n; j++) C[i][j] = x[0]; }",
+    ],
+)
+def test_nothing_is_expanded_elsewhere(body: str) -> None:
+    scop = scop_of(body, MATRICES + ", double *x")
+    assert expand(scop, dependences(scop)) is None
