@@ -15,7 +15,7 @@ INCLUDE = "#include <stdlib.h>"
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """One array. declaration: with its initializer. helpers: that it calls."""
+    """One array. declaration: with its initializer, and with what that needs. helpers: that it calls."""
 
     name: str
     declaration: str
@@ -44,7 +44,7 @@ def with_allocations(needed: tuple[Allocation, ...], text: str, original: str) -
     if not needed:
         return text
     lines = ["{"]
-    lines += [f"  {one.declaration}" for one in needed]
+    lines += [f"  {line}" for one in needed for line in one.declaration.split("\n")]
     lines += [f"  if ({' && '.join(one.name for one in needed)}) {{", textwrap.indent(text.rstrip("\n"), "    "), "  } else {"]
     lines += [textwrap.indent(textwrap.dedent(original).rstrip("\n"), "    "), "  }"]
     lines += [f"  free({one.name});" for one in needed]

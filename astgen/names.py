@@ -106,7 +106,7 @@ def _unskewed(iterator: str, call: Call, statements: _Statements) -> Iterator[st
 def _skewed(iterator: str, call: Call, statements: _Statements) -> Iterator[str]:
     """The first original iterator that follows the loop's iterator, if the others stand still."""
     for original, arg in zip(statements.iterators[call.statement], call.args, strict=True):
-        if linear(arg)[0].get(Name(iterator)) == 1:
+        if linear(arg)[0].get(Name(iterator)) == 1 and not original.startswith("$"):
             yield original
             return
 

@@ -23,6 +23,7 @@ from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.restructure import distributable, has_inner_bands, leaf_parts, reordered, sequence_of, topological
 from scopt.scheduler.sinking import sink_loops, sunk
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
+from scopt.scheduler.sweeps import Strips, with_sweeps
 from scopt.scheduler.tiling import (
     DEFAULT_TILE,
     DEFAULT_VECTOR_TILE,
@@ -58,8 +59,10 @@ def apply_passes(
     passes = _Passes(scop, dependences, options, loops)
     if options.fusion == "auto":
         tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
-    node = passes.visit(tree.get_root(), parallel_above=not options.parallel)
-    return MarkedSchedule(node.get_schedule(), dict(passes.marks), tuple(passes.shapes), dict(passes.tilings))
+    strips = with_sweeps(scop, deps, dependences, tree, options) if not loops else Strips(tree)
+    passes.marks.update(strips.marks)
+    node = passes.visit(strips.tree.get_root(), parallel_above=not options.parallel)
+    return MarkedSchedule(node.get_schedule(), dict(passes.marks), tuple(passes.shapes), dict(passes.tilings), strips.sweeps)
 
 
 
@@ -103,6 +106,8 @@ class _Passes:
 
     def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
         """Transform the subtree; returns the node at the same place."""
+        if node.get_type() == isl.schedule_node_type.mark:
+            return node  # finished
         if node.get_type() != _BAND:
             for position in range(node.n_children()):
                 node = self.visit(node.child(position), parallel_above).parent()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass
 
 import islpy as isl
@@ -87,3 +88,13 @@ def first_member(band: Band) -> tuple[isl.UnionPwAff, Tree]:
     """A band's first member, and what is left without it."""
     members = [band.partial.get_at(k) for k in range(band.width)]
     return members[0], Band(joined(members[1:]), band.body) if members[1:] else band.body
+
+
+def nested(members: SequenceOf[isl.UnionPwAff], body: Tree) -> Tree:
+    """A band with some members around a tree; the tree itself without members."""
+    return Band(joined(members), body) if members else body
+
+
+def has_bands(tree: Tree) -> bool:
+    """Whether there is a loop in a tree."""
+    return isinstance(tree, Band) or (isinstance(tree, Sequence) and any(has_bands(part) for part in tree.parts))

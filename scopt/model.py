@@ -424,15 +424,49 @@ class RegisterTiling:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RowBuffer:
+    """Where a strip of rows keeps an array's cells: ``array[…][row + offset][…]`` in ``buffer[…][…][row - strip + offset - first]``, where
+    `strip` is the strip's first row.
+
+    dimension: the subscript that is the row. first: the least offset; spread: by how much the largest one exceeds it.
+    extents: of the array's dimensions, as far as the strips' references reach.
+    """
+
+    array: str
+    dimension: int
+    first: int
+    spread: int
+    extents: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """Nests whose rows run in strips, a vector loop over the rows of a strip innermost.
+
+    lane: the row of each instance of `statements`, an iterator up to a constant. first: row of the first strip, count: rows of a strip.
+    buffers: of arrays whose cells of neighbouring rows are apart. scalars: private ones that get a cell a row.
+    """
+
+    statements: tuple[str, ...]
+    lane: isl.UnionPwAff
+    first: int
+    count: int
+    buffers: tuple[RowBuffer, ...]
+    scalars: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class MarkedSchedule:
     """A schedule tree with marks: a mark node named by a key of `marks` stands right above a band with one member and says what the loops
     that this band becomes are. shapes: of the tiles of wavefronts, where they are not the bands' members.
     tilings: by a key that three marks name, from the outside in: ``rows:key`` stands below the loops over blocks of rows and of steps,
       ``columns:key`` below the loop over register tiles' columns, ``tile:key`` below the one over their rows; the band over a tile's instances
       follows.
+    sweeps: by the name of a mark that stands right below the loop over strips.
     """
 
     tree: isl.Schedule
     marks: Mapping[str, LoopMark]
     shapes: tuple[TileShape, ...] = ()
     tilings: Mapping[str, RegisterTiling] = field(default_factory=dict)
+    sweeps: Mapping[str, Sweep] = field(default_factory=dict)

@@ -18,6 +18,8 @@ from scopt.astgen.registers.check import check_packs
 from scopt.astgen.registers.lower import lower
 from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, without_choices
 from scopt.astgen.reparse import check_printed
+from scopt.astgen.sweeps.check import apart, check_copies, originals
+from scopt.astgen.sweeps.lower import lower_sweeps
 from scopt.astgen.work import add_work_guards
 from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
 from scopt.explain import explain
@@ -77,6 +79,7 @@ class _Generated:
     nest: LoopNest
     emitted: Emitted
     remarks: tuple[Remark, ...] = ()
+    allocations: tuple[Allocation, ...] = ()
 
 
 def transform(tu: TranslationUnit, region: Region, number: int, options: Options, given: ScheduleDocument | None = None) -> Outcome:
@@ -106,7 +109,7 @@ def transform(tu: TranslationUnit, region: Region, number: int, options: Options
 
 def _with_memory(outcome: Outcome, expansion: Expansion) -> Outcome:
     """The outcome with the expanded arrays' memory."""
-    needed = allocations(expansion.scop, expansion.extents)
+    needed = (*allocations(expansion.scop, expansion.extents), *outcome.allocations)
     helpers = (*outcome.helpers, *(helper for one in needed for helper in one.helpers))
     return replace(outcome, allocations=needed, helpers=helpers, definitions=(INCLUDE, *outcome.definitions))
 
@@ -153,9 +156,9 @@ def _transform(
         explanation = _explanation(scop, deps, made) if options.explain else ""
     return Outcome(
         made.emitted.text,
-        made.emitted.helpers,
+        (*made.emitted.helpers, *(helper for one in made.allocations for helper in one.helpers)),
         made.emitted.definitions,
-        (),
+        made.allocations,
         tuple(remarks),
         str(made.marked.tree.get_root()),
         clock.seconds,
@@ -199,10 +202,12 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
         marked = apply_passes(scop, deps, proposed.tree, options, guide.loops)
     if options.verify != "off":
         with clock("verify schedule"):
-            check_order(scop, deps, marked.tree.get_map())
-            check_marks(scop, deps, marked)
+            rows_apart = apart(scop, deps, marked)
+            check_order(scop, rows_apart, marked.tree.get_map())
+            check_marks(scop, rows_apart, marked)
     with clock("generate"):
-        lowered = lower(scop, marked)
+        swept = lower_sweeps(scop, deps, marked)
+        lowered = lower(swept.scop, swept.schedule)
         nest = add_work_guards(lowered.scop, with_choices(lowered, build(lowered.scop, lowered.schedule)), lowered.weights)
         if not guide.loops:
             nest = drop_small_loops(scop, nest)
@@ -211,17 +216,19 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
         with clock("verify loops"):
             raw = nest_to_schedule(scop, without_choices(lowered, nest))
             read = with_instances(lowered, raw)
+            check_copies(swept, read)
+            read = originals(swept, read)
             check_coverage(scop, read)
             loops = [ParallelDim(loop.dimension, loop.statements, loop.mark.private) for loop in read.loops]
-            check_order(scop, deps, read.schedule, loops)
+            check_order(scop, rows_apart, read.schedule, loops)
             check_packs(scop, lowered, raw, read)
     with clock("print"):
         nest = with_kernel_calls(lowered, nest)
-        emitted = emit(lowered.scop, nest, definitions=tuple(kernel.text for kernel in lowered.kernels))
+        emitted = emit(lowered.scop, nest, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
     if options.verify == "full":
         with clock("verify text"):
             check_printed(lowered.scop, nest, emitted)
-    return _Generated(proposed.tree, marked, nest, emitted, proposed.remarks)
+    return _Generated(proposed.tree, marked, nest, emitted, proposed.remarks, swept.allocations)
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:

@@ -1,0 +1,1 @@
+"""Strips of rows: buffers, copies, and what shows that they are right."""

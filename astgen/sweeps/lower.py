@@ -1,0 +1,282 @@
+"""Strips of rows as loops over statements that use buffers, with copies before and after.
+
+A strip of a `Sweep` runs in this order: the thread's own buffers are chosen; cells that the strip reads before it has written them are copied in;
+the statements; cells whose values are used outside the strip, or are left at the end of the region, are copied out. No dependence leads from one
+row to another, so that nobody else looks at the cells of a strip in the meantime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from scopt.astgen.allocation import Allocation
+from scopt.astgen.sweeps.statements import Names, Storage, copied, renamed, thread_choice
+from scopt.isl_utils import IN, OUT, SET, joined, maps_of, sets_of, union_of_maps
+from scopt.model import Access, Dependences, LoopMark, MarkedSchedule, RowBuffer, Scop, Statement, Sweep
+
+_TYPE = isl.schedule_node_type
+# Cells of a row that are copied before the next row's: some lines, while what they are scattered to stays in the first cache.
+COPIED_AT_ONCE = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Swept:
+    """A schedule without sweeps, over a SCoP with their statements.
+
+    expansions: by name of a statement that uses buffers, the original's instances: ``{ S[…] -> S_rows[…] }``. made: these and all other new
+      statements. order: pairs of them that have to run in this order. allocations, definitions: what the statements use.
+    """
+
+    scop: Scop
+    schedule: MarkedSchedule
+    expansions: Mapping[str, isl.Map] = field(default_factory=dict)
+    made: frozenset[str] = frozenset()
+    order: tuple[isl.Map, ...] = ()
+    allocations: tuple[Allocation, ...] = ()
+    definitions: tuple[str, ...] = ()
+
+
+def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Swept:
+    """The schedule with its sweeps carried out."""
+    if not schedule.sweeps:
+        return Swept(scop, schedule)
+    names = Names(scop)
+    rebuilt = _Rebuild(scop, deps, schedule, names, dict(schedule.marks))
+    tree = rebuilt.tree(schedule.tree.get_root().child(0))
+    swept = {name for sweep in schedule.sweeps.values() for name in sweep.statements}
+    made = tuple(one for strip in rebuilt.strips for one in strip.statements)
+    statements = (*(one for one in scop.statements if one.name not in swept), *made)
+    arrays = {**scop.arrays, **names.arrays}
+    return Swept(
+        replace(scop, statements=statements, arrays=arrays),
+        replace(schedule, tree=tree, marks=rebuilt.marks, sweeps={}),
+        {name: relation for strip in rebuilt.strips for name, relation in strip.expansions.items()},
+        frozenset(one.name for one in made),
+        tuple(pairs for strip in rebuilt.strips for pairs in strip.order()),
+        names.allocations(),
+        names.definitions(),
+    )
+
+
+@dataclass(slots=True)
+class _Rebuild:
+    """Builds the tree anew from its leaves, since the statements that bands schedule change."""
+
+    scop: Scop
+    deps: Dependences
+    schedule: MarkedSchedule
+    names: Names
+    marks: dict[str, LoopMark]
+    strips: list[_Strip] = field(default_factory=list)
+    current: _Strip | None = None
+
+    def tree(self, node: isl.ScheduleNode) -> isl.Schedule:
+        match node.get_type():
+            case _TYPE.leaf:
+                return isl.Schedule.from_domain(self.instances(node.get_domain()))
+            case _TYPE.band:
+                return self.band(node)
+            case _TYPE.mark:
+                return self.mark(node)
+            case _TYPE.sequence | _TYPE.set:
+                return in_sequence([self.tree(node.child(k).child(0)) for k in range(node.n_children())])
+            case _TYPE.filter:
+                return self.tree(node.child(0))
+        raise AssertionError(f"unexpected schedule node {node.get_type()}")
+
+    def instances(self, domain: isl.UnionSet) -> isl.UnionSet:
+        return domain if self.current is None else domain.apply(union_of_maps(self.current.expansions.values()))
+
+    def band(self, node: isl.ScheduleNode) -> isl.Schedule:
+        inner = self.tree(node.child(0))
+        domain, depth = inner.get_domain(), node.get_schedule_depth()
+        new = union_of_maps(relation.reverse() for strip in self.strips for relation in strip.expansions.values())
+        same = self.scop.domain.identity().union(new).intersect_domain(domain)
+        own = {one.name for one in self.scop.statements} | {name for strip in self.strips for name in strip.expansions}
+        members = []
+        for k in range(node.band_n_member()):
+            member = node.band_get_partial_schedule().get_at(k)
+            member = member.pullback_union_pw_multi_aff(isl.UnionPwMultiAff.from_union_map(same))
+            for part in sets_of(domain):
+                if part.get_tuple_name() not in own:
+                    member = member.union_add(coordinate(part, depth + k))
+            members.append(member.intersect_domain(domain))
+        result = inner.insert_partial_schedule(joined(members)).get_root().child(0).band_set_permutable(int(node.band_get_permutable()))
+        for k in range(node.band_n_member()):
+            result = result.band_member_set_ast_loop_type(k, isl.ast_loop_type(node.band_member_get_ast_loop_type(k)))
+            result = result.band_member_set_coincident(k, int(node.band_member_get_coincident(k)))
+        return result.get_schedule()
+
+    def mark(self, node: isl.ScheduleNode) -> isl.Schedule:
+        name = node.mark_get_id().get_name()
+        if name in self.schedule.sweeps:
+            return self.strip(node, self.schedule.sweeps[name])
+        before = len(self.strips)
+        inner = self.tree(node.child(0))
+        mark = self.marks[name]
+        if mark.parallel and name.startswith("strips:"):
+            private = tuple(name for strip in self.strips[before:] for name in strip.private)
+            self.marks[name] = replace(mark, private=(*mark.private, *private))
+        return inner.get_root().child(0).insert_mark(isl.Id(name, context=inner.get_ctx())).get_schedule()
+
+    def strip(self, node: isl.ScheduleNode, sweep: Sweep) -> isl.Schedule:
+        parallel = self.marks[node.parent().parent().mark_get_id().get_name()].parallel
+        strip = _Strip.of(self.scop, self.deps, sweep, node, self.names, parallel=parallel)
+        self.strips.append(strip)
+        self.current = strip
+        inner = self.tree(node.child(0))
+        self.current = None
+        return in_sequence([*strip.before(), inner, *strip.after()])
+
+
+@dataclass(slots=True, eq=False)
+class _Strip:
+    """What a sweep becomes. prefix: ``{ S[…] -> [p0, …, strip] }`` for its statements. storage: where their arrays are."""
+
+    scop: Scop
+    deps: Dependences
+    sweep: Sweep
+    prefix: isl.UnionMap
+    storage: Storage
+    statements: list[Statement]
+    expansions: dict[str, isl.Map]
+    first: list[str] = field(default_factory=list)
+    last: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def of(scop: Scop, deps: Dependences, sweep: Sweep, node: isl.ScheduleNode, names: Names, *, parallel: bool) -> _Strip:
+        """node: the sweep's mark."""
+        prefix = node.get_prefix_schedule_relation().intersect_domain(node.get_domain())
+        storage = names.storage(sweep, parallel=parallel)
+        statements, expansions = [], {}
+        for relation in maps_of(prefix):
+            original = scop.statement(relation.get_tuple_name(IN))
+            outer = relation.project_out(OUT, 0, relation.dim(OUT) - 1)
+            identity = relation.domain().identity().reset_tuple_id(OUT)
+            name = names.statement(f"{original.name}_rows")
+            expansion = outer.flat_range_product(identity).set_tuple_name(OUT, name).coalesce()
+            statements.append(renamed(original, name, expansion.range().coalesce(), storage, _lane(sweep, relation.domain())))
+            expansions[name] = expansion
+        return _Strip(scop, deps, sweep, prefix, storage, statements, expansions)
+
+    @property
+    def private(self) -> tuple[str, ...]:
+        return self.storage.private
+
+    @property
+    def depth(self) -> int:
+        return int(maps_of(self.prefix)[0].dim(OUT))
+
+    def before(self) -> Iterator[isl.Schedule]:
+        """The choice of buffers, and copies of what is read from outside."""
+        if self.storage.thread is not None:
+            places = self.prefix.range()
+            domain = sets_of(places)[0].coalesce()
+            name = self.storage.names.statement("thread")
+            statement = thread_choice(self.scop, name, domain.set_tuple_name(name), self.storage)
+            self.statements.append(statement)
+            self.first.append(name)
+            yield isl.Schedule.from_domain(isl.UnionSet.from_set(statement.domain))
+        for buffer in self.sweep.buffers:
+            yield from self.copies(buffer, [(a, self.exposed(s, a)) for s, a in self.accesses(buffer) if not a.is_write], inwards=True)
+
+    def after(self) -> Iterator[isl.Schedule]:
+        for buffer in self.sweep.buffers:
+            yield from self.copies(buffer, [(a, self.needed(s, a)) for s, a in self.accesses(buffer) if a.is_write], inwards=False)
+
+    def accesses(self, buffer: RowBuffer) -> Iterator[tuple[Statement, Access]]:
+        for name in self.sweep.statements:
+            statement = self.scop.statement(name)
+            yield from ((statement, access) for access in statement.accesses if access.array == buffer.array)
+
+    def inside(self, pairs: isl.UnionMap) -> isl.UnionMap:
+        """Those within one strip."""
+        return pairs.intersect(self.prefix.apply_range(self.prefix.reverse()))
+
+    def exposed(self, statement: Statement, access: Access) -> isl.UnionSet:
+        """The instances whose value isn't computed in their strip. An instance writes one cell of an array, so that a flow dependence from a
+        write of the cell that this reference reads is the reference's own."""
+        flows = self.inside(union_of_maps(d.relation for d in self.deps.select("flow") if d.array == access.array and d.sink == statement.name))
+        writes = union_of_maps(a.relation for s in self.scop.statements for a in s.accesses if a.array == access.array and a.is_write)
+        same_cell = writes.apply_range(isl.UnionMap.from_map(access.relation.reverse()))
+        return isl.UnionSet.from_set(access.relation.domain()).subtract(flows.intersect(same_cell).range())
+
+    def needed(self, statement: Statement, access: Access) -> isl.UnionSet:
+        """The instances whose value is used outside of the strip, or never overwritten."""
+        own = isl.UnionSet.from_set(access.relation.domain())
+        flows = union_of_maps(d.relation for d in self.deps.select("flow") if d.array == access.array and d.source == statement.name)
+        used = flows.subtract(self.inside(flows)).domain()
+        if self.scop.arrays[access.array].private:
+            return used
+        later = [d for d in self.deps.select("output") if d.array == access.array and d.source == statement.name]
+        overwritten = [d for d in later if self.surely(d.sink, access.array)]
+        return own.subtract(union_of_maps(d.relation for d in overwritten).domain()).union(used)
+
+    def surely(self, name: str, array: str) -> bool:
+        return all(a.kind == "write" for a in self.scop.statement(name).accesses if a.array == array and a.is_write)
+
+    def copies(self, buffer: RowBuffer, parts: Sequence[tuple[Access, isl.UnionSet]], *, inwards: bool) -> Iterator[isl.Schedule]:
+        """Loops that copy the cells that some instances refer to."""
+        cells = None
+        for access, instances in parts:
+            for relation in maps_of(self.prefix.intersect_domain(instances)):
+                found = relation.reverse().apply_range(access.relation.intersect_domain(relation.domain())).wrap().flatten()
+                cells = found if cells is None else cells.union(found)
+        if cells is None or cells.is_empty():
+            return
+        name = self.storage.names.statement(f"{buffer.array}_{'in' if inwards else 'out'}")
+        domain = cells.coalesce().set_tuple_name(name)
+        statement = copied(self.scop, name, domain, self.depth, buffer, self.storage, inwards=inwards)
+        self.statements.append(statement)
+        (self.first if inwards else self.last).append(name)
+        yield self.in_blocks(domain, buffer)
+
+    def in_blocks(self, domain: isl.Set, buffer: RowBuffer) -> isl.Schedule:
+        """Some cells of each row, then the next row, so that what is scattered stays in the first cache."""
+        row, last = self.depth + buffer.dimension, domain.dim(SET) - 1
+        others = [k for k in range(self.depth, domain.dim(SET)) if k not in (row, last)]
+        size = isl.Val(COPIED_AT_ONCE)
+        block = coordinate(domain, last).scale_down_val(size).floor().scale_val(size)
+        members = [*(coordinate(domain, k) for k in others), block, coordinate(domain, row), coordinate(domain, last)]
+        return isl.Schedule.from_domain(isl.UnionSet.from_set(domain)).insert_partial_schedule(joined(members))
+
+    def order(self) -> Iterator[isl.Map]:
+        """Pairs of statements of one strip: copies in before all that isn't one, copies out after."""
+        places = {one.name: self.place(one) for one in self.statements}
+        middle = list(self.expansions)
+        for sources, sinks in ((self.first, [*middle, *self.last]), (middle, self.last), (self.first[:1], self.first[1:])):
+            for source in sources:
+                yield from (places[source].apply_range(places[sink].reverse()) for sink in sinks)
+
+    def place(self, statement: Statement) -> isl.Map:
+        """``{ statement[…] -> [p0, …, strip] }``"""
+        if statement.name in self.expansions:
+            expansion = self.expansions[statement.name]
+            own = next(m for m in maps_of(self.prefix) if m.get_tuple_name(IN) == expansion.get_tuple_name(IN))
+            return expansion.reverse().apply_range(own)
+        identity = statement.domain.identity().reset_tuple_id(OUT)
+        return identity.project_out(OUT, self.depth, identity.dim(OUT) - self.depth)
+
+
+def _lane(sweep: Sweep, domain: isl.Set) -> tuple[int, int]:
+    """The row of a statement's instances: an iterator's position, and a constant to be added."""
+    pieces = sweep.lane.intersect_domain(isl.UnionSet.from_set(domain)).get_pw_aff_list()
+    row = pieces.get_at(0).get_pieces()[0][1]
+    position = next(k for k in range(row.dim(IN)) if not row.get_coefficient_val(IN, k).is_zero())
+    return position, int(row.get_constant_val().get_num_si())
+
+
+def coordinate(domain: isl.Set, dimension: int) -> isl.UnionPwAff:
+    """A dimension of a statement's domain as a function."""
+    space = isl.LocalSpace.from_space(domain.get_space())
+    return isl.PwAff.var_on_domain(space, SET, dimension).intersect_domain(domain).to_union_pw_aff()
+
+
+def in_sequence(parts: Sequence[isl.Schedule]) -> isl.Schedule:
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.sequence(part)
+    return result

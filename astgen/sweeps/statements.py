@@ -1,0 +1,248 @@
+"""The statements of strips: originals that use buffers in place of arrays, copies, and the memory for it all."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.astgen.allocation import INCLUDE, Allocation
+from scopt.astgen.c_expr import ExprPrinter, Level
+from scopt.astgen.expr import linear, maximum
+from scopt.astgen.registers.syntax import array_of, assignment, call, integer
+from scopt.model import Array, Const, CType, RowBuffer, Scop, Statement, Sweep
+
+# The iterator that holds a strip's first row; no C identifier is like it.
+STRIP = "$strip"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Storage:
+    """Where a sweep's arrays are. buffers: by array, how it is kept and the buffer's name. scalars: by name, that of the array with a cell a row.
+
+    thread: the variable that holds the thread's number; None if all strips use the same buffers, one after another.
+    private: what each thread has of its own.
+    """
+
+    names: Names
+    buffers: dict[str, tuple[RowBuffer, str]]
+    scalars: dict[str, str]
+    thread: str | None
+    private: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Names:
+    """Names that nothing else in the file has, and what they stand for. Strips of different sweeps share memory of one form.
+
+    arrays: new ones, by name. threaded: some buffers have a part for each thread.
+    """
+
+    scop: Scop
+    arrays: dict[str, Array] = field(default_factory=dict)
+    memory: dict[tuple[str, str, bool], str] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+    taken_statements: set[str] = field(default_factory=set)
+    threaded: bool = False
+
+    @property
+    def number(self) -> str:
+        return self.scop.name.removeprefix("scop")
+
+    @property
+    def thread(self) -> str:
+        return f"scopt_thread_{self.number}"
+
+    @property
+    def threads(self) -> str:
+        return f"scopt_threads_{self.number}"
+
+    @property
+    def memory_call(self) -> str:
+        return f"scopt_rows_{self.number}"
+
+    def statement(self, wish: str) -> str:
+        taken = self.taken_statements | {one.name for one in self.scop.statements} | set(self.scop.arrays)
+        name = next(n for n in (wish, *(f"{wish}{k}" for k in range(2, 10_000))) if n not in taken)
+        self.taken_statements.add(name)
+        return name
+
+    def new(self, wish: str) -> str:
+        taken = set(self.scop.reserved) | set(self.scop.arrays) | set(self.arrays) | {p.spelling for p in self.scop.parameters}
+        return next(n for n in (wish, *(f"{wish}{k}" for k in range(2, 10_000))) if n not in taken)
+
+    def storage(self, sweep: Sweep, *, parallel: bool) -> Storage:
+        scalars = {name: self.scalar(self.scop.arrays[name], sweep.count) for name in sweep.scalars}
+        buffers = {one.array: (one, self.buffer(one, sweep.count, parallel=parallel)) for one in sweep.buffers}
+        thread = self.thread_number() if buffers and parallel else None
+        private = (*((thread,) if thread is not None else ()), *scalars.values())
+        return Storage(self, buffers, scalars, thread, private)
+
+    def scalar(self, array: Array, count: int) -> str:
+        key = (array.name, str(count), False)
+        if key not in self.memory:
+            name = self.new(f"{array.spelling}_rows")
+            self.memory[key] = name
+            self.arrays[name] = array_of(name, array.type, count)
+        return self.memory[key]
+
+    def buffer(self, buffer: RowBuffer, count: int, *, parallel: bool) -> str:
+        """An array with a part for each thread, then the array's other dimensions, then the rows."""
+        array = self.scop.arrays[buffer.array]
+        printer = ExprPrinter.of(self.scop)
+        others = [extent for k, extent in enumerate(buffer.extents) if k != buffer.dimension]
+        positive = [size if not linear(size)[0] and linear(size)[1] > 0 else maximum((size, Const(1))) for size in others]
+        shape = "".join(f"[{printer.expr(size).at(Level.TERNARY)}]" for size in positive) + f"[{count + buffer.spread}]"
+        key = (array.name, shape, parallel)
+        if key not in self.memory:
+            name = self.new(f"{array.spelling}_rows")
+            self.memory[key] = name
+            rank = array.rank + (1 if parallel else 0)
+            self.arrays[name] = Array(name, name, array.type, (None,) * rank, (None,) * rank)
+            element = array.type.spelling
+            many = f"{self.threads} * " if parallel else ""
+            target = f"(*{name}){shape if parallel else shape[shape.index(']') + 1 :]}"
+            self.shapes[name] = f"{element} {target} = {self.memory_call}({many}sizeof({element}{shape}));"
+            self.threaded = self.threaded or parallel
+        return self.memory[key]
+
+    def thread_number(self) -> str:
+        key = ("", "thread", False)
+        if key not in self.memory:
+            name = self.new("thread")
+            self.memory[key] = name
+            declaration = c_ast.Decl(name, [], [], [], [], c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["int"])), None, None)
+            ctype = CType("int", integer=True, bits=32)
+            self.arrays[name] = Array(name, name, ctype, (), (), private=True, local=True, declaration=declaration)
+        return self.memory[key]
+
+    def allocations(self) -> tuple[Allocation, ...]:
+        made = []
+        for number, (name, text) in enumerate(self.shapes.items()):
+            used = ("scopt_max",) if "scopt_max" in text else ()
+            count = f"const int {self.threads} = {self.threads}_most();\n" if self.threaded and not number else ""
+            made.append(Allocation(name, count + text, used))
+        return tuple(made)
+
+    def definitions(self) -> tuple[str, ...]:
+        """Functions that tell threads apart, of which there is one without OpenMP, and that find memory, aligned for vectors where C can say so."""
+        if not self.shapes:
+            return ()
+        memory = f"""#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+static inline void *{self.memory_call}(size_t bytes) {{ return aligned_alloc(64, (bytes + 63) / 64 * 64); }}
+#else
+static inline void *{self.memory_call}(size_t bytes) {{ return malloc(bytes); }}
+#endif
+"""
+        if not self.threaded:
+            return INCLUDE, memory
+        return INCLUDE, memory, f"""#ifdef _OPENMP
+int omp_get_max_threads(void);
+int omp_get_thread_num(void);
+static inline int {self.threads}_most(void) {{ return omp_get_max_threads(); }}
+static inline int {self.thread}(int threads) {{ int thread = omp_get_thread_num(); return thread < threads ? thread : 0; }}
+#else
+static inline int {self.threads}_most(void) {{ return 1; }}
+static inline int {self.thread}(int threads) {{ return (void)threads, 0; }}
+#endif
+"""
+
+
+# --- statements ----------------------------------------------------------------------------------------------------------------------------
+
+
+def thread_choice(scop: Scop, name: str, domain: isl.Set, storage: Storage) -> Statement:
+    """``thread = scopt_thread(threads)``"""
+    assert storage.thread is not None
+    names = storage.names
+    body = assignment(c_ast.ID(storage.thread), call(names.thread, [c_ast.ID(names.threads)]))
+    return _statement(scop, name, domain, [f"${k}" for k in range(domain.dim(isl.dim_type.set))], body)
+
+
+def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, lane: tuple[int, int]) -> Statement:
+    """The statement with references to buffers. domain: ``{ name[strip, i, …] }``. lane: which iterator is the row, and what is to be added."""
+    memo: dict[int, Any] = {}
+    root = c_ast.Compound([copy.deepcopy(original.body, memo)])
+    done: set[int] = set()
+    for access in original.accesses:
+        if access.node is None or id(access.node) in done:
+            continue
+        done.add(id(access.node))
+        old = memo[id(access.node)]
+        if access.array in storage.buffers:
+            _replace(root, old, _in_buffer(storage, access.array, _subscripts(old)))
+        elif access.array in storage.scalars:
+            position, shift = lane
+            row = _sum(c_ast.ID(original.iterators[position]), shift)
+            _replace(root, old, c_ast.ArrayRef(c_ast.ID(storage.scalars[access.array]), _minus(row, c_ast.ID(STRIP))))
+    long = CType("long", integer=True, bits=64)
+    body = root.block_items[0]
+    return Statement(name, domain, (STRIP, *original.iterators), (long, *original.iterator_types), body, (), original.location)
+
+
+def copied(scop: Scop, name: str, domain: isl.Set, depth: int, buffer: RowBuffer, storage: Storage, *, inwards: bool) -> Statement:
+    """One cell to the buffer or back. domain: ``{ name[p0, …, strip, cell] }``."""
+    array = scop.arrays[buffer.array]
+    last = array.rank - 1
+    wishes = ["row" if k == buffer.dimension else "column" if k == last else f"cell{k}" for k in range(array.rank)]
+    cells = [storage.names.new(wish) for wish in wishes]
+    subscripts: list[c_ast.Node] = [c_ast.ID(cell) for cell in cells]
+    there: c_ast.Node = c_ast.ID(array.spelling)
+    for subscript in subscripts:
+        there = c_ast.ArrayRef(there, subscript)
+    here = _in_buffer(storage, buffer.array, copy.deepcopy(subscripts))
+    iterators = [*(f"${k}" for k in range(depth - 1)), STRIP, *cells]
+    return _statement(scop, name, domain, iterators, assignment(here, there) if inwards else assignment(there, here))
+
+
+def _statement(scop: Scop, name: str, domain: isl.Set, iterators: Sequence[str], body: c_ast.Node) -> Statement:
+    long = CType(scop.long_type, integer=True, bits=64)
+    return Statement(name, domain, tuple(iterators), tuple(long for _ in iterators), body, (), scop.location)
+
+
+def _in_buffer(storage: Storage, array: str, subscripts: Sequence[c_ast.Node]) -> c_ast.Node:
+    buffer, name = storage.buffers[array]
+    node: c_ast.Node = c_ast.ID(name)
+    if storage.thread is not None:
+        node = c_ast.ArrayRef(node, c_ast.ID(storage.thread))
+    for k, subscript in enumerate(subscripts):
+        if k != buffer.dimension:
+            node = c_ast.ArrayRef(node, subscript)
+    return c_ast.ArrayRef(node, _sum(_minus(subscripts[buffer.dimension], c_ast.ID(STRIP)), -buffer.first))
+
+
+def _subscripts(reference: c_ast.ArrayRef) -> list[c_ast.Node]:
+    found: list[c_ast.Node] = []
+    node: c_ast.Node = reference
+    while isinstance(node, c_ast.ArrayRef):
+        found.insert(0, node.subscript)
+        node = node.name
+    return found
+
+
+def _minus(left: c_ast.Node, right: c_ast.Node) -> c_ast.Node:
+    return c_ast.BinaryOp("-", left, right)
+
+
+def _sum(value: c_ast.Node, constant: int) -> c_ast.Node:
+    if not constant:
+        return value
+    return c_ast.BinaryOp("+" if constant > 0 else "-", value, integer(abs(constant)))
+
+
+def _replace(root: c_ast.Node, old: c_ast.Node, new: c_ast.Node) -> None:
+    """Put one node in the place of another below a root."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        for role in node.__slots__:
+            value = getattr(node, role, None)
+            if value is old:
+                setattr(node, role, new)
+            elif isinstance(value, list) and any(item is old for item in value):
+                setattr(node, role, [new if item is old else item for item in value])
+        pending.extend(child for _, child in node.children())
