@@ -14,7 +14,7 @@ import islpy as isl
 from scopt.astgen.expr import maximum, minimum, negate
 from scopt.astgen.loops import Item
 from scopt.astgen.sets import Context, NestSpace
-from scopt.model import Block, Call, Compare, Expr, For, If, LoopNest, Max, Min, Name, Scop, Select
+from scopt.model import Block, Call, Compare, Expr, For, Hold, If, LoopNest, Max, Min, Name, Scop, Select
 
 
 def plain_bounds(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -54,7 +54,7 @@ class _Pass:
                     return replace(item, then=then)
                 otherwise = context.within(self.space.condition(negate(item.condition), context))
                 return If(item.condition, then, self.block(item.otherwise, otherwise))
-            case Call():
+            case Call() | Hold():
                 return item
 
     def wider(self, loop: For, context: Context) -> For:

@@ -16,6 +16,8 @@ from scopt.diagnostics import InternalError
 from scopt.model import And, Compare, Condition, Const, CType, Expr, FloorDiv, Max, Min, Mod, Name, Or, Parameter, Scop, Select, Sum
 
 HELPERS = ("scopt_floord", "scopt_mod", "scopt_min", "scopt_max")
+# A call that does nothing, but keeps clang from making a vector of what stands before and after it.
+APART = "scopt_apart"
 
 
 class Kind(Enum):

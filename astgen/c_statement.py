@@ -89,6 +89,11 @@ class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not type
             self.indent_level -= 2
 
 
+def held_references(statement: Statement, call: Call) -> dict[int, str]:
+    """The variables that stand for references of the statement's body, by the references' ids."""
+    return {id(statement.accesses[position].node): name for position, name in call.held}
+
+
 class StatementGenerator(PlainGenerator):
     """Prints a statement's body for one call.
 
@@ -103,6 +108,7 @@ class StatementGenerator(PlainGenerator):
         self.parameters = {p.spelling: p for p in printer.parameters.values()}
         self.types: Mapping[str, CType] = dict(zip(statement.iterators, statement.iterator_types, strict=True))
         self.exact = exact_unsigned(statement, self.parameters)
+        self.held = held_references(statement, call)
 
     def visit_ID(self, n: c_ast.ID) -> str:
         return self.value(n.name) if n.name in self.values else n.name
@@ -111,6 +117,8 @@ class StatementGenerator(PlainGenerator):
         return f"{self._parenthesize_unless_simple(n.name)}{n.type}{n.field.name}"  # a field is no variable
 
     def visit_ArrayRef(self, n: c_ast.ArrayRef) -> str:
+        if id(n) in self.held:
+            return self.held[id(n)]
         unsigned = id(n.subscript) in self.exact
         subscript = linear_subscript(n.subscript, self.values, self.types, self.parameters, unsigned=unsigned)
         text = self._visit_expr(n.subscript, allow_comma=True) if subscript is None else self.printer.expr(subscript).text

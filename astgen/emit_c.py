@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import cgen
 
-from scopt.astgen.c_expr import HELPERS, ExprPrinter, Level, helper_name
+from scopt.astgen.c_expr import APART, HELPERS, ExprPrinter, Level, helper_name
 from scopt.astgen.c_statement import declaration_text, statement_text
 from scopt.astgen.expr import Product, plus
 from scopt.astgen.loops import Item
 from scopt.astgen.work import imbalanced, is_tile_loop
 from scopt.diagnostics import InternalError
-from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, If, LoopNest, Max, Min, Scop, Sum
+from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, Held, Hold, If, LoopNest, Max, Min, Scop, Sum
+
+# Variables with initializers that share a declaration.
+_DECLARED_A_LINE = 4
+# Statements of a jammed loop that clang may make one of.
+PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +28,7 @@ class Emitted:
     """Printed C.
 
     text: statements with a newline after each line, indented from column 0; a block if it declares variables.
-    helpers: of `HELPERS`, those that the text calls; `helper_definitions` has to stand somewhere before the function.
+    helpers: of `HELPERS` and `APART`, those that the text calls; `helper_definitions` has to stand somewhere before the function.
     definitions: functions of the text's own, for the same place.
     """
 
@@ -36,10 +42,10 @@ def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[
     printer = _Printer(scop, ExprPrinter.of(scop), openmp)
     declarations = [cgen.Line(declaration_text(a.declaration)) for a in scop.arrays.values() if a.local and a.declaration is not None]
     body = printer.block(nest.body)
-    if declarations:
+    if declarations or inline(nest.body):
         body = [cgen.Block([*declarations, *body])]
     text = "".join(f"{line.rstrip()}\n" for item in body for line in item.generate())
-    return Emitted(text, tuple(h for h in HELPERS if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions)
+    return Emitted(text, tuple(h for h in (*HELPERS, APART) if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions)
 
 
 def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> str:
@@ -56,7 +62,24 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
             x, y, body = bodies[helper]
             name = helper_name(helper, reserved)
             lines.append(f"static inline {long_type} {name}({long_type} {x}, {long_type} {y}) {{ return {body}; }}\n")
+    if APART in helpers:
+        name = helper_name(APART, reserved)
+        lines += [f"static inline void {name}(void) {{\n", "#ifdef __clang__\n", '  __asm__ volatile ("" ::: "memory");\n', "#endif\n", "}\n"]
     return "".join(lines)
+
+
+def parted(loop: For) -> bool:
+    """Whether calls of `APART` stand between pairs of the body's statements.
+
+    clang would gather the rows' elements into vectors, which takes several times as long as a chain of scalars for each row.
+    """
+    alone = all(isinstance(item, Call) for item in loop.body.items)
+    return loop.mark.jammed and not loop.mark.simd and alone and len(loop.body.items) > PAIR
+
+
+def inline(block: Block) -> bool:
+    """Whether the block's braces are those of the cells that it holds."""
+    return len(block.items) == 1 and isinstance(block.items[0], Hold)
 
 
 Lines = Sequence[cgen.Generable]
@@ -109,6 +132,8 @@ class _Printer:
     openmp: bool
 
     def block(self, block: Block) -> list[cgen.Generable]:
+        if inline(block):
+            return [line for item in block.items if isinstance(item, Hold) for line in self.hold(item)]
         return [generable for item in block.items for generable in self.item(item)]
 
     def item(self, item: Item) -> Iterator[cgen.Generable]:
@@ -122,6 +147,20 @@ class _Printer:
             case Call():
                 text = statement_text(self.scop.statement(item.statement), item, self.exprs)
                 yield from (cgen.Line(line) for line in text.split("\n"))
+            case Hold():
+                yield cgen.Block(list(self.hold(item)))
+
+    def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
+        """Declarations of what is held, the body, assignments of what was written."""
+        for ctype, cells in groupby(hold.cells, key=lambda cell: self.scop.arrays[cell.array].type.spelling):
+            loads = [f"{cell.name} = {self.cell(cell)}" for cell in cells]
+            lines = (loads[k : k + _DECLARED_A_LINE] for k in range(0, len(loads), _DECLARED_A_LINE))
+            yield from (cgen.Line(f"{ctype} {', '.join(some)};") for some in lines)
+        yield from self.block(hold.body)
+        yield from (cgen.Line(f"{self.cell(cell)} = {cell.name};") for cell in hold.cells if cell.stored)
+
+    def cell(self, cell: Held) -> str:
+        return self.scop.arrays[cell.array].spelling + "".join(f"[{self.exprs.expr(e).text}]" for e in cell.subscripts)
 
     def plain(self, block: Block) -> bool:
         """Whether the block is one line, so that no else can dangle."""
@@ -133,8 +172,14 @@ class _Printer:
             yield cgen.Pragma(pragma)
         start = f"{self.scop.long_type} {loop.iterator} = {self.exprs.expr(loop.lower).text}"
         step = f"{loop.iterator}++" if loop.step == 1 else f"{loop.iterator} += {loop.step}"
-        body = self.block(loop.body)
+        body = self.block(loop.body) if not parted(loop) else list(self.pairs(loop.body))
         yield _For(start, f"{loop.iterator} {self.limit(loop.upper)}", step, body, len(body) > 1)
+
+    def pairs(self, block: Block) -> Iterator[cgen.Generable]:
+        for position, item in enumerate(block.items):
+            if position and position % PAIR == 0:
+                yield cgen.Line(f"{helper_name(APART, self.scop.reserved)}();")
+            yield from self.item(item)
 
     def limit(self, upper: Expr) -> str:
         """The inclusive bound as the right part of the condition, with `<` where that is shorter."""

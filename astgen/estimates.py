@@ -10,7 +10,8 @@ from dataclasses import replace
 from math import prod
 
 from scopt.astgen.expr import Product
-from scopt.model import Block, Call, Compare, Const, Expr, FloorDiv, For, If, LoopMark, LoopNest, Max, Min, Mod, Name, Scop, Select, Sum
+from scopt.astgen.loops import Item
+from scopt.model import Block, Call, Compare, Const, Expr, FloorDiv, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name, Scop, Select, Sum
 
 Interval = tuple[float, float]
 UNKNOWN: Interval = (float("-inf"), float("inf"))
@@ -29,9 +30,9 @@ def _block(block: Block, known: Mapping[str, Interval], inside: bool) -> Block:
     return Block(tuple(_item(item, known, inside) for item in block.items))
 
 
-def _item(item: For | If | Call, known: Mapping[str, Interval], inside: bool) -> For | If | Call:
+def _item(item: Item, known: Mapping[str, Interval], inside: bool) -> Item:
     match item:
-        case Call():
+        case Call() | Hold():
             return item
         case If():
             otherwise = None if item.otherwise is None else _block(item.otherwise, known, inside)

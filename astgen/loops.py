@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from scopt.astgen.expr import names, substitute, substitute_condition
-from scopt.model import Block, Call, Expr, For, If, Name
+from scopt.model import Block, Call, Expr, For, Hold, If, Name
 
-Item = For | If | Call
+Item = For | If | Call | Hold
 
 
 def items(block: Block) -> Iterator[Item]:
@@ -22,7 +22,7 @@ def items(block: Block) -> Iterator[Item]:
 def children(item: Item) -> tuple[Block, ...]:
     """The blocks right inside an item."""
     match item:
-        case For():
+        case For() | Hold():
             return (item.body,)
         case If():
             return (item.then,) if item.otherwise is None else (item.then, item.otherwise)
@@ -47,6 +47,8 @@ def used_names(block: Block) -> frozenset[str]:
                 found |= names(item.condition)
             case Call():
                 found.update(*(names(arg) for arg in item.args))
+            case Hold():
+                found.update(*(names(subscript) for cell in item.cells for subscript in cell.subscripts))
     return frozenset(found)
 
 
@@ -60,7 +62,7 @@ def map_block(block: Block, function: Callable[[Item], tuple[Item, ...]]) -> Blo
 
 def _with_children(item: Item, function: Callable[[Item], tuple[Item, ...]]) -> Item:
     match item:
-        case For():
+        case For() | Hold():
             return replace(item, body=map_block(item.body, function))
         case If():
             otherwise = None if item.otherwise is None else map_block(item.otherwise, function)
@@ -83,7 +85,10 @@ def replace_names(block: Block, values: Mapping[str, Expr]) -> Block:
             case If():
                 return (replace(it, condition=substitute_condition(it.condition, values)),)
             case Call():
-                return (Call(it.statement, tuple(substitute(arg, values) for arg in it.args)),)
+                return (replace(it, args=tuple(substitute(arg, values) for arg in it.args)),)
+            case Hold():
+                cells = (replace(cell, subscripts=tuple(substitute(e, values) for e in cell.subscripts)) for cell in it.cells)
+                return (replace(it, cells=tuple(cells)),)
 
     return map_block(block, item)
 

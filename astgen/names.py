@@ -13,10 +13,10 @@ from itertools import chain, count
 from pycparser import c_ast
 
 from scopt.astgen.expr import linear, names
-from scopt.astgen.loops import calls, items, rename_iterators, used_names
+from scopt.astgen.loops import calls, children, items, rename_iterators, used_names
 from scopt.model import Block, Call, For, LoopNest, Max, Min, Name, Scop
 
-_KEYWORDS = frozenset((
+KEYWORDS = frozenset((
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
     "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
     "switch", "typedef", "union", "unsigned", "void", "volatile", "while"
@@ -66,8 +66,8 @@ def _choose(statements: _Statements, block: Block, enclosing: tuple[str, ...], c
             name = _name(statements, item, enclosing)
             chosen[item.iterator] = name
             _choose(statements, item.body, (*enclosing, name), chosen)
-        elif not isinstance(item, Call):
-            for child in (item.then, item.otherwise or Block(())):
+        else:
+            for child in children(item):
                 _choose(statements, child, enclosing, chosen)
 
 
@@ -81,7 +81,7 @@ def _name(statements: _Statements, loop: For, enclosing: tuple[str, ...]) -> str
             return role
     base = roles[0] if roles else ""
     candidates = chain((base,), (f"{base}{k}" for k in count(2))) if base else (f"t{k}" for k in count(1))
-    return next(c for c in candidates if c not in meant and c not in statements.taken and c not in _KEYWORDS)
+    return next(c for c in candidates if c not in meant and c not in statements.taken and c not in KEYWORDS)
 
 
 def _roles(statements: _Statements, loop: For) -> list[str]:

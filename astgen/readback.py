@@ -15,7 +15,7 @@ from scopt.astgen.expr import negate
 from scopt.astgen.sets import Context, NestSpace
 from scopt.diagnostics import InternalError
 from scopt.isl_utils import SET, maps_of, union_of_maps
-from scopt.model import Block, Call, For, If, LoopMark, LoopNest, Scop
+from scopt.model import Block, Call, For, Hold, If, LoopMark, LoopNest, Scop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +104,9 @@ class _Reader:
     def flat(self, block: Block, context: Context) -> Iterator[tuple[For | Call, Context]]:
         """The block's items, those of its ifs under their conditions."""
         for item in block.items:
+            if isinstance(item, Hold):
+                yield from self.flat(item.body, context)
+                continue
             if not isinstance(item, If):
                 yield item, context
                 continue

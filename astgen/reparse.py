@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from pycparser import c_ast, c_parser
 
+from scopt.astgen.c_expr import APART, helper_name
 from scopt.astgen.c_read import Reader, Unreadable, canonical, canonical_condition, type_spelling
-from scopt.astgen.emit_c import Emitted
+from scopt.astgen.emit_c import PAIR, Emitted, inline, parted
 from scopt.astgen.expr import plus
 from scopt.astgen.statement_match import StatementMatch, same_tree
 from scopt.diagnostics import InternalError
-from scopt.model import Block, Call, For, If, LoopMark, LoopNest, Scop
+from scopt.model import Block, Call, For, Held, Hold, If, LoopMark, LoopNest, Scop
 
 _SCHEDULE = re.compile(r"(static|dynamic|guided)(, [1-9][0-9]*)?")
 
@@ -25,7 +26,7 @@ def check_printed(scop: Scop, nest: LoopNest, emitted: Emitted, *, openmp: bool 
     """
     try:
         items = _parse(scop, emitted.text)
-        items = _without_declarations(scop, items)
+        items = _without_declarations(scop, nest, items)
         _Checker(scop, openmp).block(nest.body, items, Reader.of(scop))
     except (Unreadable, c_parser.ParseError) as error:
         raise InternalError(f"{scop.location}: the printed C is not the loop nest: {error}") from error
@@ -38,10 +39,10 @@ def _parse(scop: Scop, text: str) -> list[c_ast.Node]:
     return list(tree.ext[-1].body.block_items or [])
 
 
-def _without_declarations(scop: Scop, items: list[c_ast.Node]) -> list[c_ast.Node]:
+def _without_declarations(scop: Scop, nest: LoopNest, items: list[c_ast.Node]) -> list[c_ast.Node]:
     """Check the locals' declarations at the top of the block, and return what follows them."""
     wanted = [a.declaration for a in scop.arrays.values() if a.local and a.declaration is not None]
-    if not wanted:
+    if not wanted and not inline(nest.body):
         return items
     match items:
         case [c_ast.Compound(block_items=inner)] if inner is not None and len(inner) >= len(wanted):
@@ -68,6 +69,11 @@ class _Checker:
     openmp: bool
 
     def block(self, block: Block, printed: Sequence[c_ast.Node], reader: Reader) -> None:
+        if inline(block):
+            for item in block.items:
+                if isinstance(item, Hold):
+                    self.hold(item, printed, reader)
+            return
         rest = iter(printed)
         for item in block.items:
             node = next(rest, None)
@@ -85,8 +91,42 @@ class _Checker:
                     self.branch(item, node, reader)
                 case Call():
                     StatementMatch.of(self.scop, item, reader).check(node)
+                case Hold():
+                    self.hold(item, _statements(node), reader)
         if next(rest, None) is not None:
             raise Unreadable("there is one statement too many")
+
+    def hold(self, hold: Hold, printed: Sequence[c_ast.Node], reader: Reader) -> None:
+        """Declarations with loads, the body, stores."""
+        stored = [cell for cell in hold.cells if cell.stored]
+        first, last = len(hold.cells), len(printed) - len(stored)
+        if first > last:
+            raise Unreadable("a load or store of a held cell is missing")
+        for cell, node in zip(hold.cells, printed[:first], strict=True):
+            match node:
+                case c_ast.Decl(name=cell.name, type=ctype, init=c_ast.ArrayRef() as init, storage=[], quals=[]):
+                    _equal(type_spelling(ctype), self.scop.arrays[cell.array].type.spelling, f"type of '{cell.name}'")
+                    self.cell(cell, init, reader)
+                case _:
+                    raise Unreadable(f"the declaration of '{cell.name}' is not there")
+        self.block(hold.body, printed[first:last], reader)
+        for cell, node in zip(stored, printed[last:], strict=True):
+            match node:
+                case c_ast.Assignment(op="=", lvalue=c_ast.ArrayRef() as target, rvalue=c_ast.ID(name=cell.name)):
+                    self.cell(cell, target, reader)
+                case _:
+                    raise Unreadable(f"'{cell.name}' is not stored")
+
+    def cell(self, cell: Held, node: c_ast.Node, reader: Reader) -> None:
+        """The cell that a variable stands for."""
+        for subscript in reversed(cell.subscripts):
+            if not isinstance(node, c_ast.ArrayRef):
+                raise Unreadable(f"the cell of '{cell.name}'")
+            _equal(canonical(reader.usable(node.subscript).value), canonical(subscript), f"cell of '{cell.name}'")
+            node = node.name
+        spelling = self.scop.arrays[cell.array].spelling
+        if not isinstance(node, c_ast.ID) or node.name != spelling or spelling in reader.iterators:
+            raise Unreadable(f"the array of '{cell.name}'")
 
     def loop(self, loop: For, node: c_ast.Node, pragma: _Pragma | None, reader: Reader) -> None:
         match node:
@@ -103,9 +143,21 @@ class _Checker:
                 _equal(canonical(last), canonical(loop.upper), f"upper bound of '{iterator}'")
                 _equal(_step(step, iterator), loop.step, f"step of '{iterator}'")
                 self.pragma(loop, pragma, reader)
-                self.block(loop.body, _statements(node.stmt), inner)
+                self.block(loop.body, self.without_calls(loop, _statements(node.stmt)), inner)
                 return
         raise Unreadable(f"the loop over '{loop.iterator}' is not there")
+
+    def without_calls(self, loop: For, printed: list[c_ast.Node]) -> list[c_ast.Node]:
+        """The statements of a loop's body, without the calls that only stand between them."""
+        if not parted(loop):
+            return printed
+        for position, node in enumerate(printed):
+            match node:
+                case c_ast.FuncCall(name=c_ast.ID(name=name), args=None) if position % (PAIR + 1) == PAIR:
+                    _equal(name, helper_name(APART, self.scop.reserved), "call between two statements")
+                case _ if position % (PAIR + 1) == PAIR:
+                    raise Unreadable("a call between two statements is missing")
+        return [node for position, node in enumerate(printed) if position % (PAIR + 1) != PAIR]
 
     def branch(self, item: If, node: c_ast.Node, reader: Reader) -> None:
         if not isinstance(node, c_ast.If):

@@ -12,7 +12,28 @@ from dataclasses import dataclass, replace
 from scopt.astgen.expr import conjunction, disjunction, floor_div, maximum, minimum, modulo, negate, select, weighted
 from scopt.astgen.loops import Item
 from scopt.astgen.sets import Context, NestSpace
-from scopt.model import And, Block, Call, Compare, Condition, Const, Expr, FloorDiv, For, If, LoopNest, Max, Min, Mod, Name, Or, Scop, Select, Sum
+from scopt.model import (
+    And,
+    Block,
+    Call,
+    Compare,
+    Condition,
+    Const,
+    Expr,
+    FloorDiv,
+    For,
+    Hold,
+    If,
+    LoopNest,
+    Max,
+    Min,
+    Mod,
+    Name,
+    Or,
+    Scop,
+    Select,
+    Sum,
+)
 
 
 def settle_divisions(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -41,6 +62,8 @@ class _Prover:
                 return If(condition, then, self.block(item.otherwise, context.within(self.space.condition(negate(condition), context))))
             case Call():
                 return Call(item.statement, tuple(self.expr(arg, context) for arg in item.args))
+            case Hold():
+                return item
 
     def expr(self, e: Expr, context: Context) -> Expr:
         match e:

@@ -216,3 +216,10 @@ def equal(a: Function, b: Function) -> isl.Set:
     if isinstance(a, isl.Aff) and isinstance(b, isl.Aff):
         return a.eq_basic_set(b).to_set()
     return _pw(a).eq_set(_pw(b))
+
+
+def free(things: isl.Set, *dimensions: int) -> isl.Set:
+    """Without the constraints on some dimensions."""
+    for dimension in dimensions:
+        things = things.project_out(SET, dimension, 1).insert_dims(SET, dimension, 1)
+    return things

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from scopt.astgen.expr import FALSE, TRUE, conjunction, negate
 from scopt.astgen.loops import Item, map_block, replace_names
-from scopt.model import Call, For, If, LoopNest, Scop
+from scopt.model import Call, For, Hold, If, LoopNest, Scop
 
 
 def simplify(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -17,7 +17,7 @@ def simplify(scop: Scop, nest: LoopNest) -> LoopNest:
 def _tidy(item: Item) -> tuple[Item, ...]:
     """Structural rewrites of one item whose inner blocks are tidy."""
     match item:
-        case Call():
+        case Call() | Hold():
             return (item,)
         case For():
             return _tidy_loop(item)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
@@ -16,7 +16,7 @@ from scopt.model import Call, Const, CType, Expr, Scop
 class StatementMatch:
     """Compares trees: the original with its iterators' values and types, the printed one read by `reader`.
 
-    exact: ids of subscripts with unsigned operands that don't wrap.
+    exact: ids of subscripts with unsigned operands that don't wrap. held: names of the variables that stand for references, by the references' ids.
     """
 
     name: str
@@ -25,6 +25,7 @@ class StatementMatch:
     types: Mapping[str, CType]
     exact: frozenset[int]
     reader: Reader
+    held: Mapping[int, str] = field(default_factory=dict)
 
     @staticmethod
     def of(scop: Scop, call: Call, reader: Reader) -> StatementMatch:
@@ -32,13 +33,18 @@ class StatementMatch:
         values = dict(zip(statement.iterators, call.args, strict=True))
         types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
         exact = exact_unsigned(statement, reader.parameters)
-        return StatementMatch(statement.name, statement.body, values, types, exact, reader)
+        held = {id(statement.accesses[position].node): name for position, name in call.held}
+        return StatementMatch(statement.name, statement.body, values, types, exact, reader, held)
 
     def check(self, printed: c_ast.Node) -> None:
         """Raise Unreadable unless `printed` is the instance."""
         self.match(self.body, printed)
 
     def match(self, original: c_ast.Node, printed: c_ast.Node) -> None:
+        if id(original) in self.held:
+            if not isinstance(printed, c_ast.ID) or printed.name != self.held[id(original)]:
+                raise Unreadable(f"{self.name} doesn't use '{self.held[id(original)]}'")
+            return
         match original:
             case c_ast.ID(name=name) if name in self.values:
                 self.value(name, printed)

@@ -16,7 +16,7 @@ from pycparser import c_ast
 
 from scopt.astgen.expr import Product, compare, from_linear, linear, names, plus, subtract, weighted
 from scopt.astgen.loops import Item, calls, children, items
-from scopt.model import Block, Call, Const, Expr, For, If, LoopMark, LoopNest, Max, Min, Mod, Name, Scop
+from scopt.model import Block, Call, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name, Scop
 
 FORK_NANOSECONDS = 25_000
 _HARDLY = 64
@@ -56,12 +56,12 @@ def _guard_item(item: Item, costs: Mapping[str, Fraction], threshold: int, param
                 product = factors[0] if len(factors) == 1 else Product(factors)
                 return replace(inner, work=compare(product, ">", Const(limit)))  # type: ignore[arg-type]
             if weight < threshold:
-                return replace(inner, mark=replace(item.mark, parallel=False) if item.mark.simd else LoopMark())
+                return replace(inner, mark=_without_threads(item.mark))
             return inner
         case For():
             body = _unmark(item.body, True) if item.mark.simd else _guard(item.body, costs, threshold, parameters)
             return replace(item, body=body)
-        case Call():
+        case Call() | Hold():
             return item
 
 
@@ -72,15 +72,19 @@ def _unmark(block: Block, simd: bool) -> Block:
         match item:
             case For():
                 keep = item.mark.simd and not simd
-                mark = replace(item.mark, parallel=False) if keep else LoopMark()
+                mark = replace(item.mark, parallel=False) if keep else replace(item.mark, parallel=False, simd=False, private=())
                 return replace(item, mark=mark, work=None, body=_unmark(item.body, simd or keep))
             case If():
                 otherwise = None if item.otherwise is None else _unmark(item.otherwise, simd)
                 return If(item.condition, _unmark(item.then, simd), otherwise)
-            case Call():
+            case Call() | Hold():
                 return item
 
     return Block(tuple(map(visit, block.items)))
+
+
+def _without_threads(mark: LoopMark) -> LoopMark:
+    return replace(mark, parallel=False) if mark.simd else replace(mark, parallel=False, private=())
 
 
 def _rounded(value: Fraction) -> int:
@@ -175,7 +179,9 @@ def _inner_trips(loop: For, path: tuple[For, ...]) -> tuple[Fraction, tuple[Expr
 
 def extent_candidates(loop: For) -> Iterator[Expr]:
     """Upper bounds of the loop's extent upper - lower + 1, one for each pair of bounds."""
-    return (plus(subtract(upper, lower), 1) for lower, upper in _bound_pairs(loop))
+    if loop.mark.most:
+        yield Const(loop.mark.most)
+    yield from (plus(subtract(upper, lower), 1) for lower, upper in _bound_pairs(loop))
 
 
 def _bound_pairs(loop: For) -> Iterator[tuple[Expr, Expr]]:
@@ -214,6 +220,8 @@ def imbalanced(loop: For) -> bool:
 
 def _varies(loop: For, iterator: str) -> bool:
     """Whether a loop's extent depends on an outer iterator, and the loop doesn't just move with it (tiles, skewed loops)."""
+    if loop.mark.most:
+        return False
     pairs = list(_bound_pairs(loop))
     moves = any(iterator in names(lower) and iterator in names(upper) and iterator not in names(subtract(upper, lower)) for lower, upper in pairs)
     return not moves and any(iterator in names(lower) | names(upper) for lower, upper in pairs)

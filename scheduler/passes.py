@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from scopt.isl_utils import sets_of
+from scopt.isl_utils import joined, sets_of
 from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, RegisterTiling, Scop, TileShape
 from scopt.options import Options
 from scopt.scheduler import shapes_tiles
@@ -20,7 +20,8 @@ from scopt.scheduler.contraction.tiles import CONTRACTION_TILE, pure_tiling, reg
 from scopt.scheduler.diamond import tile_shape
 from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.influence.honoured import wished_member
-from scopt.scheduler.restructure import distributable, has_inner_bands, leaf_parts, reordered, sequence_of, topological
+from scopt.scheduler.jam import CHUNK, ROWS, Jam, blocks, jam_of, parts_of
+from scopt.scheduler.restructure import distributable, filters_of, has_inner_bands, leaf_parts, reordered, sequence_of, topological
 from scopt.scheduler.sinking import sink_loops, sunk
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
 from scopt.scheduler.sweeps import Strips, with_sweeps
@@ -170,6 +171,10 @@ class _Passes:
         tiling = register_tiling(self.scop, node, self.options) if not self.loops else None
         if tiling is not None:
             return self.register_tiles(node, tiling, parallel_above)
+        jam = jam_of(self.scop, self.dependences, node, self.options) if not self.loops else None
+        jammed = self.jammed(node, jam, parallel_above) if jam is not None else None
+        if jammed is not None:
+            return jammed
         # Inside of other loops a band starts anew each time: shapes for a good start pay for outermost ones.
         shaped = plan.skew and node.get_schedule_depth() == 0 and shapes_tiles(self.options.scheduler)
         shape = self.shape_for(node) if shaped else None
@@ -213,6 +218,36 @@ class _Passes:
         if parallel:
             node = node.band_member_set_coincident(0, 1)
             node = self.marked(node, 0, LoopMark(parallel=True))
+        return node
+
+    def jammed(self, node: isl.ScheduleNode, jam: Jam, parallel_above: bool) -> isl.ScheduleNode | None:
+        """The band as loops over blocks of rows, which run through the columns together; None where the dependences don't allow that."""
+        partial = node.band_get_partial_schedule()
+        row, column = partial.get_at(jam.row), partial.get_at(jam.column)
+        chunks = jam.parallel == jam.column and not parallel_above
+        outer = [blocks(column, CHUNK)] if chunks else []
+        node = atomic(node.delete().insert_partial_schedule(joined([*outer, blocks(row, ROWS)])).band_set_permutable(1))
+        parts = parts_of(self.dependences, node.child(0), row, column)
+        if parts is None:
+            return None
+        node = node.child(0).insert_sequence(filters_of([part for part in (parts.before, parts.full, parts.after) if not part.is_empty()]))
+        for position in range(node.n_children()):
+            child = node.child(position).child(0)
+            domain = child.get_domain()
+            rows, columns = (joined([member.intersect_domain(domain)]) for member in (row, column))
+            together = domain.is_equal(parts.full)
+            child = child.insert_partial_schedule(rows if together else columns).band_set_permutable(1)
+            if together:
+                child = child.band_member_set_ast_loop_type(0, isl.ast_loop_type.unroll)
+                child = child.insert_partial_schedule(columns).band_set_permutable(1)
+            child = child.insert_mark(self.name(LoopMark(simd=jam.simd, jammed=True)))
+            if not together:
+                child = child.insert_partial_schedule(rows).band_set_permutable(1)
+                child = child.insert_mark(self.name(LoopMark(most=ROWS)))
+            node = child.parent().parent()
+        node = node.parent()
+        if jam.parallel is not None and not parallel_above:
+            node = self.marked(node.band_member_set_coincident(0, 1), 0, LoopMark(parallel=True))
         return node
 
     def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:

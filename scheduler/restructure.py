@@ -93,3 +93,11 @@ def sequence_of(parts: Sequence[isl.UnionSet]) -> isl.UnionSetList:
         universes = union_of_sets(isl.Set.universe(piece.get_space()) for piece in sets_of(part))
         result = result.add(universes)
     return result
+
+
+def filters_of(parts: Sequence[isl.UnionSet]) -> isl.UnionSetList:
+    """A list of filters for `insert_sequence` where statements are cut into parts."""
+    result = isl.UnionSetList.alloc(parts[0].get_ctx(), len(parts))
+    for part in parts:
+        result = result.add(part)
+    return result

@@ -313,11 +313,15 @@ class LoopMark:
     """What the band passes have found out about a loop.
 
     parallel: no dependence is carried, once each thread has its own copy of `private`. simd: the same for the lanes of a vector.
+    jammed: the body holds instances of several rows: cells that it uses again and again are worth a register each (see `Hold`).
+    most: no more iterations than this, where the bounds don't tell; 0: nothing is known.
     """
 
     parallel: bool = False
     simd: bool = False
     private: tuple[str, ...] = ()
+    jammed: bool = False
+    most: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,15 +349,37 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One instance of a statement: its iterators' values as expressions over the nest's iterators and the parameters (affine.apply)."""
+    """One instance of a statement: its iterators' values as expressions over the nest's iterators and the parameters (affine.apply).
+
+    held: (position among the statement's accesses, name of the variable that stands for the cell) of references to cells that are held.
+    """
 
     statement: str
     args: tuple[Expr, ...]
+    held: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A local variable that stands for one cell of an array. subscripts: over the iterators around the `Hold`. stored: the cell is written."""
+
+    name: str
+    array: str
+    subscripts: tuple[Expr, ...]
+    stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Cells are loaded into variables, the body runs, and those that it writes are stored. No other reference in the body touches them."""
+
+    cells: tuple[Held, ...]
+    body: Block
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    items: tuple[For | If | Call, ...]
+    items: tuple[For | If | Call | Hold, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from scopt.astgen.allocation import INCLUDE, Allocation, allocations
 from scopt.astgen.build import build
 from scopt.astgen.emit_c import Emitted, emit
 from scopt.astgen.estimates import drop_small_loops
+from scopt.astgen.held import hold_cells
+from scopt.astgen.held_check import check_held
 from scopt.astgen.readback import check_coverage, nest_to_schedule
 from scopt.astgen.registers.check import check_packs
 from scopt.astgen.registers.lower import lower
@@ -224,10 +226,12 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
             check_packs(scop, lowered, raw, read)
     with clock("print"):
         nest = with_kernel_calls(lowered, nest)
-        emitted = emit(lowered.scop, nest, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
+        printed = hold_cells(lowered.scop, nest)
+        emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
     if options.verify == "full":
         with clock("verify text"):
-            check_printed(lowered.scop, nest, emitted)
+            check_held(lowered.scop, printed)
+            check_printed(lowered.scop, printed, emitted)
     return _Generated(proposed.tree, marked, nest, emitted, proposed.remarks, swept.allocations)
 
 

@@ -38,11 +38,12 @@ def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Itera
     """
     loops = tuple(loops)
     simpler = _relaxed(scop, dates)
+    around = [_around(scop, loop.statements) for loop in loops]
     try:
-        _check(scop, deps, simpler, tuple(replace(loop, around=_around(scop, loop.statements)) for loop in loops))
+        _check(scop, deps, simpler, tuple(replace(loop, around=some) for loop, some in zip(loops, around, strict=True)))
     except InternalError:
-        # The relaxed dates hold more than the real ones: only the exact check can say no.
-        if simpler.is_equal(dates):
+        # The relaxed dates and loops hold more than the real ones: only the exact check can say no.
+        if simpler.is_equal(dates) and all(some.is_equal(loop.statements) for loop, some in zip(loops, around, strict=True)):
             raise
         _check(scop, deps, dates, loops)
 

@@ -15,7 +15,29 @@ import numpy as np
 import numpy.typing as npt
 
 from scopt.astgen.expr import names
-from scopt.model import And, Block, Call, Compare, Condition, Const, Expr, FloorDiv, For, If, LoopMark, LoopNest, Max, Min, Mod, Name, Or, Select, Sum
+from scopt.astgen.loops import children
+from scopt.model import (
+    And,
+    Block,
+    Call,
+    Compare,
+    Condition,
+    Const,
+    Expr,
+    FloorDiv,
+    For,
+    Hold,
+    If,
+    LoopMark,
+    LoopNest,
+    Max,
+    Min,
+    Mod,
+    Name,
+    Or,
+    Select,
+    Sum,
+)
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -100,7 +122,7 @@ class _Numbered:
     """An item of the nest with its preorder key and its numbered children (of a guard: then, otherwise)."""
 
     key: int
-    item: For | If | Call
+    item: For | If | Call | Hold
     children: tuple[tuple[_Numbered, ...], ...] = ()
 
 
@@ -178,11 +200,9 @@ def _number(block: Block, first: int) -> tuple[tuple[_Numbered, ...], int]:
     for item in block.items:
         key, first = first, first + 1
         inner: list[tuple[_Numbered, ...]] = []
-        blocks = () if isinstance(item, Call) else (item.body,) if isinstance(item, For) else (item.then, item.otherwise)
-        for child in blocks:
-            if child is not None:
-                children, first = _number(child, first)
-                inner.append(children)
+        for child in children(item):
+            numbers, first = _number(child, first)
+            inner.append(numbers)
         found.append(_Numbered(key, item, tuple(inner)))
     return tuple(found), first
 
@@ -226,6 +246,8 @@ def _item(
                 call.statement, mean / around if around else 0.0, mean, _divisions(call, inner, inner_trips), refs, tuple(map(float, addresses)),
                 tuple({loop: float(moves[loop][k]) for loop in loops} for k in range(len(refs))),
             )
+        case Hold():
+            raise AssertionError("cells are held in nests that are printed, not in samples")
 
 
 def _divisions(call: Call, inner: str, trips: float) -> float:

@@ -81,7 +81,8 @@ def test_seidel_is_parallel_and_not_vectorizable() -> None:
 
 def test_loop_sinks_into_a_sequence_for_the_stride() -> None:
     simd = [loop for loop in loops(scheduled(case("gram"))) if loop[1].simd]
-    assert len(simd) == 2
+    # the sums of columns have one loop for eight rows and one for what is left
+    assert len(simd) == 3
     assert all("[(j)]" in loop[2] for loop in simd)
 
 

@@ -1,0 +1,210 @@
+"""Cells in variables: what is held, what isn't since it would be wrong, and that the checks see what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scopt.astgen.emit_c import Emitted, emit
+from scopt.astgen.held import hold_cells
+from scopt.astgen.held_check import check_held
+from scopt.astgen.loops import items, map_block
+from scopt.astgen.reparse import check_printed
+from scopt.diagnostics import InternalError
+from scopt.model import Block, Call, Const, Expr, For, Hold, LoopMark, LoopNest, Name, Scop, Sum
+from tests.sources import scop_of
+
+ROW, J, N = Name("i"), Name("j"), Name("n")
+LAST = Sum(((1, N),), -1)
+UPDATE = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[i] = x[i] + A[i][j] * y[j];"
+OWN = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[i] = x[i] + A[i][j] * x[j];"
+
+
+def nest(*calls: Call, upper: Expr = LAST, jammed: bool = True, simd: bool = False, first: int = 0, last: int = 1) -> LoopNest:
+    """A loop over j in a loop over i, from `first` to n - `last`."""
+    inner = For("j", Const(0), upper, 1, Block(calls), LoopMark(jammed=jammed, simd=simd))
+    return LoopNest(Block((For("i", Const(first), Sum(((1, N),), -last), 1, Block((inner,))),)))
+
+
+def held(scop: Scop, loops: LoopNest) -> list[tuple[str, bool]]:
+    """The held cells' arrays, and whether they are stored."""
+    made = hold_cells(scop, loops)
+    check_held(scop, made)
+    return [(cell.array, cell.stored) for item in items(made.body) if isinstance(item, Hold) for cell in item.cells]
+
+
+def test_cells_that_the_loop_does_not_move_are_held() -> None:
+    assert held(scop_of(UPDATE), nest(Call("S0", (ROW, J)))) == [("x", True)]
+
+
+def test_only_in_jammed_loops() -> None:
+    assert held(scop_of(UPDATE), nest(Call("S0", (ROW, J)), jammed=False)) == []
+
+
+def test_cells_of_one_iteration_are_held_there() -> None:
+    """Rows and columns change places: x[j] is updated twice, y is only read."""
+    both = Call("S0", (J, ROW)), Call("S0", (J, Sum(((1, ROW),), 1)))
+    assert held(scop_of(UPDATE), nest(*both, simd=True, last=2)) == [("y", False), ("y", False), ("x", True)]
+
+
+@pytest.mark.parametrize(
+    ("body", "upper", "found"),
+    [
+        (OWN, LAST, []),  # x[j] is x[i] at times
+        (OWN, Sum(((1, ROW),), -1), [("x", True)]),  # never
+        (OWN, ROW, []),
+        (UPDATE.replace("x[i] +", "(y[j] > 0 && x[i] > 0) +"), LAST, []),  # not always read
+        (UPDATE.replace("x[i] +", "1 +"), LAST, []),  # never read
+        (UPDATE.replace("y[j]", "y[t]"), LAST, [("x", True), ("y", False)]),
+        (UPDATE.replace("x[i]", "x[t]"), LAST, [("x", True)]),
+        (UPDATE.replace("y[j]", "x[t]"), LAST, []),  # x[t] is x[i] once
+        (UPDATE.replace("x[i]", "s"), LAST, []),  # compilers keep scalars
+    ],
+)
+def test_no_other_reference_may_touch_a_held_cell(body: str, upper: Expr, found: list[tuple[str, bool]]) -> None:
+    assert held(scop_of(body), nest(Call("S0", (ROW, J)), upper=upper)) == found
+
+
+def test_nothing_is_loaded_where_the_loop_has_no_iteration() -> None:
+    scop = scop_of(OWN)
+    made = hold_cells(scop, nest(Call("S0", (ROW, J)), upper=Sum(((1, ROW),), -1)))
+    assert "if (i > 0) {" in emit(scop, made).text
+    assert "if" not in emit(scop, hold_cells(scop, nest(Call("S0", (ROW, J)), upper=Sum(((1, ROW),), -1), first=1))).text
+
+
+def volatile(scop: Scop) -> Scop:
+    array = scop.arrays["x"]
+    return replace(scop, arrays={**scop.arrays, "x": replace(array, type=replace(array.type, volatile=True))})
+
+
+def test_volatile_cells_are_not_held() -> None:
+    assert held(volatile(scop_of(UPDATE)), nest(Call("S0", (ROW, J)))) == []
+
+
+# --- the checks -------------------------------------------------------------------------------------------------------------------------------
+
+
+def example() -> tuple[Scop, LoopNest, Emitted]:
+    scop = scop_of(UPDATE)
+    calls = (Call("S0", (Sum(((1, ROW),), k), J)) for k in range(4))
+    made = hold_cells(scop, nest(*calls, last=4))
+    return scop, made, emit(scop, made)
+
+
+EXPECTED = """\
+for (long i = 0; i < n - 3L; i++) {
+  double x_0 = x[i], x_1 = x[i + 1], x_2 = x[i + 2], x_3 = x[i + 3];
+  for (long j = 0; j < n; j++) {
+    x_0 = x_0 + A[i][j] * y[j];
+    x_1 = x_1 + A[i + 1][j] * y[j];
+    scopt_apart();
+    x_2 = x_2 + A[i + 2][j] * y[j];
+    x_3 = x_3 + A[i + 3][j] * y[j];
+  }
+  x[i] = x_0;
+  x[i + 1] = x_1;
+  x[i + 2] = x_2;
+  x[i + 3] = x_3;
+}
+"""
+
+
+def test_the_example_is_as_it_should_be() -> None:
+    scop, made, emitted = example()
+    assert emitted.text == EXPECTED
+    check_printed(scop, made, emitted)
+    assert "scopt_apart" in emitted.helpers
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("x_1 = x[i + 1],", "x_1 = x[i],"),
+        ("x_1 = x[i + 1],", "x_1 = y[i + 1],"),
+        ("x_1 = x[i + 1],", "x_1,"),
+        ("double", "float"),
+        ("  x[i + 3] = x_3;\n", ""),
+        ("x[i + 3] = x_3", "x[i + 3] = x_2"),
+        ("x[i + 3] = x_3", "x[i + 2] = x_3"),
+        ("x[i + 3] = x_3", "x[i + 3] += x_3"),
+        ("x_2 = x_2 +", "x_2 = x_1 +"),
+        ("x_2 = x_2 +", "x_2 = x[i + 2] +"),
+        ("    scopt_apart();\n", ""),
+        ("scopt_apart()", "f()"),
+    ],
+)
+def test_other_text_is_refused(old: str, new: str) -> None:
+    scop, made, emitted = example()
+    assert old in emitted.text
+    with pytest.raises(InternalError):
+        check_printed(scop, made, replace(emitted, text=emitted.text.replace(old, new, 1)))
+
+
+def changed(made: LoopNest, **what: object) -> LoopNest:
+    """The nest with the first held cell changed."""
+
+    def visit(item: object) -> tuple[object, ...]:
+        if not isinstance(item, Hold):
+            return (item,)
+        return (replace(item, cells=(replace(item.cells[0], **what), *item.cells[1:])),)  # type: ignore[arg-type]
+
+    return LoopNest(map_block(made.body, visit))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"stored": False},
+        {"subscripts": (Sum(((1, ROW),), 1),)},
+        {"subscripts": (J,)},
+        {"array": "y"},
+        {"name": "y"},
+        {"name": "j"},
+        {"name": "x_1"},
+        {"name": "x_9"},
+    ],
+)
+def test_another_cell_is_refused(what: dict[str, object]) -> None:
+    scop, made, _ = example()
+    check_held(scop, made)
+    with pytest.raises(InternalError):
+        check_held(scop, changed(made, **what))
+
+
+def without_held(made: LoopNest, keep: int) -> LoopNest:
+    """The nest with calls that name only some of the references that variables stand for."""
+
+    def visit(item: object) -> tuple[object, ...]:
+        return (replace(item, held=item.held[:keep]),) if isinstance(item, Call) else (item,)
+
+    return LoopNest(map_block(made.body, visit))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("keep", [0, 1])
+def test_a_reference_that_is_not_replaced_is_refused(keep: int) -> None:
+    scop, made, _ = example()
+    with pytest.raises(InternalError):
+        check_held(scop, without_held(made, keep))
+
+
+def test_loads_where_nothing_touches_the_cell_are_refused() -> None:
+    scop = scop_of(OWN)
+    made = hold_cells(scop, nest(Call("S0", (ROW, J)), upper=Sum(((1, ROW),), -1)))
+
+    def unguarded(item: object) -> tuple[object, ...]:
+        return item.then.items if hasattr(item, "then") else (item,)
+
+    with pytest.raises(InternalError, match="where nothing touches"):
+        check_held(scop, LoopNest(map_block(made.body, unguarded)))  # type: ignore[arg-type]
+
+
+def test_threads_inside_are_refused() -> None:
+    scop, made, _ = example()
+
+    def parallel(item: object) -> tuple[object, ...]:
+        inner = isinstance(item, For) and item.iterator == "j"
+        return (replace(item, mark=LoopMark(parallel=True)),) if inner else (item,)  # type: ignore[type-var]
+
+    with pytest.raises(InternalError, match="parallel loop"):
+        check_held(scop, LoopNest(map_block(made.body, parallel)))  # type: ignore[arg-type]
