@@ -12,30 +12,27 @@ from fractions import Fraction
 from itertools import product
 from math import ceil, floor, log10
 
-from pycparser import c_ast
-
 from scopt.astgen.expr import Product, compare, from_linear, linear, names, plus, subtract, weighted
 from scopt.astgen.loops import Item, calls, children, items
+from scopt.costs import instance_cost, vector_gain
+from scopt.machine import Machine
 from scopt.model import Block, Call, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name, Scop
 
-FORK_NANOSECONDS = 25_000
 _HARDLY = 64
-# By how much a register tile is faster than its instances one by one.
-VECTOR_GAIN = 16
 
 
 def add_work_guards(
-    scop: Scop, nest: LoopNest, weights: Mapping[str, tuple[str, int]] | None = None, threshold: int = FORK_NANOSECONDS
+    scop: Scop, nest: LoopNest, weights: Mapping[str, tuple[str, int]] | None = None, machine: Machine = Machine()  # noqa: B008 - frozen
 ) -> LoopNest:
     """Guard each outermost parallel loop by a condition that says that its work is worth a fork.
 
     weights: for statements that stand for many instances of another one, which one and how many; vectors make them quick.
-    threshold: the least work in nanoseconds on one core. A loop that surely has less is not parallel any more; one that surely has more has
+    machine: says what operations and a fork cost. A loop that surely has less work is not parallel any more; one that surely has more has
     no guard. Loops inside a parallel loop lose their parallel mark, loops inside a simd loop every mark.
     """
-    costs = {s.name: _cost(s.body) for s in scop.statements}
-    costs |= {name: costs[other] * count / VECTOR_GAIN for name, (other, count) in (weights or {}).items()}
-    return LoopNest(_guard(nest.body, costs, threshold, frozenset(p.name for p in scop.parameters)))
+    costs = {s.name: instance_cost(s.body, machine) for s in scop.statements}
+    costs |= {name: costs[other] * count / vector_gain(machine) for name, (other, count) in (weights or {}).items()}
+    return LoopNest(_guard(nest.body, costs, machine.fork_nanoseconds, frozenset(p.name for p in scop.parameters)))
 
 
 def _guard(block: Block, costs: Mapping[str, Fraction], threshold: int, parameters: frozenset[str]) -> Block:
@@ -103,17 +100,6 @@ def _rough(factor: Expr, parameters: frozenset[str]) -> Expr:
         return factor
     alone = all(isinstance(x, Name) and x.name in parameters and c > 0 for x, c in kept.items())
     return from_linear(kept, 0 if alone and abs(constant) <= _HARDLY else constant)
-
-
-def _cost(node: c_ast.Node) -> Fraction:
-    """Nanoseconds that one instance of a statement takes, very roughly."""
-    own = Fraction(0)
-    match node:
-        case c_ast.BinaryOp() | c_ast.Assignment():
-            own = Fraction(2) if node.op in ("/", "%", "/=", "%=") else Fraction(1, 2)
-        case c_ast.FuncCall():
-            own = Fraction(15)
-    return own + sum((_cost(child) for _, child in node.children()), Fraction(0))
 
 
 # --- trip counts -----------------------------------------------------------------------------------------------------------------------

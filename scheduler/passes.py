@@ -14,9 +14,20 @@ from scopt.isl_utils import joined, sets_of
 from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, RegisterTiling, Scop, TileShape
 from scopt.options import Options
 from scopt.scheduler import shapes_tiles
-from scopt.scheduler.bands import Ordered, active, distances, is_coincident, nonnegative, ordered, private_arrays, with_properties, with_properties_below, zero
+from scopt.scheduler.bands import (
+    Ordered,
+    active,
+    distances,
+    is_coincident,
+    nonnegative,
+    ordered,
+    private_arrays,
+    with_properties,
+    with_properties_below,
+    zero,
+)
 from scopt.scheduler.contraction.recognize import contraction_of
-from scopt.scheduler.contraction.tiles import CONTRACTION_TILE, pure_tiling, register_bands, register_tiling
+from scopt.scheduler.contraction.tiles import band_tile, pure_tiling, register_bands, register_tiling
 from scopt.scheduler.diamond import tile_shape
 from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.influence.honoured import wished_member
@@ -25,20 +36,8 @@ from scopt.scheduler.restructure import distributable, filters_of, has_inner_ban
 from scopt.scheduler.sinking import sink_loops, sunk
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
 from scopt.scheduler.sweeps import Strips, with_sweeps
-from scopt.scheduler.tiling import (
-    DEFAULT_TILE,
-    DEFAULT_VECTOR_TILE,
-    DIAMOND_TILES,
-    PARALLEL_VECTOR_TILE,
-    SMALL_WAVEFRONT_TILE,
-    WAVEFRONT_TILE,
-    atomic,
-    interleaved,
-    shaped_tiles,
-    sizes_for,
-    tiled,
-    wavefront,
-)
+from scopt.scheduler.tile_sizes import band_sizes, diamond_sizes, vector_sizes
+from scopt.scheduler.tiling import atomic, interleaved, shaped_tiles, sizes_for, tiled, wavefront
 
 _BAND = isl.schedule_node_type.band
 
@@ -77,7 +76,7 @@ class LeafPlan:
     tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
     tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
     slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and cheap loop bounds.
-    vector_tile: default tile size of the vector loop. serial: every innermost loop would carry something.
+    jumps: the vector loop jumps between lines in some access. serial: every innermost loop would carry something.
     """
 
     order: tuple[int, ...]
@@ -89,7 +88,7 @@ class LeafPlan:
     parallel: int | None
     skew: bool
     slopes: tuple[int, ...]
-    vector_tile: int
+    jumps: bool
     serial: bool
 
 
@@ -136,7 +135,8 @@ class _Passes:
         private = self.private_for(node, 0) if chosen is not None else self.private_for_wavefront(node) if skew else ()
         levels = 0
         if width >= 2 and self.options.tile:
-            node = tiled(node, sizes_for(self.options.tile_sizes, [DEFAULT_TILE] * width), scaled=not skew)
+            defaults = band_sizes(self.scop, self.options.machine, linear_schedule(self.scop, node), [1] * width, simd=False)
+            node = tiled(node, sizes_for(self.options.tile_sizes, defaults), scaled=not skew)
             levels = 1
         if skew:
             node = wavefront(node, 2)
@@ -204,7 +204,7 @@ class _Passes:
         key = f"tiling{len(self.tilings)}"
         _, column, reduction = tiling.contraction.members
         coincident = {k for k in range(node.band_n_member()) if node.band_member_get_coincident(k)}
-        bands = register_bands(node, tiling, chunks=not coincident - {column, reduction} and column in coincident)
+        bands = register_bands(node, tiling, self.options, chunks=not coincident - {column, reduction} and column in coincident)
         parallel = not parallel_above and bool(coincident - {reduction})
         self.tilings[key] = tiling
         node = node.delete()
@@ -292,10 +292,8 @@ class _Passes:
         simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in free)
         slopes = [max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1 for k in range(width)]
         order = (*others, vector)
-        # Lines that the vector loop jumps between have to stay in the first cache until the other loops come back to them.
         jumps = walks[vector].other_reads + walks[vector].other_writes > 0
-        vector_tile = DEFAULT_TILE if jumps else DEFAULT_VECTOR_TILE if tile else PARALLEL_VECTOR_TILE
-        return LeafPlan(order, groups, simd, private, tile, tile_vector, parallel, skew, tuple(slopes[k] for k in order), vector_tile, serial)
+        return LeafPlan(order, groups, simd, private, tile, tile_vector, parallel, skew, tuple(slopes[k] for k in order), jumps, serial)
 
     def grouping(
         self, node: isl.ScheduleNode, vector: int
@@ -358,16 +356,9 @@ class _Passes:
         """
         width = len(plan.order)
         if plan.skew and rows is not None:
-            base = DIAMOND_TILES[min(width, 4) - 2]
-            sizes = sizes_for(self.options.tile_sizes, [base] * rows.dim(isl.dim_type.out))
+            sizes = sizes_for(self.options.tile_sizes, diamond_sizes(self.scop, self.options.machine, node, rows, simd=any(plan.simd)))
             return atomic(wavefront(shaped_tiles(node, rows, sizes), 2))
-        if plan.skew:
-            base = SMALL_WAVEFRONT_TILE if width > 2 else WAVEFRONT_TILE
-            if contraction_of(self.scop, node) is not None:
-                base = CONTRACTION_TILE
-            defaults = [base * slope for slope in plan.slopes]
-        else:
-            defaults = [DEFAULT_TILE if plan.tile else 1] * (width - 1) + [plan.vector_tile]
+        defaults = self.default_sizes(node, plan)
         user = self.options.tile_sizes
         sizes = sizes_for(user, defaults) if plan.tile else (*defaults[:-1], *sizes_for(user[-1:], defaults[-1:]))
         node = tiled(node, sizes, scaled=not plan.skew)
@@ -381,6 +372,17 @@ class _Passes:
             keep = [width - 1, *range(width - 1)]
         node = reordered(node, keep)
         return atomic(wavefront(node, 2) if plan.skew else node)
+
+    def default_sizes(self, node: isl.ScheduleNode, plan: LeafPlan) -> tuple[int, ...]:
+        """Sizes of a band's members, in the plan's order, for tiles between them; 1 for those that aren't tiled."""
+        machine, schedule = self.options.machine, linear_schedule(self.scop, node)
+        contraction = contraction_of(self.scop, node) if plan.skew else None
+        if contraction is not None:
+            return tuple(band_tile(contraction, self.options) * slope for slope in plan.slopes)
+        if plan.skew:
+            return band_sizes(self.scop, machine, schedule, plan.slopes, simd=any(plan.simd))
+        balance = plan.parallel == 0 and bool(node.band_member_get_coincident(0))
+        return vector_sizes(self.scop, machine, schedule, len(plan.order), jumps=plan.jumps, only=not plan.tile, balance=balance)
 
     def point_loops(self, node: isl.ScheduleNode, plan: LeafPlan) -> isl.ScheduleNode:
         """The loops inside a tile; the part that is a contraction, and may run before or after all the rest, in register tiles. Returns the band or

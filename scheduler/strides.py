@@ -63,6 +63,11 @@ def linear_schedule(scop: Scop, node: isl.ScheduleNode) -> LinearSchedule:
     return LinearSchedule(prefix, members)
 
 
+def shape_rows(scop: Scop, functions: isl.MultiUnionPwAff, name: str) -> tuple[Vector, ...]:
+    """The functions of one statement that are linear, as rows."""
+    return tuple(row for row in _rows(functions, scop.statement(name)) if row is not None)
+
+
 def _statements(scop: Scop, node: isl.ScheduleNode) -> list[Statement]:
     names: set[str] = set()
     node.get_domain().foreach_set(lambda part: names.add(part.get_tuple_name()))

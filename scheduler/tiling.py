@@ -9,18 +9,6 @@ import islpy as isl
 
 from scopt.isl_utils import joined
 
-# Tile sizes where the user gives none: of a band's ordinary members, and of the member that becomes the vector loop.
-DEFAULT_TILE = 32
-DEFAULT_VECTOR_TILE = 256
-# Of a vector loop whose tiles alone are run in parallel: more of them, for balance.
-PARALLEL_VECTOR_TILE = 128
-# Of bands that run in wavefronts: of two members, and of more. Multiplied by a member's skew.
-WAVEFRONT_TILE = 64
-SMALL_WAVEFRONT_TILE = 32
-# Of diamonds, in units of their hyperplanes: of bands of two members, of three, and of more. For two, isl's AST generation takes 1.8 s with 224, 3 s
-# with 256 and 32 s with 512, whose tiles run 1.07 times as fast.
-DIAMOND_TILES = (224, 64, 32)
-
 
 def sizes_for(user: Sequence[int], defaults: Sequence[int]) -> tuple[int, ...]:
     """The user's sizes, outermost first, the last one repeated; the defaults where the user gives none."""

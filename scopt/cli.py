@@ -7,12 +7,13 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO, get_args
 
 from scopt import __version__
 from scopt.diagnostics import InputError, Location, Remark, remarks_as_json
+from scopt.machine import Machine
 from scopt.options import Fusion, Options, VerifyLevel, Walk, check_options
 
 if TYPE_CHECKING:
@@ -79,8 +80,16 @@ def _run(argv: Sequence[str]) -> int:
     if split.missing:
         parser.error(f"argument {split.missing}: expected one argument")
     arguments = parser.parse_args(split.rest)
-    options = _options(parser, arguments, split.cpp_flags)
+    if arguments.input is None and not arguments.print_machine:
+        parser.error("the following arguments are required: FILE")
     try:
+        machine, found = _machine(arguments.machine)
+        if arguments.print_machine:
+            from scopt.machine_file import machine_text
+
+            _write(machine_text(machine).encode(), arguments.output or "-")
+            return DONE
+        options = replace(_options(parser, arguments, split.cpp_flags), machine=machine)
         check_options(options)
         source, name = _read(arguments.input)
         outcome = _optimize(source, options, name, arguments.emit)
@@ -91,8 +100,23 @@ def _run(argv: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return UNUSABLE
     _explain(outcome.explanation, sys.stderr if not explained and arguments.output in (None, "-") else sys.stdout)
-    _report(outcome.remarks, arguments)
+    remarks = outcome.remarks if not found else (Remark("analysis", "machine.native", found, Location(name, 1)), *outcome.remarks)
+    _report(remarks, arguments)
     return REFUSED if arguments.strict and outcome.refused else DONE
+
+
+def _machine(name: str) -> tuple[Machine, str]:
+    """The machine model of a name or in a file, and what the running system told of it. Raises InputError for a file that isn't one."""
+    if name == "default":
+        return Machine(), ""
+    if name == "native":
+        from scopt.machine_native import native_machine
+
+        native = native_machine()
+        return native.machine, native.text()
+    from scopt.machine_file import read_machine
+
+    return read_machine(name), ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +291,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", metavar="FILE", help="the C file to read; - is stdin")
+    parser.add_argument("input", metavar="FILE", nargs="?", help="the C file to read; - is stdin")
     group = parser.add_argument_group("files and messages")
     group.add_argument(
         "-o", "--output", metavar="FILE", help="where to write, all at once or not at all; may be the input (default: -, stdout)"
@@ -372,8 +396,16 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N[,N…]|none",
         type=_tile_sizes,
         default=(True, ()),
-        help="tile sizes from the outermost level on, the last one repeated; none: no tiling (default: chosen by the number of loops)",
+        help="tile sizes from the outermost level on, the last one repeated; none: no tiling (default: from the machine's caches)",
     )
+    group.add_argument(
+        "--machine",
+        metavar="default|native|FILE",
+        default="default",
+        help="the processor that tile sizes and costs are computed for: default, a fixed model of server cores, so that output doesn't depend on "
+        "the host; native, the one that scopt runs on, as far as it tells (Linux); or a model in FILE (TOML, see --print-machine)",
+    )
+    group.add_argument("--print-machine", action="store_true", help="write the machine model as TOML, and do nothing else")
     group.add_argument(
         "--no-register-tile", action="store_true", help="no register tiles over packed operands for contractions, such as matrix products"
     )

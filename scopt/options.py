@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from scopt.diagnostics import InputError
+from scopt.machine import Machine
 
 Fusion = Literal["auto", "max", "smart", "no", "typed"]
 VerifyLevel = Literal["off", "schedule", "full"]
@@ -28,8 +29,9 @@ class Options:
       (`scopt.scheduler.space.walk`).
     inputs: keep reads of the same cell close together too (input dependences).
     tile: tile permutable bands. tile_sizes: one per level, outermost first, the last one repeated;
-      empty means the default sizes of `scopt.scheduler.tiling`.
+      empty means sizes computed from the machine's caches (`scopt.scheduler.tile_sizes`).
     register_tile: compute contractions in register tiles over packed operands (only with tile, and without tile_sizes).
+    machine: what sizes and costs are computed for.
     parallel: emit ``omp parallel for``; simd: emit ``omp simd``.
     verify: ``schedule`` checks the schedule tree; ``full`` also reads back the loops and the printed C.
     budget: seconds that one SCoP may take before it is left as it was; 0 means no limit.
@@ -50,6 +52,7 @@ class Options:
     tile: bool = True
     tile_sizes: tuple[int, ...] = ()
     register_tile: bool = True
+    machine: Machine = field(default_factory=Machine)
     parallel: bool = True
     simd: bool = True
     verify: VerifyLevel = "full"

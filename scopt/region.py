@@ -210,7 +210,8 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
     with clock("generate"):
         swept = lower_sweeps(scop, deps, marked)
         lowered = lower(swept.scop, swept.schedule)
-        nest = add_work_guards(lowered.scop, with_choices(lowered, build(lowered.scop, lowered.schedule)), lowered.weights)
+        nest = with_choices(lowered, build(lowered.scop, lowered.schedule))
+        nest = add_work_guards(lowered.scop, nest, lowered.weights, options.machine)
         if not guide.loops:
             nest = drop_small_loops(scop, nest)
     check_wishes(scop, nest, guide.loops)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import islpy as isl
 
 from scopt.isl_utils import joined, sets_of
@@ -9,13 +11,11 @@ from scopt.model import Contraction, RegisterTiling, Scop
 from scopt.options import Options
 from scopt.scheduler.bands import Ordered
 from scopt.scheduler.contraction.recognize import contraction_of, packable, pure_part
+from scopt.scheduler.tile_sizes import ContractionSizes, contraction_sizes
 
-# Of doubles; twice as many columns of floats.
+# Of doubles; twice as many columns of floats. With 32 vector registers of 64 bytes a tile is made in one pass; with less in several
+# (see `scopt.astgen.registers.kernel`). Which registers there are is only known when the result is compiled.
 ROWS, COLUMNS = 8, 24
-BLOCK, DEPTH = 128, 256
-CHUNK = 10
-# Of a band with other statements beside the contraction: a multiple of rows and columns.
-CONTRACTION_TILE = 48
 
 
 def wanted(options: Options) -> bool:
@@ -30,8 +30,8 @@ def register_tiling(scop: Scop, node: isl.ScheduleNode, options: Options) -> Reg
     contraction = contraction_of(scop, node)
     if contraction is None or len(sets_of(node.get_domain())) > len(contraction.statements):
         return None
-    tiling = _tiling(node, contraction, options)
-    blocks = register_bands(node, tiling, chunks=False)[0][1]
+    tiling = _tiling(node, contraction, options, _sizes(contraction, options))
+    blocks = register_bands(node, tiling, options)[0][1]
     prefix = node.get_prefix_schedule_multi_union_pw_aff()
     scope = prefix.flat_range_product(blocks) if node.get_schedule_depth() else blocks
     return tiling if packable(scop, contraction, scope) else None
@@ -50,24 +50,26 @@ def pure_tiling(
     if contraction is None:
         return None
     partial = node.band_get_partial_schedule()
-    shape = joined([_origin(partial.get_at(k), CONTRACTION_TILE) for k in contraction.members])
+    sizes = _sizes(contraction, options)
+    shape = joined([_origin(partial.get_at(k), sizes.tile) for k in contraction.members])
     for first in (False, True):
         pure = pure_part(scop, dependences, node, contraction, shape, first=first)
         if not pure.is_empty():
             row, _, step = contraction.members
-            block, depth = (_extent_within(node, pure, member, most) for member, most in ((row, BLOCK), (step, DEPTH)))
-            return _tiling(node, contraction, options, block, depth), pure, first
+            block = _extent_within(node, pure, row, sizes.tile, sizes.block)
+            depth = _extent_within(node, pure, step, sizes.tile, sizes.depth)
+            return _tiling(node, contraction, options, replace(sizes, block=block, depth=depth)), pure, first
     return None
 
 
-def _extent_within(node: isl.ScheduleNode, instances: isl.UnionSet, member: int, most: int) -> int:
+def _extent_within(node: isl.ScheduleNode, instances: isl.UnionSet, member: int, tile: int, most: int) -> int:
     """The size of blocks along a member: a tile's, where the loops around the node fix one."""
     values = isl.UnionMap.from_union_pw_aff(node.band_get_partial_schedule().get_at(member)).intersect_domain(instances)
     around = isl.UnionMap.from_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff()).intersect_domain(instances)
     together = around.apply_range(around.reverse())
     distances = isl.Set.from_union_set(together.apply_domain(values).apply_range(values).deltas())
     largest = distances.dim_max_val(0)
-    return CONTRACTION_TILE if largest.is_int() and largest.to_python() < CONTRACTION_TILE else most
+    return tile if largest.is_int() and largest.to_python() < tile else most
 
 
 def _origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
@@ -75,16 +77,31 @@ def _origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
     return member.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
 
 
-def _tiling(node: isl.ScheduleNode, contraction: Contraction, options: Options, block: int = BLOCK, depth: int = DEPTH) -> RegisterTiling:
-    columns = COLUMNS * (2 if contraction.operation.type.spelling == "float" else 1)
+def _columns(contraction: Contraction) -> int:
+    return COLUMNS * (2 if contraction.operation.type.spelling == "float" else 1)
+
+
+def _sizes(contraction: Contraction, options: Options) -> ContractionSizes:
+    columns = _columns(contraction)
+    return contraction_sizes(options.machine, ROWS, columns, 8 * COLUMNS // columns)
+
+
+def band_tile(contraction: Contraction, options: Options) -> int:
+    """The tile size of a band with other statements beside the contraction: a multiple of a register tile's rows and columns."""
+    return _sizes(contraction, options).tile
+
+
+def _tiling(node: isl.ScheduleNode, contraction: Contraction, options: Options, sizes: ContractionSizes) -> RegisterTiling:
     simd = options.simd and bool(node.band_member_get_coincident(contraction.members[1]))
-    return RegisterTiling(contraction, ROWS, columns, block, depth, simd)
+    return RegisterTiling(contraction, ROWS, _columns(contraction), sizes.block, sizes.depth, simd)
 
 
-def register_bands(node: isl.ScheduleNode, tiling: RegisterTiling, *, chunks: bool) -> list[tuple[str, isl.MultiUnionPwAff]]:
+def register_bands(
+    node: isl.ScheduleNode, tiling: RegisterTiling, options: Options, *, chunks: bool = False
+) -> list[tuple[str, isl.MultiUnionPwAff]]:
     """The bands from the outside in, each with the place that the mark above it names.
 
-    chunks: the loop over chunks of columns goes outermost, since it alone is parallel.
+    chunks: the loop over chunks of columns goes outermost, since it alone is parallel. options: its machine says how large they are.
     """
     partial = node.band_get_partial_schedule()
     row, column, step = (partial.get_at(k) for k in tiling.contraction.members)
@@ -94,7 +111,7 @@ def register_bands(node: isl.ScheduleNode, tiling: RegisterTiling, *, chunks: bo
     others.sort(key=lambda k: not node.band_member_get_coincident(k))
     outer = [*(partial.get_at(k) for k in others), _origin(row, tiling.block), _origin(step, tiling.depth)]
     if chunks:
-        outer.insert(0, _origin(column, CHUNK * tiling.columns))
+        outer.insert(0, _origin(column, _sizes(tiling.contraction, options).chunk * tiling.columns))
     return [
         ("", joined(outer)),
         ("rows", joined([_origin(column, tiling.columns)])),

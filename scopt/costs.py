@@ -1,0 +1,32 @@
+"""How long one instance of a statement takes, very roughly: its operations on a machine, one by one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from pycparser import c_ast
+
+from scopt.machine import Machine
+
+# Cycles of what isn't vectorized, operands included: of an operation with its share of loads, of a division, of a call into the mathematical library.
+_OPERATION, _DIVISION, _CALL = Fraction(3, 2), Fraction(6), Fraction(45)
+
+
+def instance_cost(body: c_ast.Node, machine: Machine) -> Fraction:
+    """Nanoseconds of one instance of a statement with this body, on one core."""
+    return _cycles(body) / Fraction(str(machine.gigahertz))
+
+
+def vector_gain(machine: Machine) -> int:
+    """By how much a register tile is faster than its instances one by one, of doubles: all lanes of all units are busy."""
+    return machine.lanes(8) * machine.fma_per_cycle
+
+
+def _cycles(node: c_ast.Node) -> Fraction:
+    own = Fraction(0)
+    match node:
+        case c_ast.BinaryOp() | c_ast.Assignment():
+            own = _DIVISION if node.op in ("/", "%", "/=", "%=") else _OPERATION
+        case c_ast.FuncCall():
+            own = _CALL
+    return own + sum((_cycles(child) for _, child in node.children()), Fraction(0))
