@@ -58,7 +58,9 @@ ROWS = ("A[i][k]", "A[k][i]", "A[i + 1][k + 2]", "alpha * A[i][k]", "(A[i][k] - 
 COLUMNS = ("B[k][j]", "B[j][k]", "B[k + 1][j]", "B[k][j] * 0.5", "A[k][j]", "A[j][k]")
 UPDATES = (
     "C[{i}][{j}] += {row} * {column};", "C[{i}][{j}] -= {row} * {column};", "C[{i}][{j}] = {column} * {row} + C[{i}][{j}];",
-    "C[{i}][{j}] = C[{i}][{j}] * {row} - {column};", "C[{i}][{j}] += {row} * {column} + A[j][k] * B[i][k];", "C[{i}][{j}] += alpha * {row} * {column};",
+    "C[{i}][{j}] = C[{i}][{j}] * {row} - {column};",
+    "C[{i}][{j}] += {row} * {column} + A[j][k] * B[i][k];",
+    "C[{i}][{j}] += alpha * {row} * {column};",
 )  # fmt: skip
 I_RANGES = ("i = 0; i < n", "i = 2; i < m", "i = 1; i <= p")
 J_RANGES = ("j = 0; j < n", "j = 0; j <= i", "j = i; j < n", "j = 3; j < m", "j = i + 1; j < n")
