@@ -19,6 +19,7 @@ from scopt.isl_utils import IN, OUT, SET, maps_of, union_of_maps
 from scopt.model import Access, Array, CType, Dependences, Expr, Name, Scop, Statement
 from scopt.scheduler.contraction.recognize import shape_of
 from scopt.scheduler.linear import affine_row, subscript_rows
+from scopt.scheduler.rewriting import agree, replaced
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +65,7 @@ def _common_depth(scop: Scop, deps: Dependences, array: Array) -> int:
     names = {statement.iterators[:depth] for statement, _ in uses}
     while depth and len({one[:depth] for one in names}) > 1:
         depth -= 1
-    while depth and not all(_agree(flow, depth) for flow in flows):
+    while depth and not all(agree(flow, depth) for flow in flows):
         depth -= 1
     # an iterator that subscripts the array already gives each of its values a cell
     while depth and all(_is_subscript(access.relation, depth - 1) for _, access in uses):
@@ -75,14 +76,6 @@ def _common_depth(scop: Scop, deps: Dependences, array: Array) -> int:
 def _is_subscript(relation: isl.Map, iterator: int) -> bool:
     rows = subscript_rows(relation) or ()
     return any(row[iterator] and sum(1 for value in row if value) == 1 for row in rows)
-
-
-def _agree(relation: isl.Map, depth: int) -> bool:
-    """Whether sources and sinks have the same first iterators."""
-    same = isl.Map.universe(relation.get_space())
-    for k in range(depth):
-        same = same.equate(IN, k, OUT, k)
-    return bool(relation.is_subset(same))
 
 
 def _expanded(scop: Scop, array: Array, depth: int) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
@@ -133,31 +126,9 @@ def _rewritten(statement: Statement, array: Array, name: str, depth: int) -> Sta
             continue
         old = memo[id(access.node)]
         if id(old) not in moved:
-            moved[id(old)] = _replaced(root, old, array.spelling, cell)
+            moved[id(old)] = replaced(root, old, cell)
         accesses.append(replace(access, array=name, node=moved[id(old)], relation=_widened(access.relation, name, depth)))
     return replace(statement, body=root.block_items[0], accesses=tuple(accesses))
-
-
-def _replaced(root: c_ast.Node, old: c_ast.Node, spelling: str, cell: Any) -> c_ast.Node:
-    """Put the new cell in the place of a scalar, or at the base of an array reference; returns the whole reference."""
-    if isinstance(old, c_ast.ArrayRef):
-        base = old
-        while isinstance(base.name, c_ast.ArrayRef):
-            base = base.name
-        base.name = cell()
-        return old
-    new = cell()
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        for role in node.__slots__:
-            value = getattr(node, role, None)
-            if value is old:
-                setattr(node, role, new)
-            elif isinstance(value, list) and any(item is old for item in value):
-                setattr(node, role, [new if item is old else item for item in value])
-        pending.extend(child for _, child in node.children())
-    return new
 
 
 def _widened(relation: isl.Map, name: str, depth: int) -> isl.Map:

@@ -85,8 +85,9 @@ class _Fusion:
         return bool(arrays[0] & arrays[1])
 
     def apart(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
-        """Whether a nest is better off alone; nests with sequences inside never are."""
-        if not isinstance(band.body, Leaf):
+        """Whether a nest is better off alone; nests with bands in sequences inside never are."""
+        parts = band.body.parts if isinstance(band.body, Sequence) else (band.body,)
+        if not all(isinstance(part, Leaf) for part in parts):
             return False
         whole: Tree = band if prefix is None else Band(prefix.intersect_domain(domain_of(band)), band)
         node = build(whole).get_root().child(0)

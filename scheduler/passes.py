@@ -27,7 +27,7 @@ from scopt.scheduler.bands import (
     zero,
 )
 from scopt.scheduler.contraction.recognize import contraction_of
-from scopt.scheduler.contraction.tiles import band_tile, pure_tiling, register_bands, register_tiling
+from scopt.scheduler.contraction.tiles import band_tile, pure_tiling, register_bands, register_tiling, wanted
 from scopt.scheduler.diamond import tile_shape
 from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.influence.honoured import wished_member
@@ -117,9 +117,18 @@ class _Passes:
         return self.leaf_band(node, parallel_above)
 
     def keeps_apart(self, node: isl.ScheduleNode) -> bool:
-        """Whether a leaf band would lose by being fused around its first member: its vector loop, or its choice of the innermost one."""
-        plan = self.plan(_flagged(node, self.dependences), False)
+        """Whether a leaf band would lose by being fused around its first member: its register tiles, its jammed rows, its vector loop, or its choice of
+        the innermost one."""
+        node = _flagged(node, self.dependences)
+        if not self.loops and (self.holds_contraction(node) or jam_of(self.scop, self.dependences, node, self.options) is not None):
+            return True
+        if node.child(0).get_type() != isl.schedule_node_type.leaf:
+            return False
+        plan = self.plan(node, False)
         return (any(plan.simd) and len(plan.order) > 1) or (plan.order[-1] == 0 and len(plan.order) > 1)
+
+    def holds_contraction(self, node: isl.ScheduleNode) -> bool:
+        return wanted(self.options) and contraction_of(self.scop, node) is not None
 
     # --- bands with bands below ------------------------------------------------------------------------------------------------------
 

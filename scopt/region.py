@@ -39,6 +39,7 @@ from scopt.scheduler import get_scheduler, takes_influence
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.contraction.tiles import wanted
 from scopt.scheduler.expansion import Expansion, expand
+from scopt.scheduler.forwarding import forward
 from scopt.scheduler.passes import apply_passes
 from scopt.verify import ParallelDim, check_marks, check_order
 
@@ -96,17 +97,26 @@ def transform(tu: TranslationUnit, region: Region, number: int, options: Options
             scop = extract(tu, region, f"scop{number}")
         with clock("dependences"):
             deps = dependences(scop, inputs=options.inputs)
-            expansion = expand(scop, deps) if wanted(options) and given is None else None
-        if expansion is not None:
-            wide = dependences(expansion.scop, inputs=options.inputs)
-            outcome = _transform(expansion.scop, wide, region, options, guidance(expansion.scop, wide, options, number), given, clock)
+            rewritten = _rewritten(scop, deps, options) if wanted(options) and given is None else None
+        if rewritten is not None:
+            wide = dependences(rewritten.scop, inputs=options.inputs)
+            outcome = _transform(rewritten.scop, wide, region, options, guidance(rewritten.scop, wide, options, number), given, clock)
             if outcome.definitions:
-                return _with_memory(outcome, expansion)
+                return _with_memory(outcome, rewritten)
         return _transform(scop, deps, region, options, guidance(scop, deps, options, number), given, clock)
     except Refusal as refusal:
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
         return Outcome(None, seconds=clock.seconds, error=str(error))
+
+
+def _rewritten(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
+    """The SCoP with cells in place of scalars, and arrays in place of others, where that makes contractions; None if it nowhere does."""
+    forwarded = forward(scop, deps)
+    if forwarded is not None:
+        scop, deps = forwarded, dependences(forwarded, inputs=options.inputs)
+    expansion = expand(scop, deps)
+    return Expansion(scop, {}) if expansion is None and forwarded is not None else expansion
 
 
 def _with_memory(outcome: Outcome, expansion: Expansion) -> Outcome:
