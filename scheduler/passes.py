@@ -117,8 +117,8 @@ class _Passes:
         return self.leaf_band(node, parallel_above)
 
     def keeps_apart(self, node: isl.ScheduleNode) -> bool:
-        """Whether a leaf band would lose by being fused around its first member: its register tiles, its jammed rows, its vector loop, or its choice of
-        the innermost one."""
+        """Whether a leaf band would lose by being fused around its first member: its register tiles, its jammed rows, its vector loop, or its choice
+        of the innermost one."""
         node = _flagged(node, self.dependences)
         if not self.loops and (self.holds_contraction(node) or jam_of(self.scop, self.dependences, node, self.options) is not None):
             return True

@@ -73,6 +73,10 @@ IN_PLACE = (
     "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = i + 1; k < n; k++) C[i][j] += A[k][i] * C[k][j];",
     "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) C[i][j] += C[i][k] * B[k][j];",
     "for (int k = 0; k < n; k++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) C[i][j] -= C[i][k] * C[k][j];",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { $type s = B[j][i]; for (int k = 0; k < n; k++) s += A[i][k] * B[k][j];"
+    " C[i][j] = s * alpha; }",
+    "for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++) { $type s = C[i][j]; for (int k = 0; k < j; k++) s -= C[i][k] * C[k][j];"
+    " C[i][j] = s * 0.5; } for (int j = i; j < n; j++) { $type s = C[i][j]; for (int k = 0; k < i; k++) s -= C[i][k] * C[k][j]; C[i][j] = s; } }",
 )  # fmt: skip
 
 
@@ -85,7 +89,7 @@ class Source:
 
     @property
     def text(self) -> str:
-        return PROGRAM.substitute(type=self.type, body=self.body)
+        return PROGRAM.substitute(type=self.type, body=Template(self.body).substitute(type=self.type))
 
 
 @st.composite

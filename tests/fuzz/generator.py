@@ -137,7 +137,8 @@ class _Generator:
 
     def options(self) -> Options:
         tile = self.chance(75)
-        sizes = tuple(2 + self.up_to(6) for _ in range(1 + self.up_to(2))) if tile else ()
+        # small tiles, of which there are several even in small loops; or the model's, with register tiles, jammed rows and strips
+        sizes = tuple(2 + self.up_to(6) for _ in range(1 + self.up_to(2))) if tile and not self.chance(40) else ()
         return Options(
             autodetect=self.chance(12),
             scheduler=self.pick("isl", "isl", "pluto", "pluto", "pluto", "feautrier", "identity", "sample"),

@@ -1,0 +1,71 @@
+"""Cells in place of scalars that collect what they get: where it is done, and where something looks at the cell in between."""
+
+from __future__ import annotations
+
+import pytest
+from pycparser.c_generator import CGenerator
+
+from scopt.frontend.dependences import dependences
+from scopt.model import Scop
+from scopt.scheduler.forwarding import forward
+from tests.sources import scop_of
+
+MATRICES = "int n, int m, double A[99][99], double B[99][99], double C[99][99], float F[99][99]"
+FACTORIZATION = """for (i = 0; i < n; i++) {
+  for (j = 0; j < i; j++) { s = A[i][j]; for (k = 0; k < j; k++) s -= A[i][k] * A[k][j]; A[i][j] = s / A[j][j]; }
+  for (j = i; j < n; j++) { s = A[i][j]; for (k = 0; k < i; k++) s -= A[i][k] * A[k][j]; A[i][j] = s; } }"""
+
+
+def statements(scop: Scop) -> list[str]:
+    return [CGenerator().visit(s.body) for s in scop.statements]
+
+
+def test_each_purpose_of_a_scalar_on_its_own() -> None:
+    scop = scop_of(FACTORIZATION, MATRICES)
+    made = forward(scop, dependences(scop))
+    assert made is not None
+    assert statements(made) == ["A[i][j] -= A[i][k] * A[k][j]", "A[i][j] = A[i][j] / A[j][j]", "A[i][j] -= A[i][k] * A[k][j]"]
+    assert "s" not in made.arrays
+    assert made.order.domain().is_equal(made.domain)
+    assert made.schedule.get_domain().is_equal(made.domain)
+
+
+def test_a_local_scalar() -> None:
+    body = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { double sum = 0; for (k = 0; k < n; k++) sum += A[i][k] * B[k][j]; C[i][j] = sum; }"
+    scop = scop_of(body, MATRICES)
+    made = forward(scop, dependences(scop))
+    assert made is not None
+    assert statements(made) == ["C[i][j] = 0", "C[i][j] += A[i][k] * B[k][j]"]
+    assert not made.kills
+    assert [name for name, array in made.arrays.items() if array.private] == []
+
+
+def nest(inner: str, after: str = "") -> str:
+    return f"for (i = 0; i < n; i++) for (j = 0; j < n; j++) {{ {inner} }} {after}"
+
+
+SUM = "s = 0; for (k = 0; k < n; k++) s += A[i][k] * B[k][j];"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        nest(f"{SUM} C[i][j] = s + C[i][j];"),  # the end needs what was there
+        nest(f"{SUM} C[i][0] = C[i][j]; C[i][j] = s;"),  # so does another statement in between
+        nest("s = 0; for (k = 0; k < n; k++) s += A[i][k] * C[k][j]; C[i][j] = s;"),  # and here the sum itself
+        nest(f"{SUM} F[i][j] = s;"),  # another type
+        nest(f"{SUM} if (i < m) C[i][j] = s;"),  # no end in some iterations
+        nest(f"{SUM} C[i][j] = s; C[j][i] = s;"),  # two ends
+        nest(f"{SUM} C[i][j] = s; s = s + 1; B[0][0] = s;"),  # not the end
+        nest("for (k = 0; k < n; k++) s += A[i][k] * B[k][j]; C[i][j] = s;"),  # begins with what was there
+        nest("s = A[i][j]; C[i][j] = s;"),  # nothing is gained
+    ],
+)
+def test_elsewhere_scalars_stay(body: str) -> None:
+    scop = scop_of(body, MATRICES)
+    assert forward(scop, dependences(scop)) is None
+
+
+def test_a_scalar_that_is_used_afterwards_stays() -> None:
+    scop = scop_of(nest(f"{SUM} C[i][j] = s;"), MATRICES, after="A[0][0] = s;")
+    assert forward(scop, dependences(scop)) is None
