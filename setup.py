@@ -18,6 +18,7 @@ setup(
     package_data={
         "scopt": ["py.typed"],
         "scopt.polybench": ["polybench.h", "polybench.c", "kernels/*.c", "kernels/*.h"],
+        "scopt.polybench.limits": ["*.c"],
         "scopt.scheduler.influence": ["schema.json"],
     },
 )

@@ -8,18 +8,21 @@ import platform
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
 import scopt
 from scopt.polybench.arguments import defines, name_list, names_among, positive, seconds, words
+from scopt.polybench.build import Built
 from scopt.polybench.catalog import Kernel
 from scopt.polybench.command import command_parser, exit_status, kernels_of, save
+from scopt.polybench.limits.roofline import Limits, limits_as_json, limits_table
+from scopt.polybench.limits.survey import measured_again, references, survey
 from scopt.polybench.measure import Plan, measure
 from scopt.polybench.plot import draw, require_plotting
 from scopt.polybench.progress import Progress, make_progress
-from scopt.polybench.results import Cell, Results, as_json, table
+from scopt.polybench.results import Cell, Failure, Results, as_json, table
 from scopt.polybench.toolchains import PEERS, Configuration, find_compiler, find_peer, own_configurations
 
 SIZES = ("MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE")
@@ -32,6 +35,8 @@ for. Each program is first checked: built once more with -O2 -ffp-contract=off a
 values as the original, to the last bit. Then all programs of a kernel run in turn (A B C A B C ...), so that a disturbance
 hits all alike, and a table shows the fastest run, the median, and the speedup of the fastest run over the original with the
 first compiler of --cc.
+
+With --limits a second table tells what each kernel has to do and how near the programs come to what the machine can do.
 
 A kernel that can't be transformed, compiled, or run, takes too long, or gives a wrong result is a line with its reason; the
 others go on. After Ctrl-C the table shows what there is."""
@@ -49,8 +54,29 @@ exit status:
   2    bad arguments: an unknown kernel or peer, no such suite, a compiler that isn't there; nothing was run
   130  interrupted
 
+limits (--limits):
+  All counts are exact, made from the iteration domains with the sizes fixed, within each statement; nothing is run for them.
+  Gflop     additions, subtractions, multiplications and comparisons of the original, as its statements stand (on integers where the
+            data are integers); an expression that a statement has twice counts once, so a maximum is one comparison
+  needed    without those that only repeat others: alpha * A[i][k] in a loop over j is one multiplication for each i and k, if
+            neither changes any more; and without those that depend on a condition
+  Gdiv      divisions and square roots, apart from the others, needed ones
+  MB        compulsory traffic: every cell that is read before it is written once in, every cell that is written once out (10^6 bytes)
+  foot MB   the footprint: all cells that are touched. * if it fits into the last cache: data that are there already needn't come from
+            memory, and what is written may stay there, so the bandwidth bounds nothing; more than 100 % is possible then
+  bound by  flops, divisions or bandwidth: whichever of these takes longest
+  roofline  that time, in seconds: needed flops / peak, Gdiv / peak of divisions, MB / bandwidth of memory. The least that a program
+            can take: it supposes that every multiplication is fused with an addition, and that all of it overlaps
+  NAME %    the part of the roofline that the fastest run of this configuration reached: roofline / seconds
+  openblas  for gemm, 2mm, 3mm, syrk, syr2k, trmm, symm, cholesky, lu: the same operation on the same sizes by OpenBLAS or its LAPACK,
+            timed in turn with the others after a call that warms it up, not checked; lu by getrf, which looks for pivots as the kernel
+            doesn't: a reference for the rate only
+  Peaks (vectors of multiply-adds in registers; of divisions) and bandwidth (the triad a = b + s c beyond the last cache, 24 bytes an element)
+  are measured before and after the kernels, by the first compiler with the same flags and threads; the higher figures count. The triad
+  counts no line that is read only to be written: a kernel that mostly reads can exceed 100 %.
+
 environment:
-  The programs run with OMP_NUM_THREADS=THREADS and OMP_PROC_BIND=true.
+  The programs run with OMP_NUM_THREADS=THREADS, OPENBLAS_NUM_THREADS=THREADS and OMP_PROC_BIND=true.
 
 notes:
   In PolyBench/C itself, cholesky, lu and ludcmp set up their data with an untimed product of matrices that takes longer than the
@@ -60,6 +86,7 @@ examples:
   scopt-bench gemm jacobi-2d --size MEDIUM
   scopt-bench --against polly,graphite,pluto --json results.json --plot speedups.svg
   scopt-bench --suite ~/polybench-c-4.2.1 --cc gcc,clang
+  scopt-bench gemm mvt jacobi-2d --limits
   scopt-bench lu --defs '-DN=1000' --scopt-flags '--tile-size 16'"""
 
 
@@ -106,6 +133,7 @@ def make_parser() -> argparse.ArgumentParser:
     runs.add_argument("--runs", type=positive, default=3, metavar="N", help="timed runs of each program (3)")
     runs.add_argument("--timeout", type=seconds, default=600.0, metavar="S", help="seconds for each transformation, compilation and run (600)")
     out = parser.add_argument_group("output")
+    out.add_argument("--limits", action="store_true", help="also what each kernel has to do, what the machine can do, and OpenBLAS (below)")
     out.add_argument("--json", type=Path, metavar="F", help="write all results to F, complete after each kernel")
     out.add_argument("--plot", type=Path, metavar="F.svg", help="draw the speedups as bars (.svg, .pdf, .png; needs matplotlib)")
     out.add_argument("--keep", type=Path, metavar="DIR", help="build in DIR and leave everything there")
@@ -129,33 +157,53 @@ def _run(kernels: Sequence[Kernel], configurations: Sequence[Configuration], res
     )
     rows: dict[str, dict[str, Cell]] = {}
     results = Results(results.settings, results.configurations, rows)
+    compiler = configurations[0].compiler
+    limits: Limits | None = None
     interrupted = False
     with tempfile.TemporaryDirectory(prefix="scopt-bench-") as scratch:
         folder = (options.keep or Path(scratch)).resolve()
         try:
+            if options.limits:
+                print("counting operations, measuring the machine", file=sys.stderr, flush=True)
+                limits = survey(kernels, compiler, plan, folder / ".limits")
             with make_progress(len(kernels), results.baseline) as progress:
                 for kernel in kernels:
-                    _measure_row(kernel, configurations, plan, folder, rows.setdefault(kernel.name, {}), progress)
-                    save(options.json, as_json(results))
+                    others = references(kernel, limits, compiler, plan, folder / kernel.name) if limits else {}
+                    _measure_row(kernel, configurations, plan, folder, rows.setdefault(kernel.name, {}), progress, others)
+                    save(options.json, _as_json(results, limits))
+            if limits:
+                limits = measured_again(limits, compiler, plan, folder / ".limits")
         except KeyboardInterrupt:
             interrupted = True
-    save(options.json, as_json(results))
+    save(options.json, _as_json(results, limits))
     print(table(results))
+    if limits:
+        print(f"\n{limits_table(results, limits)}")
     if options.plot:
         draw(results, options.plot)
     if interrupted:
         print("scopt-bench: interrupted", file=sys.stderr)
         return 130
-    peers = {configuration.name for configuration in configurations if configuration.name in PEERS}
-    return int(any(row[name].minimum is None for row in rows.values() for name in row if name not in peers))
+    ours = {configuration.name for configuration in configurations if configuration.name not in PEERS}
+    return int(any(row[name].minimum is None for row in rows.values() for name in row if name in ours))
 
 
 def _measure_row(
-    kernel: Kernel, configurations: Sequence[Configuration], plan: Plan, folder: Path, row: dict[str, Cell], progress: Progress
+    kernel: Kernel,
+    configurations: Sequence[Configuration],
+    plan: Plan,
+    folder: Path,
+    row: dict[str, Cell],
+    progress: Progress,
+    others: Mapping[str, Built | Failure],
 ) -> None:
-    for name, cell in measure(kernel, configurations, plan, folder / kernel.name, lambda text: progress.activity(kernel.name, text)):
+    for name, cell in measure(kernel, configurations, plan, folder / kernel.name, lambda text: progress.activity(kernel.name, text), others):
         row[name] = cell
     progress.finished(kernel.name, row)
+
+
+def _as_json(results: Results, limits: Limits | None) -> str:
+    return as_json(results, {"limits": limits_as_json(results, limits)} if limits else None)
 
 
 def _configurations(options: argparse.Namespace) -> tuple[Configuration, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ class Plan:
     """How kernels are measured.
 
     defines, check_defines: -D flags for the timed and the checked program. runs: timed runs of each program.
-    threads: OMP_NUM_THREADS. timeout: seconds for each transformation, compilation and run.
+    threads: OMP_NUM_THREADS, and the same for OpenBLAS. timeout: seconds for each transformation, compilation and run.
     """
 
     defines: tuple[str, ...]
@@ -30,27 +30,33 @@ class Plan:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"OMP_NUM_THREADS": str(self.threads), "OMP_PROC_BIND": "true"}
+        return {"OMP_NUM_THREADS": str(self.threads), "OPENBLAS_NUM_THREADS": str(self.threads), "OMP_PROC_BIND": "true"}
 
 
 Activity = Callable[[str], None]
 
 
 def measure(
-    kernel: Kernel, configurations: Sequence[Configuration], plan: Plan, folder: Path, activity: Activity
+    kernel: Kernel,
+    configurations: Sequence[Configuration],
+    plan: Plan,
+    folder: Path,
+    activity: Activity,
+    references: Mapping[str, Built | Failure] | None = None,
 ) -> Iterator[tuple[str, Cell]]:
     """Yield the name of a configuration with its cell each time that there is news of it, so that an interrupted caller has the rest.
 
     folder: for all files, made if it isn't there. activity: called with what is being done. A configuration that fails at a stage
-    gets a cell with the reason and takes no part in the later ones.
+    gets a cell with the reason and takes no part in the later ones. references: programs of other origin, by name: timed with the
+    others, but not checked.
     """
     cells: dict[str, Cell] = {}
     programs: dict[str, Path] = {}
-    references = _References(kernel, plan, folder)
+    originals = _Originals(kernel, plan, folder)
     for configuration in configurations:
         name = configuration.name
         activity(f"checking {name}")
-        failure = _check(kernel, configuration, plan, folder, references)
+        failure = _check(kernel, configuration, plan, folder, originals)
         if failure is None:
             activity(f"building {name}")
             try:
@@ -63,6 +69,13 @@ def measure(
         if failure is not None:
             cells[name] = Cell(failure=failure)
         yield name, cells[name]
+    for name, reference in (references or {}).items():
+        if isinstance(reference, Failure):
+            cells[name] = Cell(failure=reference)
+        else:
+            programs[name] = reference.program
+            cells[name] = Cell(compile_seconds=reference.compile_seconds)
+        yield name, cells[name]
     for number in range(1, plan.runs + 1):
         for name in tuple(programs):
             activity(f"run {number} of {plan.runs}: {name}")
@@ -72,7 +85,7 @@ def measure(
             yield name, cells[name]
 
 
-class _References:
+class _Originals:
     """The original's dump for each compiler, made once: constants folded by another compiler may differ in the last bit."""
 
     def __init__(self, kernel: Kernel, plan: Plan, folder: Path) -> None:
@@ -86,9 +99,9 @@ class _References:
         return self._known[compiler.path]
 
 
-def _check(kernel: Kernel, configuration: Configuration, plan: Plan, folder: Path, references: _References) -> Failure | None:
+def _check(kernel: Kernel, configuration: Configuration, plan: Plan, folder: Path, originals: _Originals) -> Failure | None:
     """None if the configuration's program prints what the original prints."""
-    expected = references.get(configuration.compiler)
+    expected = originals.get(configuration.compiler)
     if isinstance(expected, Failure):
         return expected if _is_original(configuration) else Failure("check", f"the original fails: {expected.stage}: {expected.reason}")
     if _is_original(configuration):

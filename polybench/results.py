@@ -53,7 +53,7 @@ class Results:
     """A benchmark run, complete or not.
 
     settings: how it was run, as JSON values. configurations: names of the columns, the baseline first.
-    rows: for each kernel the cells by configuration; a cell that isn't there wasn't reached.
+    rows: for each kernel the cells by configuration; a cell that isn't there wasn't reached. One that is no column is a reference.
     """
 
     settings: Mapping[str, object]
@@ -94,11 +94,11 @@ def table(results: Results) -> str:
     lines = [[kernel, *(_entry(results, row, name) for name in results.configurations)] for kernel, row in results.rows.items()]
     means = ["geomean", *(_mean_entry(results, name) for name in results.configurations)]
     legend = f"Seconds: fastest run (median), speedup of the fastest over {results.baseline}."
-    return "\n".join([*_aligned(header, [*lines, means]), "", legend, *_remarks(results)])
+    return "\n".join([*aligned(header, lines, means), "", legend, *_remarks(results)])
 
 
-def as_json(results: Results) -> str:
-    """The results as a JSON object: settings, configurations, kernels with their cells, geomeans over the baseline."""
+def as_json(results: Results, more: Mapping[str, object] | None = None) -> str:
+    """The results as a JSON object: settings, configurations, kernels with their cells, geomeans over the baseline; and `more` of its members."""
     return json.dumps(
         {
             "format": 1,
@@ -106,6 +106,7 @@ def as_json(results: Results) -> str:
             "configurations": list(results.configurations),
             "kernels": {kernel: {name: _cell_as_json(cell) for name, cell in row.items()} for kernel, row in results.rows.items()},
             "geomeans": {name: geomean(speedups(results, name).values()) for name in results.configurations},
+            **(more or {}),
         },
         indent=1,
     )
@@ -121,6 +122,24 @@ def write_atomically(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def printed_seconds(value: float) -> str:
+    """Seconds with the digits that matter."""
+    return f"{value:.6f}" if value < 0.01 else f"{value:.4f}" if value < 1 else f"{value:.3f}"
+
+
+def aligned(header: Sequence[str], lines: Sequence[Sequence[str]], last: Sequence[str] = ()) -> list[str]:
+    """A table as lines of text: the first column to the left, the others to the right; `last`, if there is one, below a rule."""
+    rows = [header, *lines, *([last] if last else [])]
+    widths = [max(len(line[column]) for line in rows) for column in range(len(header))]
+    rule = "  ".join("-" * width for width in widths)
+
+    def join(line: Sequence[str]) -> str:
+        first, *rest = line
+        return "  ".join([first.ljust(widths[0]), *(text.rjust(width) for text, width in zip(rest, widths[1:], strict=True))])
+
+    return [join(header), rule, *(join(line) for line in lines), *([rule, join(last)] if last else [])]
+
+
 def _entry(results: Results, row: Row, name: str) -> str:
     cell = row.get(name)
     if cell is None:
@@ -129,7 +148,7 @@ def _entry(results: Results, row: Row, name: str) -> str:
         return f"{cell.failure.stage} failed"
     if cell.minimum is None or cell.median is None:
         return "-"
-    text = f"{_seconds(cell.minimum)} ({_seconds(cell.median)})"
+    text = f"{printed_seconds(cell.minimum)} ({printed_seconds(cell.median)})"
     factor = speedup(row, name, results.baseline)
     return text if name == results.baseline or factor is None else f"{text} {factor:6.2f}x"
 
@@ -141,21 +160,6 @@ def _mean_entry(results: Results, name: str) -> str:
         return ""
     count = "" if len(values) == len(results.rows) else f"{len(values)} of {len(results.rows)}: "
     return f"{count}{mean:6.2f}x"
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.6f}" if value < 0.01 else f"{value:.4f}" if value < 1 else f"{value:.3f}"
-
-
-def _aligned(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(line[column]) for line in [header, *lines]) for column in range(len(header))]
-    rule = "  ".join("-" * width for width in widths)
-
-    def join(line: Sequence[str]) -> str:
-        first, *rest = line
-        return "  ".join([first.ljust(widths[0]), *(text.rjust(width) for text, width in zip(rest, widths[1:], strict=True))])
-
-    return [join(header), rule, *(join(line) for line in lines[:-1]), rule, join(lines[-1])]
 
 
 def _remarks(results: Results) -> list[str]:

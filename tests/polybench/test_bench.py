@@ -63,6 +63,23 @@ def test_interruption_keeps_what_there_is(cc: str, fake: str, tmp_path: Path) ->
     assert json.loads(out.read_text())["kernels"]["atax"]["scopt"]["min"] is not None
 
 
+def test_limits(cc: str, fake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scopt.polybench.limits.machine._array_bytes", lambda cache: 1 << 22)
+    monkeypatch.setattr("scopt.polybench.limits.survey.missing_openblas", lambda compiler: "OpenBLAS can't be used: none here")
+    out = tmp_path / "out.json"
+    assert main(["gemm", *QUICK, "--cc", cc, "--scopt-command", fake, "--limits", "--threads", "1", "--json", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("Limits of this machine: peak of double: "))
+    header, row = lines[start + 2].split(), lines[start + 4].split()
+    assert header[:4] + header[-4:] == ["kernel", "Gflop", "needed", "Gdiv", cc, "%", "scopt", "%"]
+    assert row[0] == "gemm"
+    assert "OpenBLAS can't be used: none here" in lines
+    data = json.loads(out.read_text())
+    assert data["limits"]["kernels"]["gemm"]["written"]["flops"] == 3 * 20 * 25 * 30 + 20 * 25
+    assert data["limits"]["kernels"]["gemm"]["fractions"]["scopt"] > 0
+    assert "openblas" not in data["kernels"]["gemm"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

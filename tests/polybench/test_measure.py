@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from scopt.polybench.build import Built
 from scopt.polybench.catalog import Kernel, load_suite, own_suite, select
 from scopt.polybench.measure import Plan, measure, parse_seconds
-from scopt.polybench.results import Cell
+from scopt.polybench.results import Cell, Failure
 from scopt.polybench.toolchains import Compiler, Configuration, find_compiler
 
 PLAN = Plan(("-DMINI_DATASET",), ("-DMINI_DATASET",), 2, 2, 60)
@@ -45,6 +46,18 @@ def test_round_robin(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None
     assert cells["gcc"].transform_seconds is None
     assert cells["copy"].transform_seconds is not None
     assert cells["copy"].note == f"left unchanged: {kernel.source}:1: remark: left alone [x.y]"
+
+
+def test_references_run_with_the_others(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho 0.25\n")
+    program.chmod(0o755)
+    activities: list[str] = []
+    others = {"blas": Built(program, 1.5), "broken": Failure("compile", "boom")}
+    cells = dict(measure(kernel, [Configuration("gcc", compiler)], PLAN, tmp_path / "work", activities.append, others))
+    assert [text for text in activities if text.startswith("run")] == ["run 1 of 2: gcc", "run 1 of 2: blas", "run 2 of 2: gcc", "run 2 of 2: blas"]
+    assert cells["blas"] == Cell((0.25, 0.25), compile_seconds=1.5)
+    assert cells["broken"] == Cell(failure=Failure("compile", "boom"))
 
 
 def test_a_wrong_result_is_not_timed(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None:

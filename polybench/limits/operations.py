@@ -1,0 +1,146 @@
+"""The operations that one instance of a statement does on data, from its syntax tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pycparser import c_ast, c_generator
+
+from scopt.model import Access, Statement
+from scopt.polybench.limits.points import NotCounted
+
+Kind = Literal["flop", "division", "root", "call"]
+
+_ROOTS = frozenset({"sqrt", "sqrtf", "sqrtl"})
+# One instruction on vectors, as an addition is.
+_SIMPLE = frozenset({f"{name}{suffix}" for name in ("fmin", "fmax") for suffix in ("", "f", "l")})
+# Changes of a sign bit, which are part of other instructions or of none.
+_FREE = frozenset({"fabs", "fabsf", "fabsl"})
+_INTEGER_WORDS = frozenset({"char", "short", "int", "long", "signed", "unsigned", "_Bool"})
+_DIVISIONS = ("/", "%")
+_LOGICAL = ("&&", "||")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """An operation on data. Index arithmetic is none, nor are conversions, signs and logical connectives.
+
+    text: the expression that it is the outermost operation of, in C: no two operations of a statement have the same.
+    reads: the accesses that its value depends on. iterates: it depends on an iterator besides, outside subscripts.
+    certain: each instance does it; otherwise it is in an arm of a conditional expression, and nowhere else.
+    """
+
+    kind: Kind
+    text: str
+    reads: tuple[Access, ...]
+    iterates: bool
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Value:
+    """A subexpression. data: it depends on array elements, or on iterators as floating-point numbers."""
+
+    reads: tuple[Access, ...] = ()
+    iterates: bool = False
+    data: bool = False
+
+    def with_others(self, *others: _Value) -> _Value:
+        values = (self, *others)
+        reads = {id(access): access for value in values for access in value.reads}
+        return _Value(tuple(reads.values()), any(v.iterates for v in values), any(v.data for v in values))
+
+
+def operations_of(statement: Statement) -> tuple[Operation, ...]:
+    """The operations of an assignment, each expression once however often it is written.
+
+    So the maximum ``a > b + c ? a : b + c`` is one comparison and one addition. A comparison counts like an addition.
+    Raises NotCounted for statements that aren't assignments, whose operations depend on data.
+    """
+    if any(access.node is None or access.kind == "may-write" for access in statement.accesses):
+        raise NotCounted(f"{statement.location}: the statement's accesses aren't known exactly")
+    collector = _Collector(statement)
+    collector.statement(statement.body)
+    return tuple(collector.found.values())
+
+
+class _Collector:
+    """Walks through one statement. found: its operations by text, in order of evaluation."""
+
+    def __init__(self, statement: Statement) -> None:
+        self._where = statement.location
+        self._iterators = frozenset(statement.iterators)
+        self._reads = {id(access.node): access for access in statement.accesses if not access.is_write}
+        self._generator = c_generator.CGenerator()
+        self.found: dict[str, Operation] = {}
+
+    def statement(self, node: Any) -> None:
+        if isinstance(node, c_ast.Decl) and node.init is not None:
+            self.value(node.init, certain=True)
+        elif isinstance(node, c_ast.Assignment):
+            right = self.value(node.rvalue, certain=True)
+            if node.op != "=":
+                both = self.value(node.lvalue, certain=True).with_others(right)
+                self.add("division" if node.op[:-1] in _DIVISIONS else "flop", node, both, certain=True)
+        elif isinstance(node, c_ast.UnaryOp) and node.op.strip("p") in ("++", "--"):
+            self.add("flop", node, self.value(node.expr, certain=True), certain=True)
+        else:
+            raise NotCounted(f"{self._where}: the statement isn't an assignment")
+
+    def value(self, node: Any, *, certain: bool) -> _Value:
+        """What a subexpression depends on; its operations are added to those found."""
+        if id(node) in self._reads:
+            return _Value((self._reads[id(node)],), data=True)
+        if isinstance(node, c_ast.Constant):
+            return _Value()
+        if isinstance(node, c_ast.ID):
+            return _Value(iterates=node.name in self._iterators)
+        if isinstance(node, c_ast.Cast):
+            inner = self.value(node.expr, certain=certain)
+            return _Value(inner.reads, inner.iterates, inner.data or (inner.iterates and not _is_integer(node.to_type)))
+        if isinstance(node, c_ast.UnaryOp):
+            return self.value(node.expr, certain=certain)
+        if isinstance(node, c_ast.BinaryOp):
+            both = self.value(node.left, certain=certain).with_others(self.value(node.right, certain=certain))
+            if node.op not in _LOGICAL:
+                self.add("division" if node.op in _DIVISIONS else "flop", node, both, certain=certain)
+            return both
+        if isinstance(node, c_ast.TernaryOp):
+            condition = self.value(node.cond, certain=certain)
+            return condition.with_others(*(self.value(arm, certain=False) for arm in (node.iftrue, node.iffalse)))
+        if isinstance(node, c_ast.Assignment) and node.op == "=":
+            return self.value(node.rvalue, certain=certain)
+        if isinstance(node, c_ast.FuncCall):
+            return self.call(node, certain=certain)
+        raise NotCounted(f"{self._where}: the operations of '{self._generator.visit(node)}' can't be counted")
+
+    def call(self, node: c_ast.FuncCall, *, certain: bool) -> _Value:
+        arguments = _Value().with_others(*(self.value(argument, certain=certain) for argument in (node.args or ())))
+        name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+        if name not in _FREE:
+            self.add("root" if name in _ROOTS else "flop" if name in _SIMPLE else "call", node, arguments, certain=certain)
+        return arguments
+
+    def add(self, kind: Kind, node: Any, operands: _Value, *, certain: bool) -> None:
+        """Take note of an operation, unless its value is a constant or an index."""
+        if not operands.data:
+            return
+        text = self._generator.visit(node)
+        known = self.found.get(text)
+        certain = certain or (known is not None and known.certain)
+        self.found[text] = Operation(kind, text, operands.reads, operands.iterates, certain)
+
+
+def _is_integer(type_name: Any) -> bool:
+    """Whether a cast's type is one of C's own integer types."""
+    return all(word in _INTEGER_WORDS for word in _words(type_name))
+
+
+def _words(node: Any) -> Iterator[str]:
+    """The words of the type that a cast names."""
+    if isinstance(node, c_ast.IdentifierType):
+        yield from node.names
+    for _, child in node.children():
+        yield from _words(child)
