@@ -22,6 +22,7 @@ from scopt.scheduler import trees
 from scopt.scheduler.bands import Ordered, active, distances, zero
 from scopt.scheduler.contraction.recognize import contraction_of
 from scopt.scheduler.footprint import extents
+from scopt.scheduler.jam import jam_of
 from scopt.scheduler.linear import affine_row
 
 _TYPE = isl.schedule_node_type
@@ -215,13 +216,15 @@ class _Builder:
 
     def chain(self, node: isl.ScheduleNode, member: int) -> int:
         """Cycles a step of the longest chain that the innermost loops below the rows' loop carry; 0 if one of them carries nothing, or has a
-        better form in register tiles."""
+        better form in register tiles or jammed rows."""
         longest = 0
         for inner in walk(node):
             if not _is_leaf_band(inner):
                 continue
             others = [k for k in range(inner.band_n_member()) if inner.get_schedule_depth() > node.get_schedule_depth() or k != member]
             if any(inner.band_member_get_coincident(k) for k in others) or contraction_of(self.scop, inner) is not None:
+                return 0
+            if jam_of(self.scop, self.dependences, inner, self.options) is not None:
                 return 0
             if others:
                 longest = max(longest, self.carried_chain(inner))

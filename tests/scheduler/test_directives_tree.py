@@ -56,7 +56,7 @@ def generated(scop: Scop, **options: bool) -> ReadBack:
     """The loops of the default scheduler, read back."""
     deps, chosen = dependences(scop), Options(**options)  # type: ignore[arg-type]
     tree = get_scheduler("isl").schedule(scop, deps, chosen).tree
-    return nest_to_schedule(scop, build(scop, apply_passes(scop, deps, tree, chosen)))
+    return nest_to_schedule(scop, build(scop, apply_passes(scop, deps, tree, chosen, scop.directives)))
 
 
 # --- the tree ---------------------------------------------------------------------------------------------------------------------------

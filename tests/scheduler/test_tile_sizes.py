@@ -201,7 +201,9 @@ def test_blocks_fit_into_their_caches(first: int, second: int, element: int) -> 
 
 
 def test_sizes_come_from_the_machine_unless_the_user_gives_some() -> None:
-    scop = scop_of(COLUMNS, "int n, int m, double A[500][1000], double x[500], double y[1000]")
+    # a private variable: such rows aren't jammed
+    body = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { s = A[i][j]; x[i] += s * y[j]; }"
+    scop = scop_of(body, "int n, int m, double A[500][1000], double x[500], double y[1000]")
     assert "mod 16" in sizes_in(scop, Options())
     assert "mod 8" in sizes_in(scop, Options(machine=replace(Machine(), streams=8)))
     given = sizes_in(scop, Options(tile_sizes=(20, 12), machine=replace(Machine(), streams=8)))
