@@ -180,7 +180,9 @@ def _without(extent: Expr, ranges: Mapping[str, For]) -> Expr | None:
     """An upper bound of `extent` without the iterators in `ranges`; None if an iterator is used in a way that isn't linear."""
     for name, loop in reversed(list(ranges.items())):
         coefficients, constant = linear(extent)
-        coefficients = {x: c for x, c in coefficients.items() if not isinstance(x, Mod)}  # less than a step
+        remainders = {x: c for x, c in coefficients.items() if isinstance(x, Mod) and name in names(x)}
+        coefficients = {x: c for x, c in coefficients.items() if x not in remainders}
+        constant += sum(c * (x.divisor - 1) for x, c in remainders.items() if c > 0 and isinstance(x, Mod))
         factor = coefficients.pop(Name(name), 0)
         if any(name in names(x) for x in coefficients):
             return None

@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import pytest
 
+from scopt import pipeline
 from scopt.astgen import expr as ex
 from scopt.astgen.expr import Product
 from scopt.astgen.loops import items
 from scopt.astgen.work import add_work_guards, imbalanced, is_tile_loop
 from scopt.model import Compare, Const, For, LoopMark, LoopNest, Name
+from scopt.options import Options
 from tests.astgen.scops import INT, S, loops, make_scop
+from tests.sources import source_of
 
 PARALLEL, SIMD = LoopMark(parallel=True), LoopMark(simd=True)
 MATRIX = S("S0[i, j] : 0 <= i < n and 0 <= j < m", "A[i][j] = A[i][j] * 2.0;")
@@ -100,3 +103,11 @@ def test_tile_loops() -> None:
 def test_the_guard_survives_substitution() -> None:
     work = Compare(Product((Name("n"), ex.plus(Name("t"), 1))), ">", Const(5))  # type: ignore[arg-type]
     assert ex.substitute_condition(work, {"t": Const(2)}) == Compare(Product((Name("n"), Const(3))), ">", Const(5))  # type: ignore[arg-type]
+
+
+def test_a_trip_count_that_is_a_remainder() -> None:
+    """Nothing is left of it where remainders are dropped from estimates."""
+    body = "for (i = 0; i < n % 3; i++) for (j = 0; j < n; j++) x[j] = y[j] + x[j];"
+    result = pipeline.optimize(source_of(body), Options(scheduler="isl", tile_sizes=(2,), budget=0.0), file="in.c")
+    assert [remark.id for remark in result.remarks if remark.id == "internal.error"] == []
+    assert result.regions[0].transformed
