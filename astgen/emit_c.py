@@ -15,7 +15,7 @@ from scopt.astgen.expr import Product, plus
 from scopt.astgen.loops import Item
 from scopt.astgen.work import imbalanced, is_tile_loop
 from scopt.diagnostics import InternalError
-from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, Held, Hold, If, LoopNest, Max, Min, Scop, Sum
+from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, Held, Hold, If, LoopMark, LoopNest, Max, Min, Scop, Sum
 
 # Variables with initializers that share a declaration.
 _DECLARED_A_LINE = 4
@@ -207,11 +207,21 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
         raise InternalError(f"{scop.location}: a private copy of a pointer would not point anywhere: {', '.join(mark.private)}")
     if mark.private:
         words.append(f"private({', '.join(scop.arrays[name].spelling for name in mark.private)})")
+    words += [f"reduction({operator}: {', '.join(names)})" for operator, names in reduced_names(scop, mark).items()]
     if mark.parallel and not imbalanced(loop):
         words.append("schedule(static)")
     elif mark.parallel:
         words.append("schedule(dynamic)" if is_tile_loop(loop) else "schedule(dynamic, 8)")
     return " ".join(words)
+
+
+def reduced_names(scop: Scop, mark: LoopMark) -> dict[str, tuple[str, ...]]:
+    """The variables of the reduction clauses, by operator."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in mark.reductions:
+        names = one.held if scop.arrays[one.array].rank else (scop.arrays[one.array].spelling,)
+        found[one.operator] = (*found.get(one.operator, ()), *names)
+    return found
 
 
 def work_text(work: Condition, exprs: ExprPrinter) -> str:

@@ -1,7 +1,8 @@
-"""Cells that a jammed loop uses again and again, in local variables.
+"""Cells that a jammed loop uses again and again, or that a vector loop reduces, in local variables.
 
 Compilers would keep them in registers by themselves, if they knew that the arrays don't overlap. Here the subscripts tell, within the bounds of the
-enclosing loops. What is decided here is proved again, from the access relations, by `scopt.astgen.held_check`.
+enclosing loops. A reduction clause names variables: a loop that reduces cells which can't be held is no vector loop. What is decided here is proved
+again, from the access relations, by `scopt.astgen.held_check`.
 """
 
 from __future__ import annotations
@@ -67,9 +68,10 @@ class _Holder:
 
     def item(self, item: Item, context: Context) -> Item:
         match item:
-            case For() if item.mark.jammed and item.step == 1 and all(isinstance(one, Call) for one in item.body.items):
+            case For() if self.wanted(item) and item.step == 1 and all(isinstance(one, Call) for one in item.body.items):
                 return self.loop(item, context)
             case For():
+                item = self.without_reductions(item)
                 return replace(item, body=self.block(item.body, self.space.inside(item, context)))
             case If():
                 then = self.block(item.then, context.within(self.space.condition(item.condition, context)))
@@ -79,20 +81,51 @@ class _Holder:
                 return replace(item, then=then, otherwise=self.block(item.otherwise, rest))
         return item
 
+    def wanted(self, loop: For) -> bool:
+        return loop.mark.jammed or bool(self.reduced(loop))
+
+    def reduced(self, loop: For) -> frozenset[str]:
+        """The arrays whose cells a loop reduces."""
+        return frozenset(one.array for one in loop.mark.reductions if self.scop.arrays[one.array].rank)
+
+    def without_reductions(self, loop: For) -> For:
+        """The loop as one that is neither parallel nor a vector loop, if it reduces cells of arrays."""
+        plain = replace(loop.mark, parallel=False, simd=False, private=(), reductions=())
+        return replace(loop, mark=plain, work=None) if self.reduced(loop) else loop
+
+    def reducing(self, loop: For, calls: Sequence[Call], held: Sequence[Held]) -> For:
+        """The loop with the names of the variables that it reduces; one that may not be a vector loop if something isn't in a variable."""
+        names = {cell.name: cell.array for cell in held if cell.stored}
+        for array in self.reduced(loop):
+            for call in calls:
+                statement, variables = self.scop.statement(call.statement), dict(call.held)
+                writes = [k for k, access in enumerate(statement.accesses) if access.array == array and access.is_write]
+                if any(variables.get(position) not in names for position in writes):
+                    return self.without_reductions(loop)
+        rank = {one.array: self.scop.arrays[one.array].rank for one in loop.mark.reductions}
+        found = (
+            replace(one, held=tuple(name for name, array in names.items() if array == one.array) if rank[one.array] else ())
+            for one in loop.mark.reductions
+        )
+        return replace(loop, mark=replace(loop.mark, reductions=tuple(found)))
+
     def loop(self, loop: For, context: Context) -> Item:
-        """A jammed loop, below the loads of the cells that it doesn't move."""
+        """A jammed loop, or one that reduces cells, below the loads of the cells that it doesn't move."""
+        reduced = self.reduced(loop)
         calls = tuple(item for item in loop.body.items if isinstance(item, Call))
         inner = self.space.inside(loop, context)
         body = self.uses(calls)
         if body is None:
-            return loop
+            return self.without_reductions(loop)
         whole, each = list[Cell](), list[Cell]()
         for cell, uses in body.uses.items():
             moves = any(loop.iterator in names(subscript) for subscript in cell[1])
             written = any(use.write for use in uses)
             if moves and (not written or len({use.call for use in uses}) < 2):
                 continue
-            if not moves and written and loop.mark.simd:
+            if not moves and written and loop.mark.simd and cell[0] not in reduced:
+                continue
+            if not loop.mark.jammed and (moves or cell[0] not in reduced):
                 continue
             if self.holdable(cell, body, inner):
                 (each if moves else whole).append(cell)
@@ -100,7 +133,7 @@ class _Holder:
         held = [_cell(cell, next(fresh), body.uses[cell]) for cell in (*whole, *each)]
         calls = _with_held(calls, held, body)
         inside = Block(calls) if not each else Block((Hold(tuple(held[len(whole) :]), Block(calls)),))
-        made = replace(loop, body=inside)
+        made = self.reducing(replace(loop, body=inside), calls, held[: len(whole)]) if reduced else replace(loop, body=inside)
         if not whole:
             return made
         outer = Hold(tuple(held[: len(whole)]), Block((made,)))

@@ -1,7 +1,7 @@
 """Whether variables may stand for cells: proved from the access relations, for the nest as it is printed.
 
 While a cell is held, the references that its variable replaces touch that cell and no other, and no other reference touches it (but reads of a cell
-that isn't written); it is loaded and stored only where the body touches it anyway, and no thread of its own runs inside.
+that isn't written); it is loaded and stored only where the body touches it anyway, and threads inside only read it or reduce it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import islpy as isl
 
 from scopt.astgen.expr import names, negate
-from scopt.astgen.loops import items
+from scopt.astgen.loops import calls, items
 from scopt.astgen.names import KEYWORDS
 from scopt.astgen.sets import Context, NestSpace, free
 from scopt.diagnostics import InternalError
+from scopt.frontend.reductions import update_of
 from scopt.isl_utils import SET
 from scopt.model import Access, Block, Call, Expr, For, Held, Hold, If, LoopNest, Scop
 
@@ -47,6 +48,7 @@ class _Checker:
         for item, inner in self.inside(block, context):
             match item:
                 case For():
+                    self.reductions(item, held)
                     self.block(item.body, self.space.inside(item, inner), held)
                 case Hold():
                     self.hold(item, inner, held)
@@ -78,13 +80,33 @@ class _Checker:
 
     def hold(self, hold: Hold, context: Context, around: tuple[Held, ...]) -> None:
         self.check_names(hold, context, around)
-        written = any(cell.stored for cell in hold.cells)
+        stored = {cell.name for cell in hold.cells if cell.stored}
         for inner in items(hold.body):
-            if isinstance(inner, For) and (inner.mark.parallel or (inner.mark.simd and written)):
+            if not isinstance(inner, For):
+                continue
+            reduced = {name for one in inner.mark.reductions for name in one.held}
+            if (inner.mark.parallel or inner.mark.simd) and stored - reduced:
                 self.refuse(f"a parallel loop inside of what holds '{hold.cells[0].name}'")
         uses = list(self.uses(hold.body, context))
         for cell in hold.cells:
             self.cell(cell, context, [use for use in uses if use.access.array == cell.array])
+
+    def reductions(self, loop: For, around: tuple[Held, ...]) -> None:
+        """What a loop reduces are variables that stand outside of it; in it, each is used by updates of the clause's operator and nothing else,
+        and no update of the same array is left that isn't in a variable of the clause.
+        """
+        outside = {cell.name: cell.array for cell in around if cell.stored}
+        for one in loop.mark.reductions:
+            if bool(one.held) != bool(self.scop.arrays[one.array].rank) or any(outside.get(name) != one.array for name in one.held):
+                self.refuse(f"a loop reduces '{one.array}', but not in variables around it")
+            for call in calls(loop.body) if one.held else ():
+                statement, names = self.scop.statement(call.statement), dict(call.held)
+                update = update_of(self.scop, statement)
+                own = update.own if update is not None and (update.operator, update.array) == (one.operator, one.array) else ()
+                for position, access in enumerate(statement.accesses):
+                    reduced = names.get(position) in one.held
+                    if reduced != (access in own) or (access.is_write and access.array == one.array and not reduced):
+                        self.refuse(f"{call.statement} doesn't reduce '{one.array}' as the loop around it says")
 
     def check_names(self, hold: Hold, context: Context, around: tuple[Held, ...]) -> None:
         own = [cell.name for cell in hold.cells]

@@ -10,7 +10,7 @@ from pycparser import c_ast, c_parser
 
 from scopt.astgen.c_expr import APART, helper_name
 from scopt.astgen.c_read import Reader, Unreadable, canonical, canonical_condition, type_spelling
-from scopt.astgen.emit_c import PAIR, Emitted, inline, parted
+from scopt.astgen.emit_c import PAIR, Emitted, inline, parted, reduced_names
 from scopt.astgen.expr import plus
 from scopt.astgen.statement_match import StatementMatch, same_tree
 from scopt.diagnostics import InternalError
@@ -180,6 +180,8 @@ class _Checker:
         clauses = dict(pragma.clauses)
         private = tuple(clauses.pop("private").split(", ")) if "private" in clauses else ()
         _equal(private, tuple(self.scop.arrays[name].spelling for name in mark.private), "private list")
+        for operator, names in reduced_names(self.scop, mark).items():
+            _equal(clauses.pop(f"reduction {operator}", ""), ", ".join(names), f"reduction clause of '{loop.iterator}'")
         if mark.parallel and not _SCHEDULE.fullmatch(clauses.pop("schedule", "")):
             raise Unreadable("the schedule clause of a parallel loop")
         if mark.parallel and loop.work is not None:
@@ -226,6 +228,9 @@ def _pragma(node: c_ast.Pragma) -> _Pragma:
     words = directive.group(1)
     clauses: dict[str, str] = {}
     for name, content in _clauses(text[directive.end() :]):
+        if name == "reduction":
+            operator, _, content = content.partition(": ")
+            name = f"reduction {operator}"
         if name in clauses:
             raise Unreadable(f"the clause '{name}' occurs twice")
         clauses[name] = content

@@ -69,7 +69,7 @@ def _unmark(block: Block, simd: bool) -> Block:
         match item:
             case For():
                 keep = item.mark.simd and not simd
-                mark = replace(item.mark, parallel=False) if keep else replace(item.mark, parallel=False, simd=False, private=())
+                mark = replace(item.mark, parallel=False) if keep else replace(item.mark, parallel=False, simd=False, private=(), reductions=())
                 return replace(item, mark=mark, work=None, body=_unmark(item.body, simd or keep))
             case If():
                 otherwise = None if item.otherwise is None else _unmark(item.otherwise, simd)
@@ -81,7 +81,7 @@ def _unmark(block: Block, simd: bool) -> Block:
 
 
 def _without_threads(mark: LoopMark) -> LoopMark:
-    return replace(mark, parallel=False) if mark.simd else replace(mark, parallel=False, private=())
+    return replace(mark, parallel=False) if mark.simd else replace(mark, parallel=False, private=(), reductions=())
 
 
 def _rounded(value: Fraction) -> int:

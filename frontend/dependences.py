@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
 import islpy as isl
 
+from scopt.frontend.reductions import Update
 from scopt.isl_utils import maps_of, operation_limit, union_of_maps
 from scopt.model import Access, Array, Dependence, DependenceKind, Dependences, Scop, Statement
 
@@ -17,12 +18,20 @@ MAX_FLOW_OPERATIONS = 10_000_000
 MAX_PRIVATE_BYTES = 32_768
 
 
-def dependences(scop: Scop, *, inputs: bool = False) -> Dependences:
+def dependences(scop: Scop, *, inputs: bool = False, updates: Mapping[str, Update] | None = None) -> Dependences:
     """All dependences of a SCoP; input (read-after-read) ones only if asked for.
 
+    updates: by statement, updates of cells that may change places with each other.
     Source: value-based flow as in Feautrier, "Dataflow analysis of array and scalar references" (1991), kills are
     the declarations of locals.
     """
+    source = _strict(scop, inputs)
+    loose = _with_reductions(scop, inputs, updates) if updates else source
+    return replace(loose, source=source.all) if loose.reductions else source
+
+
+def _strict(scop: Scop, inputs: bool) -> Dependences:
+    """All dependences in the order of the source."""
     found: list[Dependence] = []
     shared = tuple(array for array in scop.arrays.values() if not array.private)
     private = tuple(array for array in scop.arrays.values() if array.private)
@@ -42,6 +51,67 @@ def dependences(scop: Scop, *, inputs: bool = False) -> Dependences:
     if inputs:
         found += _dependences("input", _flow(reads, isl.UnionMap("{ }"), reads, musts.union(kills), scop.order).full)
     return Dependences(tuple(found))
+
+
+def _with_reductions(scop: Scop, inputs: bool, updates: Mapping[str, Update]) -> Dependences:
+    """The dependences where the updates of a cell may change places.
+
+    An update doesn't hide what is written before it: taken for a write that may or may not happen, each update depends on what was there before
+    the first one, and what comes after the last one depends on each.
+    """
+    loose = replace(scop, statements=tuple(_loose(one, updates.get(one.name)) for one in scop.statements))
+    arrays = {update.array for update in updates.values()}
+    # Between statements that update cells of one array: pairs through the updates themselves, and through what else they read.
+    through = _by_key(_flow_over(_reading(loose, updates, own=True), arrays))
+    besides = _by_key(d for d in _strict(_reading(loose, updates, own=False), inputs=False).all if d.array in arrays)
+    kept, moved = list[Dependence](), list[Dependence]()
+    for dependence in _strict(loose, inputs).all:
+        first, second = (updates.get(name) for name in (dependence.source, dependence.sink))
+        own = through.get(("flow", dependence.array, dependence.source, dependence.sink))
+        same = first is not None and second is not None and (first.array, first.operator) == (second.array, second.operator)
+        if dependence.kind == "input" or not same or first is None or first.array != dependence.array or own is None:
+            kept.append(dependence)
+            continue
+        if dependence.kind == "flow":
+            moved.append(replace(dependence, kind="reduction", relation=own, operator=first.operator))
+        rest = dependence.relation.subtract(own)
+        other = besides.get((dependence.kind, dependence.array, dependence.source, dependence.sink))
+        rest = rest.union(other) if other is not None and dependence.kind != "output" else rest
+        if not rest.is_empty():
+            kept.append(replace(dependence, relation=rest.coalesce()))
+    return Dependences(tuple(kept), tuple(moved))
+
+
+def _loose(statement: Statement, update: Update | None) -> Statement:
+    """The statement with its update as a write that may or may not happen."""
+    if update is None:
+        return statement
+    own = [id(access) for access in update.own]
+    accesses = (replace(a, kind="may-write") if a.is_write and id(a) in own else a for a in statement.accesses)
+    return replace(statement, accesses=tuple(accesses))
+
+
+def _reading(scop: Scop, updates: Mapping[str, Update], *, own: bool) -> Scop:
+    """The SCoP with no other reads of updated arrays than those of the updates, or with all but those."""
+
+    def kept(statement: Statement, access: Access) -> bool:
+        update = updates.get(statement.name)
+        if access.is_write or update is None or access.array != update.array:
+            return True
+        return (access in update.own) == own
+
+    changed = (replace(s, accesses=tuple(a for a in s.accesses if kept(s, a))) for s in scop.statements)
+    return replace(scop, statements=tuple(changed))
+
+
+def _flow_over(scop: Scop, arrays: Collection[str]) -> list[Dependence]:
+    """The flow dependences over some arrays."""
+    reads, musts, mays, kills = _tables(scop.statements, scop.kills, [array for name, array in scop.arrays.items() if name in arrays])
+    return _dependences("flow", _flow(reads, musts, mays, kills, scop.order).full)
+
+
+def _by_key(found: Iterable[Dependence]) -> dict[tuple[str, str, str, str], isl.Map]:
+    return {(d.kind, d.array, d.source, d.sink): d.relation for d in found}
 
 
 def classify_private(

@@ -126,6 +126,9 @@ def make_parser() -> argparse.ArgumentParser:
     how.add_argument("--cc", type=name_list, default=("gcc",), metavar="CC,...", help="compilers, the first one's original is the baseline (gcc)")
     how.add_argument("--against", type=_peers, default=(), metavar="PEER,...", help="other optimizers: polly, graphite, pluto, or all")
     how.add_argument("--scheduler", type=name_list, default=(), metavar="NAME,...", help="schedulers of scopt, each one a configuration")
+    how.add_argument(
+        "--reassociate", action="store_true", help="also scopt --reassociate, whose results may differ by rounding; says by how much they do"
+    )
     how.add_argument("--scopt-flags", type=words, default=(), metavar="'FLAGS'", help="more options for scopt")
     how.add_argument("--scopt-command", type=words, default=(), metavar="'CMD'", help="run CMD in place of this installation's scopt")
     runs = parser.add_argument_group("runs")
@@ -209,7 +212,8 @@ def _as_json(results: Results, limits: Limits | None) -> str:
 def _configurations(options: argparse.Namespace) -> tuple[Configuration, ...]:
     """The columns; a peer that can't be used is a warning."""
     compilers = tuple(find_compiler(name) for name in options.cc)
-    found = list(own_configurations(compilers, options.scheduler, options.scopt_flags, options.scopt_command))
+    flags, command = options.scopt_flags, options.scopt_command
+    found = list(own_configurations(compilers, options.scheduler, flags, command, reassociate=options.reassociate))
     for name in options.against:
         peer = find_peer(name, compilers, options.threads)
         if isinstance(peer, str):

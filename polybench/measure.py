@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scopt.polybench.build import CHECK_FLAGS, TIMED_FLAGS, BuildError, Built, build
 from scopt.polybench.catalog import Kernel
-from scopt.polybench.compare import Dump, DumpError, first_difference, parse_dump
+from scopt.polybench.compare import Dump, DumpError, first_difference, largest_difference, parse_dump
 from scopt.polybench.processes import run
 from scopt.polybench.results import Cell, Failure
 from scopt.polybench.toolchains import Compiler, Configuration
@@ -56,8 +56,9 @@ def measure(
     for configuration in configurations:
         name = configuration.name
         activity(f"checking {name}")
-        failure = _check(kernel, configuration, plan, folder, originals)
-        if failure is None:
+        checked = _check(kernel, configuration, plan, folder, originals)
+        failure = checked if isinstance(checked, Failure) else None
+        if not isinstance(checked, Failure):
             activity(f"building {name}")
             try:
                 built = build(kernel, configuration, plan.defines, TIMED_FLAGS, folder / name / "timed", plan.timeout)
@@ -65,7 +66,7 @@ def measure(
                 failure = error.failure
             else:
                 programs[name] = built.program
-                cells[name] = Cell((), built.transform_seconds, built.compile_seconds, _note(built))
+                cells[name] = Cell((), built.transform_seconds, built.compile_seconds, "; ".join(filter(None, (checked, _note(built)))))
         if failure is not None:
             cells[name] = Cell(failure=failure)
         yield name, cells[name]
@@ -99,18 +100,21 @@ class _Originals:
         return self._known[compiler.path]
 
 
-def _check(kernel: Kernel, configuration: Configuration, plan: Plan, folder: Path, originals: _Originals) -> Failure | None:
-    """None if the configuration's program prints what the original prints."""
+def _check(kernel: Kernel, configuration: Configuration, plan: Plan, folder: Path, originals: _Originals) -> Failure | str:
+    """What there is to know of a program that prints what the original prints, to the configuration's tolerance: mostly nothing, ""."""
     expected = originals.get(configuration.compiler)
     if isinstance(expected, Failure):
         return expected if _is_original(configuration) else Failure("check", f"the original fails: {expected.stage}: {expected.reason}")
     if _is_original(configuration):
-        return None
+        return ""
     actual = _dump(kernel, configuration, plan, folder / configuration.name / "check")
     if isinstance(actual, Failure):
         return actual
-    difference = first_difference(expected, actual)
-    return Failure("check", f"wrong result: {difference}") if difference else None
+    difference = first_difference(expected, actual, configuration.tolerance)
+    if difference:
+        return Failure("check", f"wrong result: {difference}")
+    largest = largest_difference(expected, actual) if configuration.tolerance else 0.0
+    return f"largest relative difference {largest:.1e}" if largest else ""
 
 
 def _is_original(configuration: Configuration) -> bool:

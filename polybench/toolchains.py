@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import scopt
@@ -16,6 +16,8 @@ from scopt.diagnostics import InputError
 from scopt.polybench.processes import run
 
 PEERS = ("polly", "graphite", "pluto")
+# Of results whose sums are computed in another order, relatively: durbin, which is ill-conditioned, loses six digits or more at larger sizes.
+TOLERANCE = 1e-6
 POLLY = ("-mllvm", "-polly", "-mllvm", "-polly-parallel", "-mllvm", "-polly-omp-backend=GNU", "-lgomp")
 
 
@@ -37,6 +39,7 @@ class Configuration:
     transform: a source-to-source command that runs first, or (). In its words ``{source}``, ``{output}`` and ``{cc}`` are replaced; a word
     ``{flags}`` becomes the -I and -D flags (a command without it gets the folders in CPATH).
     pythonpath: a folder that the command needs on its PYTHONPATH, or "".
+    tolerance: by how much, relatively, results may differ from the original's; 0: not at all.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Configuration:
     flags: tuple[str, ...] = ()
     transform: tuple[str, ...] = ()
     pythonpath: str = ""
+    tolerance: float = 0.0
 
 
 def find_compiler(name: str) -> Compiler:
@@ -69,11 +73,12 @@ def scopt_command(scheduler: str, extra: Sequence[str], command: Sequence[str] =
 
 
 def own_configurations(
-    compilers: Sequence[Compiler], schedulers: Sequence[str], extra: Sequence[str], command: Sequence[str] = ()
+    compilers: Sequence[Compiler], schedulers: Sequence[str], extra: Sequence[str], command: Sequence[str] = (), *, reassociate: bool = False
 ) -> tuple[Configuration, ...]:
     """The originals and scopt's output, for each compiler; the first is the baseline.
 
     schedulers: names for --scheduler, or () for scopt's default. extra: more flags for scopt. command: as in `scopt_command`.
+    reassociate: also with --reassociate, checked to `TOLERANCE`.
     """
     root = "" if command else str(Path(scopt.__file__).resolve().parent.parent)
     originals = [Configuration(compiler.name, compiler) for compiler in compilers]
@@ -84,7 +89,12 @@ def own_configurations(
         for compiler in compilers
         for scheduler in schedulers or ("",)
     ]
-    return (*originals, *ours)
+    return (*originals, *ours, *(_reassociated(one) for one in ours if reassociate))
+
+
+def _reassociated(configuration: Configuration) -> Configuration:
+    name, transform = f"{configuration.name}-reassociate", (*configuration.transform, "--reassociate")
+    return replace(configuration, name=name, transform=transform, tolerance=TOLERANCE)
 
 
 def find_peer(name: str, compilers: Sequence[Compiler], threads: int) -> Configuration | str:

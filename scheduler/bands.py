@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from scopt.isl_utils import union_of_maps, walk
-from scopt.model import Dependence, Dependences, Scop
+from scopt.isl_utils import sets_of, union_of_maps, walk
+from scopt.model import Dependence, Dependences, Reduction, Scop
 
 _BAND = isl.schedule_node_type.band
 
@@ -18,22 +19,38 @@ class Ordered:
 
     must: every pair in this order. shared: those of `must` over arrays that are not private. ranges: live ranges of private arrays by array
       (part of `must`). reuse: pairs of accesses to one private cell, by array.
+    reductions: pairs of updates that may change places, though all of the above keeps their order, by the clause that a parallel loop needs which
+      carries them. updating: by the same, the statements that they lead from and to. relaxed: all of the above without them; None without any.
     """
 
     must: isl.UnionMap
     shared: isl.UnionMap
     ranges: dict[str, isl.UnionMap]
     reuse: dict[str, isl.UnionMap]
+    reductions: dict[Reduction, isl.UnionMap] = field(default_factory=dict)
+    updating: dict[Reduction, frozenset[str]] = field(default_factory=dict)
+    relaxed: Ordered | None = None
 
 
 def ordered(scop: Scop, deps: Dependences) -> Ordered:
     """Sort the dependences once for all band passes."""
+    source = _sorted(scop, deps.strict().all)
+    if not deps.reductions:
+        return source
+    by_clause: dict[Reduction, list[Dependence]] = {}
+    for dependence in deps.reductions:
+        by_clause.setdefault(Reduction(dependence.operator, dependence.array), []).append(dependence)
+    updating = {clause: frozenset(name for d in some for name in (d.source, d.sink)) for clause, some in by_clause.items()}
+    reductions = {clause: union_of_maps(d.relation for d in some) for clause, some in by_clause.items()}
+    return replace(source, reductions=reductions, updating=updating, relaxed=_sorted(scop, deps.all))
 
+
+def _sorted(scop: Scop, dependences: Sequence[Dependence]) -> Ordered:
     def union(selected: list[Dependence]) -> isl.UnionMap:
         return union_of_maps(d.relation for d in selected)
 
     private = [name for name, array in scop.arrays.items() if array.private]
-    kept = [d for d in deps.all if d.kind != "input"]
+    kept = [d for d in dependences if d.kind != "input"]
     shared = union([d for d in kept if d.array not in private])
     ranges = {name: union([d for d in kept if d.array == name and d.kind == "flow"]) for name in private}
     reuse = {name: union([d for d in kept if d.array == name and d.kind != "flow"]) for name in private}
@@ -153,6 +170,27 @@ def private_arrays(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: 
         elif not zero(distances(inner, member)) or not zero(distances(active(reuse, node), member)):
             return None
     return tuple(needed)
+
+
+def reductions_of(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, member: isl.UnionPwAff) -> tuple[Reduction, ...] | None:
+    """What a loop over `member` at this node carries, if that is nothing but reductions; None if it carries more, or if something in the loop
+    looks at a variable in between.
+    """
+    relaxed = dependences.relaxed
+    if relaxed is None or not zero(distances(active(relaxed.shared, node), member)):
+        return None
+    private = private_arrays(node, member, relaxed)
+    found = tuple(clause for clause, pairs in dependences.reductions.items() if not zero(distances(active(pairs, node), member)))
+    if private is None or any(clause.array in private for clause in found):
+        return None
+    inside = {part.get_tuple_name() for part in sets_of(node.get_domain())}
+    return found if not any(looks_in_between(scop, clause, dependences.updating[clause], inside) for clause in found) else None
+
+
+def looks_in_between(scop: Scop, clause: Reduction, updating: Collection[str], inside: Collection[str]) -> bool:
+    """Whether a statement of a loop that is no part of the reduction touches the variable. (Of arrays, cells are held: see `Hold`.)"""
+    others = set(inside) - set(updating)
+    return not scop.arrays[clause.array].rank and any(a.array == clause.array for name in others for a in scop.statement(name).accesses)
 
 
 def band_nodes(tree: isl.Schedule) -> list[isl.ScheduleNode]:

@@ -5,13 +5,13 @@ Everything is decided from the dependences and the access functions; the schedul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
 
 from scopt.isl_utils import joined, sets_of
-from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, RegisterTiling, Scop, TileShape
+from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, Reduction, RegisterTiling, Scop, TileShape
 from scopt.options import Options
 from scopt.scheduler import shapes_tiles
 from scopt.scheduler.bands import (
@@ -19,9 +19,11 @@ from scopt.scheduler.bands import (
     active,
     distances,
     is_coincident,
+    looks_in_between,
     nonnegative,
     ordered,
     private_arrays,
+    reductions_of,
     with_properties,
     with_properties_below,
     zero,
@@ -59,7 +61,10 @@ def apply_passes(
     passes = _Passes(scop, dependences, options, loops)
     if options.fusion == "auto":
         tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
-    strips = with_sweeps(scop, deps, dependences, tree, options) if not loops else Strips(tree)
+    strict = ordered(scop, deps.strict()) if deps.reductions else dependences
+    strips = with_sweeps(scop, deps.strict(), strict, tree, options) if not loops else Strips(tree)
+    if strips.sweeps:
+        passes = _Passes(scop, strict, options, loops)  # rows of a strip are lanes of a vector: there, reductions keep their order
     passes.marks.update(strips.marks)
     node = passes.visit(strips.tree.get_root(), parallel_above=not options.parallel)
     return MarkedSchedule(node.get_schedule(), dict(passes.marks), tuple(passes.shapes), dict(passes.tilings), strips.sweeps)
@@ -72,7 +77,8 @@ class LeafPlan:
 
     order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop of its own; a group
       is a sequence of parts.
-    simd: per group, whether its innermost loop carries nothing and walks through memory well. private: per group, what each lane needs a copy of.
+    simd: per group, whether its innermost loop carries nothing but reductions and walks through memory well. private: per group, what each lane needs
+      a copy of. reductions: per group, what its innermost loop carries; threads: what the parallel loop does.
     tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
     tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
     slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and cheap loop bounds.
@@ -90,6 +96,25 @@ class LeafPlan:
     slopes: tuple[int, ...]
     jumps: bool
     serial: bool
+    reductions: tuple[tuple[Reduction, ...], ...]
+    threads: tuple[Reduction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """The statement groups of an innermost loop, each with what it has in a `LeafPlan`. free: whether a group carries nothing but reductions."""
+
+    groups: tuple[tuple[isl.UnionSet, ...], ...]
+    free: tuple[bool, ...]
+    private: tuple[tuple[str, ...], ...]
+    reductions: tuple[tuple[Reduction, ...], ...]
+
+    @property
+    def penalty(self) -> int:
+        """What vectors lose: the copies of a reduction have to be put together in the end."""
+        if any(ok and not carried for ok, carried in zip(self.free, self.reductions, strict=True)):
+            return 0
+        return 1 if any(self.free) else 3
 
 
 @dataclass(slots=True)
@@ -138,6 +163,9 @@ class _Passes:
         threads = wished_member(self.scop, node, self.loops, "parallel")
         coincident = sorted((k for k in range(width) if node.band_member_get_coincident(k)), key=lambda k: k != threads)
         chosen = coincident[0] if coincident and not parallel_above else None
+        reductions: tuple[Reduction, ...] = ()
+        if not coincident and not parallel_above and (reduced := self.reduced_member(node)) is not None:
+            chosen, reductions = reduced
         if chosen is not None:
             node = reordered(node, [chosen, *(k for k in range(width) if k != chosen)])
         skew = chosen is None and not parallel_above and width >= 2 and self.options.tile
@@ -154,7 +182,7 @@ class _Passes:
             node = atomic(atomic(node).child(0)).parent()
         node = self.below(node, levels, parallel_above or chosen is not None or skew)
         if chosen is not None:
-            node = self.marked(node, 0, LoopMark(parallel=True, private=private))
+            node = self.marked(node, 0, LoopMark(parallel=True, private=private, reductions=reductions))
         elif skew:
             node = self.marked(node, 1, LoopMark(parallel=True, private=private))
         return node
@@ -205,8 +233,19 @@ class _Passes:
             at = 1 if plan.skew else plan.parallel
             both = not depth and plan.parallel == width - 1  # the vector loop itself: it was marked above
             if not both:
-                node = self.marked(node, at, LoopMark(parallel=True, private=private))
+                node = self.marked(node, at, LoopMark(parallel=True, private=private, reductions=plan.threads))
         return node
+
+    def reduced_member(self, node: isl.ScheduleNode, *, cells: bool = False) -> tuple[int, tuple[Reduction, ...]] | None:
+        """The outermost member of a band that may be a parallel loop if it reduces variables, and those. Copies of arrays would be large.
+
+        cells: also one that reduces cells of arrays, which will be held in variables.
+        """
+        for position in range(node.band_n_member()):
+            found = reductions_of(self.scop, self.dependences, node, node.band_get_partial_schedule().get_at(position))
+            if found and (cells or not any(self.scop.arrays[clause.array].rank for clause in found)):
+                return position, found
+        return None
 
     def register_tiles(self, node: isl.ScheduleNode, tiling: RegisterTiling, parallel_above: bool) -> isl.ScheduleNode:
         """The band of a contraction as loops over blocks, over register tiles, and over a tile's instances, with marks for packing."""
@@ -249,7 +288,8 @@ class _Passes:
             if together:
                 child = child.band_member_set_ast_loop_type(0, isl.ast_loop_type.unroll)
                 child = child.insert_partial_schedule(columns).band_set_permutable(1)
-            child = child.insert_mark(self.name(LoopMark(simd=jam.simd, jammed=True)))
+            reductions = reductions_of(self.scop, self.dependences, child, columns.get_at(0)) if together and self.options.simd else None
+            child = child.insert_mark(self.name(LoopMark(simd=jam.simd or bool(reductions), jammed=True, reductions=reductions or ())))
             if not together:
                 child = child.insert_partial_schedule(rows).band_set_permutable(1)
                 child = child.insert_mark(self.name(LoopMark(most=ROWS)))
@@ -266,15 +306,18 @@ class _Passes:
         carried = [not node.band_member_get_coincident(k) for k in range(width)]
         walks = [strides(self.scop, schedule, k) for k in range(width)]
         groupings = [self.grouping(node, k) for k in range(width)]
-        quality = [walk.score() - (0 if any(grouping[1]) else 3) for walk, grouping in zip(walks, groupings, strict=True)]
+        quality = [walk.score() - grouping.penalty for walk, grouping in zip(walks, groupings, strict=True)]
         wished = wished_member(self.scop, node, self.loops, "vector")
         vector = wished if wished is not None else max(range(width), key=lambda k: (quality[k], k))
-        groups, free, private = groupings[vector]
+        found = groupings[vector]
+        groups, free, private, reductions = found.groups, found.free, found.private, found.reductions
         others = [k for k in range(width) if k != vector]
         coincident = [k for k in others if not carried[k]]
         parallel: int | None = None
         skew = tile_vector = False
         threads = wished_member(self.scop, node, self.loops, "parallel")
+        cells = width == 1 and node.get_schedule_depth() == 0  # a loop of its own: the variables stand around it
+        reduced = self.reduced_member(node, cells=cells) if all(carried) and not parallel_above else None
         coincident.sort(key=lambda k: k != threads)
         if threads == vector and not carried[vector]:
             coincident = []
@@ -282,6 +325,11 @@ class _Passes:
             others = [coincident[0], *(k for k in others if k != coincident[0])]
             parallel = 0
         elif not carried[vector]:
+            parallel, tile_vector = len(others), bool(others) and self.options.tile
+        elif reduced is not None and reduced[0] != vector:
+            others = [reduced[0], *(k for k in others if k != reduced[0])]
+            parallel = 0
+        elif reduced is not None:
             parallel, tile_vector = len(others), bool(others) and self.options.tile
         elif width >= 2 and self.options.tile:
             parallel, skew = 1, True
@@ -297,17 +345,17 @@ class _Passes:
         serial = not any(free)
         if serial:
             # Loops of their own would gain nothing.
-            groups, free, private = (tuple(part for group in groups for part in group),), (False,), ((),)
+            groups, free, private, reductions = (tuple(part for group in groups for part in group),), (False,), ((),), ((),)
         simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in free)
         slopes = [max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1 for k in range(width)]
         order = (*others, vector)
         jumps = walks[vector].other_reads + walks[vector].other_writes > 0
-        return LeafPlan(order, groups, simd, private, tile, tile_vector, parallel, skew, tuple(slopes[k] for k in order), jumps, serial)
+        reduces = reduced[1] if reduced is not None and parallel is not None else ()
+        sizes = tuple(slopes[k] for k in order)
+        return LeafPlan(order, groups, simd, private, tile, tile_vector, parallel, skew, sizes, jumps, serial, reductions, reduces)
 
-    def grouping(
-        self, node: isl.ScheduleNode, vector: int
-    ) -> tuple[tuple[tuple[isl.UnionSet, ...], ...], tuple[bool, ...], tuple[tuple[str, ...], ...]]:
-        """The statement groups of an innermost loop over `vector`: distributed where legal; whether each carries nothing; its private copies."""
+    def grouping(self, node: isl.ScheduleNode, vector: int) -> Grouping:
+        """The statement groups of an innermost loop over `vector`: distributed where legal."""
         parts = leaf_parts(node.child(0)) or [node.get_domain()]
         partial = node.band_get_partial_schedule()
         member = partial.get_at(vector)
@@ -323,22 +371,41 @@ class _Passes:
         order = topological(parts, must)
         if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
             order = [list(range(len(parts)))]
-        groups, free, private = [], [], []
+        groups, free, private, reductions = [], [], [], []
         for indices in order:
             domain = _union([parts[index] for index in indices])
-            shared = inner(self.dependences.shared).intersect_domain(domain).intersect_range(domain)
-            copies = self.copies(inner, domain, member)
+            found = self.carried(inner, domain, member)
+            carried, copies = found if found is not None else ((), ())
             groups.append(tuple(parts[index] for index in indices))
-            free.append(zero(distances(shared, member)) and copies is not None)
-            private.append(copies or ())
-        return tuple(groups), tuple(free), tuple(private)
+            free.append(found is not None)
+            private.append(copies)
+            reductions.append(carried)
+        return Grouping(tuple(groups), tuple(free), tuple(private), tuple(reductions))
 
-    def copies(self, inner: object, domain: isl.UnionSet, member: isl.UnionPwAff) -> tuple[str, ...] | None:
+    def carried(
+        self, inner: Callable[[isl.UnionMap], isl.UnionMap], domain: isl.UnionSet, member: isl.UnionPwAff
+    ) -> tuple[tuple[Reduction, ...], tuple[str, ...]] | None:
+        """The reductions that an innermost loop carries, and what its lanes need copies of; None if it carries anything else."""
+
+        def apart(pairs: isl.UnionMap) -> bool:
+            return not zero(distances(inner(pairs).intersect_domain(domain).intersect_range(domain), member))
+
+        if not apart(self.dependences.shared) and (copies := self.copies(self.dependences, inner, domain, member)) is not None:
+            return (), copies
+        relaxed = self.dependences.relaxed
+        if relaxed is None or apart(relaxed.shared) or (copies := self.copies(relaxed, inner, domain, member)) is None:
+            return None
+        names = {part.get_tuple_name() for part in sets_of(domain)}
+        found = tuple(clause for clause, pairs in self.dependences.reductions.items() if apart(pairs))
+        seen = any(looks_in_between(self.scop, clause, self.dependences.updating[clause], names) for clause in found)
+        return None if seen or any(clause.array in copies for clause in found) else (found, copies)
+
+    def copies(self, dependences: Ordered, inner: object, domain: isl.UnionSet, member: isl.UnionPwAff) -> tuple[str, ...] | None:
         """Private arrays that each lane of a vector loop needs a copy of; None if a live range would leave its lane."""
         assert callable(inner)
         needed = []
-        for name, ranges in self.dependences.ranges.items():
-            reuse = self.dependences.reuse[name].intersect_domain(domain).intersect_range(domain)
+        for name, ranges in dependences.ranges.items():
+            reuse = dependences.reuse[name].intersect_domain(domain).intersect_range(domain)
             touched = ranges.intersect_domain(domain).union(ranges.intersect_range(domain))
             inside = ranges.intersect_domain(domain).intersect_range(domain)
             if reuse.is_empty() and touched.is_empty():
@@ -440,7 +507,7 @@ class _Passes:
     def mark_vector(self, node: isl.ScheduleNode, plan: LeafPlan, group: int, parallel: bool) -> isl.ScheduleNode:
         if not (plan.simd[group] or parallel):
             return node
-        mark = LoopMark(parallel=parallel, simd=plan.simd[group], private=plan.private[group])
+        mark = LoopMark(parallel=parallel, simd=plan.simd[group], private=plan.private[group], reductions=plan.reductions[group])
         return node.insert_mark(self.name(mark))
 
     # --- marks ------------------------------------------------------------------------------------------------------------------------

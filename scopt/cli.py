@@ -29,9 +29,10 @@ _IGNORED = ("-O", "-W", "-g", "-pedantic", "-pipe", "-w")
 
 _DESCRIPTION = """\
 Reads C, makes the loops between `#pragma scop` and `#pragma endscop` faster (tiled, vectorizable,
-parallel with OpenMP), and writes C that computes the same results bit for bit. Everything outside
-these regions stays as it is, byte for byte. A region that can't be handled stays as it is too, and
-a remark on stderr says what stood in the way and what could be changed.
+parallel with OpenMP), and writes C that computes the same results bit for bit (with --reassociate:
+but for rounding). Everything outside these regions stays as it is, byte for byte. A region that
+can't be handled stays as it is too, and a remark on stderr says what stood in the way and what
+could be changed.
 """
 
 _EPILOG = """\
@@ -225,6 +226,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         parallel=not arguments.no_parallel,
         simd=not arguments.no_simd,
         register_tile=not arguments.no_register_tile,
+        reassociate=arguments.reassociate,
         verify=arguments.verify,
         budget=arguments.budget,
         fusion=arguments.fusion,
@@ -408,6 +410,12 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--print-machine", action="store_true", help="write the machine model as TOML, and do nothing else")
     group.add_argument(
         "--no-register-tile", action="store_true", help="no register tiles over packed operands for contractions, such as matrix products"
+    )
+    group.add_argument(
+        "--reassociate",
+        action="store_true",
+        help="compute sums, products and extrema in another order where that makes loops parallel or vector loops: floating-point results then "
+        "differ in their last digits, and signed sums may overflow on the way",
     )
     group.add_argument("--no-parallel", action="store_true", help="no `omp parallel for`")
     group.add_argument("--no-simd", action="store_true", help="no `omp simd`")

@@ -106,7 +106,7 @@ def dependence_lines(scop: Scop, deps: Dependences) -> list[str]:
     private = {name for name, array in scop.arrays.items() if array.private}
     kinds: dict[_Carried, set[str]] = {}
     reuse: dict[str, set[str]] = {}
-    for dependence in deps.select("flow", "anti", "output"):
+    for dependence in (*deps.select("flow", "anti", "output"), *deps.reductions):
         if dependence.array in private and dependence.kind != "flow":
             reuse.setdefault(dependence.array, set()).add(dependence.kind)
             continue

@@ -30,7 +30,7 @@ _FLOOR = re.compile(r"(?:(\d+)\*)?floor\(\((.+?)\)/(\d+)\)(?: \+ |$)")
 def schedule_lines(scop: Scop, deps: Dependences, dependences: Ordered, tree: isl.Schedule) -> list[str]:
     """The scheduler's tree, its bands as the dependences have them."""
     private = {name for name, array in scop.arrays.items() if array.private}
-    kept = tuple(d for d in deps.select("flow", "anti", "output") if d.kind == "flow" or d.array not in private)
+    kept = tuple(d for d in deps.strict().select("flow", "anti", "output") if d.kind == "flow" or d.array not in private)
     node = with_properties(scop, dependences, tree).get_root().child(0)
     return list(_Explainer(scop, dependences, kept).lines(node)) or [_names(node.get_domain())]
 

@@ -185,7 +185,7 @@ class Scop:
         return next(s for s in self.statements if s.name == name)
 
 
-DependenceKind = Literal["flow", "anti", "output", "input"]
+DependenceKind = Literal["flow", "anti", "output", "input", "reduction"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,6 +195,7 @@ class Dependence:
     relation: isl.Map ``{ S[…] -> T[…] }``, the earlier instance to the later one.
     Flow dependences are value-based (the last write before the read, and may-writes between); anti and output dependences too,
     except over private arrays, where they hold every pair: a schedule may drop those whose live ranges stay apart.
+    Reduction dependences: every pair of updates of one cell that may change places. operator: theirs, as in a reduction clause (``+``, ``min``).
     """
 
     kind: DependenceKind
@@ -202,6 +203,7 @@ class Dependence:
     source: str
     sink: str
     relation: isl.Map
+    operator: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,12 +215,22 @@ class Dependences:
     flow over private arrays: the live ranges of their cells, besides.
     anti and output over private arrays: two live ranges of one cell. A legal schedule keeps each such pair of ranges apart,
       in either order; a loop that carries no live range and has none across its borders may be parallel with a private copy.
+    reductions: pairs that would be flow, anti and output dependences, but that a schedule may put in any order (Doerfert et al., "Polly's
+      Polyhedral Scheduling in the Presence of Reductions", 2015). A parallel or vector loop that carries some needs a `Reduction`. In their place,
+      `all` has the pairs of each update with what reads or writes the cell before and after (privatization dependences there).
+    source: where there are reductions, what `all` would be if they kept the order of the source.
     """
 
     all: tuple[Dependence, ...]
+    reductions: tuple[Dependence, ...] = ()
+    source: tuple[Dependence, ...] = ()
 
     def select(self, *kinds: DependenceKind) -> tuple[Dependence, ...]:
         return tuple(d for d in self.all if d.kind in kinds)
+
+    def strict(self) -> Dependences:
+        """The dependences where reductions keep their order."""
+        return Dependences(self.source) if self.reductions else self
 
 
 # --- the simplified form (papers: "MLIR: The case for a simplified polyhedral form") -------------------------------------------------
@@ -309,12 +321,26 @@ Condition = Compare | And | Or
 
 
 @dataclass(frozen=True, slots=True)
+class Reduction:
+    """Each thread, or lane of a vector, updates a copy of its own; in the end the copies are put together.
+
+    operator: as in OpenMP's clause. array: whose cells are updated; nothing else in the loop touches what there are copies of.
+    held: the variables that stand for the cells of an array (see `Hold`); () for a scalar.
+    """
+
+    operator: str
+    array: str
+    held: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LoopMark:
     """What the band passes have found out about a loop.
 
     parallel: no dependence is carried, once each thread has its own copy of `private`. simd: the same for the lanes of a vector.
     jammed: the body holds instances of several rows: cells that it uses again and again are worth a register each (see `Hold`).
     most: no more iterations than this, where the bounds don't tell; 0: nothing is known.
+    reductions: what else is carried, by updates whose order doesn't matter.
     """
 
     parallel: bool = False
@@ -322,6 +348,7 @@ class LoopMark:
     private: tuple[str, ...] = ()
     jammed: bool = False
     most: int = 0
+    reductions: tuple[Reduction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

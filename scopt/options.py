@@ -31,6 +31,7 @@ class Options:
     tile: tile permutable bands. tile_sizes: one per level, outermost first, the last one repeated;
       empty means sizes computed from the machine's caches (`scopt.scheduler.tile_sizes`).
     register_tile: compute contractions in register tiles over packed operands (only with tile, and without tile_sizes).
+    reassociate: reductions may be computed in another order, so that floating-point results may differ in their last digits.
     machine: what sizes and costs are computed for.
     parallel: emit ``omp parallel for``; simd: emit ``omp simd``.
     verify: ``schedule`` checks the schedule tree; ``full`` also reads back the loops and the printed C.
@@ -52,6 +53,7 @@ class Options:
     tile: bool = True
     tile_sizes: tuple[int, ...] = ()
     register_tile: bool = True
+    reassociate: bool = False
     machine: Machine = field(default_factory=Machine)
     parallel: bool = True
     simd: bool = True

@@ -29,11 +29,13 @@ from scopt.frontend.dependences import dependences
 from scopt.frontend.directives import apply_directives
 from scopt.frontend.extract import extract
 from scopt.frontend.parse import TranslationUnit
+from scopt.frontend.reductions import Reorder, updates_of
 from scopt.frontend.regions import Region
 from scopt.guidance import Guidance, NotHonoured, check_wishes, complaints, guidance
 from scopt.isl_utils import operation_limit
 from scopt.model import Block, Dependences, For, If, LoopNest, MarkedSchedule, Scop
 from scopt.options import Options
+from scopt.reordered import reordered
 from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
 from scopt.scheduler import get_scheduler, takes_influence
 from scopt.scheduler.base import ScheduleResult
@@ -96,14 +98,14 @@ def transform(tu: TranslationUnit, region: Region, number: int, options: Options
         with clock("extract"):
             scop = extract(tu, region, f"scop{number}")
         with clock("dependences"):
-            deps = dependences(scop, inputs=options.inputs)
+            deps = _dependences(scop, options)
             rewritten = _rewritten(scop, deps, options) if wanted(options) and given is None else None
         if rewritten is not None:
-            wide = dependences(rewritten.scop, inputs=options.inputs)
-            outcome = _transform(rewritten.scop, wide, region, options, guidance(rewritten.scop, wide, options, number), given, clock)
+            wide = _dependences(rewritten.scop, options)
+            outcome = _transform(rewritten.scop, wide, region, options, guidance(rewritten.scop, wide.strict(), options, number), given, clock)
             if outcome.definitions:
                 return _with_memory(outcome, rewritten)
-        return _transform(scop, deps, region, options, guidance(scop, deps, options, number), given, clock)
+        return _transform(scop, deps, region, options, guidance(scop, deps.strict(), options, number), given, clock)
     except Refusal as refusal:
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
@@ -112,11 +114,17 @@ def transform(tu: TranslationUnit, region: Region, number: int, options: Options
 
 def _rewritten(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
     """The SCoP with cells in place of scalars, and arrays in place of others, where that makes contractions; None if it nowhere does."""
-    forwarded = forward(scop, deps)
+    forwarded = forward(scop, deps.strict())
     if forwarded is not None:
-        scop, deps = forwarded, dependences(forwarded, inputs=options.inputs)
-    expansion = expand(scop, deps)
+        scop, deps = forwarded, _dependences(forwarded, options)
+    expansion = expand(scop, deps.strict())
     return Expansion(scop, {}) if expansion is None and forwarded is not None else expansion
+
+
+def _dependences(scop: Scop, options: Options) -> Dependences:
+    """The dependences, with reductions in any order as far as the options allow it."""
+    reorder = Reorder.ALL if options.reassociate else Reorder.WRAPPING if "-fwrapv" in options.cpp_flags else Reorder.SAFE
+    return dependences(scop, inputs=options.inputs, updates=updates_of(scop, reorder))
 
 
 def _with_memory(outcome: Outcome, expansion: Expansion) -> Outcome:
@@ -209,7 +217,8 @@ def _attempts(options: Options, fixed: bool) -> Iterator[Options]:
 def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, clock: Clock, fixed: isl.Schedule | None) -> _Generated:
     """By a schedule tree that is fixed, or else by the scheduler's."""
     with clock("schedule"):
-        proposed = ScheduleResult(fixed) if fixed is not None else get_scheduler(options.scheduler).schedule(scop, deps, options, guide.tree)
+        # Reductions in their order keep what they use close together. Schedulers that needn't order them put anything in between.
+        proposed = ScheduleResult(fixed) if fixed is not None else get_scheduler(options.scheduler).schedule(scop, deps.strict(), options, guide.tree)
     with clock("bands"):
         marked = apply_passes(scop, deps, proposed.tree, options, guide.loops)
     if options.verify != "off":
@@ -232,7 +241,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
             check_copies(swept, read)
             read = originals(swept, read)
             check_coverage(scop, read)
-            loops = [ParallelDim(loop.dimension, loop.statements, loop.mark.private) for loop in read.loops]
+            loops = [ParallelDim(loop.dimension, loop.statements, loop.mark.private, reductions=loop.mark.reductions) for loop in read.loops]
             check_order(scop, rows_apart, read.schedule, loops)
             check_packs(scop, lowered, raw, read)
     with clock("print"):
@@ -243,7 +252,8 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
         with clock("verify text"):
             check_held(lowered.scop, printed)
             check_printed(lowered.scop, printed, emitted)
-    return _Generated(proposed.tree, marked, nest, emitted, proposed.remarks, swept.allocations)
+    remarks = (*proposed.remarks, *reordered(scop, deps, marked.tree.get_map(), printed))
+    return _Generated(proposed.tree, marked, nest, emitted, remarks, swept.allocations)
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:

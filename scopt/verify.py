@@ -13,7 +13,7 @@ import islpy as isl
 
 from scopt.diagnostics import InternalError
 from scopt.isl_utils import compact, maps_of, sets_of, union_of_maps, union_of_sets, walk
-from scopt.model import Dependence, Dependences, MarkedSchedule, Scop
+from scopt.model import Dependence, Dependences, MarkedSchedule, Reduction, Scop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,20 +21,21 @@ class ParallelDim:
     """A loop that claims to be parallel (or a vector loop).
 
     dim: its dimension in the dates. statements: instances that it runs. private: names of arrays that each iteration has a copy of.
-    around: a simpler superset of `statements`, enough where no pair of it is carried.
+    around: a simpler superset of `statements`, enough where no pair of it is carried. reductions: whose updates may be carried.
     """
 
     dim: int
     statements: isl.UnionSet
     private: tuple[str, ...]
     around: isl.UnionSet | None = None
+    reductions: tuple[Reduction, ...] = ()
 
 
 def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Iterable[ParallelDim] = ()) -> None:
     """Raise InternalError unless `dates`, a map to one integer space in lexicographic order, runs the SCoP legally.
 
     Every flow, anti and output dependence over shared arrays and every live range of a private array must go forward in time. Two live ranges of one
-    private cell may change places but not overlap. Loops in `loops` carry no dependence, their private copies apart.
+    private cell may change places but not overlap. Loops in `loops` carry no dependence, their private copies and reductions apart.
     """
     loops = tuple(loops)
     simpler = _relaxed(scop, dates)
@@ -59,7 +60,7 @@ def _check(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: tuple[Para
     for name in sorted(private):
         _check_live_ranges(scop, deps, name, dates)
     for loop in loops:
-        _check_loop(scop, kept, dates, loop)
+        _check_loop(scop, (*kept, *deps.reductions), dates, loop)
 
 
 def overlapping_private(scop: Scop, deps: Dependences, dates: isl.UnionMap) -> tuple[str, ...]:
@@ -76,7 +77,11 @@ def overlapping_private(scop: Scop, deps: Dependences, dates: isl.UnionMap) -> t
 def _check_loop(scop: Scop, kept: tuple[Dependence, ...], dates: isl.UnionMap, loop: ParallelDim) -> None:
     """No dependence between two iterations of the loop within one execution of it."""
     outer = _outer_part(dates, loop.dim + 1)
+    _check_reductions(scop, kept, loop)
+    clauses = {(reduction.operator, reduction.array) for reduction in loop.reductions}
     for dependence in kept:
+        if dependence.kind == "reduction" and (dependence.operator, dependence.array) in clauses:
+            continue
         if dependence.kind != "flow" and dependence.array in loop.private:
             continue
         statements = loop.around if loop.around is not None else loop.statements
@@ -89,6 +94,19 @@ def _check_loop(scop: Scop, kept: tuple[Dependence, ...], dates: isl.UnionMap, l
         carried = [joint for joint in _dated(inside, outer) if _differs(_agreeing(joint, loop.dim), loop.dim)]
         what = f"is carried by the parallel loop in dimension {loop.dim}"
         _refuse_pairs(scop, dependence.array, dependence.kind, union_of_maps(j.domain().unwrap() for j in carried), what)
+
+
+def _check_reductions(scop: Scop, kept: tuple[Dependence, ...], loop: ParallelDim) -> None:
+    """A variable that is reduced in a loop has no value there: nothing but its updates may touch it. Of arrays, the cells that are
+    reduced become variables when the loop is printed (`scopt.astgen.held_check`).
+    """
+    inside = {part.get_tuple_name() for part in sets_of(loop.statements)}
+    for one in loop.reductions:
+        pairs = [d for d in kept if d.kind == "reduction" and (d.operator, d.array) == (one.operator, one.array)]
+        others = inside - {name for d in pairs for name in (d.source, d.sink)}
+        touching = sorted(name for name in others if any(a.array == one.array for a in scop.statement(name).accesses))
+        if (touching and not scop.arrays[one.array].rank) or one.array in loop.private:
+            raise InternalError(f"{scop.location}: a parallel loop reduces '{one.array}', which {', '.join(touching)} needs inside")
 
 
 def _outer_part(dates: isl.UnionMap, depth: int) -> isl.UnionMap:
@@ -157,8 +175,8 @@ def check_marks(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> None
         member = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule().flatten_range())
         prefix = isl.UnionMap.from_multi_union_pw_aff(band.get_prefix_schedule_multi_union_pw_aff()) if band.get_schedule_depth() else None
         dates = prefix.flat_range_product(member) if prefix is not None else member
-        loop = ParallelDim(band.get_schedule_depth(), band.get_domain(), mark.private)
-        _check_loop(scop, deps.select("flow", "anti", "output"), dates, loop)
+        loop = ParallelDim(band.get_schedule_depth(), band.get_domain(), mark.private, reductions=mark.reductions)
+        _check_loop(scop, (*deps.select("flow", "anti", "output"), *deps.reductions), dates, loop)
 
 
 def _violated(pairs: isl.UnionMap, dates: isl.UnionMap) -> isl.UnionMap:

@@ -94,7 +94,7 @@ def some(number: int, noun: str) -> str:
 def kinds_text(kinds: Iterable[str], separator: str = ", ") -> str:
     """Kinds of dependences in the usual order."""
     found = set(kinds)
-    return separator.join(kind for kind in ("flow", "anti", "output") if kind in found)
+    return separator.join(kind for kind in ("flow", "anti", "output", "reduction") if kind in found)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -111,6 +111,8 @@ def wrapped(head: str, items: Iterable[str], width: int = 110) -> list[str]:
 
 
 def mark_text(mark: LoopMark) -> str:
-    """What a loop is: ``parallel, private copies of t``."""
+    """What a loop is: ``parallel, private copies of t, reduces s by +``."""
     what = [text for text, on in (("parallel", mark.parallel), ("vector loop", mark.simd)) if on] or ["sequential"]
-    return ", ".join(what + ([f"private copies of {', '.join(mark.private)}"] if mark.private else []))
+    copies = [f"private copies of {', '.join(mark.private)}"] if mark.private else []
+    reduced = [f"reduces {', '.join(f'{one.array} by {one.operator}' for one in mark.reductions)}"] if mark.reductions else []
+    return ", ".join(what + copies + reduced)

@@ -21,10 +21,12 @@ def apart(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Dependence
     Raises InternalError if a value of such a scalar, or of a buffered array, goes from one row of a strip to another, or if one of a scalar leaves
     its sweep: then copies would not do.
     """
+    if schedule.sweeps:
+        deps = deps.strict()  # rows of a strip are lanes of a vector
     kept = deps.all
     for sweep, inside in _sweeps(schedule):
         kept = tuple(one for old in kept for one in _without_copies(scop, sweep, inside, old))
-    return Dependences(kept)
+    return Dependences(kept, deps.reductions)
 
 
 def _sweeps(schedule: MarkedSchedule) -> Iterator[tuple[Sweep, isl.UnionMap]]:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from scopt.polybench.compare import DumpError, first_difference, parse_dump
+from scopt.polybench.compare import DumpError, first_difference, largest_difference, parse_dump
 
 
 def dump(**arrays: str) -> str:
@@ -77,3 +79,22 @@ def test_other_length() -> None:
 
 def test_other_arrays() -> None:
     assert difference(dump(A="1.00", B="1.00"), dump(B="1.00")) == "arrays B instead of A, B"
+
+
+def test_a_tolerance_is_relative_to_the_largest_value_of_the_array() -> None:
+    expected, actual = (parse_dump(dump(A=f"1.00 {value} 1000.0", n="3")) for value in ("0.001", "0.0011"))
+    assert largest_difference(expected, actual) == pytest.approx(1e-7)
+    assert first_difference(expected, actual, 1e-6) is None
+    assert first_difference(expected, actual, 1e-8) == "A[1] is 0.0011 instead of 0.001; 1 of 3 values differ"
+
+
+@pytest.mark.parametrize(("value", "other"), [("3", "4"), ("nan", "1.00"), ("inf", "1.00"), ("1.00", "inf")])
+def test_no_tolerance_for_integers_and_for_what_is_no_number(value: str, other: str) -> None:
+    expected, actual = (parse_dump(dump(A=f"100000000000.0 {one}")) for one in (value, other))
+    assert first_difference(expected, actual, 1e-3) is not None
+    assert largest_difference(expected, actual) == math.inf
+
+
+def test_hexadecimal_floats_to_a_tolerance() -> None:
+    assert difference(dump(A="0x1p+0"), dump(A="0x1.0000000000001p+0")) is not None
+    assert first_difference(parse_dump(dump(A="0x1p+0")), parse_dump(dump(A="0x1.0000000000001p+0")), 1e-15) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,15 @@ def test_a_wrong_result_is_not_timed(tmp_path: Path, kernel: Kernel, compiler: C
     assert failure.reason.startswith("wrong result: A[1] is 0.")
     assert cells["wrong"].seconds == ()
     assert len(cells["gcc"].seconds) == 2
+
+
+def test_to_a_tolerance(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None:
+    slightly = scripted(tmp_path, "slightly", compiler, 'sed "s/0.33333 /0.333330000001 /" "$1" > "$3"')
+    loose, tight = replace(slightly, name="loose", tolerance=1e-9), replace(slightly, name="tight", tolerance=1e-14)
+    cells, _ = measured(kernel, [loose, tight], tmp_path)
+    assert cells["loose"].failure is None
+    assert re.fullmatch(r"largest relative difference \d\.\de-1[0-3]", cells["loose"].note)
+    assert cells["tight"].failure is not None
 
 
 def test_failures_stay_in_their_cell(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None:

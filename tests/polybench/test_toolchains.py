@@ -63,6 +63,13 @@ def test_compilers_times_schedulers() -> None:
     assert names == ["gcc", "clang", "scopt:isl+gcc", "scopt:identity+gcc", "scopt:isl+clang", "scopt:identity+clang"]
 
 
+def test_a_column_with_another_order_of_sums() -> None:
+    *_, exact, loose = own_configurations([GCC], [], ["-q"], reassociate=True)
+    assert (exact.name, exact.tolerance) == ("scopt", 0)
+    assert (loose.name, loose.transform) == ("scopt-reassociate", (*exact.transform, "--reassociate"))
+    assert 0 < loose.tolerance <= 1e-6
+
+
 def test_scopt_command() -> None:
     assert scopt_command("isl", ["--tile-size", "16"], ["my-scopt", "-x"]) == (
         *("my-scopt", "-x", "{source}", "-o", "{output}", "--cc", "{cc}", "{flags}"),

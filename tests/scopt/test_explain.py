@@ -195,3 +195,12 @@ def test_functions_in_words(function: str, text: str) -> None:
 def test_domains_in_words() -> None:
     assert domain_text(isl.Set("[n] -> { S[i, j] : 0 <= i < n and 0 < j < n - 1 }")) == "0 <= i < n, 0 < j <= n - 2"
     assert domain_text(isl.Set("{ S[] }")) == ""
+
+
+def test_reductions_are_explained() -> None:
+    """The scheduler keeps their order; the band passes don't."""
+    source = source_of("for (i = 0; i < n; i++) s += x[i];")
+    (region,) = optimize(source, Options(explain=True, reassociate=True)).regions
+    (dependence,) = section(region.explanation, "dependences")
+    assert dependence.split()[:2] == ["reduction", "s"]
+    assert "[parallel, vector loop, reduces s by +]" in region.explanation

@@ -1,0 +1,75 @@
+"""Reductions in another order, compiled and run by several threads: integers as in the original, floating-point values but for rounding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scopt import pipeline
+from scopt.options import Options
+from tests.conftest import RunC
+from tests.fuzz.harness import without_thresholds
+
+PROGRAM = """#include <stdio.h>
+#define MOST 80
+#define T %s
+static T A[MOST][MOST], x[MOST], y[MOST];
+static T run(int n, int m)
+{
+  T s = 3;
+#pragma scop
+%s
+#pragma endscop
+  return s;
+}
+int main(void)
+{
+  int sizes[] = {0, 1, 2, 7, 8, 9, 16, 31, 33, 65};
+  for (int a = 0; a < 10; a++)
+    for (int b = 0; b < 10; b++) {
+      for (int i = 0; i < MOST; i++) {
+        x[i] = (T)1.3 / (i + 3), y[i] = (T)((7 * i + 5) %% 13) / 8 - 1;
+        for (int j = 0; j < MOST; j++)
+          A[i][j] = (T)((7 * i + 3 * j) %% 11 + 1.3) / 5;
+      }
+      printf("%%.17g\\n", (double)run(sizes[a], sizes[b]));
+      for (int i = 0; i < MOST; i += 3)
+        printf("%%.17g\\n", (double)x[i]);
+    }
+}
+"""
+CASES = {
+    "sum": "for (int i = 0; i < n; i++) s += y[i];",
+    "matrix": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) s = s + A[i][j] * y[j];",
+    "two": "for (int i = 0; i < n; i++) { s += y[i]; s -= A[i][i]; }",
+    "product": "for (int i = 0; i < n; i++) s *= 2 - y[i] / 4;",
+    "rows": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[i] = x[i] + A[i][j] * y[j];",
+    "columns": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[j] += A[i][j] * y[i];",
+    "solve": "for (int i = 0; i < n; i++) { x[i] = y[i]; for (int j = 0; j < i; j++) x[i] -= A[i][j] * x[j] / 64; x[i] = x[i] / 3; }",
+    "local": "for (int i = 0; i < n; i++) { T w = 0; for (int j = 0; j < m; j++) w += A[i][j] * y[j]; x[i] = w; s += w; }",
+    "cell": "for (int i = 0; i < n; i++) x[5] += y[i] * A[i][2];",
+    "min": "for (int i = 0; i < n; i++) if (y[i] * A[i][1] < s) s = y[i] * A[i][1];",
+    "max": "for (int i = 0; i < n; i++) for (int j = i; j < m; j++) s = A[i][j] - y[j] > s ? A[i][j] - y[j] : s;",
+    "read": "for (int i = 0; i < n; i++) { s += y[i]; x[i] = s; }",
+    "mixed": "for (int i = 0; i < n; i++) { s += y[i]; s *= 2 - y[i] / 4; }",
+    "again": "for (int j = 0; j < m; j++) { x[j] = s; for (int i = 0; i < n; i++) s += A[j][i]; }",
+}
+FLAGS = ("-O2", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-w")
+EXACT = ("unsigned",)
+
+
+@pytest.mark.parametrize("body", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("ctype", [*EXACT, "double"])
+def test_another_order(body: str, ctype: str, run_c: RunC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    source = PROGRAM % (ctype, body)
+    result = pipeline.optimize(source.encode(), Options(reassociate=True), file=str(tmp_path / "in.c"))
+    assert [remark.id for remark in result.remarks if remark.id in ("internal.error", "schedule.simplified")] == []
+    text = without_thresholds(result.text.decode())
+    original, emitted = (run_c(one, *FLAGS, name=name).split() for one, name in ((source, "original"), (text, "emitted")))
+    assert len(original) == 2800
+    if ctype in EXACT:
+        assert emitted == original
+    else:
+        assert [float(value) for value in emitted] == pytest.approx([float(value) for value in original], rel=1e-9, abs=1e-12)

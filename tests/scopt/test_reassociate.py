@@ -1,0 +1,222 @@
+"""Regions whose reductions may be reordered: what is printed, and that no clause can be left out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from scopt import pipeline
+from scopt.astgen.build import build
+from scopt.astgen.emit_c import emit
+from scopt.astgen.held import hold_cells
+from scopt.astgen.held_check import check_held
+from scopt.astgen.loops import Item, items, map_block
+from scopt.astgen.readback import nest_to_schedule
+from scopt.astgen.reparse import check_printed
+from scopt.cli import main
+from scopt.diagnostics import InternalError
+from scopt.frontend.dependences import dependences
+from scopt.frontend.reductions import Reorder, updates_of
+from scopt.model import Dependences, For, Hold, LoopNest, MarkedSchedule, Reduction, Scop
+from scopt.options import Options
+from scopt.scheduler.passes import apply_passes
+from scopt.verify import ParallelDim, check_marks, check_order
+from tests.sources import scop_of, source_of
+
+PARAMS = "int n, double *x, double *y, double A[100][100], unsigned *u, int *a"
+SUM = "for (i = 0; i < n; i++) s += x[i];"
+CELLS = "for (i = 0; i < n; i++) for (j = 0; j < i; j++) x[i] -= A[i][j] * x[j];"
+ONE_CELL = "for (i = 0; i < n; i++) y[0] += x[i];"
+READ = "for (i = 0; i < n; i++) { s += x[i]; y[i] = s; }"
+REASSOCIATE = Options(reassociate=True)
+
+
+def clauses(body: str, options: Options = REASSOCIATE) -> set[str]:
+    result = pipeline.optimize(source_of(body, PARAMS), options)
+    assert not any(remark.id in ("internal.error", "schedule.simplified") for remark in result.remarks)
+    return set(re.findall(r"reduction\([^)]*\)", result.text.decode()))
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (SUM, {"reduction(+: s)"}),
+        ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) s += A[i][j];", {"reduction(+: s)"}),
+        ("for (i = 0; i < n; i++) s *= x[i];", {"reduction(*: s)"}),
+        ("for (i = 0; i < n; i++) if (x[i] < s) s = x[i];", {"reduction(min: s)"}),
+        ("for (i = 0; i < n; i++) s = x[i] > s ? x[i] : s;", {"reduction(max: s)"}),
+        (ONE_CELL, {"reduction(+: y_0)"}),
+        (CELLS, {f"reduction(+: {', '.join(f'x_{k}' for k in range(8))})"}),
+        (READ, set()),
+        ("for (i = 0; i < n; i++) { s += x[i]; s *= y[i]; }", set()),
+        ("for (i = 0; i < n; i++) x[i] += y[i];", set()),
+        ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) y[j] += A[i][j] * x[i];", set()),
+    ],
+)
+def test_clauses(body: str, expected: set[str]) -> None:
+    assert clauses(body) == expected
+
+
+def test_outermost_loops_run_in_parallel_and_innermost_ones_are_vector_loops() -> None:
+    text = pipeline.optimize(source_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) s += A[i][j];", PARAMS), REASSOCIATE).text.decode()
+    outer, inner = (line.strip() for line in text.splitlines() if "omp" in line)
+    assert outer.startswith("#pragma omp parallel for")
+    assert "simd" not in outer
+    assert inner == "#pragma omp simd reduction(+: s)"
+
+
+def test_a_loop_that_needs_no_reduction_is_preferred() -> None:
+    text = pipeline.optimize(source_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) y[i] += A[i][j];", PARAMS), REASSOCIATE).text.decode()
+    parallel = [line for line in text.splitlines() if "parallel" in line]
+    assert len(parallel) == 1
+    assert "reduction" not in parallel[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "alone"),
+    [
+        ("for (i = 0; i < n; i++) u[0] += u[i + 1];", {"reduction(+: u_0)"}),
+        ("for (i = 0; i < n; i++) a[0] |= a[i + 1];", {"reduction(|: a_0)"}),
+        ("for (i = 0; i < n; i++) a[0] += a[i + 1];", set()),
+        (SUM, set()),
+        ("for (i = 0; i < n; i++) if (x[i] < s) s = x[i];", set()),  # of NaNs, and of zeros, the first one counts
+    ],
+)
+def test_without_the_option_only_what_stays_exact(body: str, alone: set[str]) -> None:
+    assert clauses(body, Options()) == alone
+    assert len(clauses(body)) == 1
+
+
+def test_signed_sums_that_wrap_around() -> None:
+    assert clauses("for (i = 0; i < n; i++) a[0] += a[i + 1];", Options(cpp_flags=("-fwrapv",))) == {"reduction(+: a_0)"}
+
+
+def test_a_remark_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.c").write_bytes(source_of(SUM, PARAMS))
+    assert main(["--reassociate", str(tmp_path / "in.c")]) == 0
+    assert "in another order: sum in 's' [reduction.reordered]" in capsys.readouterr().err
+    assert main([str(tmp_path / "in.c")]) == 0
+    assert "reduction.reordered" not in capsys.readouterr().err
+
+
+# --- nothing can be left out -------------------------------------------------------------------------------------------------------------------
+
+
+def transformed(body: str) -> tuple[Scop, Dependences, MarkedSchedule]:
+    scop = scop_of(body, PARAMS)
+    deps = dependences(scop, updates=updates_of(scop, Reorder.ALL))
+    return scop, deps, apply_passes(scop, deps, scop.schedule, Options())
+
+
+def reductions(marked: MarkedSchedule) -> list[Reduction]:
+    return [one for mark in marked.marks.values() for one in mark.reductions]
+
+
+@pytest.mark.parametrize("body", [SUM, CELLS, ONE_CELL])
+def test_a_loop_that_carries_reductions_has_the_clause(body: str) -> None:
+    scop, deps, marked = transformed(body)
+    check_marks(scop, deps, marked)
+    assert len(reductions(marked)) == 1
+    for change in ((), (replace(reductions(marked)[0], operator="*"),)):
+        marks = {name: replace(mark, reductions=change if mark.reductions else ()) for name, mark in marked.marks.items()}
+        with pytest.raises(InternalError, match=r"reduction dependence over '.' is carried|a parallel loop reduces 's', which S0"):
+            check_marks(scop, deps, replace(marked, marks=marks))
+
+
+@pytest.mark.parametrize("body", [SUM, CELLS, ONE_CELL])
+def test_the_same_of_generated_loops(body: str) -> None:
+    scop, deps, marked = transformed(body)
+    read = nest_to_schedule(scop, build(scop, marked))
+
+    def loops(*, clause: bool) -> list[ParallelDim]:
+        return [ParallelDim(one.dimension, one.statements, one.mark.private, reductions=one.mark.reductions if clause else ()) for one in read.loops]
+
+    check_order(scop, deps, read.schedule, loops(clause=True))
+    with pytest.raises(InternalError, match="is carried by the parallel loop"):
+        check_order(scop, deps, read.schedule, loops(clause=False))
+
+
+def test_a_variable_that_is_reduced_is_not_read_inside() -> None:
+    """The pairs with the reader would be carried; a reader with no other iteration around is refused by itself."""
+    scop = scop_of("for (i = 0; i < n; i++) { s += x[i]; y[i] = s; }", PARAMS)
+    deps = dependences(scop, updates=updates_of(scop, Reorder.ALL))
+    dates = scop.order
+    alone = Dependences((), deps.reductions)
+    loop = ParallelDim(1, scop.domain, (), reductions=(Reduction("+", "s"),))
+    with pytest.raises(InternalError, match="a parallel loop reduces 's', which S1 needs inside"):
+        check_order(scop, alone, dates, [loop])
+
+
+@pytest.mark.parametrize(("body", "legal"), [(SUM, True), (READ, False)])
+def test_a_reversed_sum_is_legal_but_not_across_a_reader(body: str, legal: bool) -> None:
+    scop = scop_of(body, PARAMS)
+    deps = dependences(scop, updates=updates_of(scop, Reorder.ALL))
+    backwards = isl.UnionMap("{ S0[i] -> [-i, 0]; S1[i] -> [-i, 1] }").intersect_domain(scop.domain)
+    if legal:
+        check_order(scop, deps, backwards)
+    for table in (deps.strict(),) if legal else (deps, deps.strict()):
+        with pytest.raises(InternalError, match="is not executed in order"):
+            check_order(scop, table, backwards)
+
+
+def printed(body: str) -> tuple[Scop, LoopNest]:
+    scop, _, marked = transformed(body)
+    return scop, hold_cells(scop, build(scop, marked))
+
+
+def changed(nest: LoopNest, *reductions: Reduction) -> LoopNest:
+    """The nest with other clauses where it has some."""
+
+    def item(one: Item) -> tuple[Item, ...]:
+        clause = isinstance(one, For) and one.mark.reductions
+        return (replace(one, mark=replace(one.mark, reductions=reductions)) if clause and isinstance(one, For) else one,)
+
+    return LoopNest(map_block(nest.body, item))
+
+
+@pytest.mark.parametrize(
+    "wrong", [(), (Reduction("+", "y"),), (Reduction("*", "y", ("y_0",)),), (Reduction("+", "y", ("y_1",)),), (Reduction("+", "x", ("y_0",)),)]
+)
+def test_cells_are_reduced_in_the_variables_of_the_clause(wrong: tuple[Reduction, ...]) -> None:
+    scop, nest = printed(ONE_CELL)
+    check_held(scop, nest)
+    assert [one for item in items(nest.body) if isinstance(item, For) for one in item.mark.reductions] == [Reduction("+", "y", ("y_0",))]
+    with pytest.raises(InternalError, match="cells in variables"):
+        check_held(scop, changed(nest, *wrong))
+
+
+def test_a_cell_that_is_not_held_makes_no_vector_loop() -> None:
+    """The other reference may be the same cell for some n."""
+    scop, nest = printed("for (i = 0; i < n; i++) { y[0] += x[i]; } for (i = 0; i < n; i++) y[n] += y[i];")
+    assert not any(isinstance(item, For) and item.mark.reductions and not item.mark.reductions[0].held for item in items(nest.body))
+    check_held(scop, nest)
+
+
+@pytest.mark.parametrize(("old", "new"), [("+: s", "*: s"), ("+: s", "+: x"), (" reduction(+: s)", ""), ("+: s", "+: s, n")])
+def test_the_printed_clause_is_the_one_that_was_checked(old: str, new: str) -> None:
+    scop, nest = printed(SUM)
+    emitted = emit(scop, nest)
+    check_printed(scop, nest, emitted)
+    assert old in emitted.text
+    with pytest.raises(InternalError, match="the printed C is not the loop nest"):
+        check_printed(scop, nest, replace(emitted, text=emitted.text.replace(old, new)))
+
+
+def test_what_is_held_stands_around_the_loop() -> None:
+    _, nest = printed(ONE_CELL)
+    (hold,) = (item for item in items(nest.body) if isinstance(item, Hold))
+    assert [cell.name for cell in hold.cells] == ["y_0"]
+    assert any(isinstance(item, For) and item.mark.parallel and item.mark.simd for item in hold.body.items)
+
+
+def test_wavefronts_keep_reductions_in_order() -> None:
+    """In any order, the updates would make a permutable band; in wavefronts of its tiles, they would meet."""
+    body = (
+        "for (i = 0; i < n; i++) { for (j = 0; j < n; j++) for (k = 0; k < n; k++) x[i] += x[k];"
+        " for (j = 1; j < n; j++) { for (k = j + 1; k < n; k++) y[3] *= x[j]; x[0] = s + 1; } }"
+    )
+    assert clauses(body) == set()  # nothing had to be given up
