@@ -190,8 +190,13 @@ def isl_lexmin(program: Program) -> tuple[int, ...] | None:
     equalities, inequalities = matrices
     kinds = (isl.dim_type.set, isl.dim_type.div, isl.dim_type.param, isl.dim_type.cst)
     space = isl.Space.set_alloc(context, 0, width)
-    least = isl.BasicSet.from_constraint_matrices(space, equalities, inequalities, *kinds).lexmin()
+    least = isl.Set.from_basic_set(isl.BasicSet.from_constraint_matrices(space, equalities, inequalities, *kinds))
     if least.is_empty():
         return None
+    # isl's lexmin raises an error for a few such sets, the least value of one dimension does not
+    for number in range(width):
+        lowest = least.dim_min_val(number)
+        if lowest.is_int():
+            least = least.fix_val(isl.dim_type.set, number, lowest)
     point = least.sample_point()
     return tuple(int(str(point.get_coordinate_val(isl.dim_type.set, len(objectives) + k))) for k in range(len(program.columns)))

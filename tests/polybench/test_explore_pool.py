@@ -27,7 +27,9 @@ def test_workers_end_at_once() -> None:
         ahead = pool.each(eval, ["0", "__import__('time').sleep(60)"], str)
         assert next(ahead) == 0
     assert time.monotonic() - started < 15
-    assert not pids & {child.pid for child in multiprocessing.active_children()}
+    # a pool that was shut down without waiting for it may still be about to collect them
+    while pids & {child.pid for child in multiprocessing.active_children()} and time.monotonic() - started < 30:
+        time.sleep(0.01)
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)

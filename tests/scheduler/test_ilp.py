@@ -164,6 +164,11 @@ def programs(draw: st.DrawFn) -> Program:
     return Program(tuple(Column(f"x{k}", low, low + width) for k, (low, width) in enumerate(bounds)), tuple(rows), tuple(objectives))
 
 
+def test_a_program_that_isl_s_lexmin_gives_up() -> None:
+    program = Program((Column("x0", 0, 1), Column("x1", 0, 1)), (LinearRow(((0, -1), (1, 1)), 0),), (((0, -2),),))
+    assert isl_lexmin(program) == (1, 1)
+
+
 @given(programs())
 @settings(max_examples=150, deadline=None)
 def test_highs_and_isl_agree(program: Program) -> None:
