@@ -31,6 +31,14 @@ def check_packs(scop: Scop, lowered: Lowered, read: ReadBack, instances: ReadBac
                 _check(scop, pack, inside, dates, packed)
 
 
+def check_choices(scop: Scop, lowered: Lowered, read: ReadBack) -> None:
+    """Raise InternalError if a tile that lacks cells is made as a whole one. read: of the generated loops with their choices."""
+    for choice in lowered.choices:
+        whole = read.schedule.domain().extract_set(choice.lacking.get_space())
+        if not whole.is_disjoint(choice.lacking):
+            raise InternalError(f"{scop.location}: generated loops: {choice.whole} updates cells that don't exist")
+
+
 def _check(scop: Scop, pack: Pack, pairs: isl.Map, first: isl.UnionMap, second: isl.UnionMap) -> None:
     for joint in with_dates(pairs, first, second):
         if not goes_forward(joint):

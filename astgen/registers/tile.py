@@ -34,12 +34,13 @@ class Pack:
 class Choice:
     """Where the cells of a tile all exist, the steps `whole` are made; elsewhere the others: load a copy, make steps there, store it.
 
-    condition: for which arguments of `whole`.
+    condition: for which arguments of `whole`. lacking: ``{ whole[…] }``, tiles that don't have all cells.
     """
 
     whole: str
     others: tuple[str, ...]
     condition: isl.Set
+    lacking: isl.Set
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,7 +238,8 @@ class Tile:
         self.expansions[full] = union_of_maps(self.instances_to(steps, dropped, full))
         if name == "whole" and self.pieces.has_partial:
             others = tuple(f"{self.statement.name}_{other}" for other in ("load", "part", "store"))
-            self.choices.append(Choice(full, others, _without(self.pieces.complete, dropped)))
+            lacking = _without(self.pieces.lacking, dropped).set_tuple_name(full)
+            self.choices.append(Choice(full, others, _without(self.pieces.complete, dropped), lacking))
         many = f"{full}_steps"
         names = [self.name(k) for k in kept]
         body = self.kernel_call(copy)

@@ -10,7 +10,7 @@ import pytest
 from scopt.astgen.build import build
 from scopt.astgen.emit_c import emit
 from scopt.astgen.readback import check_coverage, nest_to_schedule
-from scopt.astgen.registers.check import check_packs
+from scopt.astgen.registers.check import check_choices, check_packs
 from scopt.astgen.registers.lower import Lowered, lower
 from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, without_choices
 from scopt.diagnostics import InternalError
@@ -57,6 +57,16 @@ def test_operands_that_are_packed_too_early_are_seen() -> None:
     first = isl.Map.from_domain_and_range(rows.instances.domain(), rows.instances.range().lexmin())
     with pytest.raises(InternalError, match="copies an operand at the wrong time"):
         check_packs(scop, replace(result, packs=(replace(rows, instances=first),)), raw, read)
+
+
+@pytest.mark.parametrize("body", [PRODUCT, FACTORIZATION], ids=["product", "factorization"])
+def test_tiles_that_lack_cells_are_not_made_as_whole_ones(body: str) -> None:
+    scop, result, nest = lowered(body)
+    check_choices(scop, result, nest_to_schedule(scop, nest))
+    careless = tuple(replace(choice, condition=isl.Set.universe(choice.condition.get_space())) for choice in result.choices)
+    result = replace(result, choices=careless)
+    with pytest.raises(InternalError, match="updates cells that don't exist"):
+        check_choices(scop, result, nest_to_schedule(scop, with_choices(result, build(result.scop, result.schedule))))
 
 
 def test_a_tile_is_one_call_and_partial_ones_work_on_a_copy() -> None:
