@@ -7,18 +7,18 @@ them. With cells of their own they don't (Feautrier, "Array expansion", 1988). V
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.astgen.expr import weighted
 from scopt.isl_utils import IN, OUT, SET, maps_of, union_of_maps
-from scopt.model import Access, Array, CType, Dependences, Expr, Name, Scop, Statement
+from scopt.model import Access, Array, CType, Dependences, Expr, Scop, Statement
 from scopt.scheduler.contraction.recognize import shape_of
-from scopt.scheduler.linear import affine_row, subscript_rows
+from scopt.scheduler.extents import extents
+from scopt.scheduler.linear import subscript_rows
 from scopt.scheduler.rewriting import agree, replaced
 
 
@@ -82,7 +82,7 @@ def _expanded(scop: Scop, array: Array, depth: int) -> tuple[Scop, dict[str, tup
     """The SCoP with one array expanded by the outer loops; None if no statement becomes a contraction by that."""
     name = _new_name(scop, array)
     statements = {s.name: _rewritten(s, array, name, depth) for s in scop.statements if any(a.array == array.name for a in s.accesses)}
-    sizes = _extents(scop, [a.relation for s in statements.values() for a in s.accesses if a.array == name])
+    sizes = extents(scop, [a.relation for s in statements.values() for a in s.accesses if a.array == name])
     if sizes is None:
         return None
     new = replace(array, name=name, spelling=name, extents=(None,) * (depth + array.rank), sizes=(None,) * (depth + array.rank), private=False)
@@ -138,27 +138,6 @@ def _widened(relation: isl.Map, name: str, depth: int) -> isl.Map:
     return outer.flat_range_product(relation.reset_tuple_id(OUT)).set_tuple_name(OUT, name)
 
 
-# --- sizes -------------------------------------------------------------------------------------------------------------------------------
-
-
-def _extents(scop: Scop, relations: Sequence[isl.Map]) -> tuple[Expr, ...] | None:
-    """One more than the largest subscript in each dimension, as expressions of the parameters; None if there is no such expression."""
-    cells = relations[0].range()
-    for relation in relations[1:]:
-        cells = cells.union(relation.range())
-    cells = cells.intersect_params(scop.context)
-    names = [p.name for p in scop.parameters]
-    found = []
-    for dimension in range(cells.dim(SET)):
-        if not cells.lower_bound_val(SET, dimension, isl.Val(0)).is_equal(cells):
-            return None
-        row = affine_row(cells.dim_max(dimension).coalesce(), names)
-        if row is None:
-            return None
-        found.append(weighted([(c, Name(n)) for c, n in zip(row[-1 - len(names) : -1], names, strict=True) if c], row[-1] + 1))
-    return tuple(found)
-
-
 # --- the values that are left ----------------------------------------------------------------------------------------------------------
 
 
@@ -166,7 +145,8 @@ def _with_copies(changed: Scop, scop: Scop, array: Array, new: Array, depth: int
     """Statements after all others that put the original's last values where they belong."""
     writes = union_of_maps(a.relation for _, a in _accesses(scop, array) if a.is_write)
     last = writes.reverse().apply_range(scop.order).lexmax().apply_range(scop.order.reverse()).intersect(writes.reverse())
-    made = [_copy(statement, cells, array, new, depth) for statement in scop.statements if (cells := _into(last, statement)) is not None]
+    pairs = ((statement, _into(last, statement)) for statement in scop.statements)
+    made = [_copy(statement, cells, array, new, depth, scop.long_type) for statement, cells in pairs if cells is not None]
     tree, order = changed.schedule, _dated(changed.order, 0)
     for number, statement in enumerate(made):
         domain = isl.UnionSet.from_set(statement.domain)
@@ -186,7 +166,7 @@ def _into(pairs: isl.UnionMap, statement: Statement) -> isl.Map | None:
     return found[0] if found else None
 
 
-def _copy(writer: Statement, cells: isl.Map, array: Array, new: Array, depth: int) -> Statement:
+def _copy(writer: Statement, cells: isl.Map, array: Array, new: Array, depth: int, long_type: str) -> Statement:
     """``array[…] = new[i…][…]`` for the last writes, ``{ A[…] -> S[i, …] }``, of one statement."""
     count = len(writer.iterators)
     name = f"{writer.name}_last"
@@ -194,7 +174,7 @@ def _copy(writer: Statement, cells: isl.Map, array: Array, new: Array, depth: in
     kept = instances.project_out(SET, depth, count - depth)
     domain = kept.set_tuple_name(name).coalesce()
     iterators = (*writer.iterators[:depth], *(f"{array.spelling}_{k}" for k in range(array.rank)))
-    long = CType("long", integer=True, bits=64)
+    long = CType(long_type, integer=True, bits=64)
     target, value = c_ast.ID(array.spelling), c_ast.ID(new.spelling)
     for k, iterator in enumerate(iterators):
         value = c_ast.ArrayRef(value, c_ast.ID(iterator))

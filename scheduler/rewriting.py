@@ -19,6 +19,12 @@ def replaced(root: c_ast.Node, old: c_ast.Node, cell: Callable[[], c_ast.Node]) 
         base.name = cell()
         return old
     new = cell()
+    put(root, old, new)
+    return new
+
+
+def put(root: c_ast.Node, old: c_ast.Node, new: c_ast.Node) -> None:
+    """Put one node in the place of another somewhere below `root`."""
     pending = [root]
     while pending:
         node = pending.pop()
@@ -29,7 +35,6 @@ def replaced(root: c_ast.Node, old: c_ast.Node, cell: Callable[[], c_ast.Node]) 
             elif isinstance(value, list) and any(item is old for item in value):
                 setattr(node, role, [new if item is old else item for item in value])
         pending.extend(child for _, child in node.children())
-    return new
 
 
 def agree(relation: isl.Map, depth: int) -> bool:

@@ -21,9 +21,10 @@ from scopt.options import Options
 from scopt.scheduler import trees
 from scopt.scheduler.bands import Ordered, active, distances, zero
 from scopt.scheduler.contraction.recognize import contraction_of
-from scopt.scheduler.footprint import extents
+from scopt.scheduler.extents import extents
 from scopt.scheduler.jam import jam_of
 from scopt.scheduler.linear import affine_row
+from scopt.scheduler.pieces import in_band, in_sequence, marked
 
 _TYPE = isl.schedule_node_type
 # Rows of a strip: some vectors' worth, so that several chains are under way, and lines of arrays that run along the rows are used whole.
@@ -94,7 +95,7 @@ class _Builder:
                 rows = self.start(node)
                 return self.strips(rows) if rows is not None else self.band(node)
             case _TYPE.sequence | _TYPE.set:
-                return _in_sequence(self.parts([node.child(k).child(0) for k in range(node.n_children())]))
+                return in_sequence(self.parts([node.child(k).child(0) for k in range(node.n_children())]))
         raise AssertionError(f"unexpected schedule node {node.get_type()}")
 
     def band(self, node: isl.ScheduleNode) -> isl.Schedule:
@@ -252,16 +253,16 @@ class _Builder:
         first = _first(rows.lane)
         names = tuple(sorted(part.get_tuple_name() for part in sets_of(rows.domain)))
         self.sweeps[key] = Sweep(names, rows.lane, first, count, rows.buffers, rows.scalars)
-        inner = _in_sequence([self.nest(node, member) for node, member in zip(rows.nodes, rows.members, strict=True)])
+        inner = in_sequence([self.nest(node, member) for node, member in zip(rows.nodes, rows.members, strict=True)])
         self.marks[key] = LoopMark()
-        inner = _marked(inner, key)
+        inner = marked(inner, key)
         place = rows.lane.add(_constant(rows.lane, -first)).scale_down_val(isl.Val(count)).floor().scale_val(isl.Val(count))
         strip = place.add(_constant(rows.lane, first))
         tree = inner.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(strip))
         tree = _atomic(tree, parallel=self.options.parallel)
         loop = f"strips:{key}"
         self.marks[loop] = LoopMark(parallel=self.options.parallel)
-        return _marked(tree, loop)
+        return marked(tree, loop)
 
     def count(self, rows: _Rows) -> int:
         """Rows of a strip: fewer where their buffers would be too large."""
@@ -285,12 +286,12 @@ class _Builder:
                 inner = self.lanes(body, lane)
                 return inner.insert_partial_schedule(partial.intersect_domain(inner.get_domain()))
             case trees.Sequence(parts) if any(trees.has_bands(part) for part in parts):
-                return _in_sequence([self.lanes(part, lane) for part in parts])
+                return in_sequence([self.lanes(part, lane) for part in parts])
         inner = trees.build(tree)
         own = isl.MultiUnionPwAff.from_union_pw_aff(lane.intersect_domain(inner.get_domain()))
         name = f"rows{len(self.marks)}"
         self.marks[name] = LoopMark(simd=True)
-        return _marked(inner.insert_partial_schedule(own), name)
+        return marked(inner.insert_partial_schedule(own), name)
 
 
 def _is_leaf_band(node: isl.ScheduleNode) -> bool:
@@ -427,17 +428,6 @@ def _constant(like: isl.UnionPwAff, value: int) -> isl.UnionPwAff:
     return isl.UnionPwAff.val_on_domain(domain, isl.Val(value))
 
 
-def _in_sequence(parts: Sequence[isl.Schedule]) -> isl.Schedule:
-    result = parts[0]
-    for part in parts[1:]:
-        result = result.sequence(part)
-    return result
-
-
-def _marked(tree: isl.Schedule, name: str) -> isl.Schedule:
-    return tree.get_root().child(0).insert_mark(isl.Id(name, context=tree.get_ctx())).get_schedule()
-
-
 def _atomic(tree: isl.Schedule, *, parallel: bool) -> isl.Schedule:
     band = tree.get_root().child(0).band_set_permutable(1)
     band = band.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
@@ -452,14 +442,12 @@ def _copied(node: isl.ScheduleNode) -> isl.Schedule:
         case _TYPE.band:
             return _with_band(_copied(node.child(0)), node)
         case _TYPE.sequence | _TYPE.set:
-            return _in_sequence([_copied(node.child(k).child(0)) for k in range(node.n_children())])
+            return in_sequence([_copied(node.child(k).child(0)) for k in range(node.n_children())])
     return _copied(node.child(0))
 
 
 def _with_band(inner: isl.Schedule, node: isl.ScheduleNode) -> isl.Schedule:
     """A schedule inside of a band like another one."""
-    made = inner.insert_partial_schedule(node.band_get_partial_schedule().intersect_domain(inner.get_domain())).get_root().child(0)
-    made = made.band_set_permutable(int(node.band_get_permutable()))
-    for k in range(node.band_n_member()):
-        made = made.band_member_set_coincident(k, int(node.band_member_get_coincident(k)))
-    return made.get_schedule()
+    partial = node.band_get_partial_schedule()
+    members = [partial.get_at(k).intersect_domain(inner.get_domain()) for k in range(node.band_n_member())]
+    return in_band(inner, members, node)

@@ -7,7 +7,7 @@ cells of the tile make (`kernel`), ragged steps after. Where cells of a tile don
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -16,6 +16,7 @@ from scopt.astgen.registers.kernel import Kernel
 from scopt.astgen.registers.tile import Choice, Loops, Pack, Tile
 from scopt.isl_utils import joined, sets_of
 from scopt.model import LoopMark, MarkedSchedule, Scop
+from scopt.scheduler.pieces import coordinate, in_band, in_sequence, marked
 
 _TYPE = isl.schedule_node_type
 
@@ -84,7 +85,7 @@ class _Rebuild:
                 return self.mark(node)
             case _TYPE.sequence | _TYPE.set:
                 parts = [self.tree(node.child(k).child(0)) for k in range(node.n_children())]
-                return _in_sequence(parts)
+                return in_sequence(parts)
             case _TYPE.filter:
                 return self.tree(node.child(0))
         raise AssertionError(f"unexpected schedule node {node.get_type()}")
@@ -100,11 +101,7 @@ class _Rebuild:
                 if part.get_tuple_name() not in own:
                     member = member.union_add(coordinate(part, depth + k))
             members.append(member.intersect_domain(domain))
-        result = inner.insert_partial_schedule(joined(members)).get_root().child(0).band_set_permutable(int(node.band_get_permutable()))
-        for k in range(node.band_n_member()):
-            result = result.band_member_set_ast_loop_type(k, isl.ast_loop_type(node.band_member_get_ast_loop_type(k)))
-            result = result.band_member_set_coincident(k, int(node.band_member_get_coincident(k)))
-        return result.get_schedule()
+        return in_band(inner, members, node)
 
     def mark(self, node: isl.ScheduleNode) -> isl.Schedule:
         name = node.mark_get_id().get_name()
@@ -129,7 +126,7 @@ class _Rebuild:
         return copies.sequence(inner)
 
     def in_order(self, tile: Tile, loops: Iterator[Loops]) -> isl.Schedule:
-        return _in_sequence([self.loops(some) for some in loops])
+        return in_sequence([self.loops(some) for some in loops])
 
     def loops(self, loops: Loops) -> isl.Schedule:
         result = isl.Schedule.from_domain(isl.UnionSet.from_set(loops.domain))
@@ -143,17 +140,4 @@ class _Rebuild:
 
     def marked(self, tree: isl.Schedule, name: str, mark: LoopMark) -> isl.Schedule:
         self.marks[name] = mark
-        return tree.get_root().child(0).insert_mark(isl.Id(name, context=tree.get_ctx())).get_schedule()
-
-
-def coordinate(domain: isl.Set, dimension: int) -> isl.UnionPwAff:
-    """A dimension of a statement's domain as a function."""
-    space = isl.LocalSpace.from_space(domain.get_space())
-    return isl.PwAff.var_on_domain(space, isl.dim_type.set, dimension).to_union_pw_aff()
-
-
-def _in_sequence(parts: Sequence[isl.Schedule]) -> isl.Schedule:
-    result = parts[0]
-    for part in parts[1:]:
-        result = result.sequence(part)
-    return result
+        return marked(tree, name)

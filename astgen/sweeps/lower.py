@@ -16,6 +16,7 @@ from scopt.astgen.allocation import Allocation
 from scopt.astgen.sweeps.statements import Names, Storage, copied, renamed, thread_choice
 from scopt.isl_utils import IN, OUT, SET, joined, maps_of, sets_of, union_of_maps
 from scopt.model import Access, Dependences, LoopMark, MarkedSchedule, RowBuffer, Scop, Statement, Sweep
+from scopt.scheduler.pieces import coordinate, in_band, in_sequence, marked
 
 _TYPE = isl.schedule_node_type
 # Cells of a row that are copied before the next row's: some lines, while what they are scattered to stays in the first cache.
@@ -104,11 +105,7 @@ class _Rebuild:
                 if part.get_tuple_name() not in own:
                     member = member.union_add(coordinate(part, depth + k))
             members.append(member.intersect_domain(domain))
-        result = inner.insert_partial_schedule(joined(members)).get_root().child(0).band_set_permutable(int(node.band_get_permutable()))
-        for k in range(node.band_n_member()):
-            result = result.band_member_set_ast_loop_type(k, isl.ast_loop_type(node.band_member_get_ast_loop_type(k)))
-            result = result.band_member_set_coincident(k, int(node.band_member_get_coincident(k)))
-        return result.get_schedule()
+        return in_band(inner, members, node)
 
     def mark(self, node: isl.ScheduleNode) -> isl.Schedule:
         name = node.mark_get_id().get_name()
@@ -120,7 +117,7 @@ class _Rebuild:
         if mark.parallel and name.startswith("strips:"):
             private = tuple(name for strip in self.strips[before:] for name in strip.private)
             self.marks[name] = replace(mark, private=(*mark.private, *private))
-        return inner.get_root().child(0).insert_mark(isl.Id(name, context=inner.get_ctx())).get_schedule()
+        return marked(inner, name)
 
     def strip(self, node: isl.ScheduleNode, sweep: Sweep) -> isl.Schedule:
         parallel = self.marks[node.parent().parent().mark_get_id().get_name()].parallel
@@ -267,16 +264,3 @@ def _lane(sweep: Sweep, domain: isl.Set) -> tuple[int, int]:
     row = pieces.get_at(0).get_pieces()[0][1]
     position = next(k for k in range(row.dim(IN)) if not row.get_coefficient_val(IN, k).is_zero())
     return position, int(row.get_constant_val().get_num_si())
-
-
-def coordinate(domain: isl.Set, dimension: int) -> isl.UnionPwAff:
-    """A dimension of a statement's domain as a function."""
-    space = isl.LocalSpace.from_space(domain.get_space())
-    return isl.PwAff.var_on_domain(space, SET, dimension).intersect_domain(domain).to_union_pw_aff()
-
-
-def in_sequence(parts: Sequence[isl.Schedule]) -> isl.Schedule:
-    result = parts[0]
-    for part in parts[1:]:
-        result = result.sequence(part)
-    return result

@@ -15,6 +15,7 @@ from scopt.astgen.c_expr import ExprPrinter, Level
 from scopt.astgen.expr import linear, maximum
 from scopt.astgen.registers.syntax import array_of, assignment, call, integer
 from scopt.model import Array, Const, CType, RowBuffer, Scop, Statement, Sweep
+from scopt.scheduler.rewriting import put
 
 # The iterator that holds a strip's first row; no C identifier is like it.
 STRIP = "$strip"
@@ -174,12 +175,12 @@ def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, l
         done.add(id(access.node))
         old = memo[id(access.node)]
         if access.array in storage.buffers:
-            _replace(root, old, _in_buffer(storage, access.array, _subscripts(old)))
+            put(root, old, _in_buffer(storage, access.array, _subscripts(old)))
         elif access.array in storage.scalars:
             position, shift = lane
             row = _sum(c_ast.ID(original.iterators[position]), shift)
-            _replace(root, old, c_ast.ArrayRef(c_ast.ID(storage.scalars[access.array]), _minus(row, c_ast.ID(STRIP))))
-    long = CType("long", integer=True, bits=64)
+            put(root, old, c_ast.ArrayRef(c_ast.ID(storage.scalars[access.array]), _minus(row, c_ast.ID(STRIP))))
+    long = CType(storage.names.scop.long_type, integer=True, bits=64)
     body = root.block_items[0]
     return Statement(name, domain, (STRIP, *original.iterators), (long, *original.iterator_types), body, (), original.location)
 
@@ -232,17 +233,3 @@ def _sum(value: c_ast.Node, constant: int) -> c_ast.Node:
     if not constant:
         return value
     return c_ast.BinaryOp("+" if constant > 0 else "-", value, integer(abs(constant)))
-
-
-def _replace(root: c_ast.Node, old: c_ast.Node, new: c_ast.Node) -> None:
-    """Put one node in the place of another below a root."""
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        for role in node.__slots__:
-            value = getattr(node, role, None)
-            if value is old:
-                setattr(node, role, new)
-            elif isinstance(value, list) and any(item is old for item in value):
-                setattr(node, role, [new if item is old else item for item in value])
-        pending.extend(child for _, child in node.children())
