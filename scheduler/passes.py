@@ -36,6 +36,7 @@ from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.jam import CHUNK, ROWS, Jam, blocks, jam_of, parts_of
 from scopt.scheduler.restructure import distributable, filters_of, has_inner_bands, leaf_parts, reordered, sequence_of, topological
 from scopt.scheduler.sinking import sink_loops, sunk
+from scopt.scheduler.splitting import split_loops
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
 from scopt.scheduler.sweeps import Strips, with_sweeps
 from scopt.scheduler.tile_sizes import band_sizes, diamond_sizes, vector_sizes
@@ -61,6 +62,7 @@ def apply_passes(
     passes = _Passes(scop, dependences, options, loops)
     if options.fusion == "auto":
         tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
+    tree = with_properties(scop, dependences, split_loops(scop, dependences, tree, passes.lacks_vectors))
     strict = ordered(scop, deps.strict()) if deps.reductions else dependences
     strips = with_sweeps(scop, deps.strict(), strict, tree, options) if not loops else Strips(tree)
     if strips.sweeps:
@@ -151,6 +153,10 @@ class _Passes:
             return False
         plan = self.plan(node, False)
         return (any(plan.simd) and len(plan.order) > 1) or (plan.order[-1] == 0 and len(plan.order) > 1)
+
+    def lacks_vectors(self, node: isl.ScheduleNode) -> bool:
+        """Whether a leaf band would get no vector loop, nor anything better."""
+        return not self.holds_contraction(node) and not any(self.plan(node, False).simd)
 
     def holds_contraction(self, node: isl.ScheduleNode) -> bool:
         return wanted(self.options) and contraction_of(self.scop, node) is not None
