@@ -18,6 +18,8 @@ from scopt.model import And, Compare, Condition, Const, CType, Expr, FloorDiv, M
 HELPERS = ("scopt_floord", "scopt_mod", "scopt_min", "scopt_max")
 # A call that does nothing, but keeps clang from making a vector of what stands before and after it.
 APART = "scopt_apart"
+# A call that does nothing, but keeps clang from making a vector loop of the one that it stands in.
+SCALAR = "scopt_scalar"
 
 
 class Kind(Enum):

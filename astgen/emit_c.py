@@ -9,7 +9,7 @@ from itertools import groupby
 
 import cgen
 
-from scopt.astgen.c_expr import APART, HELPERS, ExprPrinter, Level, helper_name
+from scopt.astgen.c_expr import APART, HELPERS, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.c_statement import declaration_text, statement_text
 from scopt.astgen.expr import Product, plus
 from scopt.astgen.loops import Item
@@ -28,7 +28,7 @@ class Emitted:
     """Printed C.
 
     text: statements with a newline after each line, indented from column 0; a block if it declares variables.
-    helpers: of `HELPERS` and `APART`, those that the text calls; `helper_definitions` has to stand somewhere before the function.
+    helpers: of `HELPERS`, `APART` and `SCALAR`, those that the text calls; `helper_definitions` has to stand somewhere before the function.
     definitions: functions of the text's own, for the same place.
     """
 
@@ -45,7 +45,7 @@ def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[
     if declarations or inline(nest.body):
         body = [cgen.Block([*declarations, *body])]
     text = "".join(f"{line.rstrip()}\n" for item in body for line in item.generate())
-    return Emitted(text, tuple(h for h in (*HELPERS, APART) if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions)
+    return Emitted(text, tuple(h for h in (*HELPERS, APART, SCALAR) if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions)
 
 
 def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> str:
@@ -62,9 +62,10 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
             x, y, body = bodies[helper]
             name = helper_name(helper, reserved)
             lines.append(f"static inline {long_type} {name}({long_type} {x}, {long_type} {y}) {{ return {body}; }}\n")
-    if APART in helpers:
-        name = helper_name(APART, reserved)
-        lines += [f"static inline void {name}(void) {{\n", "#ifdef __clang__\n", '  __asm__ volatile ("" ::: "memory");\n', "#endif\n", "}\n"]
+    for helper, clobbered in ((APART, ' ::: "memory"'), (SCALAR, "")):
+        if helper in helpers:
+            name = helper_name(helper, reserved)
+            lines += [f"static inline void {name}(void) {{\n", "#ifdef __clang__\n", f'  __asm__ volatile (""{clobbered});\n', "#endif\n", "}\n"]
     return "".join(lines)
 
 
@@ -173,6 +174,8 @@ class _Printer:
         start = f"{self.scop.long_type} {loop.iterator} = {self.exprs.expr(loop.lower).text}"
         step = f"{loop.iterator}++" if loop.step == 1 else f"{loop.iterator} += {loop.step}"
         body = self.block(loop.body) if not parted(loop) else list(self.pairs(loop.body))
+        if loop.mark.scalar:
+            body.insert(0, cgen.Line(f"{helper_name(SCALAR, self.scop.reserved)}();"))
         yield _For(start, f"{loop.iterator} {self.limit(loop.upper)}", step, body, len(body) > 1)
 
     def pairs(self, block: Block) -> Iterator[cgen.Generable]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pycparser import c_ast, c_parser
 
-from scopt.astgen.c_expr import APART, helper_name
+from scopt.astgen.c_expr import APART, SCALAR, helper_name
 from scopt.astgen.c_read import Reader, Unreadable, canonical, canonical_condition, type_spelling
 from scopt.astgen.emit_c import PAIR, Emitted, inline, parted, reduced_names
 from scopt.astgen.expr import plus
@@ -149,6 +149,12 @@ class _Checker:
 
     def without_calls(self, loop: For, printed: list[c_ast.Node]) -> list[c_ast.Node]:
         """The statements of a loop's body, without the calls that only stand between them."""
+        if loop.mark.scalar:
+            match printed:
+                case [c_ast.FuncCall(name=c_ast.ID(name=name), args=None), *printed]:
+                    _equal(name, helper_name(SCALAR, self.scop.reserved), "call in a loop that is no vector loop")
+                case _:
+                    raise Unreadable("a call in a loop that is no vector loop is missing")
         if not parted(loop):
             return printed
         for position, node in enumerate(printed):

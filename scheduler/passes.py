@@ -6,7 +6,7 @@ Everything is decided from the dependences and the access functions; the schedul
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
@@ -79,7 +79,8 @@ class LeafPlan:
 
     order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop of its own; a group
       is a sequence of parts.
-    simd: per group, whether its innermost loop carries nothing but reductions and walks through memory well. private: per group, what each lane needs
+    simd: per group, whether its innermost loop carries nothing but reductions and walks through memory well; scalar: whether it carries nothing, but
+      jumps in every access. private: per group, what each lane needs
       a copy of. reductions: per group, what its innermost loop carries; threads: what the parallel loop does.
     tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
     tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
@@ -90,6 +91,7 @@ class LeafPlan:
     order: tuple[int, ...]
     groups: tuple[tuple[isl.UnionSet, ...], ...]
     simd: tuple[bool, ...]
+    scalar: tuple[bool, ...]
     private: tuple[tuple[str, ...], ...]
     tile: bool
     tile_vector: bool
@@ -232,7 +234,11 @@ class _Passes:
         overlap = shape is not None and shape.interleave and plan.serial
         if shape is not None and (overlap or shape.rows is not None):
             self.shapes.append(shape)
-        node = self.point_loops(interleaved(node) if overlap else node, plan)
+        if overlap:
+            node = interleaved(node)
+            jumping = strides(self.scop, linear_schedule(self.scop, node), width - 1).jumping
+            plan = replace(plan, scalar=(self.options.simd and jumping,))
+        node = self.point_loops(node, plan)
         if depth:
             node = node.parent()
         if plan.parallel is not None:
@@ -353,12 +359,13 @@ class _Passes:
             # Loops of their own would gain nothing.
             groups, free, private, reductions = (tuple(part for group in groups for part in group),), (False,), ((),), ((),)
         simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in free)
+        scalar = tuple(ok and self.options.simd and walks[vector].jumping and wished is None for ok in free)
         slopes = [max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1 for k in range(width)]
         order = (*others, vector)
         jumps = walks[vector].other_reads + walks[vector].other_writes > 0
         reduces = reduced[1] if reduced is not None and parallel is not None else ()
         sizes = tuple(slopes[k] for k in order)
-        return LeafPlan(order, groups, simd, private, tile, tile_vector, parallel, skew, sizes, jumps, serial, reductions, reduces)
+        return LeafPlan(order, groups, simd, scalar, private, tile, tile_vector, parallel, skew, sizes, jumps, serial, reductions, reduces)
 
     def grouping(self, node: isl.ScheduleNode, vector: int) -> Grouping:
         """The statement groups of an innermost loop over `vector`: distributed where legal."""
@@ -511,9 +518,10 @@ class _Passes:
         return isl.MultiUnionPwAff.from_union_pw_aff(plain) if plain is not None else None
 
     def mark_vector(self, node: isl.ScheduleNode, plan: LeafPlan, group: int, parallel: bool) -> isl.ScheduleNode:
-        if not (plan.simd[group] or parallel):
+        scalar = plan.scalar[group] and not parallel
+        if not (plan.simd[group] or parallel or scalar):
             return node
-        mark = LoopMark(parallel=parallel, simd=plan.simd[group], private=plan.private[group], reductions=plan.reductions[group])
+        mark = LoopMark(parallel, plan.simd[group], plan.private[group], scalar=scalar, reductions=plan.reductions[group])
         return node.insert_mark(self.name(mark))
 
     # --- marks ------------------------------------------------------------------------------------------------------------------------

@@ -32,6 +32,11 @@ class Strides:
         moving = self.unit_reads + self.unit_writes
         return moving > 0 and self.other_writes == 0 and 2 * self.other_reads <= moving
 
+    @property
+    def jumping(self) -> bool:
+        """Whether every access that moves jumps, so that a vector would be put together element by element."""
+        return self.unit_reads + self.unit_writes == 0 and self.other_writes > 0
+
     def score(self) -> float:
         """Larger is better for an innermost loop; a jump costs more than a unit stride gains."""
         gain = self.unit_reads + 2 * self.unit_writes + 0.5 * (self.invariant_reads + self.invariant_writes)

@@ -339,6 +339,7 @@ class LoopMark:
 
     parallel: no dependence is carried, once each thread has its own copy of `private`. simd: the same for the lanes of a vector.
     jammed: the body holds instances of several rows: cells that it uses again and again are worth a register each (see `Hold`).
+    scalar: it could be a vector loop, but would lose by that: each access jumps, so that compilers would gather elements one by one.
     most: no more iterations than this, where the bounds don't tell; 0: nothing is known.
     reductions: what else is carried, by updates whose order doesn't matter.
     """
@@ -347,6 +348,7 @@ class LoopMark:
     simd: bool = False
     private: tuple[str, ...] = ()
     jammed: bool = False
+    scalar: bool = False
     most: int = 0
     reductions: tuple[Reduction, ...] = ()
 
