@@ -15,9 +15,10 @@ from scopt.astgen.emit_c import Emitted, emit
 from scopt.astgen.estimates import drop_small_loops
 from scopt.astgen.held import hold_cells
 from scopt.astgen.held_check import check_held
+from scopt.astgen.lengths import with_constant_lengths
 from scopt.astgen.readback import check_coverage, nest_to_schedule
 from scopt.astgen.registers.check import check_choices, check_packs
-from scopt.astgen.registers.lower import lower
+from scopt.astgen.registers.lower import Lowered, lower
 from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, without_choices
 from scopt.astgen.reparse import check_printed
 from scopt.astgen.sweeps.check import apart, check_copies, originals
@@ -248,6 +249,8 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
                 check_choices(scop, lowered, nest_to_schedule(scop, nest))
     with clock("print"):
         nest = with_kernel_calls(lowered, nest)
+        if lowered.made or marked.sweeps:
+            nest = with_constant_lengths(nest, *_copies(lowered))
         printed = hold_cells(lowered.scop, nest)
         emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
     if options.verify == "full":
@@ -256,6 +259,12 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
             check_printed(lowered.scop, printed, emitted)
     remarks = (*proposed.remarks, *reordered(scop, deps, marked.tree.get_map(), printed))
     return _Generated(proposed.tree, marked, nest, emitted, remarks, swept.allocations)
+
+
+def _copies(lowered: Lowered) -> tuple[frozenset[str], frozenset[str]]:
+    """The statements that copy operands; those that copy tiles, which lack cells anyway."""
+    rare = frozenset(name for choice in lowered.choices for name in choice.others)
+    return lowered.made - rare, rare
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:

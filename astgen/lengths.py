@@ -1,0 +1,99 @@
+"""Short vector loops that nearly always have the same length get it as a constant, where it is the loop's whole length.
+
+Compilers make vectors of them that fit. Of ``for (j = jt; j < min(n, jt + 24); j++)`` they make a loop over several vectors a turn, which 24 may
+not be enough for, and do the rest one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from scopt.astgen.expr import compare, conjunction, names, subtract
+from scopt.astgen.loops import Item
+from scopt.model import Block, Call, Condition, Const, Expr, For, Hold, If, LoopNest, Max, Min
+
+# A tile's row of floats has 48 cells.
+LONGEST = 48
+
+
+def with_constant_lengths(nest: LoopNest, statements: Collection[str], rare: Collection[str]) -> LoopNest:
+    """The same instances in the same order, with a choice between innermost loops of a constant length and the loops as they were.
+
+    Looked at are vector loops, and loops over some statements, but not over rare ones. A choice stands outside of all loops that it doesn't depend on, parallel ones aside.
+    """
+    return LoopNest(_Versions(frozenset(statements), frozenset(rare)).block(nest.body))
+
+
+@dataclass(frozen=True, slots=True)
+class _Versions:
+    """made: conditions of the choices so far."""
+
+    statements: frozenset[str]
+    rare: frozenset[str]
+    made: set[Condition] = field(default_factory=set)
+
+    def block(self, block: Block) -> Block:
+        return Block(tuple(self.merged([self.item(item) for item in block.items])))
+
+    def item(self, item: Item) -> Item:
+        match item:
+            case For() if all(isinstance(inner, Call) for inner in item.body.items):
+                return self.innermost(item)
+            case For():
+                return self.outwards(replace(item, body=self.block(item.body)))
+            case If():
+                otherwise = None if item.otherwise is None else self.block(item.otherwise)
+                return replace(item, then=self.block(item.then), otherwise=otherwise)
+            case Hold():
+                return replace(item, body=self.block(item.body))
+        return item
+
+    def innermost(self, loop: For) -> Item:
+        inside = {item.statement for item in loop.body.items if isinstance(item, Call)}
+        wanted = (loop.mark.simd or inside & self.statements) and not inside & self.rare
+        found = _constant_length(loop) if wanted and loop.step == 1 and not loop.mark.parallel else None
+        if found is None:
+            return loop
+        condition, lower, upper = found
+        self.made.add(condition)
+        return If(condition, Block((replace(loop, lower=lower, upper=upper),)), Block((loop,)))
+
+    def outwards(self, loop: For) -> Item:
+        """A loop around nothing but a choice as a choice between two loops."""
+        match loop.body.items:
+            case (If(condition, then, Block() as otherwise),) if condition in self.made and not loop.mark.parallel:
+                if loop.iterator not in names(condition):
+                    return If(condition, Block((replace(loop, body=then),)), Block((replace(loop, body=otherwise),)))
+        return loop
+
+    def merged(self, items: Sequence[Item]) -> Iterator[Item]:
+        """One choice in place of several of the same condition in a row."""
+        previous: Item | None = None
+        for item in items:
+            match previous, item:
+                case If(first, then, Block() as otherwise), If(second, then_, Block() as otherwise_) if first == second and first in self.made:
+                    previous = If(first, Block((*then.items, *then_.items)), Block((*otherwise.items, *otherwise_.items)))
+                case _:
+                    if previous is not None:
+                        yield previous
+                    previous = item
+        if previous is not None:
+            yield previous
+
+
+def _constant_length(loop: For) -> tuple[Condition, Expr, Expr] | None:
+    """The shortest constant length that one of a loop's lower bounds and one of its upper bounds make: when it is the loop's, and the bounds."""
+    lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
+    uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
+    if len(lowers) + len(uppers) == 2:
+        return None
+    pairs = [(distance.value, low, high) for low in lowers for high in uppers if isinstance(distance := subtract(high, low), Const)]
+    if not pairs:
+        return None
+    distance, low, high = min(pairs, key=lambda pair: pair[0])
+    if not 1 <= distance < LONGEST:
+        return None
+    later = (compare(other, "<=", low) for other in lowers if other != low)
+    earlier = (compare(high, "<=", other) for other in uppers if other != high)
+    return conjunction([*later, *earlier]), low, high
