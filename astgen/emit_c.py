@@ -196,7 +196,7 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
     """The OpenMP directive of a loop's mark, without ``#pragma``; empty if it has none.
 
     A parallel loop whose iterations take the same time is scheduled statically, since neighbours then share cache lines less often. Where
-    the time depends on the iterator (a triangle), the few heavy iterations of a tile loop are handed out one by one, others in eights.
+    the time depends on the iterator (a triangle), or there are few, the heavy iterations of a tile loop are handed out one by one, others in eights.
     """
     mark = loop.mark
     if not (mark.parallel or mark.simd):
@@ -211,10 +211,10 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
     if mark.private:
         words.append(f"private({', '.join(scop.arrays[name].spelling for name in mark.private)})")
     words += [f"reduction({operator}: {', '.join(names)})" for operator, names in reduced_names(scop, mark).items()]
-    if mark.parallel and not imbalanced(loop):
+    if mark.parallel and not mark.coarse and not imbalanced(loop):
         words.append("schedule(static)")
     elif mark.parallel:
-        words.append("schedule(dynamic)" if is_tile_loop(loop) else "schedule(dynamic, 8)")
+        words.append("schedule(dynamic)" if mark.coarse or is_tile_loop(loop) else "schedule(dynamic, 8)")
     return " ".join(words)
 
 

@@ -277,7 +277,7 @@ class _Passes:
                 node = node.insert_mark(isl.Id(name))
         if parallel:
             node = node.band_member_set_coincident(0, 1)
-            node = self.marked(node, 0, LoopMark(parallel=True))
+            node = self.marked(node, 0, LoopMark(parallel=True, coarse=True))
         return node
 
     def jammed(self, node: isl.ScheduleNode, jam: Jam, parallel_above: bool) -> isl.ScheduleNode | None:

@@ -340,6 +340,7 @@ class LoopMark:
     parallel: no dependence is carried, once each thread has its own copy of `private`. simd: the same for the lanes of a vector.
     jammed: the body holds instances of several rows: cells that it uses again and again are worth a register each (see `Hold`).
     scalar: it could be a vector loop, but would lose by that: each access jumps, so that compilers would gather elements one by one.
+    coarse: its iterations are few and long, the last one perhaps shorter: a thread takes the next one when it is done with one.
     most: no more iterations than this, where the bounds don't tell; 0: nothing is known.
     reductions: what else is carried, by updates whose order doesn't matter.
     """
@@ -349,6 +350,7 @@ class LoopMark:
     private: tuple[str, ...] = ()
     jammed: bool = False
     scalar: bool = False
+    coarse: bool = False
     most: int = 0
     reductions: tuple[Reduction, ...] = ()
 
