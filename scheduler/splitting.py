@@ -13,7 +13,7 @@ import islpy as isl
 
 from scopt.isl_utils import joined, maps_of
 from scopt.model import Scop
-from scopt.scheduler.bands import Ordered, active, distances, with_properties_below, zero
+from scopt.scheduler.bands import Ordered, active, band_nodes, distances, with_properties_below, zero
 from scopt.scheduler.restructure import filters_of, has_inner_bands, reordered
 from scopt.scheduler.strides import linear_schedule, strides
 
@@ -36,7 +36,10 @@ def split_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule, lacks_vect
             node = descend(node.child(position)).parent()
         return node
 
-    return descend(tree.get_root()).get_schedule()
+    # filters may not bring in parameters that the domain at the root doesn't have
+    every = isl.Set(f"[{', '.join(parameter.name for parameter in scop.parameters)}] -> {{ : }}")
+    split = descend(tree.align_params(every.get_space()).get_root()).get_schedule()
+    return tree if len(band_nodes(split)) == len(band_nodes(tree)) else split
 
 
 @dataclass(frozen=True, slots=True, eq=False)

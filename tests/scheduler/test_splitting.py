@@ -1,0 +1,70 @@
+"""Which loops are split around one iteration, and which stay whole."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+
+from scopt.astgen.build import build
+from scopt.astgen.emit_c import emit
+from scopt.frontend.dependences import dependences
+from scopt.model import LoopMark, MarkedSchedule, Scop
+from scopt.options import Options
+from scopt.scheduler import get_scheduler
+from scopt.scheduler.passes import apply_passes
+from scopt.verify import check_marks, check_order
+from tests.sources import scop_of
+
+PATHS = """for (k = 0; k < n; k++) for (i = 0; i < n; i++) for (j = 0; j < n; j++)
+  A[i][j] = A[i][j] < A[i][k] + A[k][j] ? A[i][j] : A[i][k] + A[k][j];"""
+
+
+def passed(body: str) -> tuple[Scop, MarkedSchedule]:
+    """What isl schedules after all passes; checked to be legal."""
+    scop = scop_of(body)
+    deps = dependences(scop)
+    result = apply_passes(scop, deps, get_scheduler("isl").schedule(scop, deps, Options()).tree, Options())
+    check_order(scop, deps, result.tree.get_map())
+    check_marks(scop, deps, result)
+    return scop, result
+
+
+def marks(body: str) -> list[LoopMark]:
+    return list(passed(body)[1].marks.values())
+
+
+def text(body: str) -> str:
+    scop, result = passed(body)
+    return emit(scop, build(scop, result)).text
+
+
+def test_shortest_paths_have_parallel_rows_and_vectors_on_both_sides() -> None:
+    found = text(PATHS)
+    assert found.count("for (long i = 0; i < k; i++)") == found.count("for (long i = k + 1; i < n; i++)") == 1
+    assert found.count("#pragma omp simd") == 6
+    assert sum(mark.parallel for mark in marks(PATHS)) >= 2
+
+
+def test_one_row_with_a_cell_that_all_others_read() -> None:
+    assert text("for (j = 0; j < n; j++) x[j] = x[j] * x[m];").count("#pragma omp") == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (j = 1; j < n; j++) x[j] = x[j - 1] * 2;",  # every iteration needs the one before
+        "for (j = 0; j < n; j++) x[j] = x[n - 1 - j] * 2;",  # many pairs, each with ends of its own
+        "for (j = 0; j < n; j++) x[j] = x[3] * x[5];",  # two iterations
+    ],
+)
+def test_loops_that_more_than_one_iteration_ties_together_stay_whole(body: str) -> None:
+    assert text(body).count("for (") == 1
+
+
+def test_what_has_a_vector_loop_is_left_alone() -> None:
+    assert text("for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = A[i][j] * A[3][j];").count("A[3][j]") == 1
+
+
+def test_parts_cover_all_instances() -> None:
+    scop, result = passed(PATHS)
+    assert result.tree.get_map().domain().is_equal(isl.UnionSet(str(scop.domain)))
