@@ -20,7 +20,8 @@ LONGEST = 48
 def with_constant_lengths(nest: LoopNest, statements: Collection[str], rare: Collection[str]) -> LoopNest:
     """The same instances in the same order, with a choice between innermost loops of a constant length and the loops as they were.
 
-    Looked at are vector loops, and loops over some statements, but not over rare ones. A choice stands outside of all loops that it doesn't depend on, parallel ones aside.
+    Looked at are vector loops, and loops over some statements, but not over rare ones. A choice stands outside of all loops that it doesn't
+    depend on, parallel ones aside.
     """
     return LoopNest(_Versions(frozenset(statements), frozenset(rare)).block(nest.body))
 
@@ -88,12 +89,15 @@ def _constant_length(loop: For) -> tuple[Condition, Expr, Expr] | None:
     uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
     if len(lowers) + len(uppers) == 2:
         return None
-    pairs = [(distance.value, low, high) for low in lowers for high in uppers if isinstance(distance := subtract(high, low), Const)]
+    pairs: list[tuple[int, Expr, Expr]] = []
+    for low in lowers:
+        for high in uppers:
+            distance = subtract(high, low)
+            if isinstance(distance, Const) and 1 <= distance.value < LONGEST:
+                pairs.append((distance.value, low, high))
     if not pairs:
         return None
-    distance, low, high = min(pairs, key=lambda pair: pair[0])
-    if not 1 <= distance < LONGEST:
-        return None
+    _, low, high = min(pairs, key=lambda pair: pair[0])
     later = (compare(other, "<=", low) for other in lowers if other != low)
     earlier = (compare(high, "<=", other) for other in uppers if other != high)
     return conjunction([*later, *earlier]), low, high

@@ -1,7 +1,7 @@
-"""Index-set splitting: a loop that carries dependences only from or to one of its iterations becomes the loop before it, it, and the loop after it.
+"""Index-set splitting: a loop that carries dependences only from or to one iteration becomes the loop before it, it, and the loop after it.
 
-In ``for j: p[i][j] = f(p[i][j], p[i][k])`` all that is carried leads to or from j = k. What comes before and what comes after carries nothing, and may
-be a parallel or a vector loop (Griebl, Feautrier and Lengauer, "Index set splitting", IJPP 28(6), 2000).
+In ``for j: p[i][j] = f(p[i][j], p[i][k])`` all that is carried leads to or from j = k. What comes before and what comes after carries nothing,
+and may be a parallel or a vector loop (Griebl, Feautrier and Lengauer, "Index set splitting", IJPP 28(6), 2000).
 """
 
 from __future__ import annotations

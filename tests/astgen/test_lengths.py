@@ -11,11 +11,11 @@ from scopt.astgen.loops import items
 from scopt.model import Block, Call, Const, For, If, LoopMark, LoopNest, Name
 
 SIMD = LoopMark(simd=True)
-I, J, N, T = Name("i"), Name("j"), Name("n"), Name("t")
+ROW, COLUMN, N, T = Name("i"), Name("j"), Name("n"), Name("t")
 
 
 def row(lower: object, upper: object, mark: LoopMark = SIMD) -> For:
-    return For("j", lower, upper, 1, Block((Call("S", (I, J)),)), mark)  # type: ignore[arg-type]
+    return For("j", lower, upper, 1, Block((Call("S", (ROW, COLUMN)),)), mark)  # type: ignore[arg-type]
 
 
 TILE = row(T, minimum([plus(N, -1), plus(T, 23)]))
@@ -27,27 +27,35 @@ def made(*things: For | If | Call, statements: tuple[str, ...] = (), rare: tuple
 
 def test_the_choice_stands_outside_of_loops_that_it_does_not_depend_on() -> None:
     (choice,) = made(For("i", Const(0), N, 1, Block((TILE,))))
-    assert isinstance(choice, If) and choice.otherwise is not None
+    assert isinstance(choice, If)
+    assert choice.otherwise is not None
     (full,), (rest,) = choice.then.items, choice.otherwise.items
-    assert isinstance(full, For) and isinstance(rest, For) and full.iterator == rest.iterator == "i"
-    assert full.body.items == (row(T, plus(T, 23)),) and rest.body.items == (TILE,)
+    assert isinstance(full, For)
+    assert isinstance(rest, For)
+    assert full.iterator == rest.iterator == "i"
+    assert full.body.items == (row(T, plus(T, 23)),)
+    assert rest.body.items == (TILE,)
 
 
 def test_the_choice_stays_inside_of_parallel_loops_and_of_those_it_depends_on() -> None:
     parallel = For("t", Const(0), N, 24, Block((TILE,)), LoopMark(parallel=True))
     (loop,) = made(parallel)
-    assert isinstance(loop, For) and isinstance(loop.body.items[0], If)
+    assert isinstance(loop, For)
+    assert isinstance(loop.body.items[0], If)
     (loop,) = made(For("t", Const(0), N, 24, Block((TILE,))))
-    assert isinstance(loop, For) and isinstance(loop.body.items[0], If)
+    assert isinstance(loop, For)
+    assert isinstance(loop.body.items[0], If)
 
 
 def test_neighbours_share_a_choice() -> None:
     (choice,) = made(TILE, TILE)
-    assert isinstance(choice, If) and len(choice.then.items) == 2
+    assert isinstance(choice, If)
+    assert len(choice.then.items) == 2
 
 
 def test_what_is_left_alone() -> None:
-    for loop in (row(T, plus(T, 23)), row(T, minimum([plus(N, -1), plus(T, LONGEST)])), row(T, minimum([N, plus(I, 3)])), row(T, TILE.upper, LoopMark())):
+    long, unrelated = row(T, minimum([plus(N, -1), plus(T, LONGEST)])), row(T, minimum([N, plus(ROW, 3)]))
+    for loop in (row(T, plus(T, 23)), long, unrelated, row(T, TILE.upper, LoopMark())):
         assert made(loop) == (loop,)
     assert made(TILE, rare=("S",)) == (TILE,)
     assert made(row(T, TILE.upper, LoopMark()), statements=("S",)) != (row(T, TILE.upper, LoopMark()),)
@@ -69,13 +77,13 @@ def instances(block: Block, values: dict[str, int]) -> list[tuple[int, ...]]:
     return found
 
 
-bounds = st.lists(st.tuples(st.sampled_from([I, T, N]), st.integers(-12, 12)), min_size=1, max_size=3)
+bounds = st.lists(st.tuples(st.sampled_from([ROW, T, N]), st.integers(-12, 12)), min_size=1, max_size=3)
 
 
 @given(st.lists(st.tuples(bounds, bounds), min_size=1, max_size=3), st.integers(-3, 12), st.integers(-3, 12))
 def test_the_same_instances_in_the_same_order(loops: list[tuple[list[tuple[Name, int]], list[tuple[Name, int]]]], n: int, t: int) -> None:
     rows = [row(maximum(plus(x, c) for x, c in low), minimum(plus(x, c) for x, c in high)) for low, high in loops]
-    block = Block((For("i", Const(0), plus(N, 2), 1, Block((*rows, Call("R", (I,))))), *[For("i", Const(0), N, 1, Block((one,))) for one in rows]))
+    block = Block((For("i", Const(0), plus(N, 2), 1, Block((*rows, Call("R", (ROW,))))), *[For("i", Const(0), N, 1, Block((one,))) for one in rows]))
     result = with_constant_lengths(LoopNest(block), (), ()).body
     assert instances(result, {"n": n, "t": t}) == instances(block, {"n": n, "t": t})
     assert sum(isinstance(item, For) for item in items(result)) <= 2 * sum(isinstance(item, For) for item in items(block))
