@@ -22,8 +22,8 @@ from scopt.scheduler.strides import linear_schedule
 
 # Rows at a time: as many chains as two units with a latency of four cycles keep going.
 ROWS = 8
-# Columns whose updates are given to a thread at a time.
-CHUNK = 256
+# Columns whose updates are given to a thread at a time: a page of doubles. In pieces of less, prefetching stops before it has got going.
+CHUNK = 512
 # Of a band, which stand eight times in its code.
 MOST_STATEMENTS = 4
 

@@ -51,13 +51,13 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
           }
       }
     #pragma omp parallel for if((double)m * n > 10000) schedule(static)
-    for (long jt = 0; jt < m; jt += 256)
+    for (long jt = 0; jt < m; jt += 512)
       for (long i = 0; i < n; i += 8)
         if (i + 8 <= n) {
           double x_0 = x[i], x_1 = x[i + 1], x_2 = x[i + 2], x_3 = x[i + 3];
           double x_4 = x[i + 4], x_5 = x[i + 5], x_6 = x[i + 6], x_7 = x[i + 7];
           #pragma omp simd
-          for (long j = jt; j < scopt_min(m, jt + 256); j++) {
+          for (long j = jt; j < scopt_min(m, jt + 512); j++) {
             double y_0 = y[j];
             y_0 -= x_0 * A[i][j];
             y_0 -= x_1 * A[i + 1][j];
@@ -73,7 +73,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
           for (long i2 = i; i2 < n; i2++) {
             double x_0 = x[i2];
             #pragma omp simd
-            for (long j = jt; j < scopt_min(m, jt + 256); j++)
+            for (long j = jt; j < scopt_min(m, jt + 512); j++)
               y[j] -= x_0 * A[i2][j];
           }
         }
