@@ -1,0 +1,61 @@
+static inline long scopt_floord(long n, long d) { return n / d - (n % d < 0); }
+static inline long scopt_min(long a, long b) { return a < b ? a : b; }
+static inline long scopt_max(long a, long b) { return a > b ? a : b; }
+static inline void scopt_scalar(void) {
+#ifdef __clang__
+  __asm__ volatile ("");
+#endif
+}
+
+// scopt:
+/* All that is carried leads to or from one row and one column; and a loop that only overlaps iterations. */
+void paths(int n, int d[n][n])
+{
+#pragma scop
+  for (long k = 0; k < n; k++) {
+    #pragma omp parallel for if((double)k * k > 10000) schedule(static)
+    for (long i = 0; i < k; i++) {
+      #pragma omp simd
+      for (long j = 0; j < k; j++)
+        d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+      d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
+      #pragma omp simd
+      for (long j = k + 1; j < n; j++)
+        d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+    }
+    #pragma omp simd
+    for (long j = 0; j < k; j++)
+      d[k][j] = d[k][j] < d[k][k] + d[k][j] ? d[k][j] : d[k][k] + d[k][j];
+    d[k][k] = d[k][k] < d[k][k] + d[k][k] ? d[k][k] : d[k][k] + d[k][k];
+    #pragma omp simd
+    for (long j = k + 1; j < n; j++)
+      d[k][j] = d[k][j] < d[k][k] + d[k][j] ? d[k][j] : d[k][k] + d[k][j];
+    #pragma omp parallel for if((double)(n - k - 1) * k > 10000) schedule(static)
+    for (long i = k + 1; i < n; i++) {
+      #pragma omp simd
+      for (long j = 0; j < k; j++)
+        d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+      d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
+      #pragma omp simd
+      for (long j = k + 1; j < n; j++)
+        d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+    }
+  }
+#pragma endscop
+}
+
+void relax(int steps, int n, double u[n][n])
+{
+#pragma scop
+  for (long t1 = 0; t1 <= scopt_floord(n + 2L * steps - 4, 32); t1++) {
+    #pragma omp parallel for if((double)(scopt_min(t1, scopt_min(scopt_floord((long)n + steps - 3, 32), scopt_floord(32 * t1 + n + 29, 64))) - scopt_max((t1 + 1) / 2, t1 + scopt_floord(-(long)steps, 32) + 1) + 1) * (2L * n) > 4) schedule(static)
+    for (long ist = scopt_max((t1 + 1) / 2, t1 + scopt_floord(-(long)steps, 32) + 1); ist <= scopt_min(t1, scopt_min(scopt_floord((long)n + steps - 3, 32), scopt_floord(32 * t1 + n + 29, 64))); ist++)
+      for (long t = scopt_max(32 * t1 - 32 * ist, 32 * ist - n + 2); t < scopt_min(steps, scopt_min(32 * t1 - 32 * ist + 32, 32 * ist + 31)); t++)
+        for (long js = scopt_max(2 * t + 2, 32 * ist + t + 1); js < scopt_min(2 * t + 2L * n - 3, 32 * ist + t + n + 30); js++)
+          for (long is2 = scopt_max(js - t - n + 2, scopt_max(t + 1, 32 * ist)); is2 < scopt_min(js - t, scopt_min(t + n - 1, 32 * ist + 32)); is2++) {
+            scopt_scalar();
+            u[is2 - t][js - is2 - t] = (u[is2 - t - 1][js - is2 - t] + u[is2 - t][js - is2 - t - 1] + u[is2 - t][js - is2 - t] + u[is2 - t][js - is2 - t + 1] + u[is2 - t + 1][js - is2 - t]) / 5.0;
+          }
+  }
+#pragma endscop
+}
