@@ -17,7 +17,7 @@ from scopt.astgen.held import hold_cells
 from scopt.astgen.held_check import check_held
 from scopt.astgen.lengths import with_constant_lengths
 from scopt.astgen.readback import check_coverage, nest_to_schedule
-from scopt.astgen.registers.check import check_choices, check_packs
+from scopt.astgen.registers.check import check_buffers, check_choices, check_packs
 from scopt.astgen.registers.lower import Lowered, lower
 from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, without_choices
 from scopt.astgen.reparse import check_printed
@@ -245,6 +245,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
             loops = [ParallelDim(loop.dimension, loop.statements, loop.mark.private, reductions=loop.mark.reductions) for loop in read.loops]
             check_order(scop, rows_apart, read.schedule, loops)
             check_packs(scop, lowered, raw, read)
+            check_buffers(swept.scop, lowered)
             if lowered.choices:
                 check_choices(scop, lowered, nest_to_schedule(scop, nest))
     with clock("print"):

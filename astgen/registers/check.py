@@ -1,12 +1,14 @@
-"""Whether operands are packed at a time when they have the values that the instances were to read."""
+"""Whether operands are packed at a time when they have the values that the instances were to read, and whether buffers are large enough."""
 
 from __future__ import annotations
 
 import islpy as isl
+from pycparser import c_ast
 
 from scopt.astgen.readback import ReadBack
 from scopt.astgen.registers.lower import Lowered
 from scopt.astgen.registers.steps import fewer_pieces
+from scopt.astgen.registers.syntax import nodes
 from scopt.astgen.registers.tile import Pack
 from scopt.diagnostics import InternalError
 from scopt.isl_utils import maps_of, union_of_maps
@@ -37,6 +39,45 @@ def check_choices(scop: Scop, lowered: Lowered, read: ReadBack) -> None:
         whole = read.schedule.domain().extract_set(choice.lacking.get_space())
         if not whole.is_disjoint(choice.lacking):
             raise InternalError(f"{scop.location}: generated loops: {choice.whole} updates cells that don't exist")
+
+
+def check_buffers(scop: Scop, lowered: Lowered) -> None:
+    """Raise InternalError if a statement that copies operands or cells leaves its buffer."""
+    for statement in lowered.scop.statements:
+        if statement.name not in lowered.made or "$count" in statement.iterators:
+            continue
+        for node in nodes(statement.body):
+            match node:
+                case c_ast.ArrayRef(name=c_ast.ID(name=name), subscript=subscript) if name not in scop.arrays:
+                    (size,) = lowered.scop.arrays[name].sizes
+                    assert size is not None
+                    if not statement.domain.is_subset(_between(_affine(subscript, statement), size)):
+                        raise InternalError(f"{scop.location}: generated loops: {statement.name} leaves '{name}'")
+
+
+def _affine(node: c_ast.Node, statement: Statement) -> isl.Aff:
+    """The value of a linear expression over a statement's iterators."""
+    local = isl.LocalSpace.from_space(statement.domain.get_space())
+    match node:
+        case c_ast.ID(name=name):
+            return isl.Aff.var_on_domain(local, isl.dim_type.set, statement.iterators.index(name))
+        case c_ast.Constant(value=value):
+            return isl.Aff.zero_on_domain(local).add_constant_val(isl.Val(int(value)))
+        case c_ast.UnaryOp(op="-", expr=inner):
+            return _affine(inner, statement).neg()
+        case c_ast.BinaryOp(op="+", left=left, right=right):
+            return _affine(left, statement).add(_affine(right, statement))
+        case c_ast.BinaryOp(op="-", left=left, right=right):
+            return _affine(left, statement).sub(_affine(right, statement))
+        case c_ast.BinaryOp(op="*", left=left, right=right):
+            return _affine(left, statement).mul(_affine(right, statement))
+    raise InternalError(f"{statement.location}: the subscript of a buffer isn't linear")
+
+
+def _between(index: isl.Aff, size: int) -> isl.Set:
+    """0 <= index < size."""
+    zero = isl.Aff.zero_on_domain(index.get_domain_local_space())
+    return isl.Set.from_basic_set(index.ge_basic_set(zero).intersect(zero.add_constant_val(isl.Val(size)).gt_basic_set(index)))
 
 
 def _check(scop: Scop, pack: Pack, pairs: isl.Map, first: isl.UnionMap, second: isl.UnionMap) -> None:

@@ -8,7 +8,7 @@ Other compilers get plain loops. Each cell sees the same operations in the same 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
@@ -36,6 +36,10 @@ class Kernel:
     def text(self) -> str:
         """The definition, with what it needs."""
         return "\n".join((*self.vector_type(), *self.function(), ""))
+
+    def same(self, other: Kernel) -> bool:
+        """Whether another kernel does the same."""
+        return replace(self, name=other.name).text == other.text
 
     # --- pieces ---------------------------------------------------------------------------------------------------------------------------
 
@@ -69,6 +73,10 @@ class Kernel:
         return ", ".join((*words, f"{self.type} *restrict cell", f"{self.long_type} length"))
 
     def function(self) -> Iterator[str]:
+        # one copy of it is enough to compile: gcc would make one for each call
+        yield "#if defined(__GNUC__) && !defined(__clang__)"
+        yield "__attribute__((noinline, noclone))"
+        yield "#endif"
         yield f"static void {self.name}({self.parameters()}) {{"
         yield "#ifdef __GNUC__"
         yield "#if defined(__AVX512F__) || defined(__aarch64__)"

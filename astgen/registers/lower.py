@@ -57,7 +57,7 @@ def lower(scop: Scop, schedule: MarkedSchedule) -> Lowered:
         {name: relation for tile in rebuilt.tiles for name, relation in tile.expansions.items()},
         {name: step for tile in rebuilt.tiles for name, step in tile.steps.items()},
         tuple(relation for tile in rebuilt.tiles for relation in tile.packs),
-        tuple(tile.kernel for tile in rebuilt.tiles),
+        tuple({tile.kernel.name: tile.kernel for tile in rebuilt.tiles}.values()),
         frozenset(one.name for one in statements),
         tuple(choice for tile in rebuilt.tiles for choice in tile.choices),
         {name: (tile.statement.name, tile.tiling.rows * tile.tiling.columns) for tile in rebuilt.tiles for name in tile.steps},
@@ -115,7 +115,7 @@ class _Rebuild:
                 mark = replace(mark, private=(*mark.private, *buffers))
             return self.marked(inner, name, mark)
         if place == "rows":
-            self.current = Tile.of(self.scop, self.schedule.tilings[key], len(self.tiles), node)
+            self.current = Tile.of(self.scop, self.schedule.tilings[key], node, self.tiles)
             self.tiles.append(self.current)
         tile = self.current
         assert tile is not None

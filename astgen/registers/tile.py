@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 import islpy as isl
 from pycparser import c_ast
@@ -75,8 +76,8 @@ class Tile:
     choices: list[Choice] = field(default_factory=list)
 
     @staticmethod
-    def of(scop: Scop, tiling: RegisterTiling, number: int, node: isl.ScheduleNode) -> Tile:
-        """node: the mark "rows"."""
+    def of(scop: Scop, tiling: RegisterTiling, node: isl.ScheduleNode, before: Sequence[Tile]) -> Tile:
+        """node: the mark "rows". before: the tilings so far, whose kernels and buffers may be used again."""
         contraction = tiling.contraction
         statements = [scop.statement(name) for name in contraction.statements]
         rows_at = node.get_schedule_depth()
@@ -86,13 +87,14 @@ class Tile:
         depth = place.get_schedule_depth()
         domains = [_part(node.get_domain(), one).reset_tuple_id() for one in statements]
         cut = pieces(tiling, domains, _coordinates(place, statements), rows_at - 1, columns_at - 1, depth - 1)
-        names = _Names(scop, number)
+        names = _Names(scop, len(before), {buffer.name: buffer for tile in before for buffer in tile.buffers})
         operation = contraction.operation
         buffer = names.buffers(operation.type)
         row_buffers = tuple(buffer(value, "rows", tiling.block * tiling.depth) for value in operation.rows)
         column_buffers = tuple(buffer(value, "columns", tiling.depth * tiling.columns) for value in operation.columns)
         copy = buffer(contraction.cell, "tile", tiling.rows * tiling.columns)
         kernel = Kernel(names.kernel(), operation, tiling.rows, tiling.columns, scop.long_type)
+        kernel = next((tile.kernel for tile in before if tile.kernel.same(kernel)), kernel)
         return Tile(scop, tiling, statements[0], (rows_at, columns_at, depth), cut, row_buffers, column_buffers, copy, kernel)
 
     @property
@@ -284,10 +286,11 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names for buffers and kernels that nothing else in the file has."""
+    """Names for buffers and kernels that nothing else in the file has. earlier: buffers of other tilings, which may be used again."""
 
     scop: Scop
     number: int
+    earlier: Mapping[str, Array]
 
     def kernel(self) -> str:
         return f"scopt_tile_{self.scop.name.removeprefix('scop')}_{self.number}"
@@ -297,11 +300,17 @@ class _Names:
 
         def buffer(value: c_ast.Node, what: str, size: int) -> Array:
             base = f"{_array_name(value)}_{what}"
-            name = next(n for n in (base, *(f"{base}{k}" for k in range(2, 1000))) if n not in taken)
+            names = chain((base,), (f"{base}{k}" for k in count(2)))
+            name = next(n for n in names if n not in taken and self.fits(n, ctype, size))
             taken.add(name)
             return array_of(name, ctype, size)
 
         return buffer
+
+    def fits(self, name: str, ctype: CType, size: int) -> bool:
+        """Whether no earlier buffer of that name is another one."""
+        other = self.earlier.get(name)
+        return other is None or (other.type, other.sizes) == (ctype, (size,))
 
 
 def _simple(things: isl.Set) -> isl.Set:

@@ -10,7 +10,7 @@ import pytest
 from scopt.astgen.build import build
 from scopt.astgen.emit_c import emit
 from scopt.astgen.readback import check_coverage, nest_to_schedule
-from scopt.astgen.registers.check import check_choices, check_packs
+from scopt.astgen.registers.check import check_buffers, check_choices, check_packs
 from scopt.astgen.registers.lower import Lowered, lower
 from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, without_choices
 from scopt.diagnostics import InternalError
@@ -67,6 +67,30 @@ def test_tiles_that_lack_cells_are_not_made_as_whole_ones(body: str) -> None:
     result = replace(result, choices=careless)
     with pytest.raises(InternalError, match="updates cells that don't exist"):
         check_choices(scop, result, nest_to_schedule(scop, with_choices(result, build(result.scop, result.schedule))))
+
+
+@pytest.mark.parametrize("body", [PRODUCT, FACTORIZATION], ids=["product", "factorization"])
+def test_buffers_that_are_too_small_are_seen(body: str) -> None:
+    scop, result, _ = lowered(body)
+    check_buffers(scop, result)
+    for name, array in result.scop.arrays.items():
+        if name in scop.arrays:
+            continue
+        (size,) = array.sizes
+        assert size is not None
+        small = replace(result.scop, arrays={**result.scop.arrays, name: replace(array, sizes=(size - 1,))})
+        with pytest.raises(InternalError, match=f"leaves '{name}'"):
+            check_buffers(scop, replace(result, scop=small))
+
+
+def test_tilings_share_kernels_and_buffers_only_where_they_are_the_same() -> None:
+    _, twice, _ = lowered(PRODUCT + PRODUCT.replace("C[i][j]", "B[i][j]").replace("B[k][j]", "C[k][j]"))
+    assert len(twice.kernels) == 1
+    scop, both, _ = lowered(PRODUCT.replace("A[i][k]", "C[i][k]").replace("C[i][j]", "A[i][j]") + FACTORIZATION)
+    assert len(both.kernels) == 2  # one adds, the other subtracts
+    buffers = {name: array.sizes for name, array in both.scop.arrays.items() if name not in scop.arrays}
+    assert buffers["C_rows"] != buffers["C_rows2"]
+    check_buffers(scop, both)
 
 
 def test_a_tile_is_one_call_and_partial_ones_work_on_a_copy() -> None:
