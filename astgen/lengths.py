@@ -17,20 +17,18 @@ from scopt.model import Block, Call, Condition, Const, Expr, For, Hold, If, Loop
 LONGEST = 48
 
 
-def with_constant_lengths(nest: LoopNest, statements: Collection[str], rare: Collection[str]) -> LoopNest:
-    """The same instances in the same order, with a choice between innermost loops of a constant length and the loops as they were.
+def with_constant_lengths(nest: LoopNest, rare: Collection[str] = ()) -> LoopNest:
+    """The same instances in the same order, with a choice between vector loops of a constant length and the loops as they were.
 
-    Looked at are vector loops, and loops over some statements, but not over rare ones. A choice stands outside of all loops that it doesn't
-    depend on, parallel ones aside.
+    rare: statements that aren't worth it. A choice stands outside of all loops that it doesn't depend on, parallel ones aside.
     """
-    return LoopNest(_Versions(frozenset(statements), frozenset(rare)).block(nest.body))
+    return LoopNest(_Versions(frozenset(rare)).block(nest.body))
 
 
 @dataclass(frozen=True, slots=True)
 class _Versions:
     """made: conditions of the choices so far."""
 
-    statements: frozenset[str]
     rare: frozenset[str]
     made: set[Condition] = field(default_factory=set)
 
@@ -51,8 +49,7 @@ class _Versions:
         return item
 
     def innermost(self, loop: For) -> Item:
-        inside = {item.statement for item in loop.body.items if isinstance(item, Call)}
-        wanted = (loop.mark.simd or inside & self.statements) and not inside & self.rare
+        wanted = loop.mark.simd and not any(isinstance(item, Call) and item.statement in self.rare for item in loop.body.items)
         found = _constant_length(loop) if wanted and loop.step == 1 and not loop.mark.parallel else None
         if found is None:
             return loop

@@ -251,7 +251,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
     with clock("print"):
         nest = with_kernel_calls(lowered, nest)
         if lowered.made or marked.sweeps:
-            nest = with_constant_lengths(nest, *_copies(lowered))
+            nest = with_constant_lengths(nest, _rare(lowered))
         printed = hold_cells(lowered.scop, nest)
         emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
     if options.verify == "full":
@@ -262,10 +262,9 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
     return _Generated(proposed.tree, marked, nest, emitted, remarks, swept.allocations)
 
 
-def _copies(lowered: Lowered) -> tuple[frozenset[str], frozenset[str]]:
-    """The statements that copy operands; those that copy tiles, which lack cells anyway."""
-    rare = frozenset(name for choice in lowered.choices for name in choice.others)
-    return lowered.made - rare, rare
+def _rare(lowered: Lowered) -> frozenset[str]:
+    """The statements that copy tiles, which lack cells anyway."""
+    return frozenset(name for choice in lowered.choices for name in choice.others)
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:
