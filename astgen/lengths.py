@@ -9,20 +9,29 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from scopt.astgen.expr import compare, conjunction, names, subtract
-from scopt.astgen.loops import Item
+from scopt.astgen.expr import compare, conjunction, names, negate, plus, subtract
+from scopt.astgen.loops import Item, map_block
 from scopt.model import Block, Call, Condition, Const, Expr, For, Hold, If, LoopNest, Max, Min
 
 # A tile's row of floats has 48 cells.
 LONGEST = 48
 
 
-def with_constant_lengths(nest: LoopNest, rare: Collection[str] = ()) -> LoopNest:
+def with_constant_lengths(nest: LoopNest, rare: Collection[str] = (), fills: Collection[str] = ()) -> LoopNest:
     """The same instances in the same order, with a choice between vector loops of a constant length and the loops as they were.
 
-    rare: statements that aren't worth it. A choice stands outside of all loops that it doesn't depend on, parallel ones aside.
+    rare: statements that aren't worth it. fills: statements that fill up what others leave out, so that their loops are empty where those have their
+    whole length. A choice stands outside of all loops that it doesn't depend on, parallel ones aside.
     """
-    return LoopNest(_Versions(frozenset(rare)).block(nest.body))
+    return LoopNest(map_block(_Versions(frozenset(rare), frozenset(fills)).block(nest.body), _with_something))
+
+
+def _with_something(item: Item) -> tuple[Item, ...]:
+    """A choice between nothing and something as a condition for something."""
+    match item:
+        case If(condition, Block(()), Block() as otherwise):
+            return (If(negate(condition), otherwise),)
+    return (item,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,7 @@ class _Versions:
     """made: conditions of the choices so far."""
 
     rare: frozenset[str]
+    fills: frozenset[str]
     made: set[Condition] = field(default_factory=set)
 
     def block(self, block: Block) -> Block:
@@ -49,6 +59,8 @@ class _Versions:
         return item
 
     def innermost(self, loop: For) -> Item:
+        if all(isinstance(item, Call) and item.statement in self.fills for item in loop.body.items):
+            return self.filling(loop)
         wanted = loop.mark.simd and not any(isinstance(item, Call) and item.statement in self.rare for item in loop.body.items)
         found = _constant_length(loop) if wanted and loop.step == 1 and not loop.mark.parallel else None
         if found is None:
@@ -57,12 +69,20 @@ class _Versions:
         self.made.add(condition)
         return If(condition, Block((replace(loop, lower=lower, upper=upper),)), Block((loop,)))
 
+    def filling(self, loop: For) -> Item:
+        if isinstance(loop.lower, Max) or isinstance(loop.upper, Min):
+            return loop
+        empty = compare(loop.upper, "<=", plus(loop.lower, -1))
+        self.made.add(empty)
+        return If(empty, Block(()), Block((loop,)))
+
     def outwards(self, loop: For) -> Item:
         """A loop around nothing but a choice as a choice between two loops."""
         match loop.body.items:
             case (If(condition, then, Block() as otherwise),) if condition in self.made and not loop.mark.parallel:
                 if loop.iterator not in names(condition):
-                    return If(condition, Block((replace(loop, body=then),)), Block((replace(loop, body=otherwise),)))
+                    loops = (Block((replace(loop, body=body),)) if body.items else body for body in (then, otherwise))
+                    return If(condition, *loops)
         return loop
 
     def merged(self, items: Sequence[Item]) -> Iterator[Item]:

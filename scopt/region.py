@@ -251,7 +251,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
     with clock("print"):
         nest = with_kernel_calls(lowered, nest)
         if lowered.made or marked.sweeps:
-            nest = with_constant_lengths(nest, _rare(lowered))
+            nest = with_constant_lengths(nest, _rare(lowered), lowered.fills)
         printed = hold_cells(lowered.scop, nest)
         emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
     if options.verify == "full":

@@ -29,7 +29,7 @@ class Lowered:
       for: ``{ S[…] -> step[…] }``. steps: for each of those, the statement that makes many steps in a row, and the position of the
       step among its iterators. packs: what packing statements read for which instances.
     kernels: functions that the statements call. made: names of all new statements.
-    choices: between a tile's forms. weights: of which statement, and how many, instances a step stands for.
+    choices: between a tile's forms. fills: names of the statements that fill packed operands up with zeros. weights: of which statement, and how many, instances a step stands for.
     """
 
     scop: Scop
@@ -40,6 +40,7 @@ class Lowered:
     kernels: tuple[Kernel, ...] = ()
     made: frozenset[str] = frozenset()
     choices: tuple[Choice, ...] = ()
+    fills: frozenset[str] = frozenset()
     weights: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
@@ -60,6 +61,7 @@ def lower(scop: Scop, schedule: MarkedSchedule) -> Lowered:
         tuple({tile.kernel.name: tile.kernel for tile in rebuilt.tiles}.values()),
         frozenset(one.name for one in statements),
         tuple(choice for tile in rebuilt.tiles for choice in tile.choices),
+        frozenset(name for tile in rebuilt.tiles for name in tile.fills),
         {name: (tile.statement.name, tile.tiling.rows * tile.tiling.columns) for tile in rebuilt.tiles for name in tile.steps},
     )
 

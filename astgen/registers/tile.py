@@ -74,6 +74,7 @@ class Tile:
     steps: dict[str, tuple[str, int]] = field(default_factory=dict)
     packs: list[Pack] = field(default_factory=list)
     choices: list[Choice] = field(default_factory=list)
+    fills: list[str] = field(default_factory=list)
 
     @staticmethod
     def of(scop: Scop, tiling: RegisterTiling, node: isl.ScheduleNode, before: Sequence[Tile]) -> Tile:
@@ -188,6 +189,7 @@ class Tile:
         own = compact(free(used, *dropped))
         panel = free(needed, *dropped, side[0]).intersect(box(needed, [side]))
         others = _simple(panel.subtract(own)).intersect(panel)
+        self.fills.append(f"{self.statement.name}_{name}_none")
         yield from self.new(f"{name}_none", others, dropped, assignment(target, c_ast.Constant("int", "0")), order)
         yield from self.new(name, own, dropped, assignment(target, operand), order, simd=simd)
         if not own.is_empty():

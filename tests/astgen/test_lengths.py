@@ -60,6 +60,19 @@ def test_what_is_left_alone() -> None:
     assert made(TILE, rare=("S",)) == (TILE,)
 
 
+def test_what_fills_up_a_tile_goes_where_the_tile_is_not_whole() -> None:
+    fill = For("j", N, plus(T, 23), 1, Block((Call("Z", (COLUMN,)),)))
+    zeros = For("i", Const(0), N, 1, Block((fill,)))
+    (choice,) = with_constant_lengths(LoopNest(Block((zeros, TILE))), (), ("Z",)).body.items
+    assert isinstance(choice, If)
+    assert choice.otherwise is not None
+    assert choice.then.items == (row(T, plus(T, 23)),)
+    assert choice.otherwise.items == (zeros, TILE)
+    (alone,) = with_constant_lengths(LoopNest(Block((zeros,))), (), ("Z",)).body.items
+    assert isinstance(alone, If)
+    assert (alone.then.items, alone.otherwise) == ((zeros,), None)
+
+
 def instances(block: Block, values: dict[str, int]) -> list[tuple[int, ...]]:
     """The calls' arguments, in order."""
     found: list[tuple[int, ...]] = []
@@ -82,7 +95,8 @@ bounds = st.lists(st.tuples(st.sampled_from([ROW, T, N]), st.integers(-12, 12)),
 @given(st.lists(st.tuples(bounds, bounds), min_size=1, max_size=3), st.integers(-3, 12), st.integers(-3, 12))
 def test_the_same_instances_in_the_same_order(loops: list[tuple[list[tuple[Name, int]], list[tuple[Name, int]]]], n: int, t: int) -> None:
     rows = [row(maximum(plus(x, c) for x, c in low), minimum(plus(x, c) for x, c in high)) for low, high in loops]
-    block = Block((For("i", Const(0), plus(N, 2), 1, Block((*rows, Call("R", (ROW,))))), *[For("i", Const(0), N, 1, Block((one,))) for one in rows]))
-    result = with_constant_lengths(LoopNest(block)).body
+    fill = For("j", N, plus(T, 3), 1, Block((Call("Z", (COLUMN,)),)))
+    block = Block((For("i", Const(0), plus(N, 2), 1, Block((*rows, Call("R", (ROW,)), fill))), *[For("i", Const(0), N, 1, Block((one,))) for one in rows]))
+    result = with_constant_lengths(LoopNest(block), (), ("Z",)).body
     assert instances(result, {"n": n, "t": t}) == instances(block, {"n": n, "t": t})
     assert sum(isinstance(item, For) for item in items(result)) <= 2 * sum(isinstance(item, For) for item in items(block))
