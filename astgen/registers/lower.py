@@ -29,7 +29,8 @@ class Lowered:
       for: ``{ S[…] -> step[…] }``. steps: for each of those, the statement that makes many steps in a row, and the position of the
       step among its iterators. packs: what packing statements read for which instances.
     kernels: functions that the statements call. made: names of all new statements.
-    choices: between a tile's forms. fills: names of the statements that fill packed operands up with zeros. weights: of which statement, and how many, instances a step stands for.
+    choices: between a tile's forms. fills: names of the statements that fill packed operands up with zeros.
+    weights: of which statement, and how many, instances a step stands for.
     """
 
     scop: Scop

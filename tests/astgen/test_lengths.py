@@ -96,7 +96,7 @@ bounds = st.lists(st.tuples(st.sampled_from([ROW, T, N]), st.integers(-12, 12)),
 def test_the_same_instances_in_the_same_order(loops: list[tuple[list[tuple[Name, int]], list[tuple[Name, int]]]], n: int, t: int) -> None:
     rows = [row(maximum(plus(x, c) for x, c in low), minimum(plus(x, c) for x, c in high)) for low, high in loops]
     fill = For("j", N, plus(T, 3), 1, Block((Call("Z", (COLUMN,)),)))
-    block = Block((For("i", Const(0), plus(N, 2), 1, Block((*rows, Call("R", (ROW,)), fill))), *[For("i", Const(0), N, 1, Block((one,))) for one in rows]))
+    block = Block((For("i", Const(0), plus(N, 2), 1, Block((*rows, fill))), *[For("i", Const(0), N, 1, Block((one,))) for one in rows]))
     result = with_constant_lengths(LoopNest(block), (), ("Z",)).body
     assert instances(result, {"n": n, "t": t}) == instances(block, {"n": n, "t": t})
     assert sum(isinstance(item, For) for item in items(result)) <= 2 * sum(isinstance(item, For) for item in items(block))
