@@ -111,8 +111,8 @@ def wrapped(head: str, items: Iterable[str], width: int = 110) -> list[str]:
 
 
 def mark_text(mark: LoopMark) -> str:
-    """What a loop is: ``parallel, private copies of t, reduces s by +``."""
-    what = [text for text, on in (("parallel", mark.parallel), ("vector loop", mark.simd)) if on] or ["sequential"]
+    """What a loop is: ``parallel, private copies of t, reduces s by +``; scalar: nothing is carried, but vectors would lose."""
+    what = [text for text, on in (("parallel", mark.parallel), ("vector loop", mark.simd), ("scalar", mark.scalar)) if on] or ["sequential"]
     copies = [f"private copies of {', '.join(mark.private)}"] if mark.private else []
     reduced = [f"reduces {', '.join(f'{one.array} by {one.operator}' for one in mark.reductions)}"] if mark.reductions else []
     return ", ".join(what + copies + reduced)

@@ -76,7 +76,7 @@ def test_stencil_runs_in_wavefronts_with_a_vector_loop_for_each_statement() -> N
 
 def test_seidel_is_parallel_and_not_vectorizable() -> None:
     marks = [mark for _, mark, _ in loops(scheduled(case("seidel")))]
-    assert [(mark.parallel, mark.simd) for mark in marks] == [(True, False)]
+    assert [(mark.parallel, mark.simd, mark.scalar) for mark in marks] == [(True, False, False), (False, False, True)]
 
 
 def test_loop_sinks_into_a_sequence_for_the_stride() -> None:

@@ -58,8 +58,9 @@ def test_documents_say_what_the_names_stand_for() -> None:
     (region,) = optimize(source_of(BODY)).regions
     assert region.proposal.startswith("# <stdin>:5\n#   S0, line 6: A[i][j] = A[i - 1][j] + A[i][j - 1];\n---\ndomain: ")
     assert "mark:" not in region.proposal
-    assert "#   loop0: parallel\n" in region.final
+    assert "#   loop0: scalar\n#   loop1: parallel\n" in region.final
     assert 'mark: "loop0"' in region.final
+    assert 'mark: "loop1"' in region.final
 
 
 def test_the_tree_is_used(tmp_path: Path) -> None:
