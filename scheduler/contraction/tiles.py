@@ -13,9 +13,9 @@ from scopt.scheduler.bands import Ordered
 from scopt.scheduler.contraction.recognize import contraction_of, packable, pure_part
 from scopt.scheduler.tile_sizes import ContractionSizes, contraction_sizes
 
-# Of doubles; twice as many columns of floats. With 32 vector registers of 64 bytes a tile is made in one pass; with less in several
+# Of elements of 8 bytes; twice as many columns of those of 4. With 32 vector registers of 64 bytes a tile is made in one pass; with less in several
 # (see `scopt.astgen.registers.kernel`). Which registers there are is only known when the result is compiled.
-ROWS, COLUMNS = 8, 24
+ROWS, COLUMNS, _BYTES = 8, 24, 8
 
 
 def wanted(options: Options) -> bool:
@@ -78,12 +78,15 @@ def _origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
 
 
 def _columns(contraction: Contraction) -> int:
-    return COLUMNS * (2 if contraction.operation.type.spelling == "float" else 1)
+    return COLUMNS * _BYTES // _bytes(contraction)
+
+
+def _bytes(contraction: Contraction) -> int:
+    return contraction.operation.type.bits // 8
 
 
 def _sizes(contraction: Contraction, options: Options) -> ContractionSizes:
-    columns = _columns(contraction)
-    return contraction_sizes(options.machine, ROWS, columns, 8 * COLUMNS // columns)
+    return contraction_sizes(options.machine, ROWS, _columns(contraction), _bytes(contraction))
 
 
 def band_tile(contraction: Contraction, options: Options) -> int:
