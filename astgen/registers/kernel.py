@@ -80,6 +80,7 @@ class Kernel:
         yield "#endif"
         yield f"typedef {self.computed} {self.vector} __attribute__((vector_size({self.name}_bytes), aligned({self.bytes}), may_alias));"
         yield from self.choice()
+        yield "__attribute__((noinline))  // one copy for all calls: it is long to compile"
         yield "#endif"
 
     def choice(self) -> Iterator[str]:
