@@ -190,7 +190,7 @@ class _Passes:
             levels = 1
         if skew:
             node = wavefront(node, 2)
-            node = self.with_sunk_points(node)
+            node = self.sunk_points(node.child(0)).parent()
         if levels:
             node = atomic(atomic(node).child(0)).parent()
         node = self.below(node, levels, parallel_above or chosen is not None or skew)
@@ -217,13 +217,13 @@ class _Passes:
         tile, other = (0, 1) if part.first else (1, 0)
         child = points.child(tile).child(0).cut().insert_partial_schedule(joined(part.members)).band_set_permutable(1)
         points = self.register_tiles(child, part.tiling, True).parent().parent()
-        points = self.below(atomic(points.child(other).child(0)), 0, True).parent().parent()
+        points = self.below(atomic(self.sunk_points(points.child(other).child(0))), 0, True).parent().parent()
         return self.marked(atomic(points.parent()), 1, LoopMark(parallel=True, private=private))
 
-    def with_sunk_points(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        """A tile band whose point band's last member is sunk, where that gains."""
-        points = sunk(self.scop, self.dependences, node.child(0))
-        return node if points is None else with_properties_below(self.scop, self.dependences, points).parent()
+    def sunk_points(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """The band over the points of a tile, its last member sunk where that gains."""
+        points = sunk(self.scop, self.dependences, node)
+        return node if points is None else with_properties_below(self.scop, self.dependences, points)
 
     def below(self, node: isl.ScheduleNode, levels: int, parallel_above: bool) -> isl.ScheduleNode:
         """Visit what lies below a band and, if it was tiled, below its point band; returns the band."""

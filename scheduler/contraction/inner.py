@@ -1,7 +1,7 @@
 """Contractions inside of a tiled band: their reduction loop lies below it, beside other statements.
 
-``for i { for j { S; for k T } }`` with a permutable band (i, j): what T does to the cells of a tile is a contraction of its own wherever it reads nothing
-that the tile writes. That part runs in register tiles, before or after all the rest of the tile.
+``for i { for j { S; for k T } }`` with a permutable band (i, j): what T does to the cells of a tile is a contraction of its own wherever it reads
+nothing that the tile writes. That part runs in register tiles, before or after all the rest of the tile.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from scopt.scheduler.strides import linear_schedule
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inner:
-    """A contraction below a band. members: of a band of its own over its instances, which `contraction.members` point into: ascending iterators, up to
-    a constant, such that tiles of the band around it begin at multiples of their size."""
+    """A contraction below a band.
+
+    members: of a band of its own over its instances, which `contraction.members` point into: ascending iterators, up to a constant, such that
+    tiles of the band around it begin at multiples of their size.
+    """
 
     contraction: Contraction
     members: tuple[isl.UnionPwAff, ...]
@@ -52,8 +55,9 @@ def inner_contraction(scop: Scop, node: isl.ScheduleNode, options: Options) -> I
 def _inner(scop: Scop, node: isl.ScheduleNode, name: str, rows: Sequence[Vector]) -> Inner | None:
     statement = scop.statement(name)
     roles = shape_of(scop, statement)
-    moved = [_single(row) for row in rows]
-    if roles is None or None in moved or len(set(moved)) < len(moved):
+    found = [_single(row) for row in rows]
+    moved = [k for k in found if k is not None]
+    if roles is None or len(set(moved)) < len(found):
         return None
     if not {roles[0], roles[1]} <= set(moved) or roles[2] in moved:
         return None
@@ -113,14 +117,12 @@ def _whole_steps(inner: Inner, domain: isl.UnionSet, size: int) -> isl.UnionSet:
             bound = constraint.get_aff()
             for iterator, member in zip((contraction.row, contraction.column), contraction.members[:2], strict=True):
                 factor = constraint.get_coefficient_val(SET, iterator)
-                bound = bound.sub(_within(inner.members[member], size, last=factor.is_neg()).scale_val(factor))
+                bound = bound.sub(_from_end(inner.members[member], size, last=factor.is_neg()).scale_val(factor))
             result = result.intersect(isl.Set.from_basic_set(bound.ge_basic_set(isl.Aff.zero_on_domain(bound.get_domain_local_space()))))
     return isl.UnionSet.from_set(result)
 
 
-def _within(member: isl.UnionPwAff, size: int, *, last: bool) -> isl.Aff:
+def _from_end(member: isl.UnionPwAff, size: int, *, last: bool) -> isl.Aff:
     """How far a member is from the first value of its tile, or from the last one."""
-    distance = member.sub(origin(member, size))
-    parts = distance.get_pw_aff_list()
-    ((_, aff),) = parts.get_at(0).get_pieces()
+    ((_, aff),) = member.sub(origin(member, size)).get_pw_aff_list().get_at(0).get_pieces()
     return aff.add_constant_val(isl.Val(1 - size)) if last else aff

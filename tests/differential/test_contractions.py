@@ -148,6 +148,28 @@ def test_contractions_compute_the_same(source: Source, cc: str, tmp_path: Path) 
     assert outputs(result.text.decode(), cc, tmp_path) == outputs(source.text, cc, tmp_path)
 
 
+# A cell is an extremum over all ways to cut what lies between its row and its column in two.
+FOLDS = (
+    "for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++) { C[i][j] = C[i][j] >= C[i][j - 1] ? C[i][j] : C[i][j - 1];"
+    " for (int k = i + 1; k < j; k++) C[i][j] = C[i][j] >= C[i][k] + C[k + 1][j] ? C[i][j] : C[i][k] + C[k + 1][j]; }",
+    "for (int i = 1; i < n; i++) for (int j = i - 1; j >= 0; j--) { if (B[i][j] < C[i][j]) C[i][j] = B[i][j];"
+    " for (int k = j + 1; k < i; k++) if (C[i][k] + C[k - 1][j] < C[i][j]) C[i][j] = C[i][k] + C[k - 1][j]; }",
+    "for (int i = n - 1; i >= 0; i--) for (int j = 0; j < n; j++) { C[i][j + 1] = C[i][j + 1] > C[i][j] ? C[i][j + 1] : C[i][j];"
+    " for (int k = 0; k < 40; k++) C[i][j + 1] = A[i][k] + C[k + 2][j] > C[i][j + 1] ? A[i][k] + C[k + 2][j] : C[i][j + 1]; }",
+    "for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++) { C[i][j] += C[i][j - 1] - C[i + 1][j];"
+    " for (int k = i + 1; k < j; k++) C[i][j] += C[i][k] * C[k][j]; }",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "type"), [(0, "int"), (0, "double"), (1, "long"), (2, "int"), (2, "float"), (3, "unsigned int")])
+def test_contractions_below_a_band(number: int, type: str, cc: str, tmp_path: Path) -> None:
+    source = Source(FOLDS[number], type).text
+    result = pipeline.optimize(source.encode(), Options(budget=60.0), file="program.c").text.decode()
+    if number in (0, 1, 3) and type not in ("float", "double"):
+        assert "vector_size" in result
+    assert outputs(result, cc, tmp_path) == outputs(source, cc, tmp_path)
+
+
 SPECIAL = Template("""\
 #include <stdio.h>
 #include <string.h>
