@@ -14,12 +14,14 @@ from enum import Enum
 from pycparser import c_ast
 
 from scopt.isl_utils import OUT
-from scopt.model import Access, CType, Scop, Statement
+from scopt.model import Access, CType, Extremum, Scop, Statement
 
 # Of C's `&&` and `||` each operand is evaluated only if it is needed, and a reduction clause makes 0 or 1 of a value that isn't updated at all.
 _SUMS = ("+", "-")
 _BITWISE = ("&", "|", "^")
-_LESS, _GREATER = ("<", "<="), (">", ">=")
+_GREATER = (">", ">=")
+# Comparisons with their sides exchanged.
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _EXTREMA = {"fmin": "min", "fminf": "min", "fmax": "max", "fmaxf": "max"}
 _INT_BITS = 32
 _CHAR_BITS = 8  # _Bool has less, and no sums
@@ -87,6 +89,59 @@ def _allowed(scop: Scop, name: str, update: Update, reorder: Reorder) -> bool:
     return update.operator not in ("+", "*") or wraps or reorder == Reorder.WRAPPING
 
 
+# --- extrema -------------------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selected:
+    """``cell = cell op value ? cell : value``, in any of its forms: a comparison decides whether the cell takes a value.
+
+    uses: other references to the cell. extremum: the comparison. value: as it is assigned; compared: the same expression, in the comparison.
+    """
+
+    cell: c_ast.Node
+    uses: tuple[c_ast.Node, ...]
+    extremum: Extremum
+    value: c_ast.Node
+    compared: c_ast.Node
+
+    @property
+    def operator(self) -> str:
+        """As in a reduction clause."""
+        return "max" if self.extremum.keeps == (self.extremum.op in _GREATER) else "min"
+
+
+def selected(body: c_ast.Node) -> Selected | None:
+    """A statement as a selection by ``?:`` or by an if; None if it has another form."""
+    match body:
+        case c_ast.Compound(block_items=[c_ast.Node() as only]):
+            return selected(only)
+        case c_ast.Assignment(op="=", lvalue=cell, rvalue=c_ast.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise)):
+            for use, other, keeps in ((otherwise, then, False), (then, otherwise, True)):
+                if same_text(use, cell) and (found := _compared(condition, cell, other)) is not None:
+                    op, kept, compared = found
+                    return Selected(cell, (use, kept), Extremum(op, keeps), other, compared)
+        case c_ast.If(cond=condition, iftrue=c_ast.Node() as then, iffalse=None):
+            if isinstance(then, c_ast.Compound) and len(then.block_items or ()) == 1:
+                then = then.block_items[0]
+            match then:
+                case c_ast.Assignment(op="=", lvalue=cell, rvalue=value) if (found := _compared(condition, cell, value)) is not None:
+                    op, kept, compared = found
+                    return Selected(cell, (kept,), Extremum(op, keeps=False), value, compared)
+    return None
+
+
+def _compared(condition: c_ast.Node, cell: c_ast.Node, value: c_ast.Node) -> tuple[str, c_ast.Node, c_ast.Node] | None:
+    """The operator that compares the cell, on its left side, with the value; the cell's reference there; the value's."""
+    match condition:
+        case c_ast.BinaryOp(op=op, left=left, right=right) if op in _MIRRORED:
+            if same_text(left, cell) and same_text(right, value):
+                return op, left, right
+            if same_text(left, value) and same_text(right, cell):
+                return _MIRRORED[op], right, left
+    return None
+
+
 # --- forms ---------------------------------------------------------------------------------------------------------------------------------
 
 # operator, the cell that is assigned, other references to it, what is accumulated
@@ -94,11 +149,12 @@ _Form = tuple[str, c_ast.Node, tuple[c_ast.Node, ...], c_ast.Node]
 
 
 def _form(body: c_ast.Node) -> _Form | None:
+    chosen = selected(body)
+    if chosen is not None:
+        return chosen.operator, chosen.cell, chosen.uses, c_ast.ExprList([chosen.value, chosen.compared])
     match body:
         case c_ast.Compound(block_items=[c_ast.Node() as only]):
             return _form(only)
-        case c_ast.If(cond=condition, iftrue=c_ast.Node() as then, iffalse=None):
-            return _conditional(condition, then)
         case c_ast.Assignment(op="=", lvalue=cell, rvalue=value):
             return _assignment(cell, value)
         case c_ast.Assignment(op=op, lvalue=cell, rvalue=value) if op[:-1] in (*_SUMS, *_BITWISE, "*"):
@@ -109,22 +165,17 @@ def _form(body: c_ast.Node) -> _Form | None:
 
 
 def _assignment(cell: c_ast.Node, value: c_ast.Node) -> _Form | None:
-    """``cell = cell op …`` or ``cell = … op cell``, an extremum by ``?:`` or by a function."""
+    """``cell = cell op …`` or ``cell = … op cell``, an extremum by a function."""
     match value:
         case c_ast.BinaryOp(op="+" | "-"):
             return _sum(cell, value)
         case c_ast.BinaryOp(op=op, left=left, right=right) if op in (*_BITWISE, "*"):
             for use, other in ((left, right), (right, left)):
-                if _same_text(use, cell):
+                if same_text(use, cell):
                     return op, cell, (use,), other
-        case c_ast.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise):
-            for use, other, keeps in ((otherwise, then, False), (then, otherwise, True)):
-                if _same_text(use, cell) and (found := _comparison(condition, cell, other)) is not None:
-                    operator, kept, compared = found
-                    return (_opposite(operator) if keeps else operator), cell, (use, *kept), c_ast.ExprList([other, compared])
         case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[a, b])) if name in _EXTREMA:
             for use, other in ((a, b), (b, a)):
-                if _same_text(use, cell):
+                if same_text(use, cell):
                     return _EXTREMA[name], cell, (use,), other
     return None
 
@@ -133,47 +184,21 @@ def _sum(cell: c_ast.Node, value: c_ast.Node) -> _Form | None:
     """``cell + a - b …`` or ``a + cell``: the cell as an operand that is added, once."""
     others: list[c_ast.Node] = []
     while isinstance(value, c_ast.BinaryOp) and value.op in _SUMS:
-        if _same_text(value.left, cell):
+        if same_text(value.left, cell):
             return "+", cell, (value.left,), c_ast.ExprList([*others, value.right])
-        if value.op == "+" and _same_text(value.right, cell):
+        if value.op == "+" and same_text(value.right, cell):
             return "+", cell, (value.right,), c_ast.ExprList([*others, value.left])
         others.append(value.right)
         value = value.left
     return None
 
 
-def _conditional(condition: c_ast.Node, then: c_ast.Node) -> _Form | None:
-    """``if (x < cell) cell = x;``"""
-    if isinstance(then, c_ast.Compound) and len(then.block_items or ()) == 1:
-        then = then.block_items[0]
-    match then:
-        case c_ast.Assignment(op="=", lvalue=cell, rvalue=value):
-            found = _comparison(condition, cell, value)
-            return (found[0], cell, found[1], c_ast.ExprList([value, found[2]])) if found is not None else None
-    return None
-
-
-def _comparison(condition: c_ast.Node, cell: c_ast.Node, value: c_ast.Node) -> tuple[str, tuple[c_ast.Node, ...], c_ast.Node] | None:
-    """The extremum that the value is where a comparison of it with the cell holds; the cell's reference there; the value's."""
-    match condition:
-        case c_ast.BinaryOp(op=op, left=left, right=right) if op in (*_LESS, *_GREATER):
-            if _same_text(left, value) and _same_text(right, cell):
-                return ("min" if op in _LESS else "max"), (right,), left
-            if _same_text(left, cell) and _same_text(right, value):
-                return ("max" if op in _LESS else "min"), (left,), right
-    return None
-
-
-def _opposite(operator: str) -> str:
-    return "max" if operator == "min" else "min"
-
-
-def _same_text(a: c_ast.Node, b: c_ast.Node) -> bool:
+def same_text(a: c_ast.Node, b: c_ast.Node) -> bool:
     """Whether two expressions are the same tree."""
     if type(a) is not type(b) or any(getattr(a, name) != getattr(b, name) for name in a.attr_names):
         return False
     first, second = a.children(), b.children()
-    return len(first) == len(second) and all(x[0] == y[0] and _same_text(x[1], y[1]) for x, y in zip(first, second, strict=True))
+    return len(first) == len(second) and all(x[0] == y[0] and same_text(x[1], y[1]) for x, y in zip(first, second, strict=True))
 
 
 # --- cells and types -----------------------------------------------------------------------------------------------------------------------
@@ -207,10 +232,10 @@ def _integers(scop: Scop, statement: Statement, expression: c_ast.Node, ctype: C
             return False
         return not exact or not ctype.signed or other.signed or other.bits < _INT_BITS
 
-    return all(fits(types.get(leaf.name)) if isinstance(leaf, c_ast.ID) else _is_int(leaf) for leaf in _leaves(expression))
+    return all(fits(types.get(leaf.name)) if isinstance(leaf, c_ast.ID) else is_int(leaf) for leaf in _leaves(expression))
 
 
-def _is_int(leaf: c_ast.Node) -> bool:
+def is_int(leaf: c_ast.Node) -> bool:
     """Whether a leaf is a constant of type int."""
     return isinstance(leaf, c_ast.Constant) and leaf.type == "int" and leaf.value.isdigit()
 

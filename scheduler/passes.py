@@ -28,6 +28,7 @@ from scopt.scheduler.bands import (
     with_properties_below,
     zero,
 )
+from scopt.scheduler.contraction.inner import InnerPart, inner_contraction, inner_part
 from scopt.scheduler.contraction.recognize import contraction_of
 from scopt.scheduler.contraction.tiles import band_tile, pure_tiling, register_bands, register_tiling, wanted
 from scopt.scheduler.diamond import tile_shape
@@ -180,12 +181,16 @@ class _Passes:
         private = self.private_for(node, 0) if chosen is not None else self.private_for_wavefront(node) if skew else ()
         levels = 0
         if width >= 2 and self.options.tile:
+            apart = self.inner_tiles(node) if skew and not self.loops else None
+            if apart is not None:
+                node, part = apart
+                return self.with_inner_part(node, part, private)
             defaults = band_sizes(self.scop, self.options.machine, linear_schedule(self.scop, node), [1] * width, simd=False)
             node = tiled(node, sizes_for(self.options.tile_sizes, defaults), scaled=not skew)
             levels = 1
         if skew:
             node = wavefront(node, 2)
-            node = self.with_sunk_points(node)
+            node = self.sunk_points(node.child(0)).parent()
         if levels:
             node = atomic(atomic(node).child(0)).parent()
         node = self.below(node, levels, parallel_above or chosen is not None or skew)
@@ -195,10 +200,30 @@ class _Passes:
             node = self.marked(node, 1, LoopMark(parallel=True, private=private))
         return node
 
-    def with_sunk_points(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        """A tile band whose point band's last member is sunk, where that gains."""
-        points = sunk(self.scop, self.dependences, node.child(0))
-        return node if points is None else with_properties_below(self.scop, self.dependences, points).parent()
+    def inner_tiles(self, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, InnerPart] | None:
+        """The band in wavefronts of tiles of which a part can run in register tiles, and that part; None if there is none."""
+        inner = inner_contraction(self.scop, node, self.options)
+        if inner is None:
+            return None
+        size = band_tile(inner.contraction, self.options)
+        node = wavefront(tiled(node, (size,) * node.band_n_member(), scaled=False), 2)
+        part = inner_part(self.scop, self.dependences, node.child(0), inner, self.options)
+        return (node, part) if part is not None else None
+
+    def with_inner_part(self, node: isl.ScheduleNode, part: InnerPart, private: tuple[str, ...]) -> isl.ScheduleNode:
+        """A tile band with a part of each tile before or after all the rest, in register tiles."""
+        rest = node.get_domain().subtract(part.instances)
+        points = node.child(0).insert_sequence(filters_of([part.instances, rest] if part.first else [rest, part.instances]))
+        tile, other = (0, 1) if part.first else (1, 0)
+        child = points.child(tile).child(0).cut().insert_partial_schedule(joined(part.members)).band_set_permutable(1)
+        points = self.register_tiles(child, part.tiling, True).parent().parent()
+        points = self.below(atomic(self.sunk_points(points.child(other).child(0))), 0, True).parent().parent()
+        return self.marked(atomic(points.parent()), 1, LoopMark(parallel=True, private=private))
+
+    def sunk_points(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """The band over the points of a tile, its last member sunk where that gains."""
+        points = sunk(self.scop, self.dependences, node)
+        return node if points is None else with_properties_below(self.scop, self.dependences, points)
 
     def below(self, node: isl.ScheduleNode, levels: int, parallel_above: bool) -> isl.ScheduleNode:
         """Visit what lies below a band and, if it was tiled, below its point band; returns the band."""

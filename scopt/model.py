@@ -433,11 +433,23 @@ class TileShape:
     interleave: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Extremum:
+    """A comparison of a cell, on its left side, with a value: where it holds the cell keeps what it has (keeps), or takes the value.
+
+    op: ``<``, ``<=``, ``>`` or ``>=``. Not the same as a minimum or maximum, where floating-point values can't be compared or are zeros of two signs.
+    """
+
+    op: str
+    keeps: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Operation:
     """What one instance of a contraction does to its cell.
 
     op: the assignment operator. expression: its right side over the names ``cell``, ``row0`` …, ``column0`` …, ``scalar0`` ….
+    extremum: whether the cell takes the expression's value depends on that comparison of the two; None if it always does.
     rows, columns, scalars: the subexpressions that those names stand for, as they are in the statement: each depends on the row and the reduction
       loop, on the column and the reduction loop, on neither. type: of the cell and of everything else.
     """
@@ -448,6 +460,7 @@ class Operation:
     columns: tuple[c_ast.Node, ...]
     scalars: tuple[c_ast.Node, ...]
     type: CType
+    extremum: Extremum | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

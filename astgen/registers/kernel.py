@@ -3,6 +3,10 @@
 Written with GNU vectors, which gcc and clang have for every target; each accumulator is a variable of its own, since compilers don't keep arrays of
 them in registers. A machine with 32 vector registers makes the tile in one pass or few, 8 rows by 3 vectors at a time; one with 16 makes 4 rows by 3.
 Other compilers get plain loops. Each cell sees the same operations in the same order in all forms.
+
+Integers are computed as unsigned ones: in cells of a tile that don't exist, which the source never computes, sums may wrap around. Extrema compare
+lane by lane: compilers make one or two vector instructions of that, and it is the source's comparison, with its zeros and what can't be compared.
+(gcc 12 makes three of a mask and its bitwise operations, and has no ``?:`` for vectors in C.)
 """
 
 from __future__ import annotations
@@ -18,7 +22,6 @@ from scopt.scheduler.contraction.expression import CELL
 
 # Vector registers of an accumulator block on machines with 32 of them, and with 16: rows, vectors a row.
 LARGE_BLOCK, SMALL_BLOCK = (8, 3), (4, 3)
-_BYTES = {"double": 8, "float": 4}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,8 +51,26 @@ class Kernel:
         return self.operation.type.spelling
 
     @property
+    def bytes(self) -> int:
+        return self.operation.type.bits // 8
+
+    @property
+    def computed(self) -> str:
+        """The type that is computed with: one that holds the same bits, and doesn't overflow."""
+        return f"unsigned {self.type}" if self.is_signed_integer else self.type
+
+    @property
+    def is_signed_integer(self) -> bool:
+        return self.operation.type.integer and self.operation.type.signed
+
+    @property
     def vector(self) -> str:
         return f"{self.name}_v"
+
+    @property
+    def chosen(self) -> str:
+        """The function that makes an extremum of two vectors."""
+        return f"{self.name}_of"
 
     def vector_type(self) -> Iterator[str]:
         """Vectors as long as the target's registers."""
@@ -61,15 +82,36 @@ class Kernel:
         yield "#else"
         yield f"#define {self.name}_bytes 16"
         yield "#endif"
-        yield f"typedef {self.type} {self.vector} __attribute__((vector_size({self.name}_bytes), aligned({_BYTES[self.type]}), may_alias));"
+        yield f"typedef {self.computed} {self.vector} __attribute__((vector_size({self.name}_bytes), aligned({self.bytes}), may_alias));"
+        yield from self.choice()
+        yield "__attribute__((noinline))  // one copy for all calls: it is long to compile"
         yield "#endif"
+
+    def choice(self) -> Iterator[str]:
+        """Of two vectors, the lanes that an extremum takes."""
+        if self.operation.extremum is None:
+            return
+        yield f"static inline __attribute__((always_inline)) {self.vector} {self.chosen}({self.vector} cell, {self.vector} value) {{"
+        yield "#pragma GCC unroll 16"
+        yield f"  for (int k = 0; k < {self.name}_bytes / {self.bytes}; k++)"
+        yield f"    cell[k] = {self.extremum('cell[k]', 'value[k]')};"
+        yield "  return cell;"
+        yield "}"
+
+    def extremum(self, cell: str, value: str) -> str:
+        """What the cell becomes, as the source has it. cell, value: operands of a cast."""
+        extremum = self.operation.extremum
+        assert extremum is not None
+        as_signed = f"({self.type})" if self.is_signed_integer else ""
+        results = (cell, value) if extremum.keeps else (value, cell)
+        return f"{as_signed}{cell} {extremum.op} {as_signed}{value} ? {' : '.join(results)}"
 
     def parameters(self) -> str:
         operation = self.operation
         words = [f"{self.long_type} count"]
         words += [f"const {self.type} *restrict row{k}" for k in range(len(operation.rows))]
         words += [f"const {self.type} *restrict column{k}" for k in range(len(operation.columns))]
-        words += [f"{self.type} scalar{k}" for k in range(len(operation.scalars))]
+        words += [f"{self.computed} scalar{k}" for k in range(len(operation.scalars))]
         return ", ".join((*words, f"{self.type} *restrict cell", f"{self.long_type} length"))
 
     def function(self) -> Iterator[str]:
@@ -90,7 +132,7 @@ class Kernel:
         yield "}"
 
     def blocks(self, rows: int, vectors: int) -> Iterator[str]:
-        lanes = f"({self.name}_bytes / {_BYTES[self.type]})"
+        lanes = f"({self.name}_bytes / {self.bytes})"
         indent = "  "
         if rows < self.rows:
             yield f"{indent}for (int i = 0; i < {self.rows}; i += {rows})"
@@ -109,7 +151,7 @@ class Kernel:
             yield f"{body}  {self.vector} {loads};"
         for r in range(rows):
             values = ", ".join(f"x{r}_{k} = row{k}[k * {self.rows} + {first}{r}]" for k in range(len(self.operation.rows)))
-            yield f"{body}  {self.type} {values};"
+            yield f"{body}  {self.computed} {values};"
             for v in range(vectors):
                 yield f"{body}  {self.update(f'c{r}_{v}', f'x{r}_', f'y{{}}_{v}')}"
         yield f"{body}}}"
@@ -126,21 +168,32 @@ class Kernel:
 
     def update(self, cell: str, row: str | None, column: str | None) -> str:
         """One step for one cell or vector of cells."""
-        names = {CELL: cell}
+        plain = row is None or column is None
+        as_computed = f"({self.computed})" if plain and self.is_signed_integer else ""
+        names = {CELL: f"{as_computed}{cell}"}
         for k in range(len(self.operation.rows)):
-            names[f"row{k}"] = f"{row}{k}" if row is not None else f"row{k}[k * {self.rows} + i]"
+            names[f"row{k}"] = f"{as_computed}row{k}[k * {self.rows} + i]" if row is None else f"{row}{k}"
         for k in range(len(self.operation.columns)):
-            names[f"column{k}"] = column.format(k) if column is not None else f"column{k}[k * {self.columns} + j]"
-        return f"{cell} {self.operation.op} {_Renamed(names).visit(self.operation.expression)};"
+            names[f"column{k}"] = f"{as_computed}column{k}[k * {self.columns} + j]" if column is None else column.format(k)
+        value = _Renamed(names, self.computed if self.operation.type.integer else "").visit(self.operation.expression)
+        if self.operation.extremum is None:
+            return f"{cell} {self.operation.op} {value};"
+        if plain:
+            return f"{{ {self.computed} value = {value}; {cell} = {self.extremum(cell, 'value')}; }}"
+        return f"{cell} = {self.chosen}({cell}, {value});"
 
 
 class _Renamed(PlainGenerator):
-    """Prints an expression with other names."""
+    """Prints an expression with other names. integers: the type that constants are cast to; "" leaves them."""
 
-    def __init__(self, names: dict[str, str]) -> None:
+    def __init__(self, names: dict[str, str], integers: str) -> None:
         super().__init__()
         self.names = names
+        self.integers = integers
 
     def visit_ID(self, n: c_ast.ID) -> str:
         name = str(n.name)
         return self.names.get(name, name)
+
+    def visit_Constant(self, n: c_ast.Constant) -> str:
+        return f"({self.integers}){n.value}" if self.integers else str(n.value)

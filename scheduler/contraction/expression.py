@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
+from scopt.frontend.reductions import Selected, is_int, selected
 from scopt.isl_utils import IN
 from scopt.model import CType, Operation, Scop, Statement
 from scopt.scheduler.linear import subscript_rows
@@ -20,33 +21,39 @@ CELL = "cell"
 _ARITHMETIC = ("+", "-", "*", "/")
 # Of two operands' kinds, the one that their value has.
 _MOST_SPECIFIC = ("row", "column", "reduction", "scalar")
+_ELEMENTS = ("double", "float", "int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
+# An integer constant with fewer digits has the type int everywhere.
+_DIGITS = 10
 _ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=")
 
 
 def split(scop: Scop, statement: Statement, cell: c_ast.ArrayRef, row: int, column: int, reduction: int) -> Operation | None:
-    """The statement ``cell op= expression`` as an operation; None if it has another form, operands of several types, or an operand that
-    depends on row and column.
+    """The statement ``cell op= expression``, or an extremum of the cell and an expression, as an operation; None if it has another form, operands of
+    several types, or an operand that depends on row and column.
 
     row, column, reduction: positions of iterators.
     """
-    body = statement.body
-    if not isinstance(body, c_ast.Assignment) or body.op not in _ASSIGNMENTS or body.lvalue is not cell:
-        return None
     ctype = scop.arrays[next(a.array for a in statement.accesses if a.node is cell)].type
-    if not ctype.floating or ctype.spelling not in ("double", "float") or ctype.volatile or ctype.atomic:
+    if not _is_element(ctype):
         return None
     splitter = _Splitter(scop, statement, cell, ctype, {row: "row", column: "column"}, reduction)
+    chosen = selected(statement.body)
     try:
-        value = splitter.visit(body.rvalue)
-        expression = splitter.operand(value)
+        if chosen is not None:
+            op, expression = "=", splitter.selected(chosen)
+        else:
+            op, expression = splitter.assigned(statement.body)
     except _Other:
-        return None
-    if body.op == "=" and not splitter.reads_cell:
         return None
     if not splitter.found["row"] or not splitter.found["column"]:
         return None
     rows, columns, scalars = (tuple(splitter.found[kind]) for kind in ("row", "column", "scalar"))
-    return Operation(body.op, expression, rows, columns, scalars, ctype)
+    return Operation(op, expression, rows, columns, scalars, ctype, chosen.extremum if chosen is not None else None)
+
+
+def _is_element(ctype: CType) -> bool:
+    """Whether vectors can hold elements of a type that has one name everywhere: floating-point numbers, and integers that aren't promoted."""
+    return ctype.spelling in _ELEMENTS and ctype.bits in (32, 64) and not (ctype.volatile or ctype.atomic)
 
 
 class _Other(Exception):
@@ -72,6 +79,29 @@ class _Splitter:
     found: dict[str, list[c_ast.Node]] = field(default_factory=lambda: {"row": [], "column": [], "scalar": []})
     reads_cell: bool = False
 
+    def assigned(self, body: c_ast.Node) -> tuple[str, c_ast.Node]:
+        """The assignment operator and the expression on its right side. Raises _Other if nothing accumulates."""
+        if not isinstance(body, c_ast.Assignment) or body.op not in _ASSIGNMENTS or body.lvalue is not self.cell:
+            raise _Other
+        if body.op == "/=" and self.type.integer:
+            raise _Other  # of cells that don't exist too, by a zero that stands for what isn't there
+        expression = self.operand(self.visit(body.rvalue))
+        if body.op == "=" and not self.reads_cell:
+            raise _Other
+        return body.op, expression
+
+    def selected(self, chosen: Selected) -> c_ast.Node:
+        """The value that the cell may take, which doesn't depend on the cell."""
+        if chosen.cell is not self.cell:
+            raise _Other
+        for use in chosen.uses:
+            self.own_cell(use)
+        self.reads_cell = False
+        expression = self.operand(self.visit(chosen.value))
+        if self.reads_cell:
+            raise _Other
+        return expression
+
     def visit(self, n: c_ast.Node) -> _Value:
         match n:
             case c_ast.Constant():
@@ -84,7 +114,7 @@ class _Splitter:
                 if value.kind != "tile":
                     return _Value(n, value.kind)
                 return _Value(c_ast.UnaryOp(op, value.node), "tile")
-            case c_ast.BinaryOp(op=op, left=left, right=right) if op in _ARITHMETIC:
+            case c_ast.BinaryOp(op=op, left=left, right=right) if op in self.operators:
                 a, b = self.visit(left), self.visit(right)
                 kinds = {a.kind, b.kind}
                 if kinds <= {"row", "reduction", "scalar"} or kinds <= {"column", "reduction", "scalar"}:
@@ -103,7 +133,14 @@ class _Splitter:
         self.found[kind].append(value.node)
         return c_ast.ID(f"{kind}{len(self.found[kind]) - 1}")
 
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Those that can't trap where a cell doesn't exist, and zeros stand for its operands."""
+        return _ARITHMETIC if self.type.floating else _ARITHMETIC[:-1]
+
     def check_constant(self, n: c_ast.Constant) -> None:
+        if self.type.integer and not (is_int(n) and len(n.value) < _DIGITS):
+            raise _Other
         if n.type not in ("int", self.type.spelling):
             raise _Other
 
@@ -124,8 +161,8 @@ class _Splitter:
 
     def own_cell(self, n: c_ast.Node) -> _Value:
         write = next(a for a in self.statement.accesses if a.node is self.cell and a.is_write)
-        read = next(a for a in self.statement.accesses if a.node is n and a.kind == "read")
-        if read.array != write.array or not read.relation.is_equal(write.relation):
+        read = next((a for a in self.statement.accesses if a.node is n and a.kind == "read"), None)
+        if read is None or read.array != write.array or not read.relation.is_equal(write.relation):
             raise _Other
         self.reads_cell = True
         return _Value(c_ast.ID(CELL), "tile")

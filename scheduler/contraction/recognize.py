@@ -14,7 +14,7 @@ import islpy as isl
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
-from scopt.isl_utils import equalities, sets_of, union_of_maps, union_of_sets
+from scopt.isl_utils import compact, equalities, sets_of, union_of_maps, union_of_sets
 from scopt.model import Access, Contraction, Scop, Statement
 from scopt.scheduler.bands import Ordered, active
 from scopt.scheduler.contraction.expression import split
@@ -55,11 +55,16 @@ def _contraction(scop: Scop, statement: Statement, members: Sequence[Vector]) ->
     moved = [_unit(row) for row in members]
     if None in moved or len(set(moved)) != len(moved):
         return None
+    return contraction_by(scop, statement, [k for k in moved if k is not None])
+
+
+def contraction_by(scop: Scop, statement: Statement, moved: Sequence[int]) -> Contraction | None:
+    """A statement as a contraction in a band whose members are these iterators, up to constants; None if it is none."""
     update = _updated_cell(statement)
     if update is None:
         return None
     cell, rows = update
-    roles = _roles([k for k in moved if k is not None], rows)
+    roles = _roles(moved, rows)
     if roles is None:
         return None
     row, column, reduction = roles
@@ -84,10 +89,12 @@ def _unit(row: Vector) -> int | None:
 
 
 def _updated_cell(statement: Statement) -> tuple[c_ast.ArrayRef, tuple[Vector, ...]] | None:
-    """The reference that the statement writes, and its subscripts; None if it writes several."""
+    """The reference that the statement writes, or that it writes if a comparison holds, and its subscripts; None if it writes several."""
     writes: list[Access] = [a for a in statement.accesses if a.is_write]
-    if len(writes) != 1 or writes[0].kind != "write" or not isinstance(writes[0].node, c_ast.ArrayRef):
+    if len(writes) != 1 or not isinstance(writes[0].node, c_ast.ArrayRef):
         return None
+    if writes[0].kind != "write" and isinstance(statement.body, c_ast.Assignment):
+        return None  # somewhere in an array
     rows = subscript_rows(writes[0].relation)
     return (writes[0].node, rows) if rows is not None else None
 
@@ -107,18 +114,22 @@ def _roles(iterators: Sequence[int], cell: Sequence[Vector]) -> tuple[int, int, 
 
 
 def pure_part(
-    scop: Scop, dependences: Ordered, node: isl.ScheduleNode, contraction: Contraction, shape: isl.MultiUnionPwAff, *, first: bool
+    scop: Scop, dependences: Ordered, node: isl.ScheduleNode, contraction: Contraction, shape: isl.MultiUnionPwAff, *, first: bool,
+    among: isl.UnionSet | None = None,
 ) -> isl.UnionSet:
     """The contraction's instances whose operands may all be read before any of them is run, and that may all be run before (first) or after
     everything else, for those that agree in everything outside a node; in whole tiles of a shape.
 
     None of their operands is a cell that another one of them updates before; nothing else has to come before (first) or after them.
+    among: which of them may be taken; None: any.
     """
     domain = node.get_domain()
     statements = [scop.statement(name) for name in contraction.statements]
-    pure = union_of_sets(statement.domain for statement in statements).intersect(domain)
-    must, chains, flows = (active(pairs, node) for pairs in (dependences.must, _chains(scop, statements), _operand_flows(scop, statements)))
+    pure = union_of_sets(statement.domain for statement in statements).intersect(among if among is not None else domain)
+    pairs, updates = _orders(scop, dependences, statements)
+    must, chains, flows = (active(some, node) for some in (pairs, updates, _operand_flows(scop, statements)))
     tiles = isl.UnionMap.from_multi_union_pw_aff(shape).intersect_domain(pure)
+    everywhere = tiles.range()
     if first:
         must, chains = must.reverse(), chains.reverse()
     for _ in range(MAX_ROUNDS):
@@ -129,15 +140,55 @@ def pure_part(
             return _regular(pure.coalesce())
         # the updates of a cell keep their order; and tiles stay whole, for simple loops
         others = others.union(chains.intersect_range(others).domain().intersect(pure))
-        pure = pure.subtract(others.apply(tiles).apply(tiles.reverse())).coalesce()
+        pure = pure.subtract(_simpler(others.apply(tiles), everywhere).apply(tiles.reverse())).coalesce()
     return isl.UnionSet("{ }")
+
+
+def _simpler(tiles: isl.UnionSet, among: isl.UnionSet) -> isl.UnionSet:
+    """A superset of some tiles without the quotients that tell where in a tile something is: none are needed to say it of a whole one. And without
+    the constraints that only leave out what is at a border of all tiles."""
+    every = isl.Set.from_union_set(among)
+    pieces = (isl.Set.from_basic_set(piece).remove_divs() for part in sets_of(tiles.coalesce()) for piece in part.get_basic_sets())
+    return union_of_sets(_up_to_borders(piece, every) for part in pieces for piece in part.get_basic_sets())
+
+
+def _up_to_borders(piece: isl.BasicSet, among: isl.Set) -> isl.Set:
+    """A piece without those of its bounds that leave out only what lies in a plane."""
+    part, kept = isl.Set.from_basic_set(piece), list(piece.get_constraints())
+    usual = max((equalities(one.detect_equalities()) for one in part.intersect(among).get_basic_sets()), default=0)
+    for constraint in [one for one in kept if not one.is_equality()]:
+        others = [one for one in kept if one is not constraint]
+        larger = isl.BasicSet.universe(piece.get_space())
+        for other in others:
+            larger = larger.add_constraint(other)
+        added = isl.Set.from_basic_set(larger).intersect(among).subtract(part).coalesce()
+        if all(equalities(one.detect_equalities()) > usual for one in added.get_basic_sets()):
+            part, kept = isl.Set.from_basic_set(larger), others
+    return part
+
+
+def inside(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, contraction: Contraction, instances: isl.UnionSet) -> isl.UnionMap:
+    """The pairs of some of the contraction's instances that a node has to keep in order."""
+    pairs, chains = _orders(scop, dependences, [scop.statement(name) for name in contraction.statements])
+    return active(pairs.union(chains), node).intersect_domain(instances).intersect_range(instances)
+
+
+def _orders(scop: Scop, dependences: Ordered, statements: Sequence[Statement]) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """The pairs that have to keep their order, and those of updates of one cell that do: none if their order doesn't matter."""
+    relaxed = dependences.relaxed
+    if relaxed is None:
+        return dependences.must, _chains(scop, statements)
+    names = {statement.name for statement in statements}
+    cells = {a.array for statement in statements for a in statement.accesses if a.is_write}
+    free = any({clause.array} == cells and names <= updating for clause, updating in dependences.updating.items())
+    return relaxed.must, isl.UnionMap("{ }") if free else _chains(scop, statements)
 
 
 def _regular(instances: isl.UnionSet) -> isl.UnionSet:
     """Of each statement the most general piece: single instances at borders, on which nothing happens to depend, aren't worth cases."""
 
     def general(part: isl.Set) -> isl.Set:
-        found = part.get_basic_sets()
+        found = compact(part).get_basic_sets()
         least = min(map(equalities, found))
         kept = [piece for piece in found if equalities(piece) == least]
         result = isl.Set.from_basic_set(kept[0])

@@ -29,8 +29,8 @@ FACTORIZATION = """for (k = 0; k < n; k++) for (i = k + 1; i < n; i++) { C[i][k]
  for (j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }"""
 
 
-def lowered(body: str) -> tuple[Scop, Lowered, LoopNest]:
-    scop = scop_of(body, MATRICES)
+def lowered(body: str, parameters: str = MATRICES) -> tuple[Scop, Lowered, LoopNest]:
+    scop = scop_of(body, parameters)
     deps = dependences(scop)
     marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options()).tree, Options())
     assert marked.tilings
@@ -115,6 +115,17 @@ def test_the_kernel_has_a_form_for_every_compiler() -> None:
     # 8 rows of 3 vectors each, and 4 of them where there are fewer registers
     assert text.count(" += x7_0 * y0_2;") == 1
     assert text.count(" += x3_0 * y0_2;") == 2
+
+
+def test_extrema_of_integers_compare_as_signed_and_add_as_unsigned() -> None:
+    """Sums of cells that don't exist may wrap around."""
+    body = "C[i][j] = C[i][j] >= A[i][k] + B[k][j] ? C[i][j] : A[i][k] + B[k][j];"
+    _, result, _ = lowered(f"for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) {body}", MATRICES.replace("double", "int"))
+    (kernel,) = result.kernels
+    assert "typedef unsigned int" in kernel.text
+    assert f"c7_2 = {kernel.name}_of(c7_2, x7_0 + y0_2);" in kernel.text
+    assert "cell[k] = (int)cell[k] >= (int)value[k] ? cell[k] : value[k];" in kernel.text
+    assert "unsigned int value = (unsigned int)row0[k * 8 + i] + (unsigned int)column0[k * 48 + j];" in kernel.text
 
 
 def test_unions_of_pieces_become_conjunctions() -> None:

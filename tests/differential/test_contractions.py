@@ -33,7 +33,7 @@ $body
 
 static void fill(int cells, $type *a, int seed) {
   for (int c = 0; c < cells; c++)
-    a[c] = (($type)((c * 37 + seed * 11) % 101) - 50) / 64 + (c % 7 == seed ? 1 : 0);
+    a[c] = (($type)((c * 37 + seed * 11) % 101) - 50) / $scale + (c % 7 == seed ? 1 : 0);
 }
 
 int main(int argc, char **argv) {
@@ -62,6 +62,13 @@ UPDATES = (
     "C[{i}][{j}] += {row} * {column} + A[j][k] * B[i][k];",
     "C[{i}][{j}] += alpha * {row} * {column};",
 )  # fmt: skip
+EXTREMA = (
+    "C[{i}][{j}] = C[{i}][{j}] {op} {value} ? C[{i}][{j}] : {value};", "C[{i}][{j}] = {value} {op} C[{i}][{j}] ? C[{i}][{j}] : {value};",
+    "C[{i}][{j}] = C[{i}][{j}] {op} {value} ? {value} : C[{i}][{j}];", "if ({value} {op} C[{i}][{j}]) C[{i}][{j}] = {value};",
+)  # fmt: skip
+COMPARISONS = ("<", "<=", ">", ">=")
+TYPES = ("double", "double", "float", "unsigned int", "unsigned long")
+SIGNED = ("int", "long")  # for extrema: products would overflow
 I_RANGES = ("i = 0; i < n", "i = 2; i < m", "i = 1; i <= p")
 J_RANGES = ("j = 0; j < n", "j = 0; j <= i", "j = i; j < n", "j = 3; j < m", "j = i + 1; j < n")
 K_RANGES = ("k = 0; k < n", "k = 0; k < i", "k = i + 1; k < n", "k = p; k < n", "k = 0; k < 40", "k = i; k < m")
@@ -89,17 +96,23 @@ class Source:
 
     @property
     def text(self) -> str:
-        return PROGRAM.substitute(type=self.type, body=Template(self.body).substitute(type=self.type))
+        scale = "64" if self.type in ("double", "float") else "1"
+        return PROGRAM.substitute(type=self.type, scale=scale, body=Template(self.body).substitute(type=self.type))
 
 
 @st.composite
 def sources(draw: st.DrawFn) -> Source:
     """One nest, or one that updates its operands."""
-    kind = draw(st.sampled_from(("double", "double", "float")))
-    if draw(st.integers(0, 4)) == 0:
+    kind = draw(st.sampled_from((*TYPES, *SIGNED)))
+    if kind not in SIGNED and draw(st.integers(0, 4)) == 0:
         return Source(draw(st.sampled_from(IN_PLACE)), kind)
     i, j = draw(st.sampled_from((("i", "j"), ("i + 1", "j"), ("i", "j + 3"))))
-    update = draw(st.sampled_from(UPDATES)).format(i=i, j=j, row=draw(st.sampled_from(ROWS)), column=draw(st.sampled_from(COLUMNS)))
+    row, column = draw(st.sampled_from(ROWS)), draw(st.sampled_from(COLUMNS))
+    if kind in SIGNED or draw(st.integers(0, 2)) == 0:
+        value = f"{row} {draw(st.sampled_from('+-'))} {column}"
+        update = draw(st.sampled_from(EXTREMA)).format(i=i, j=j, op=draw(st.sampled_from(COMPARISONS)), value=value)
+    else:
+        update = draw(st.sampled_from(UPDATES)).format(i=i, j=j, row=row, column=column)
     ranges = {name: draw(st.sampled_from(among)) for name, among in (("i", I_RANGES), ("j", J_RANGES), ("k", K_RANGES))}
     orders = [order for order in itertools.permutations("ijk") if _bounds_are_known(order, ranges)]
     order = draw(st.sampled_from(orders))
@@ -133,6 +146,63 @@ def test_contractions_compute_the_same(source: Source, cc: str, tmp_path: Path) 
     result = pipeline.optimize(source.text.encode(), Options(budget=60.0), file="program.c")
     assert [remark.text() for remark in result.remarks if remark.kind == "missed"] == []
     assert outputs(result.text.decode(), cc, tmp_path) == outputs(source.text, cc, tmp_path)
+
+
+# A cell is an extremum over all ways to cut what lies between its row and its column in two.
+FOLDS = (
+    "for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++) { C[i][j] = C[i][j] >= C[i][j - 1] ? C[i][j] : C[i][j - 1];"
+    " for (int k = i + 1; k < j; k++) C[i][j] = C[i][j] >= C[i][k] + C[k + 1][j] ? C[i][j] : C[i][k] + C[k + 1][j]; }",
+    "for (int i = 1; i < n; i++) for (int j = i - 1; j >= 0; j--) { if (B[i][j] < C[i][j]) C[i][j] = B[i][j];"
+    " for (int k = j + 1; k < i; k++) if (C[i][k] + C[k - 1][j] < C[i][j]) C[i][j] = C[i][k] + C[k - 1][j]; }",
+    "for (int i = n - 1; i >= 0; i--) for (int j = 0; j < n; j++) { C[i][j + 1] = C[i][j + 1] > C[i][j] ? C[i][j + 1] : C[i][j];"
+    " for (int k = 0; k < 40; k++) C[i][j + 1] = A[i][k] + C[k + 2][j] > C[i][j + 1] ? A[i][k] + C[k + 2][j] : C[i][j + 1]; }",
+    "for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++) { C[i][j] += C[i][j - 1] - C[i + 1][j];"
+    " for (int k = i + 1; k < j; k++) C[i][j] += C[i][k] * C[k][j]; }",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "type"), [(0, "int"), (0, "double"), (1, "long"), (2, "int"), (2, "float"), (3, "unsigned int")])
+def test_contractions_below_a_band(number: int, type: str, cc: str, tmp_path: Path) -> None:
+    source = Source(FOLDS[number], type).text
+    result = pipeline.optimize(source.encode(), Options(budget=60.0), file="program.c").text.decode()
+    if number in (0, 1, 3) and type not in ("float", "double"):
+        assert "vector_size" in result
+    assert outputs(result, cc, tmp_path) == outputs(source, cc, tmp_path)
+
+
+SPECIAL = Template("""\
+#include <stdio.h>
+#include <string.h>
+
+void kernel(int n, $type A[n][n], $type B[n][n], $type C[n][n]) {
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) $update
+#pragma endscop
+}
+
+int main(void) {
+  enum { N = 51 };
+  static $type a[3][N][N];
+  const $type values[] = {0, -0.0, 1, -1, __builtin_nan(""), -0.0, 0, -1};
+  for (int m = 0; m < 3; m++)
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++) a[m][i][j] = values[(i * 5 + j * 3 + i * j + m) % (m == 2 || i % 3 != j % 3 ? 8 : 2)];
+  kernel(N, a[0], a[1], a[2]);
+  unsigned char bytes[sizeof a[2]];
+  memcpy(bytes, a[2], sizeof bytes);
+  for (unsigned b = 0; b < sizeof bytes; b++) printf("%02x", bytes[b]);
+}
+""")
+
+
+@pytest.mark.parametrize("op", COMPARISONS)
+@pytest.mark.parametrize("form", EXTREMA)
+def test_extrema_take_zeros_and_nans_as_the_source_does(form: str, op: str, cc: str, tmp_path: Path) -> None:
+    kind = "float" if op in ("<", ">=") else "double"
+    source = SPECIAL.substitute(type=kind, update=form.format(i="i", j="j", op=op, value="A[i][k] + B[k][j]"))
+    result = pipeline.optimize(source.encode(), Options(), file="program.c").text.decode()
+    assert "vector_size" in result
+    assert outputs(result, cc, tmp_path) == outputs(source, cc, tmp_path)
 
 
 @pytest.mark.parametrize("body", IN_PLACE)

@@ -8,7 +8,7 @@ from pycparser.c_generator import CGenerator
 
 from scopt.frontend.dependences import dependences
 from scopt.isl_utils import walk
-from scopt.model import Contraction, Scop
+from scopt.model import Contraction, Extremum, Scop
 from scopt.options import Options
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.bands import ordered, with_properties
@@ -17,7 +17,10 @@ from scopt.scheduler.contraction.tiles import register_tiling
 from scopt.scheduler.expansion import expand
 from tests.sources import scop_of
 
-MATRICES = "int n, int m, double A[99][99], double B[99][99], double C[99][99], double a, float F[99][99], int K[99][99], int L[99][99]"
+MATRICES = (
+    "int n, int m, double A[99][99], double B[99][99], double C[99][99], double a, float F[99][99],"
+    " int K[99][99], int L[99][99], short H[99][99]"
+)
 LOOPS = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++)"
 
 
@@ -44,6 +47,7 @@ def found(statement: str) -> Contraction | None:
         ("C[i][j] = C[i][j] + A[i][k] * B[k][j] * a;", "= (cell + ((row0 * column0) * scalar0))", ["A[i][k]"], ["B[k][j]"], ["a"]),
         ("C[i][j] += A[i][k] * B[j][k] + B[i][k] * A[j][k];", "+= (row0 * column0) + (row1 * column1)", ["A[i][k]", "B[i][k]"],
          ["B[j][k]", "A[j][k]"], []),
+        ("K[i][j] += L[i][k] * L[k][j] * 2;", "+= row0 * column0 * 2", ["L[i][k]"], ["L[k][j]"], []),
         ("C[i][j] *= (A[i][k] - A[k][i]) / B[k][j];", "*= row0 / column0", ["(A[i][k] - A[k][i])"], ["B[k][j]"], []),
     ],
 )  # fmt: skip
@@ -64,7 +68,13 @@ def test_operands_are_split_by_what_they_depend_on(statement: str, update: str, 
         "C[i][j] += A[i][j] * B[k][j];",  # an operand of row and column
         "C[i][j] += A[i][k];",  # no column
         "C[i][j] += F[i][k] * B[k][j];",  # two types
-        "K[i][j] += L[i][k] * L[k][j];",  # integers
+        "K[i][j] /= L[i][k] * L[k][j];",  # may trap where a cell doesn't exist
+        "K[i][j] += L[i][k] * (L[k][j] / L[k][0]);",
+        "K[i][j] += L[i][k] * L[k][j] * 3000000000;",  # long
+        "H[i][j] += H[i + n][k] * H[k + n][j];",  # computed as int
+        "C[i][j] = C[i][j] < A[i][k] + B[k][j] ? C[i][j] : A[i][k] - B[k][j];",  # compared with something else
+        "C[i][j] = A[i][k] < B[k][j] ? A[i][k] : C[i][j];",
+        "C[i][j] = C[i][j] < C[i][j] + A[i][k] * B[k][j] ? C[i][j] : C[i][j] + A[i][k] * B[k][j];",  # the value uses the cell
         "C[i][j] += A[i][k] * k * B[k][j];",  # an iterator's value
         "C[i + j][j] += A[i][k] * B[k][j];",  # the column moves two subscripts
         "C[j][i] += A[k][i] * (A[k][j] > 0 ? 1.0 : 2.0);",  # not arithmetic
@@ -72,6 +82,23 @@ def test_operands_are_split_by_what_they_depend_on(statement: str, update: str, 
 )
 def test_other_statements_are_not_contractions(statement: str) -> None:
     assert found(statement) is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "op", "keeps"),
+    [
+        ("C[i][j] = C[i][j] < A[i][k] + B[k][j] ? C[i][j] : A[i][k] + B[k][j];", "<", True),
+        ("C[i][j] = A[i][k] + B[k][j] <= C[i][j] ? A[i][k] + B[k][j] : C[i][j];", ">=", False),
+        ("K[i][j] = K[i][j] >= L[i][k] + L[k + 1][j] ? K[i][j] : L[i][k] + L[k + 1][j];", ">=", True),
+        ("if (K[i][j] < L[i][k] + L[k][j]) { K[i][j] = L[i][k] + L[k][j]; }", "<", False),
+    ],
+)
+def test_extrema_keep_their_comparison(statement: str, op: str, keeps: bool) -> None:
+    contraction = found(statement)
+    assert contraction is not None
+    assert contraction.operation.extremum == Extremum(op, keeps)
+    assert CGenerator().visit(contraction.operation.expression) == "row0 + column0"
+    assert len(contraction.operation.rows) == len(contraction.operation.columns) == 1
 
 
 def test_statements_that_do_the_same_are_one_contraction() -> None:
