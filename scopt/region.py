@@ -249,7 +249,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
                 check_choices(scop, lowered, nest_to_schedule(scop, nest))
     with clock("print"):
         nest = with_kernel_calls(lowered, nest)
-        if lowered.made or marked.sweeps:
+        if lowered.made or marked.sweeps or marked.packed:
             nest = with_constant_lengths(nest, *_copies(lowered))
         printed = hold_cells(lowered.scop, nest)
         emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
