@@ -31,7 +31,7 @@ class Swept:
 
     expansions: by name of a statement that uses buffers, the original's instances: ``{ S[…] -> S_rows[…] }``. made: these and all other new
       statements. order: pairs of them that have to run in this order; between: the same for pairs of which one may be an original statement that is
-      still there. pointers: by the statement that sets it, what each thread must have of its own. allocations, definitions: what the statements use.
+      still there. packed: names of statements that use panels. pointers: by the statement that sets it, what each thread must have of its own. allocations, definitions: what the statements use.
     """
 
     scop: Scop
@@ -40,6 +40,7 @@ class Swept:
     made: frozenset[str] = frozenset()
     order: tuple[isl.Map, ...] = ()
     between: tuple[isl.Map, ...] = ()
+    packed: frozenset[str] = frozenset()
     pointers: Mapping[str, str] = field(default_factory=dict)
     allocations: tuple[Allocation, ...] = ()
     definitions: tuple[str, ...] = ()
@@ -54,6 +55,7 @@ def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Swe
     tree = rebuilt.tree(schedule.tree.get_root().child(0))
     swept = {name for one in (*schedule.sweeps.values(), *schedule.packed.values()) for name in one.statements}
     made = tuple(one for strip in rebuilt.strips for one in strip.statements)
+    tiles = [strip for strip in rebuilt.strips if isinstance(strip, PanelTile)]
     statements = (*(one for one in scop.statements if one.name not in swept), *made)
     arrays = {**scop.arrays, **names.arrays}
     return Swept(
@@ -62,8 +64,9 @@ def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Swe
         {name: relation for strip in rebuilt.strips for name, relation in strip.expansions.items()},
         frozenset(one.name for one in made),
         tuple(pairs for strip in rebuilt.strips for pairs in strip.order()),
-        tuple(pairs for strip in rebuilt.strips if isinstance(strip, PanelTile) for pairs in strip.between()),
-        {name: pointer for strip in rebuilt.strips if isinstance(strip, PanelTile) for name, pointer in strip.pointers.items()},
+        tuple(pairs for tile in tiles for pairs in tile.between()),
+        frozenset(name for tile in tiles for name in tile.expansions),
+        {name: pointer for tile in tiles for name, pointer in tile.pointers.items()},
         names.allocations(),
         names.definitions(),
     )

@@ -20,8 +20,9 @@ from scopt.astgen.registers.syntax import assignment, call
 from scopt.astgen.sweeps.cells import Copied
 from scopt.astgen.sweeps.statements import Names, minus, plus, statement_of, subscripts_of
 from scopt.diagnostics import InternalError
-from scopt.isl_utils import IN, OUT, SET, joined, maps_of, sets_of
+from scopt.isl_utils import IN, OUT, SET, compact, joined, maps_of, sets_of
 from scopt.model import Access, CType, Dependences, LoopMark, PackedTile, Panel, Scop, Statement
+from scopt.scheduler.linear import affine_row
 from scopt.scheduler.pieces import coordinate, marked
 from scopt.scheduler.rewriting import put
 
@@ -150,7 +151,9 @@ class PanelTile(Copied):
     def choice(self, pointer: str, memory: str) -> isl.Schedule:
         """``pointer = memory[thread]``"""
         name = self.names.statement(f"{pointer}_choice")
-        domain = sets_of(self.prefix.range())[0].coalesce().set_tuple_name(name)
+        # where nothing runs, it does no harm: a convex set makes no conditions
+        places = isl.Set.from_basic_set(sets_of(self.prefix.range())[0].coalesce().simple_hull())
+        domain = places.intersect_params(self.scop.context).set_tuple_name(name)
         thread = call(self.names.thread, [c_ast.ID(self.names.threads)])
         body = assignment(c_ast.ID(pointer), c_ast.ArrayRef(c_ast.ID(memory), thread))
         self.statements.append(statement_of(self.scop, name, domain, [f"${k}" for k in range(self.depth)], body))
@@ -168,7 +171,7 @@ class PanelTile(Copied):
         if cells is None or cells.is_empty():
             return
         name = self.names.statement(f"{panel.array}_{'in' if inwards else 'out'}")
-        domain = cells.coalesce().set_tuple_name(name)
+        domain = _convex(cells).set_tuple_name(name)
         self.statements.append(self.copied(name, domain, panel, inwards=inwards))
         (self.first if inwards else self.last).append(name)
         self.copies_of[panel.array, inwards] = name
@@ -181,13 +184,26 @@ class PanelTile(Copied):
     def copied(self, name: str, domain: isl.Set, panel: Panel, *, inwards: bool) -> Statement:
         """One cell to its panel, or back."""
         array = self.scop.arrays[panel.array]
-        cells = [self.names.new(f"cell{k}") for k in range(array.rank)]
+        cells = self.iterators(panel)
         there: c_ast.Node = c_ast.ID(array.spelling)
         for cell in cells:
             there = c_ast.ArrayRef(there, c_ast.ID(cell))
         here = self.reference(panel, [c_ast.ID(cell) for cell in cells])
         iterators = [*(f"${k}" for k in range(self.depth)), _name(panel.origin), *cells]
         return statement_of(self.scop, name, domain, iterators, assignment(here, there) if inwards else assignment(there, here))
+
+    def iterators(self, panel: Panel) -> Sequence[str]:
+        """Names for an array's subscripts: the iterators that stand there in the deepest statement."""
+        parameters = [p.name for p in self.scop.parameters]
+        uses = sorted(self.accesses(panel.array), key=lambda use: -len(use[0].iterators))
+        for statement, access in uses:
+            function = access.relation.as_pw_multi_aff()
+            rows = [affine_row(function.get_pw_aff(k), parameters) for k in range(function.dim(OUT))]
+            moving = [[n for n, factor in zip(statement.iterators, row, strict=False) if factor] for row in rows if row is not None]
+            names = [some[0] for some in moving if len(some) == 1]
+            if len(set(names)) == len(rows):
+                return names
+        return [self.names.new(f"cell{k}") for k in range(len(panel.extents))]
 
     # --- other tiles ------------------------------------------------------------------------------------------------------------------------
 
@@ -221,6 +237,12 @@ class PanelTile(Copied):
             return statement, self.scop.statement(statement).domain.identity()
         name = self.copies_of.get((array, inwards))
         return (name, own) if name is not None else None
+
+
+def _convex(cells: isl.Set) -> isl.Set:
+    """The same cells, in one piece if they are its integer points."""
+    hull = isl.Set.from_basic_set(cells.simple_hull())
+    return hull if hull.is_subset(cells) else compact(cells)
 
 
 def _name(origin: int) -> str:
