@@ -1,4 +1,4 @@
-"""Which arrays a tile keeps in panels: narrow blocks of columns, copied to contiguous memory where the tile runs through all their rows again and again.
+"""Which arrays a tile keeps in panels: narrow blocks of columns, copied to contiguous memory where a tile runs through their rows again and again.
 
 A tile of so many columns and all rows of an array has each row on a page of its own. Once these pages are more than the TLB has entries, each
 run through the rows misses it for every row; and rows at a regular distance compete for the same sets of the caches, the more so the rounder the
@@ -99,13 +99,15 @@ def _trips(groups: Sequence[ReferenceGroup], member: int) -> int:
 
 
 def _pages(groups: Sequence[ReferenceGroup], sizes: Sequence[int], points: int, tiled: int, machine: Machine) -> int:
-    """The pages that a tile touches of an array each time that it runs through the rows; 0 if that isn't often, or if the rows are few or short.
+    """The pages that a tile touches of an array each time that it runs through the rows; 0 if that isn't often, if the rows are few or short,
+    or if other tiles have other rows: then panels would lack some here and there, and copying them takes too many cases.
 
     sizes: of the tile's members, of which there are so many tiled ones, and of the loops inside. points: the outermost loops inside of a tile.
     """
     often = [group for group in groups if _runs(group, sizes[:points]) >= LEAST_RUNS]
     wide = 2 * max(sizes[:tiled])
-    if not any(_is_long(group, tiled) and (group.extents[-1] or MANY_ROWS) > wide for group in often):
+    moved = any(any(row[:tiled]) for group in groups for row in group.moves[:-1])
+    if moved or not any(_is_long(group, tiled) and (group.extents[-1] or MANY_ROWS) > wide for group in often):
         return 0
     return max(_pages_of(group, group.segments(sizes), machine.page_bytes) for group in often)
 

@@ -199,7 +199,7 @@ class _Passes:
         if levels:
             node = atomic(atomic(node).child(0)).parent()
         node = self.below(node, levels, parallel_above or chosen is not None or skew)
-        if tiles is not None and not parallel_above and not reductions:
+        if tiles is not None and not reductions and not (parallel_above and self.options.parallel):
             node = self.packed(node, tiles)
         if chosen is not None:
             node = self.marked(node, 0, LoopMark(parallel=True, private=private, reductions=reductions))

@@ -1,4 +1,4 @@
-"""What shows that strips of rows and packed tiles are right: conditions on the dependences, and generated loops in terms of the original statements."""
+"""What shows that strips of rows and packed tiles are right: conditions on the dependences, and loops in terms of the original statements."""
 
 from __future__ import annotations
 

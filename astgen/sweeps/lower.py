@@ -1,4 +1,4 @@
-"""Strips of rows as loops over statements that use buffers, with copies before and after.
+"""Strips of rows as loops over statements that use buffers, with copies before and after; tiles with panels likewise (`scopt.astgen.sweeps.panels`).
 
 A strip of a `Sweep` runs in this order: the thread's own buffers are chosen; cells that the strip reads before it has written them are copied in;
 the statements; cells whose values are used outside the strip, or are left at the end of the region, are copied out. No dependence leads from one
@@ -17,7 +17,7 @@ from scopt.astgen.sweeps.cells import Copied
 from scopt.astgen.sweeps.panels import PanelTile
 from scopt.astgen.sweeps.statements import Names, Storage, copied, renamed, thread_choice
 from scopt.isl_utils import IN, OUT, SET, joined, maps_of, sets_of, union_of_maps
-from scopt.model import Access, Dependences, LoopMark, MarkedSchedule, PackedTile, RowBuffer, Scop, Statement, Sweep
+from scopt.model import Access, Dependences, LoopMark, MarkedSchedule, PackedTile, RowBuffer, Scop, Sweep
 from scopt.scheduler.pieces import coordinate, in_band, in_sequence, marked
 
 _TYPE = isl.schedule_node_type
@@ -27,11 +27,12 @@ COPIED_AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Swept:
-    """A schedule without sweeps, over a SCoP with their statements.
+    """A schedule without sweeps and packed tiles, over a SCoP with their statements.
 
     expansions: by name of a statement that uses buffers, the original's instances: ``{ S[…] -> S_rows[…] }``. made: these and all other new
       statements. order: pairs of them that have to run in this order; between: the same for pairs of which one may be an original statement that is
-      still there. packed: names of statements that use panels. pointers: by the statement that sets it, what each thread must have of its own. allocations, definitions: what the statements use.
+      still there. packed: names of statements that use panels. pointers: by the statement that sets it, what each thread must have of its own.
+      allocations, definitions: what the statements use.
     """
 
     scop: Scop
@@ -53,7 +54,8 @@ def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Swe
     names = Names(scop)
     rebuilt = _Rebuild(scop, deps, schedule, names, dict(schedule.marks))
     tree = rebuilt.tree(schedule.tree.get_root().child(0))
-    swept = {name for one in (*schedule.sweeps.values(), *schedule.packed.values()) for name in one.statements}
+    swept = {name for sweep in schedule.sweeps.values() for name in sweep.statements}
+    swept |= {name for tile in schedule.packed.values() for name in tile.statements}
     made = tuple(one for strip in rebuilt.strips for one in strip.statements)
     tiles = [strip for strip in rebuilt.strips if isinstance(strip, PanelTile)]
     statements = (*(one for one in scop.statements if one.name not in swept), *made)
@@ -136,9 +138,10 @@ class _Rebuild:
         return self.around(node, _Strip.of(self.scop, self.deps, sweep, node, self.names, parallel=parallel))
 
     def packed(self, node: isl.ScheduleNode, tile: PackedTile) -> isl.Schedule:
-        above = node
-        while not (parallel := above.get_type() == _TYPE.mark and self.schedule.marks[above.mark_get_id().get_name()].parallel) and above.has_parent():
+        above, parallel = node, False
+        while above.has_parent() and not parallel:
             above = above.parent()
+            parallel = above.get_type() == _TYPE.mark and self.schedule.marks[above.mark_get_id().get_name()].parallel
         return self.around(node, PanelTile.of(self.scop, self.deps, tile, node, self.names, self.marks, parallel=parallel))
 
     def around(self, node: isl.ScheduleNode, strip: _Strip | PanelTile) -> isl.Schedule:

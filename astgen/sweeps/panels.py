@@ -195,15 +195,13 @@ class PanelTile(Copied):
     def iterators(self, panel: Panel) -> Sequence[str]:
         """Names for an array's subscripts: the iterators that stand there in the deepest statement."""
         parameters = [p.name for p in self.scop.parameters]
-        uses = sorted(self.accesses(panel.array), key=lambda use: -len(use[0].iterators))
-        for statement, access in uses:
-            function = access.relation.as_pw_multi_aff()
-            rows = [affine_row(function.get_pw_aff(k), parameters) for k in range(function.dim(OUT))]
-            moving = [[n for n, factor in zip(statement.iterators, row, strict=False) if factor] for row in rows if row is not None]
-            names = [some[0] for some in moving if len(some) == 1]
-            if len(set(names)) == len(rows):
-                return names
-        return [self.names.new(f"cell{k}") for k in range(len(panel.extents))]
+        statement, access = max(self.accesses(panel.array), key=lambda use: len(use[0].iterators))
+        function, names = access.relation.as_pw_multi_aff(), list[str]()
+        for k in range(function.dim(OUT)):
+            row = affine_row(function.get_pw_aff(k), parameters)
+            moving = [name for name, factor in zip(statement.iterators, row or (), strict=False) if factor]
+            names.append(moving[0] if len(moving) == 1 and moving[0] not in names else self.names.new(f"cell{k}"))
+        return names
 
     # --- other tiles ------------------------------------------------------------------------------------------------------------------------
 
