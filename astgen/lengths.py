@@ -17,13 +17,16 @@ from scopt.model import Block, Call, Condition, Const, Expr, For, Hold, If, Loop
 LONGEST = 48
 
 
-def with_constant_lengths(nest: LoopNest, rare: Collection[str] = (), fills: Collection[str] = ()) -> LoopNest:
+def with_constant_lengths(
+    nest: LoopNest, rare: Collection[str] = (), fills: Collection[str] = (), others: Collection[str] = ()
+) -> LoopNest:
     """The same instances in the same order, with a choice between vector loops of a constant length and the loops as they were.
 
     rare: statements that aren't worth it. fills: statements that fill up what others leave out, so that their loops are empty where those have their
-    whole length. A choice stands outside of all loops that it doesn't depend on, parallel ones aside.
+    whole length. others: statements whose loops are looked at even where they are no vector loops.
+    A choice stands outside of all loops that it doesn't depend on, parallel ones aside.
     """
-    return LoopNest(map_block(_Versions(frozenset(rare), frozenset(fills)).block(nest.body), _with_something))
+    return LoopNest(map_block(_Versions(frozenset(rare), frozenset(fills), frozenset(others)).block(nest.body), _with_something))
 
 
 def _with_something(item: Item) -> tuple[Item, ...]:
@@ -40,6 +43,7 @@ class _Versions:
 
     rare: frozenset[str]
     fills: frozenset[str]
+    others: frozenset[str]
     made: set[Condition] = field(default_factory=set)
 
     def block(self, block: Block) -> Block:
@@ -59,9 +63,10 @@ class _Versions:
         return item
 
     def innermost(self, loop: For) -> Item:
-        if all(isinstance(item, Call) and item.statement in self.fills for item in loop.body.items):
+        inside = {item.statement for item in loop.body.items if isinstance(item, Call)}
+        if inside <= self.fills:
             return self.filling(loop)
-        wanted = loop.mark.simd and not any(isinstance(item, Call) and item.statement in self.rare for item in loop.body.items)
+        wanted = (loop.mark.simd or inside & self.others) and not inside & self.rare
         found = _constant_length(loop) if wanted and loop.step == 1 and not loop.mark.parallel else None
         if found is None:
             return loop

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from scopt.isl_utils import joined, sets_of
-from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, Reduction, RegisterTiling, Scop, TileShape
+from scopt.isl_utils import joined, sets_of, walk
+from scopt.model import Dependences, LoopDirective, LoopMark, MarkedSchedule, PackedTile, Reduction, RegisterTiling, Scop, TileShape
 from scopt.options import Options
 from scopt.scheduler import shapes_tiles
 from scopt.scheduler.bands import (
@@ -35,6 +35,7 @@ from scopt.scheduler.diamond import tile_shape
 from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.jam import CHUNK, ROWS, Jam, blocks, jam_of, parts_of
+from scopt.scheduler.panels import TiledLoops, packed_tile
 from scopt.scheduler.restructure import distributable, filters_of, has_inner_bands, leaf_parts, reordered, sequence_of, topological
 from scopt.scheduler.sinking import sink_loops, sunk
 from scopt.scheduler.splitting import split_loops
@@ -44,6 +45,8 @@ from scopt.scheduler.tile_sizes import band_sizes, diamond_sizes, vector_sizes
 from scopt.scheduler.tiling import atomic, interleaved, shaped_tiles, sizes_for, tiled, wavefront
 
 _BAND = isl.schedule_node_type.band
+# What the names of marks begin with that say nothing but what a loop is.
+LOOP = "loop"
 
 
 def apply_passes(
@@ -60,17 +63,18 @@ def apply_passes(
     dependences = ordered(scop, deps)
     tree = with_properties(scop, dependences, tree)
     tree = with_properties(scop, dependences, sink_loops(scop, dependences, tree, tile=options.tile and options.parallel))
-    passes = _Passes(scop, dependences, options, loops)
+    passes = _Passes(scop, deps, dependences, options, loops)
     if options.fusion == "auto":
         tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
     tree = with_properties(scop, dependences, split_loops(scop, dependences, tree, passes.lacks_vectors))
     strict = ordered(scop, deps.strict()) if deps.reductions else dependences
     strips = with_sweeps(scop, deps.strict(), strict, tree, options) if not loops else Strips(tree)
     if strips.sweeps:
-        passes = _Passes(scop, strict, options, loops)  # rows of a strip are lanes of a vector: there, reductions keep their order
+        passes = _Passes(scop, deps, strict, options, loops)  # rows of a strip are lanes of a vector: there, reductions keep their order
     passes.marks.update(strips.marks)
     node = passes.visit(strips.tree.get_root(), parallel_above=not options.parallel)
-    return MarkedSchedule(node.get_schedule(), dict(passes.marks), tuple(passes.shapes), dict(passes.tilings), strips.sweeps)
+    shapes, tilings, packs = tuple(passes.shapes), dict(passes.tilings), dict(passes.packs)
+    return MarkedSchedule(node.get_schedule(), dict(passes.marks), shapes, tilings, strips.sweeps, packs)
 
 
 
@@ -127,11 +131,13 @@ class _Passes:
     """One walk over the tree, parents first; `marks` collects what the inserted mark nodes mean, `shapes` the tiles' shapes."""
 
     scop: Scop
+    deps: Dependences
     dependences: Ordered
     options: Options
     loops: tuple[LoopDirective, ...] = ()
     shapes: list[TileShape] = field(default_factory=list)
     tilings: dict[str, RegisterTiling] = field(default_factory=dict)
+    packs: dict[str, PackedTile] = field(default_factory=dict)
     marks: dict[str, LoopMark] = field(default_factory=dict)
 
     def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
@@ -180,20 +186,26 @@ class _Passes:
         skew = chosen is None and not parallel_above and width >= 2 and self.options.tile
         private = self.private_for(node, 0) if chosen is not None else self.private_for_wavefront(node) if skew else ()
         levels = 0
+        tiles: TiledLoops | None = None
         if width >= 2 and self.options.tile:
             apart = self.inner_tiles(node) if skew and not self.loops else None
             if apart is not None:
                 node, part = apart
                 return self.with_inner_part(node, part, private)
-            defaults = band_sizes(self.scop, self.options.machine, linear_schedule(self.scop, node), [1] * width, simd=False)
-            node = tiled(node, sizes_for(self.options.tile_sizes, defaults), scaled=not skew)
+            schedule, partial = linear_schedule(self.scop, node), node.band_get_partial_schedule()
+            defaults = band_sizes(self.scop, self.options.machine, schedule, [1] * width, simd=False)
+            sizes = sizes_for(self.options.tile_sizes, defaults)
+            node = tiled(node, sizes, scaled=not skew)
             levels = 1
+            tiles = TiledLoops(schedule, partial, sizes)
         if skew:
             node = wavefront(node, 2)
             node = self.sunk_points(node.child(0)).parent()
         if levels:
             node = atomic(atomic(node).child(0)).parent()
         node = self.below(node, levels, parallel_above or chosen is not None or skew)
+        if tiles is not None and not reductions and not (parallel_above and self.options.parallel):
+            node = self.packed(node, tiles)
         if chosen is not None:
             node = self.marked(node, 0, LoopMark(parallel=True, private=private, reductions=reductions))
         elif skew:
@@ -224,6 +236,20 @@ class _Passes:
         """The band over the points of a tile, its last member sunk where that gains."""
         points = sunk(self.scop, self.dependences, node)
         return node if points is None else with_properties_below(self.scop, self.dependences, points)
+
+    def packed(self, node: isl.ScheduleNode, tiles: TiledLoops) -> isl.ScheduleNode:
+        """A tile band with a mark below, where its tiles are worth panels and nothing inside has buffers of its own."""
+        inside = [below.mark_get_id().get_name() for below in walk(node.child(0)) if below.get_type() == isl.schedule_node_type.mark]
+        if self.loops or not wanted(self.options) or not all(name.startswith(LOOP) for name in inside):
+            return node
+        if any(self.marks[name].parallel for name in inside):
+            return node
+        found = packed_tile(self.scop, self.deps, self.options.machine, node.child(0), tiles)
+        if found is None:
+            return node
+        name = f"panels{len(self.packs)}"
+        self.packs[name], self.marks[name] = found, LoopMark()
+        return node.child(0).insert_mark(isl.Id(name)).parent()
 
     def below(self, node: isl.ScheduleNode, levels: int, parallel_above: bool) -> isl.ScheduleNode:
         """Visit what lies below a band and, if it was tiled, below its point band; returns the band."""
@@ -552,7 +578,7 @@ class _Passes:
     # --- marks ------------------------------------------------------------------------------------------------------------------------
 
     def name(self, mark: LoopMark) -> isl.Id:
-        key = f"loop{len(self.marks)}"
+        key = f"{LOOP}{len(self.marks)}"
         self.marks[key] = mark
         return isl.Id(key)
 

@@ -43,3 +43,14 @@ def agree(relation: isl.Map, depth: int) -> bool:
     for k in range(depth):
         same = same.equate(IN, k, OUT, k)
     return bool(relation.is_subset(same))
+
+
+def always_evaluated(root: c_ast.Node, leaf: c_ast.Node | None) -> bool:
+    """Whether no condition decides if an operand is looked at: else a copy could read what doesn't exist."""
+    if root is leaf:
+        return True
+    if isinstance(root, c_ast.BinaryOp) and root.op in ("&&", "||"):
+        return False
+    if not isinstance(root, c_ast.Assignment | c_ast.BinaryOp | c_ast.UnaryOp | c_ast.Cast | c_ast.FuncCall | c_ast.ExprList | c_ast.ArrayRef):
+        return False
+    return any(always_evaluated(child, leaf) for _, child in root.children())

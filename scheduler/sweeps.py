@@ -25,6 +25,7 @@ from scopt.scheduler.extents import extents
 from scopt.scheduler.jam import jam_of
 from scopt.scheduler.linear import affine_row
 from scopt.scheduler.pieces import in_band, in_sequence, marked
+from scopt.scheduler.rewriting import always_evaluated
 
 _TYPE = isl.schedule_node_type
 # Rows of a strip: some vectors' worth, so that several chains are under way, and lines of arrays that run along the rows are used whole.
@@ -198,7 +199,7 @@ class _Builder:
         offsets: set[tuple[int, int]] = set()
         for statement, access in uses:
             place = _row_subscript(array, access, *shift[statement.name])
-            if place is None or not _always_evaluated(statement.body, access.node):
+            if place is None or not always_evaluated(statement.body, access.node):
                 return None
             offsets.add(place)
         dimensions = {dimension for dimension, _ in offsets}
@@ -367,17 +368,6 @@ def _row_subscript(array: Array, access: Access, iterator: int, shift: int) -> t
     assert row is not None
     others = [*row[:iterator], *row[iterator + 1 : -1]]
     return (moving[0], row[-1] - shift) if row[iterator] == 1 and not any(others) else None
-
-
-def _always_evaluated(root: c_ast.Node, leaf: c_ast.Node | None) -> bool:
-    """Whether no condition decides if an operand is looked at: else a copy could read what doesn't exist."""
-    if root is leaf:
-        return True
-    if isinstance(root, c_ast.BinaryOp) and root.op in ("&&", "||"):
-        return False
-    if not isinstance(root, c_ast.Assignment | c_ast.BinaryOp | c_ast.UnaryOp | c_ast.Cast | c_ast.FuncCall | c_ast.ExprList | c_ast.ArrayRef):
-        return False
-    return any(_always_evaluated(child, leaf) for _, child in root.children())
 
 
 def _cycles_to(root: c_ast.Node, leaf: c_ast.Node) -> int | None:

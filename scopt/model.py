@@ -526,13 +526,41 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """Where a tile keeps an array's cells: ``array[…][column]`` in ``panel[…][column - origin - first]``.
+
+    origin: position in the tile's `origins`. first: the least column of a tile, from its origin on. width: columns of the panel.
+    extents: of the array's dimensions, as far as the tiles' references reach.
+    """
+
+    array: str
+    origin: int
+    first: int
+    width: int
+    extents: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedTile:
+    """Tiles that keep arrays in panels: narrow in the last subscript, contiguous, with all rows that a tile touches.
+
+    statements: all that the tiles run, each in all of its instances. origins: ``{ S[…] -> [(o)] }`` for all statements, the same value for
+    all instances of a tile.
+    """
+
+    statements: tuple[str, ...]
+    origins: tuple[isl.UnionPwAff, ...]
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class MarkedSchedule:
     """A schedule tree with marks: a mark node named by a key of `marks` stands right above a band with one member and says what the loops
     that this band becomes are. shapes: of the tiles of wavefronts, where they are not the bands' members.
     tilings: by a key that three marks name, from the outside in: ``rows:key`` stands below the loops over blocks of rows and of steps,
       ``columns:key`` below the loop over register tiles' columns, ``tile:key`` below the one over their rows; the band over a tile's instances
       follows.
-    sweeps: by the name of a mark that stands right below the loop over strips.
+    sweeps: by the name of a mark that stands right below the loop over strips. packed: by that of one right below the loops over tiles.
     """
 
     tree: isl.Schedule
@@ -540,3 +568,4 @@ class MarkedSchedule:
     shapes: tuple[TileShape, ...] = ()
     tilings: Mapping[str, RegisterTiling] = field(default_factory=dict)
     sweeps: Mapping[str, Sweep] = field(default_factory=dict)
+    packed: Mapping[str, PackedTile] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from scopt.astgen.registers.lower import Lowered, lower
 from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, without_choices
 from scopt.astgen.reparse import check_printed
 from scopt.astgen.sweeps.check import apart, check_copies, originals
-from scopt.astgen.sweeps.lower import lower_sweeps
+from scopt.astgen.sweeps.lower import Swept, lower_sweeps
 from scopt.astgen.work import add_work_guards
 from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
 from scopt.explain import explain
@@ -250,8 +250,8 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
                 check_choices(scop, lowered, nest_to_schedule(scop, nest))
     with clock("print"):
         nest = with_kernel_calls(lowered, nest)
-        if lowered.made or marked.sweeps:
-            nest = with_constant_lengths(nest, _rare(lowered), lowered.fills)
+        if lowered.made or marked.sweeps or marked.packed:
+            nest = with_constant_lengths(nest, _rare(swept, lowered), lowered.fills, swept.packed)
         printed = hold_cells(lowered.scop, nest)
         emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
     if options.verify == "full":
@@ -262,9 +262,10 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
     return _Generated(proposed.tree, marked, nest, emitted, remarks, swept.allocations)
 
 
-def _rare(lowered: Lowered) -> frozenset[str]:
-    """The statements that copy tiles, which lack cells anyway."""
-    return frozenset(name for choice in lowered.choices for name in choice.others)
+def _rare(swept: Swept, lowered: Lowered) -> frozenset[str]:
+    """The statements that copy tiles, which lack cells anyway, or panels, which takes little of the time."""
+    copies = swept.made - swept.packed if swept.packed else frozenset()
+    return copies | frozenset(name for choice in lowered.choices for name in choice.others)
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:

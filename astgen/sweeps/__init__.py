@@ -1,1 +1,1 @@
-"""Strips of rows: buffers, copies, and what shows that they are right."""
+"""Strips of rows, and tiles that are packed: buffers, copies, and what shows that they are right."""

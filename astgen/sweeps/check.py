@@ -1,4 +1,4 @@
-"""What shows that strips of rows are right: conditions on the dependences, and generated loops in terms of the original statements."""
+"""What shows that strips of rows and packed tiles are right: conditions on the dependences, and loops in terms of the original statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scopt.astgen.sweeps.lower import Swept
 from scopt.diagnostics import InternalError
 from scopt.isl_utils import IN, maps_of, sets_of, union_of_maps, walk
 from scopt.model import Dependence, Dependences, MarkedSchedule, Scop, Sweep
-from scopt.verify import check_order
+from scopt.verify import ParallelDim, check_order
 
 
 def apart(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Dependences:
@@ -58,7 +58,8 @@ def _without_copies(scop: Scop, sweep: Sweep, outside: isl.UnionMap, dependence:
 
 
 def check_copies(swept: Swept, read: ReadBack) -> None:
-    """Raise InternalError unless all copies are made, before or after the statements that they are made for. read: before `originals`."""
+    """Raise InternalError unless all copies are made, before or after the statements that they are made for, and none for one tile between those for
+    another one. read: before `originals`."""
     if not swept.made:
         return
     own = [m for m in maps_of(read.schedule) if m.get_tuple_name(IN) in swept.made]
@@ -67,6 +68,20 @@ def check_copies(swept: Swept, read: ReadBack) -> None:
     check_coverage(scop, ReadBack(schedule, read.dims, ()))
     pairs = tuple(Dependence("flow", "", _source(one), _sink(one), one) for one in swept.order)
     check_order(replace(scop, arrays={}), Dependences(pairs), schedule)
+    _check_tiles(swept, read)
+
+
+def _check_tiles(swept: Swept, read: ReadBack) -> None:
+    """What tiles copy is in order too, and carried by no parallel loop; each thread of such a loop has pointers of its own to what it copies to."""
+    pairs = tuple(Dependence("flow", "", _source(one), _sink(one), one) for one in swept.between)
+    loops = [ParallelDim(loop.dimension, loop.statements, ()) for loop in read.loops]
+    if pairs:
+        check_order(replace(swept.scop, arrays={}), Dependences(pairs), read.schedule, loops)
+    for loop in read.loops:
+        chosen = {part.get_tuple_name() for part in sets_of(loop.statements)} & set(swept.pointers)
+        shared = sorted({swept.pointers[name] for name in chosen} - set(loop.mark.private))
+        if loop.mark.parallel and shared:
+            raise InternalError(f"{swept.scop.location}: threads share '{shared[0]}', which points to what one of them copies to")
 
 
 def _source(relation: isl.Map) -> str:

@@ -1,4 +1,4 @@
-"""Strips of rows as loops over statements that use buffers, with copies before and after.
+"""Strips of rows as loops over statements that use buffers, with copies before and after; tiles with panels likewise (`scopt.astgen.sweeps.panels`).
 
 A strip of a `Sweep` runs in this order: the thread's own buffers are chosen; cells that the strip reads before it has written them are copied in;
 the statements; cells whose values are used outside the strip, or are left at the end of the region, are copied out. No dependence leads from one
@@ -13,9 +13,11 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from scopt.astgen.allocation import Allocation
+from scopt.astgen.sweeps.cells import Copied
+from scopt.astgen.sweeps.panels import PanelTile
 from scopt.astgen.sweeps.statements import Names, Storage, copied, renamed, thread_choice
 from scopt.isl_utils import IN, OUT, SET, joined, maps_of, sets_of, union_of_maps
-from scopt.model import Access, Dependences, LoopMark, MarkedSchedule, RowBuffer, Scop, Statement, Sweep
+from scopt.model import Access, Dependences, LoopMark, MarkedSchedule, PackedTile, RowBuffer, Scop, Sweep
 from scopt.scheduler.pieces import coordinate, in_band, in_sequence, marked
 
 _TYPE = isl.schedule_node_type
@@ -25,10 +27,12 @@ COPIED_AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Swept:
-    """A schedule without sweeps, over a SCoP with their statements.
+    """A schedule without sweeps and packed tiles, over a SCoP with their statements.
 
     expansions: by name of a statement that uses buffers, the original's instances: ``{ S[…] -> S_rows[…] }``. made: these and all other new
-      statements. order: pairs of them that have to run in this order. allocations, definitions: what the statements use.
+      statements. order: pairs of them that have to run in this order; between: the same for pairs of which one may be an original statement that is
+      still there. packed: names of statements that use panels. pointers: by the statement that sets it, what each thread must have of its own.
+      allocations, definitions: what the statements use.
     """
 
     scop: Scop
@@ -36,27 +40,35 @@ class Swept:
     expansions: Mapping[str, isl.Map] = field(default_factory=dict)
     made: frozenset[str] = frozenset()
     order: tuple[isl.Map, ...] = ()
+    between: tuple[isl.Map, ...] = ()
+    packed: frozenset[str] = frozenset()
+    pointers: Mapping[str, str] = field(default_factory=dict)
     allocations: tuple[Allocation, ...] = ()
     definitions: tuple[str, ...] = ()
 
 
 def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Swept:
-    """The schedule with its sweeps carried out."""
-    if not schedule.sweeps:
+    """The schedule with its sweeps and packed tiles carried out."""
+    if not schedule.sweeps and not schedule.packed:
         return Swept(scop, schedule)
     names = Names(scop)
     rebuilt = _Rebuild(scop, deps, schedule, names, dict(schedule.marks))
     tree = rebuilt.tree(schedule.tree.get_root().child(0))
     swept = {name for sweep in schedule.sweeps.values() for name in sweep.statements}
+    swept |= {name for tile in schedule.packed.values() for name in tile.statements}
     made = tuple(one for strip in rebuilt.strips for one in strip.statements)
+    tiles = [strip for strip in rebuilt.strips if isinstance(strip, PanelTile)]
     statements = (*(one for one in scop.statements if one.name not in swept), *made)
     arrays = {**scop.arrays, **names.arrays}
     return Swept(
         replace(scop, statements=statements, arrays=arrays),
-        replace(schedule, tree=tree, marks=rebuilt.marks, sweeps={}),
+        replace(schedule, tree=tree, marks=rebuilt.marks, sweeps={}, packed={}),
         {name: relation for strip in rebuilt.strips for name, relation in strip.expansions.items()},
         frozenset(one.name for one in made),
         tuple(pairs for strip in rebuilt.strips for pairs in strip.order()),
+        tuple(pairs for tile in tiles for pairs in tile.between()),
+        frozenset(name for tile in tiles for name in tile.expansions),
+        {name: pointer for tile in tiles for name, pointer in tile.pointers.items()},
         names.allocations(),
         names.definitions(),
     )
@@ -71,8 +83,8 @@ class _Rebuild:
     schedule: MarkedSchedule
     names: Names
     marks: dict[str, LoopMark]
-    strips: list[_Strip] = field(default_factory=list)
-    current: _Strip | None = None
+    strips: list[_Strip | PanelTile] = field(default_factory=list)
+    current: _Strip | PanelTile | None = None
 
     def tree(self, node: isl.ScheduleNode) -> isl.Schedule:
         match node.get_type():
@@ -111,17 +123,29 @@ class _Rebuild:
         name = node.mark_get_id().get_name()
         if name in self.schedule.sweeps:
             return self.strip(node, self.schedule.sweeps[name])
+        if name in self.schedule.packed:
+            return self.packed(node, self.schedule.packed[name])
         before = len(self.strips)
         inner = self.tree(node.child(0))
         mark = self.marks[name]
-        if mark.parallel and name.startswith("strips:"):
-            private = tuple(name for strip in self.strips[before:] for name in strip.private)
+        if mark.parallel:
+            private = tuple(dict.fromkeys(name for strip in self.strips[before:] for name in strip.private))
             self.marks[name] = replace(mark, private=(*mark.private, *private))
         return marked(inner, name)
 
     def strip(self, node: isl.ScheduleNode, sweep: Sweep) -> isl.Schedule:
         parallel = self.marks[node.parent().parent().mark_get_id().get_name()].parallel
-        strip = _Strip.of(self.scop, self.deps, sweep, node, self.names, parallel=parallel)
+        return self.around(node, _Strip.of(self.scop, self.deps, sweep, node, self.names, parallel=parallel))
+
+    def packed(self, node: isl.ScheduleNode, tile: PackedTile) -> isl.Schedule:
+        above, parallel = node, False
+        while above.has_parent() and not parallel:
+            above = above.parent()
+            parallel = above.get_type() == _TYPE.mark and self.schedule.marks[above.mark_get_id().get_name()].parallel
+        return self.around(node, PanelTile.of(self.scop, self.deps, tile, node, self.names, self.marks, parallel=parallel))
+
+    def around(self, node: isl.ScheduleNode, strip: _Strip | PanelTile) -> isl.Schedule:
+        """What is below a mark, between copies."""
         self.strips.append(strip)
         self.current = strip
         inner = self.tree(node.child(0))
@@ -130,18 +154,11 @@ class _Rebuild:
 
 
 @dataclass(slots=True, eq=False)
-class _Strip:
+class _Strip(Copied):
     """What a sweep becomes. prefix: ``{ S[…] -> [p0, …, strip] }`` for its statements. storage: where their arrays are."""
 
-    scop: Scop
-    deps: Dependences
     sweep: Sweep
-    prefix: isl.UnionMap
     storage: Storage
-    statements: list[Statement]
-    expansions: dict[str, isl.Map]
-    first: list[str] = field(default_factory=list)
-    last: list[str] = field(default_factory=list)
 
     @staticmethod
     def of(scop: Scop, deps: Dependences, sweep: Sweep, node: isl.ScheduleNode, names: Names, *, parallel: bool) -> _Strip:
@@ -157,15 +174,11 @@ class _Strip:
             expansion = outer.flat_range_product(identity).set_tuple_name(OUT, name).coalesce()
             statements.append(renamed(original, name, expansion.range().coalesce(), storage, _lane(sweep, relation.domain())))
             expansions[name] = expansion
-        return _Strip(scop, deps, sweep, prefix, storage, statements, expansions)
+        return _Strip(scop, deps, prefix, statements, expansions, [], [], [], sweep, storage)
 
     @property
     def private(self) -> tuple[str, ...]:
         return self.storage.private
-
-    @property
-    def depth(self) -> int:
-        return int(maps_of(self.prefix)[0].dim(OUT))
 
     def before(self) -> Iterator[isl.Schedule]:
         """The choice of buffers, and copies of what is read from outside."""
@@ -175,45 +188,14 @@ class _Strip:
             name = self.storage.names.statement("thread")
             statement = thread_choice(self.scop, name, domain.set_tuple_name(name), self.storage)
             self.statements.append(statement)
-            self.first.append(name)
+            self.choices.append(name)
             yield isl.Schedule.from_domain(isl.UnionSet.from_set(statement.domain))
         for buffer in self.sweep.buffers:
-            yield from self.copies(buffer, [(a, self.exposed(s, a)) for s, a in self.accesses(buffer) if not a.is_write], inwards=True)
+            yield from self.copies(buffer, [(a, self.exposed(s, a)) for s, a in self.accesses(buffer.array) if not a.is_write], inwards=True)
 
     def after(self) -> Iterator[isl.Schedule]:
         for buffer in self.sweep.buffers:
-            yield from self.copies(buffer, [(a, self.needed(s, a)) for s, a in self.accesses(buffer) if a.is_write], inwards=False)
-
-    def accesses(self, buffer: RowBuffer) -> Iterator[tuple[Statement, Access]]:
-        for name in self.sweep.statements:
-            statement = self.scop.statement(name)
-            yield from ((statement, access) for access in statement.accesses if access.array == buffer.array)
-
-    def inside(self, pairs: isl.UnionMap) -> isl.UnionMap:
-        """Those within one strip."""
-        return pairs.intersect(self.prefix.apply_range(self.prefix.reverse()))
-
-    def exposed(self, statement: Statement, access: Access) -> isl.UnionSet:
-        """The instances whose value isn't computed in their strip. An instance writes one cell of an array, so that a flow dependence from a
-        write of the cell that this reference reads is the reference's own."""
-        flows = self.inside(union_of_maps(d.relation for d in self.deps.select("flow") if d.array == access.array and d.sink == statement.name))
-        writes = union_of_maps(a.relation for s in self.scop.statements for a in s.accesses if a.array == access.array and a.is_write)
-        same_cell = writes.apply_range(isl.UnionMap.from_map(access.relation.reverse()))
-        return isl.UnionSet.from_set(access.relation.domain()).subtract(flows.intersect(same_cell).range())
-
-    def needed(self, statement: Statement, access: Access) -> isl.UnionSet:
-        """The instances whose value is used outside of the strip, or never overwritten."""
-        own = isl.UnionSet.from_set(access.relation.domain())
-        flows = union_of_maps(d.relation for d in self.deps.select("flow") if d.array == access.array and d.source == statement.name)
-        used = flows.subtract(self.inside(flows)).domain()
-        if self.scop.arrays[access.array].private:
-            return used
-        later = [d for d in self.deps.select("output") if d.array == access.array and d.source == statement.name]
-        overwritten = [d for d in later if self.surely(d.sink, access.array)]
-        return own.subtract(union_of_maps(d.relation for d in overwritten).domain()).union(used)
-
-    def surely(self, name: str, array: str) -> bool:
-        return all(a.kind == "write" for a in self.scop.statement(name).accesses if a.array == array and a.is_write)
+            yield from self.copies(buffer, [(a, self.needed(s, a)) for s, a in self.accesses(buffer.array) if a.is_write], inwards=False)
 
     def copies(self, buffer: RowBuffer, parts: Sequence[tuple[Access, isl.UnionSet]], *, inwards: bool) -> Iterator[isl.Schedule]:
         """Loops that copy the cells that some instances refer to."""
@@ -239,23 +221,6 @@ class _Strip:
         block = coordinate(domain, last).scale_down_val(size).floor().scale_val(size)
         members = [*(coordinate(domain, k) for k in others), block, coordinate(domain, row), coordinate(domain, last)]
         return isl.Schedule.from_domain(isl.UnionSet.from_set(domain)).insert_partial_schedule(joined(members))
-
-    def order(self) -> Iterator[isl.Map]:
-        """Pairs of statements of one strip: copies in before all that isn't one, copies out after."""
-        places = {one.name: self.place(one) for one in self.statements}
-        middle = list(self.expansions)
-        for sources, sinks in ((self.first, [*middle, *self.last]), (middle, self.last), (self.first[:1], self.first[1:])):
-            for source in sources:
-                yield from (places[source].apply_range(places[sink].reverse()) for sink in sinks)
-
-    def place(self, statement: Statement) -> isl.Map:
-        """``{ statement[…] -> [p0, …, strip] }``"""
-        if statement.name in self.expansions:
-            expansion = self.expansions[statement.name]
-            own = next(m for m in maps_of(self.prefix) if m.get_tuple_name(IN) == expansion.get_tuple_name(IN))
-            return expansion.reverse().apply_range(own)
-        identity = statement.domain.identity().reset_tuple_id(OUT)
-        return identity.project_out(OUT, self.depth, identity.dim(OUT) - self.depth)
 
 
 def _lane(sweep: Sweep, domain: isl.Set) -> tuple[int, int]:

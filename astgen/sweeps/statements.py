@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
+from pycparser import c_ast, c_parser
 
 from scopt.astgen.allocation import INCLUDE, Allocation
 from scopt.astgen.c_expr import ExprPrinter, Level
 from scopt.astgen.expr import linear, maximum
 from scopt.astgen.registers.syntax import array_of, assignment, call, integer
-from scopt.model import Array, Const, CType, RowBuffer, Scop, Statement, Sweep
+from scopt.model import Array, Const, CType, Panel, RowBuffer, Scop, Statement, Sweep
 from scopt.scheduler.rewriting import put
 
 # The iterator that holds a strip's first row; no C identifier is like it.
@@ -40,12 +40,14 @@ class Storage:
 class Names:
     """Names that nothing else in the file has, and what they stand for. Strips of different sweeps share memory of one form.
 
-    arrays: new ones, by name. threaded: some buffers have a part for each thread.
+    arrays: new ones, by name. pointers: by name of an array with a part for each thread, what points to a thread's own.
+    threaded: some buffers have a part for each thread.
     """
 
     scop: Scop
     arrays: dict[str, Array] = field(default_factory=dict)
     memory: dict[tuple[str, str, bool], str] = field(default_factory=dict)
+    pointers: dict[str, str] = field(default_factory=dict)
     shapes: dict[str, str] = field(default_factory=dict)
     taken_statements: set[str] = field(default_factory=set)
     threaded: bool = False
@@ -98,9 +100,13 @@ class Names:
         others = [extent for k, extent in enumerate(buffer.extents) if k != buffer.dimension]
         positive = [size if not linear(size)[0] and linear(size)[1] > 0 else maximum((size, Const(1))) for size in others]
         shape = "".join(f"[{printer.expr(size).at(Level.TERNARY)}]" for size in positive) + f"[{count + buffer.spread}]"
+        return self.allocated(array, f"{array.spelling}_rows", shape, parallel=parallel)
+
+    def allocated(self, array: Array, wish: str, shape: str, *, parallel: bool) -> str:
+        """An array of this shape, or, if parallel, one for each thread."""
         key = (array.name, shape, parallel)
         if key not in self.memory:
-            name = self.new(f"{array.spelling}_rows")
+            name = self.new(wish)
             self.memory[key] = name
             rank = array.rank + (1 if parallel else 0)
             self.arrays[name] = Array(name, name, array.type, (None,) * rank, (None,) * rank)
@@ -110,6 +116,23 @@ class Names:
             self.shapes[name] = f"{element} {target} = {self.memory_call}({many}sizeof({element}{shape}));"
             self.threaded = self.threaded or parallel
         return self.memory[key]
+
+    def panel(self, panel: Panel, *, parallel: bool) -> tuple[str, str | None]:
+        """What holds a panel: an array with the array's other dimensions, then the columns; and, if parallel, what holds one for each thread.
+        Then the former is a pointer to a thread's own."""
+        array = self.scop.arrays[panel.array]
+        printer = ExprPrinter.of(self.scop)
+        positive = [size if not linear(size)[0] and linear(size)[1] > 0 else maximum((size, Const(1))) for size in panel.extents[:-1]]
+        sizes = [*(printer.expr(size).at(Level.TERNARY) for size in positive), str(panel.width)]
+        shape = "".join(f"[{size}]" for size in sizes)
+        if not parallel:
+            return self.allocated(array, f"{array.spelling}_panel", shape, parallel=False), None
+        memory = self.allocated(array, f"{array.spelling}_panels", shape, parallel=True)
+        if memory not in self.pointers:
+            name = self.new(f"{array.spelling}_panel")
+            self.pointers[memory] = name
+            self.arrays[name] = _pointer(name, array, sizes[1:])
+        return self.pointers[memory], memory
 
     def thread_number(self) -> str:
         key = ("", "thread", False)
@@ -153,6 +176,20 @@ static inline int {self.thread}(int threads) {{ return (void)threads, 0; }}
 """
 
 
+def _pointer(name: str, array: Array, sizes: Sequence[str]) -> Array:
+    """A pointer to an array's rows of these sizes. Threads have their own, which point to what they are set to."""
+    row: c_ast.Node = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(array.type.spelling.split()))
+    for size in reversed(sizes):
+        row = c_ast.ArrayDecl(row, _parsed(size), [])
+    declaration = c_ast.Decl(name, [], [], [], [], c_ast.PtrDecl([], row), None, None)
+    unknown = (None,) * array.rank
+    return Array(name, name, array.type, unknown, unknown, private=True, local=True, declaration=declaration)
+
+
+def _parsed(expression: str) -> c_ast.Node:
+    return c_parser.CParser().parse(f"long value = {expression};").ext[0].init
+
+
 # --- statements ----------------------------------------------------------------------------------------------------------------------------
 
 
@@ -161,7 +198,7 @@ def thread_choice(scop: Scop, name: str, domain: isl.Set, storage: Storage) -> S
     assert storage.thread is not None
     names = storage.names
     body = assignment(c_ast.ID(storage.thread), call(names.thread, [c_ast.ID(names.threads)]))
-    return _statement(scop, name, domain, [f"${k}" for k in range(domain.dim(isl.dim_type.set))], body)
+    return statement_of(scop, name, domain, [f"${k}" for k in range(domain.dim(isl.dim_type.set))], body)
 
 
 def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, lane: tuple[int, int]) -> Statement:
@@ -175,11 +212,11 @@ def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, l
         done.add(id(access.node))
         old = memo[id(access.node)]
         if access.array in storage.buffers:
-            put(root, old, _in_buffer(storage, access.array, _subscripts(old)))
+            put(root, old, _in_buffer(storage, access.array, subscripts_of(old)))
         elif access.array in storage.scalars:
             position, shift = lane
-            row = _sum(c_ast.ID(original.iterators[position]), shift)
-            put(root, old, c_ast.ArrayRef(c_ast.ID(storage.scalars[access.array]), _minus(row, c_ast.ID(STRIP))))
+            row = plus(c_ast.ID(original.iterators[position]), shift)
+            put(root, old, c_ast.ArrayRef(c_ast.ID(storage.scalars[access.array]), minus(row, c_ast.ID(STRIP))))
     long = CType(storage.names.scop.long_type, integer=True, bits=64)
     body = root.block_items[0]
     return Statement(name, domain, (STRIP, *original.iterators), (long, *original.iterator_types), body, (), original.location)
@@ -197,10 +234,11 @@ def copied(scop: Scop, name: str, domain: isl.Set, depth: int, buffer: RowBuffer
         there = c_ast.ArrayRef(there, subscript)
     here = _in_buffer(storage, buffer.array, copy.deepcopy(subscripts))
     iterators = [*(f"${k}" for k in range(depth - 1)), STRIP, *cells]
-    return _statement(scop, name, domain, iterators, assignment(here, there) if inwards else assignment(there, here))
+    return statement_of(scop, name, domain, iterators, assignment(here, there) if inwards else assignment(there, here))
 
 
-def _statement(scop: Scop, name: str, domain: isl.Set, iterators: Sequence[str], body: c_ast.Node) -> Statement:
+def statement_of(scop: Scop, name: str, domain: isl.Set, iterators: Sequence[str], body: c_ast.Node) -> Statement:
+    """A statement of our own."""
     long = CType(scop.long_type, integer=True, bits=64)
     return Statement(name, domain, tuple(iterators), tuple(long for _ in iterators), body, (), scop.location)
 
@@ -213,10 +251,11 @@ def _in_buffer(storage: Storage, array: str, subscripts: Sequence[c_ast.Node]) -
     for k, subscript in enumerate(subscripts):
         if k != buffer.dimension:
             node = c_ast.ArrayRef(node, subscript)
-    return c_ast.ArrayRef(node, _sum(_minus(subscripts[buffer.dimension], c_ast.ID(STRIP)), -buffer.first))
+    return c_ast.ArrayRef(node, plus(minus(subscripts[buffer.dimension], c_ast.ID(STRIP)), -buffer.first))
 
 
-def _subscripts(reference: c_ast.ArrayRef) -> list[c_ast.Node]:
+def subscripts_of(reference: c_ast.ArrayRef) -> list[c_ast.Node]:
+    """From the outermost one on."""
     found: list[c_ast.Node] = []
     node: c_ast.Node = reference
     while isinstance(node, c_ast.ArrayRef):
@@ -225,11 +264,13 @@ def _subscripts(reference: c_ast.ArrayRef) -> list[c_ast.Node]:
     return found
 
 
-def _minus(left: c_ast.Node, right: c_ast.Node) -> c_ast.Node:
+def minus(left: c_ast.Node, right: c_ast.Node) -> c_ast.Node:
+    """``left - right``"""
     return c_ast.BinaryOp("-", left, right)
 
 
-def _sum(value: c_ast.Node, constant: int) -> c_ast.Node:
+def plus(value: c_ast.Node, constant: int) -> c_ast.Node:
+    """``value + constant``"""
     if not constant:
         return value
     return c_ast.BinaryOp("+" if constant > 0 else "-", value, integer(abs(constant)))
