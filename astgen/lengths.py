@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from scopt.astgen.expr import compare, conjunction, names, negate, plus, subtract
+from scopt.astgen.expr import FALSE, TRUE, compare, conjunction, names, negate, plus, subtract
 from scopt.astgen.loops import Item, map_block
 from scopt.model import Block, Call, Condition, Const, Expr, For, Hold, If, LoopNest, Max, Min
 
@@ -75,9 +75,9 @@ class _Versions:
         return If(condition, Block((replace(loop, lower=lower, upper=upper),)), Block((loop,)))
 
     def filling(self, loop: For) -> Item:
-        if isinstance(loop.lower, Max) or isinstance(loop.upper, Min):
-            return loop
         empty = compare(loop.upper, "<=", plus(loop.lower, -1))
+        if isinstance(loop.lower, Max) or isinstance(loop.upper, Min) or empty in (TRUE, FALSE):
+            return loop
         self.made.add(empty)
         return If(empty, Block(()), Block((loop,)))
 

@@ -84,7 +84,6 @@ class Kernel:
         yield "#endif"
         yield f"typedef {self.computed} {self.vector} __attribute__((vector_size({self.name}_bytes), aligned({self.bytes}), may_alias));"
         yield from self.choice()
-        yield "__attribute__((noinline))  // one copy for all calls: it is long to compile"
         yield "#endif"
 
     def choice(self) -> Iterator[str]:
@@ -115,8 +114,10 @@ class Kernel:
         return ", ".join((*words, f"{self.type} *restrict cell", f"{self.long_type} length"))
 
     def function(self) -> Iterator[str]:
-        # one copy of it is enough to compile: gcc would make one for each call
-        yield "#if defined(__GNUC__) && !defined(__clang__)"
+        # one copy for all calls: it takes long to compile
+        yield "#if defined(__clang__)"
+        yield "__attribute__((noinline))"
+        yield "#elif defined(__GNUC__)"
         yield "__attribute__((noinline, noclone))"
         yield "#endif"
         yield f"static void {self.name}({self.parameters()}) {{"
