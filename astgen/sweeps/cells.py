@@ -17,7 +17,8 @@ class Copied:
 
     prefix: ``{ S[…] -> [p0, …] }`` for the original statements, what the instances of one part have in common. statements: the new ones.
     expansions: by name of a statement that stands for an original one, the original's instances: ``{ S[…] -> S_rows[…] }``.
-    choices, first, last: names of new statements: those that choose buffers, those that copy to them, and those that copy back.
+    choices, first, last, ends: names of new statements: those that choose buffers, those that copy to them, those that copy back, and what runs at the
+      end of each part.
     """
 
     scop: Scop
@@ -28,6 +29,7 @@ class Copied:
     choices: list[str]
     first: list[str]
     last: list[str]
+    ends: list[str]
 
     @property
     def depth(self) -> int:
@@ -66,12 +68,11 @@ class Copied:
         return all(a.kind == "write" for a in self.scop.statement(name).accesses if a.array == array and a.is_write)
 
     def order(self) -> Iterator[isl.Map]:
-        """Pairs of statements of one part: choices, copies in, what isn't a copy, copies out."""
+        """Pairs of statements of one part: choices, copies in, what isn't a copy, copies out, the end."""
         places = {one.name: self.place(one) for one in self.statements}
-        middle = list(self.expansions)
-        for sources, sinks in (
-            (self.choices, [*self.first, *middle, *self.last]), (self.first, [*middle, *self.last]), (middle, self.last)
-        ):
+        stages = [self.choices, self.first, list(self.expansions), self.last, self.ends]
+        for number, sources in enumerate(stages):
+            sinks = [sink for stage in stages[number + 1 :] for sink in stage]
             for source in sources:
                 yield from (places[source].apply_range(places[sink].reverse()) for sink in sinks)
 

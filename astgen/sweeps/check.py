@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import islpy as isl
 
-from scopt.astgen.readback import ReadBack, check_coverage
+from scopt.astgen.readback import LoopDim, ReadBack, check_coverage
 from scopt.astgen.sweeps.lower import Swept
 from scopt.diagnostics import InternalError
-from scopt.isl_utils import IN, maps_of, sets_of, union_of_maps, walk
+from scopt.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, walk
 from scopt.model import Dependence, Dependences, MarkedSchedule, Scop, Sweep
 from scopt.verify import ParallelDim, check_order
 
@@ -72,16 +72,27 @@ def check_copies(swept: Swept, read: ReadBack) -> None:
 
 
 def _check_tiles(swept: Swept, read: ReadBack) -> None:
-    """What tiles copy is in order too, and carried by no parallel loop; each thread of such a loop has pointers of its own to what it copies to."""
+    """What tiles copy is in order too, and carried by no parallel loop; what is chosen for a thread stays with it."""
     pairs = tuple(Dependence("flow", "", _source(one), _sink(one), one) for one in swept.between)
     loops = [ParallelDim(loop.dimension, loop.statements, ()) for loop in read.loops]
     if pairs:
         check_order(replace(swept.scop, arrays={}), Dependences(pairs), read.schedule, loops)
     for loop in read.loops:
         chosen = {part.get_tuple_name() for part in sets_of(loop.statements)} & set(swept.pointers)
-        shared = sorted({swept.pointers[name] for name in chosen} - set(loop.mark.private))
-        if loop.mark.parallel and shared:
-            raise InternalError(f"{swept.scop.location}: threads share '{shared[0]}', which points to what one of them copies to")
+        if loop.mark.parallel and chosen:
+            _check_threads(swept, read, loop, chosen)
+
+
+def _check_threads(swept: Swept, read: ReadBack, loop: LoopDim, chosen: Collection[str]) -> None:
+    """Each thread has variables of its own for what it copies to, and all that uses them runs in the iteration that has set them."""
+    shared = sorted({swept.pointers[name] for name in chosen} - set(loop.mark.private))
+    if shared:
+        raise InternalError(f"{swept.scop.location}: threads share '{shared[0]}', which says what one of them copies to")
+    dates = union_of_maps(one.project_out(OUT, loop.dimension + 1, one.dim(OUT) - loop.dimension - 1) for one in maps_of(read.schedule))
+    pairs = union_of_maps(one for one in swept.order if _source(one) in chosen)
+    iterations = pairs.apply_domain(dates).apply_range(dates)
+    if not iterations.is_subset(iterations.domain().identity()):
+        raise InternalError(f"{swept.scop.location}: a tile or strip, or what is copied for it, isn't run by one thread")
 
 
 def _source(relation: isl.Map) -> str:

@@ -68,7 +68,7 @@ def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Swe
         tuple(pairs for strip in rebuilt.strips for pairs in strip.order()),
         tuple(pairs for tile in tiles for pairs in tile.between()),
         frozenset(name for tile in tiles for name in tile.expansions),
-        {name: pointer for tile in tiles for name, pointer in tile.pointers.items()},
+        {name: pointer for strip in rebuilt.strips for name, pointer in strip.pointers.items()},
         names.allocations(),
         names.definitions(),
     )
@@ -174,11 +174,16 @@ class _Strip(Copied):
             expansion = outer.flat_range_product(identity).set_tuple_name(OUT, name).coalesce()
             statements.append(renamed(original, name, expansion.range().coalesce(), storage, _lane(sweep, relation.domain())))
             expansions[name] = expansion
-        return _Strip(scop, deps, prefix, statements, expansions, [], [], [], sweep, storage)
+        return _Strip(scop, deps, prefix, statements, expansions, [], [], [], [], sweep, storage)
 
     @property
     def private(self) -> tuple[str, ...]:
         return self.storage.private
+
+    @property
+    def pointers(self) -> dict[str, str]:
+        """What the choice sets, by its name."""
+        return {name: self.storage.thread for name in self.choices if self.storage.thread is not None}
 
     def before(self) -> Iterator[isl.Schedule]:
         """The choice of buffers, and copies of what is read from outside."""

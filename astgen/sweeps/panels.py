@@ -16,7 +16,7 @@ from typing import Any
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.astgen.registers.syntax import assignment, call
+from scopt.astgen.registers.syntax import assignment, call, integer
 from scopt.astgen.sweeps.cells import Copied
 from scopt.astgen.sweeps.statements import Names, minus, plus, statement_of, subscripts_of
 from scopt.diagnostics import InternalError
@@ -53,7 +53,7 @@ class PanelTile(Copied):
         """node: the tile's mark. parallel: a loop around it runs in parallel. Raises InternalError if a panel doesn't hold what a tile refers to."""
         prefix = node.get_prefix_schedule_relation().intersect_domain(node.get_domain())
         places = {one.array: Place(*names.panel(one, parallel=parallel)) for one in tile.panels}
-        made = PanelTile(scop, deps, prefix, [], {}, [], [], [], tile, names, places, marks, {})
+        made = PanelTile(scop, deps, prefix, [], {}, [], [], [], [], tile, names, places, marks, {})
         for part in sets_of(node.get_domain()):
             made.expand(part)
         return made
@@ -147,17 +147,28 @@ class PanelTile(Copied):
     def after(self) -> Iterator[isl.Schedule]:
         for panel in self.tile.panels:
             yield from self.copies(panel, [(a, self.needed(s, a)) for s, a in self.accesses(panel.array) if a.is_write], inwards=False)
+        for place in self.places.values():
+            if place.memory is not None:
+                yield self.end_of_use(place.name)
 
     def choice(self, pointer: str, memory: str) -> isl.Schedule:
         """``pointer = memory[thread]``"""
-        name = self.names.statement(f"{pointer}_choice")
+        thread = call(self.names.thread, [c_ast.ID(self.names.threads)])
+        return self.everywhere(f"{pointer}_choice", c_ast.ID(pointer), c_ast.ArrayRef(c_ast.ID(memory), thread), self.choices)
+
+    def end_of_use(self, pointer: str) -> isl.Schedule:
+        """``pointer = 0``. With a statement at both ends of each tile, isl can't make loops of their own, outside of a parallel one, for copies that
+        only the first or the last tile has."""
+        return self.everywhere(f"{pointer}_end", c_ast.ID(pointer), integer(0), self.ends)
+
+    def everywhere(self, wish: str, target: c_ast.Node, value: c_ast.Node, stage: list[str]) -> isl.Schedule:
+        """An assignment for each tile."""
+        name = self.names.statement(wish)
         # where nothing runs, it does no harm: a convex set makes no conditions
         places = isl.Set.from_basic_set(sets_of(self.prefix.range())[0].coalesce().simple_hull())
         domain = places.intersect_params(self.scop.context).set_tuple_name(name)
-        thread = call(self.names.thread, [c_ast.ID(self.names.threads)])
-        body = assignment(c_ast.ID(pointer), c_ast.ArrayRef(c_ast.ID(memory), thread))
-        self.statements.append(statement_of(self.scop, name, domain, [f"${k}" for k in range(self.depth)], body))
-        self.choices.append(name)
+        self.statements.append(statement_of(self.scop, name, domain, [f"${k}" for k in range(self.depth)], assignment(target, value)))
+        stage.append(name)
         return isl.Schedule.from_domain(isl.UnionSet.from_set(domain))
 
     def copies(self, panel: Panel, parts: Sequence[tuple[Access, isl.UnionSet]], *, inwards: bool) -> Iterator[isl.Schedule]:
@@ -212,8 +223,8 @@ class PanelTile(Copied):
         for dependence in self.deps.select("flow", "anti", "output"):
             if self.panel(dependence.array) is None:
                 continue
-            source = self.end(dependence.array, dependence.source, inwards=dependence.kind == "anti")
-            sink = self.end(dependence.array, dependence.sink, inwards=dependence.kind == "flow")
+            source = self.touching(dependence.array, dependence.source, inwards=dependence.kind == "anti")
+            sink = self.touching(dependence.array, dependence.sink, inwards=dependence.kind == "flow")
             if source is None or sink is None:
                 continue
             pairs = isl.UnionMap.from_map(dependence.relation)
@@ -227,7 +238,7 @@ class PanelTile(Copied):
             if first in places or second in places:
                 yield ends.coalesce()
 
-    def end(self, array: str, statement: str, *, inwards: bool) -> tuple[str, isl.Map] | None:
+    def touching(self, array: str, statement: str, *, inwards: bool) -> tuple[str, isl.Map] | None:
         """What touches an array's own cells for a statement: its name, and where it does for which instances: in the tile's copy
         ``{ S[…] -> [p0, …] }``, or the statement itself. None if nothing is copied."""
         own = next((m for m in maps_of(self.prefix) if m.get_tuple_name(IN) == statement), None)

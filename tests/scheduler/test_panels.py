@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import islpy as isl
@@ -12,6 +13,7 @@ from scopt.astgen.loops import Item, map_block
 from scopt.astgen.readback import ReadBack, nest_to_schedule
 from scopt.astgen.sweeps.check import check_copies
 from scopt.astgen.sweeps.lower import Swept, lower_sweeps
+from scopt.astgen.sweeps.panels import PanelTile
 from scopt.diagnostics import InternalError
 from scopt.frontend.dependences import dependences
 from scopt.model import Dependences, For, LoopNest, MarkedSchedule, PackedTile, Scop
@@ -168,6 +170,34 @@ def test_threads_that_share_a_pointer_are_found() -> None:
 
     with pytest.raises(InternalError, match="threads share 'A_panel'"):
         check_copies(swept, nest_to_schedule(swept.scop, LoopNest(map_block(nest.body, shared))))
+
+
+# The tiles that write Q are the last ones of their wavefronts.
+LAST = """
+for (k = 1; k < n; k++) {
+  for (j = 1; j < k; j++) {
+    R[k][j] = 0.125;
+    for (i = 0; i < m; i++) A[i][j] = A[i][j] * 0.5 - Q[i][k] * R[k][j];
+    for (i = 1; i < m; i++) R[k][j] += Q[i][k] * A[i][j];
+  }
+  for (i = 1; i < m; i++) Q[i][k] = A[i][k] * 0.25 + 0.5;
+}"""
+
+
+def test_a_thread_copies_back_what_it_has_computed() -> None:
+    swept = lower_sweeps(*parts(LAST))
+    check_copies(swept, nest_to_schedule(swept.scop, build(swept.scop, swept.schedule)))
+
+
+def test_copies_outside_of_the_parallel_loop_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def only_copies(tile: PanelTile) -> Iterator[isl.Schedule]:
+        for panel in tile.tile.panels:
+            yield from tile.copies(panel, [(a, tile.needed(s, a)) for s, a in tile.accesses(panel.array) if a.is_write], inwards=False)
+
+    monkeypatch.setattr(PanelTile, "after", only_copies)
+    swept = lower_sweeps(*parts(LAST))
+    with pytest.raises(InternalError, match="isn't run by one thread"):
+        check_copies(swept, nest_to_schedule(swept.scop, build(swept.scop, swept.schedule)))
 
 
 @pytest.mark.parametrize("change", [{"first": 1}, {"first": -1}, {"width": 31}], ids=["too far right", "too far left", "too narrow"])
