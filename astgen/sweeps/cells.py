@@ -17,8 +17,8 @@ class Copied:
 
     prefix: ``{ S[…] -> [p0, …] }`` for the original statements, what the instances of one part have in common. statements: the new ones.
     expansions: by name of a statement that stands for an original one, the original's instances: ``{ S[…] -> S_rows[…] }``.
-    choices, first, last, ends: names of new statements: those that choose buffers, those that copy to them, those that copy back, and what runs at the
-      end of each part.
+    choices, first, last, ends: names of new statements: those that choose buffers, those that copy to them, those that copy back, and what runs
+      at the end of each part.
     """
 
     scop: Scop
