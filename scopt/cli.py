@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO, get_args
 
 from scopt import __version__
-from scopt.diagnostics import InputError, Location, Remark, remarks_as_json
+from scopt.diagnostics import InputError, Location, Remark
 from scopt.machine import Machine
 from scopt.options import Fusion, Options, VerifyLevel, Walk, check_options
 
@@ -94,6 +94,9 @@ def _run(argv: Sequence[str]) -> int:
         check_options(options)
         source, name = _read(arguments.input)
         outcome = _optimize(source, options, name, arguments.emit)
+        remarks = outcome.remarks if not found else (Remark("analysis", "machine.native", found, Location(name, 1)), *outcome.remarks)
+        if arguments.remarks_file:
+            _write(_formatted(remarks, arguments), arguments.remarks_file)
         explained = options.explain and arguments.emit == "c" and arguments.output is None
         if not explained:
             _write(outcome.text, arguments.output or "-")
@@ -101,8 +104,8 @@ def _run(argv: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return UNUSABLE
     _explain(outcome.explanation, sys.stderr if not explained and arguments.output in (None, "-") else sys.stdout)
-    remarks = outcome.remarks if not found else (Remark("analysis", "machine.native", found, Location(name, 1)), *outcome.remarks)
-    _report(remarks, arguments)
+    if not arguments.quiet and not arguments.remarks_file:
+        sys.stderr.write(_formatted(remarks, arguments).decode())
     return REFUSED if arguments.strict and outcome.refused else DONE
 
 
@@ -199,14 +202,10 @@ def _write(text: bytes, path: str) -> None:
         raise InputError(f"scopt: error: {path}: {error.strerror or error}") from None
 
 
-def _report(remarks: tuple[Remark, ...], arguments: argparse.Namespace) -> None:
-    if arguments.quiet:
-        return
-    if arguments.remarks == "json":
-        print(remarks_as_json(remarks), file=sys.stderr)
-        return
-    for remark in remarks:
-        print(remark.text(), file=sys.stderr)
+def _formatted(remarks: tuple[Remark, ...], arguments: argparse.Namespace) -> bytes:
+    from scopt.remark_formats import formatted
+
+    return formatted(remarks, arguments.remarks)
 
 
 def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp_flags: tuple[str, ...]) -> Options:
@@ -313,10 +312,12 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--remarks",
-        choices=("text", "json"),
+        choices=("text", "json", "sarif", "yaml"),
         default="text",
-        help="how remarks are written to stderr: a line each, or one JSON array (default: text)",
+        help="how remarks are written: text, a line each; json, one array; sarif, SARIF 2.1.0 for code hosts and editors; yaml, LLVM's optimization "
+        "records for opt-viewer (default: text)",
     )
+    group.add_argument("--remarks-file", metavar="FILE", help="write the remarks to FILE, all at once, instead of stderr")
     group.add_argument("-q", "--quiet", action="store_true", help="no remarks; errors are still shown")
     group.add_argument("--strict", action="store_true", help="exit with 1 if a marked region was left as it was")
     group.add_argument("--version", action="version", version=f"scopt {__version__}", help="show the version and exit")

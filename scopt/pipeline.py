@@ -12,6 +12,7 @@ from scopt.astgen.helpers import helper_text
 from scopt.astgen.splice import as_bytes, splice
 from scopt.diagnostics import InputError, Location, Remark, Remarks
 from scopt.frontend.autodetect import Detected, detect
+from scopt.frontend.functions import in_functions
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
 from scopt.guidance import check_influence_file
@@ -94,9 +95,9 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
         done = _with_expanded_macros(data, file, options, given, done, expanded)
     text = _spliced(tu, [item for item in done if item.outcome.text is not None])
     remarks = Remarks()
-    remarks.extend((*tu.remarks, *found.remarks))
+    remarks.extend(in_functions(tu, (*tu.remarks, *found.remarks)))
     for item in done:
-        remarks.extend(item.outcome.remarks)
+        remarks.extend(_remarks(item))
     timings |= {str(item.region.location): item.seconds for item in done}
     timings["total"] = time.perf_counter() - started
     return Result(text, tuple(remarks), tuple(_result(item) for item in done), timings)
@@ -203,13 +204,18 @@ def _guarded(tu: TranslationUnit, item: _Done) -> str:
     return f"#if {condition}\n{text}#else\n{original}#endif\n"
 
 
+def _remarks(item: _Done) -> tuple[Remark, ...]:
+    name = item.region.function.decl.name
+    return tuple(replace(remark, function=name) for remark in item.outcome.remarks)
+
+
 def _result(item: _Done) -> RegionResult:
     outcome = item.outcome
     return RegionResult(
         item.region.location,
         item.region.marked,
         outcome.text is not None,
-        outcome.remarks,
+        _remarks(item),
         outcome.schedule,
         item.seconds,
         outcome.seconds,
