@@ -277,7 +277,7 @@ def advice(id: str) -> str:
 
 
 _HEADINGS = {
-    "missed": ("Left as it was", "Nothing was changed there, and this is why. What to do is told in general here; the remark itself may know better."),
+    "missed": ("Left as it was", "Nothing was changed, and this is why. What to do is told in general here; the remark itself may know better."),
     "analysis": ("Found and assumed", "What scopt took for granted, or wants you to know."),
     "passed": ("Done", ""),
 }
