@@ -7,7 +7,7 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO, get_args
 
@@ -17,7 +17,7 @@ from scopt.machine import Machine
 from scopt.options import Fusion, Options, VerifyLevel, Walk, check_options
 
 if TYPE_CHECKING:
-    from scopt.pipeline import RegionResult
+    from scopt.pipeline import RegionResult, Result
 
 DONE, REFUSED, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
@@ -91,19 +91,28 @@ def _run(argv: Sequence[str]) -> int:
             _write(machine_text(machine).encode(), arguments.output or "-")
             return DONE
         options = replace(_options(parser, arguments, split.cpp_flags), machine=machine)
+        if arguments.report:
+            _check_report(parser, arguments)
         check_options(options)
         source, name = _read(arguments.input)
         outcome = _optimize(source, options, name, arguments.emit)
-        remarks = outcome.remarks if not found else (Remark("analysis", "machine.native", found, Location(name, 1)), *outcome.remarks)
+        remarks = outcome.result.remarks
+        if found:
+            remarks = (Remark("analysis", "machine.native", found, Location(name, 1)), *remarks)
         if arguments.remarks_file:
             _write(_formatted(remarks, arguments), arguments.remarks_file)
-        explained = options.explain and arguments.emit == "c" and arguments.output is None
+        if arguments.report:
+            from scopt.report.page import page
+
+            _write(page(source, outcome.result, name), arguments.report)
+        explained = (options.explain or options.report) and arguments.emit == "c" and arguments.output is None
         if not explained:
             _write(outcome.text, arguments.output or "-")
     except InputError as error:
         print(error, file=sys.stderr)
         return UNUSABLE
-    _explain(outcome.explanation, sys.stderr if not explained and arguments.output in (None, "-") else sys.stdout)
+    taken = arguments.report == "-" or (not explained and arguments.output in (None, "-"))
+    _explain(outcome.explanation, sys.stderr if taken else sys.stdout)
     if not arguments.quiet and not arguments.remarks_file:
         sys.stderr.write(_formatted(remarks, arguments).decode())
     return REFUSED if arguments.strict and outcome.refused else DONE
@@ -125,17 +134,17 @@ def _machine(name: str) -> tuple[Machine, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What is written and told. refused: a marked region stayed as it was. explanation: empty unless asked for."""
+    """What is written and told. refused: a marked region stayed as it was. explanation: empty unless asked for. result: all that is known."""
 
     text: bytes
-    remarks: tuple[Remark, ...] = field(default=())
+    result: Result
     refused: bool = False
     explanation: str = ""
 
 
 def _optimize(source: bytes, options: Options, name: str, emit: str) -> _Outcome:
     """Transform the source. A fault of scopt itself, outside of any region, costs nobody their file: it goes through unchanged."""
-    from scopt.pipeline import optimize  # isl takes a while to load: --help and --version do without
+    from scopt.pipeline import Result, optimize  # isl takes a while to load: --help and --version do without
 
     try:
         result = optimize(source, options, file=name)
@@ -149,11 +158,11 @@ def _optimize(source: bytes, options: Options, name: str, emit: str) -> _Outcome
             Location(name, 1),
             "please report this with the input",
         )
-        return _Outcome(source if emit == "c" else b"", (remark,), refused=True)
+        return _Outcome(source if emit == "c" else b"", Result(source, (remark,), (), {}), refused=True)
     refused = any(region.marked and not region.transformed for region in result.regions)
     text = result.text if emit == "c" else _schedules(result.regions, final=emit == "schedule-final")
     explanation = "\n".join(_explanation(region) for region in result.regions) if options.explain else ""
-    return _Outcome(text, result.remarks, refused, explanation)
+    return _Outcome(text, result, refused, explanation)
 
 
 def _schedules(regions: Iterable[RegionResult], *, final: bool) -> bytes:
@@ -202,6 +211,15 @@ def _write(text: bytes, path: str) -> None:
         raise InputError(f"scopt: error: {path}: {error.strerror or error}") from None
 
 
+def _check_report(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Raises InputError without Pygments; ends the run if two outputs would be one file."""
+    from scopt.report.source import check_highlighter
+
+    check_highlighter()
+    if arguments.report == (arguments.output or "") or (arguments.report == "-" and arguments.emit != "c"):
+        parser.error(f"argument --report: {arguments.report!r} is where the result goes already")
+
+
 def _formatted(remarks: tuple[Remark, ...], arguments: argparse.Namespace) -> bytes:
     from scopt.remark_formats import formatted
 
@@ -236,6 +254,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         inputs=arguments.input_dependences,
         schedule_file=arguments.schedule,
         explain=arguments.explain,
+        report=arguments.report is not None,
     )
 
 
@@ -309,6 +328,12 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="tell of each region its statements, dependences, schedule and loops, and why: on stdout, where the C is not written then "
         "unless -o names a file; with -o - or another --emit on stdout, on stderr",
+    )
+    group.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write a page (HTML) about FILE's loops: the source beside the result, dependences, iterations and tiles drawn, and why loops were left "
+        "alone; like --explain, the C is not written then unless -o names a file",
     )
     group.add_argument(
         "--remarks",
