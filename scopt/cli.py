@@ -38,7 +38,7 @@ could be changed.
 _EPILOG = """\
 exit codes:
   0  done, also if nothing was optimized
-  1  with --strict: a marked region was left as it was
+  1  with --strict: a marked region was left as it was; with --check: a listed loop lost something
   2  unusable input (no such file, syntax error) or wrong arguments; nothing is written
   130, 141  interrupted; nobody reads the output any more
 
@@ -46,6 +46,8 @@ examples:
   scopt gemm.c -o gemm.opt.c && gcc -O3 -fopenmp gemm.opt.c -lm
   scopt -Iinclude -DN=2000 -std=gnu11 kernel.c -o kernel.opt.c
   scopt --tile-size 64,64,16 --no-simd kernel.c -o kernel.opt.c
+  scopt --report kernel.html kernel.c -o kernel.opt.c
+  scopt --check loops.txt src/*.c
   cat kernel.c | scopt - --remarks=json 2>remarks.json | gcc -O3 -fopenmp -x c - -lm
 
 In a marked region, arrays and pointers that are parameters are taken not to overlap. Give scopt
@@ -80,9 +82,8 @@ def _run(argv: Sequence[str]) -> int:
     split = _split_flags(argv)
     if split.missing:
         parser.error(f"argument {split.missing}: expected one argument")
-    arguments = parser.parse_args(split.rest)
-    if arguments.input is None and not arguments.print_machine:
-        parser.error("the following arguments are required: FILE")
+    arguments = parser.parse_intermixed_args(split.rest)
+    _check_inputs(parser, arguments)
     try:
         machine, found = _machine(arguments.machine)
         if arguments.print_machine:
@@ -94,7 +95,9 @@ def _run(argv: Sequence[str]) -> int:
         if arguments.report:
             _check_report(parser, arguments)
         check_options(options)
-        source, name = _read(arguments.input)
+        if arguments.check is not None:
+            return _check(arguments, options)
+        source, name = _read(arguments.inputs[0])
         outcome = _optimize(source, options, name, arguments.emit)
         remarks = outcome.result.remarks
         if found:
@@ -116,6 +119,40 @@ def _run(argv: Sequence[str]) -> int:
     if not arguments.quiet and not arguments.remarks_file:
         sys.stderr.write(_formatted(remarks, arguments).decode())
     return REFUSED if arguments.strict and outcome.refused else DONE
+
+
+def _check_inputs(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Ends the run where there are too many or too few files for what is asked."""
+    if arguments.check is None:
+        if arguments.update:
+            parser.error("argument --update: only with --check")
+        if len(arguments.inputs) > 1:
+            parser.error(f"one FILE at a time, not {len(arguments.inputs)}; only --check takes several")
+        if not arguments.inputs and not arguments.print_machine:
+            parser.error("the following arguments are required: FILE")
+    elif "-" in arguments.inputs or arguments.output or arguments.report or arguments.remarks_file or arguments.emit != "c":
+        parser.error("argument --check: it reads files and writes nothing but its list")
+
+
+def _check(arguments: argparse.Namespace, options: Options) -> int:
+    """`--check`: 0 if all listed loops have what they had, 1 if not; the messages go to stderr."""
+    from scopt import check
+
+    def optimized(path: str) -> Result:
+        source, name = _read(path)
+        return _optimize(source, options, name, "c").result
+
+    if arguments.update:
+        number = check.update(arguments.check, arguments.inputs, optimized)
+        told = [f"scopt: {arguments.check}: {number} loops"]
+        failed = False
+    else:
+        verdict = check.check(arguments.check, arguments.inputs, optimized)
+        print("\n".join(verdict.lost), end="\n" if verdict.lost else "", file=sys.stderr)
+        told, failed = [*verdict.gained, verdict.summary()], bool(verdict.lost)
+    if not arguments.quiet:
+        print("\n".join(told), file=sys.stderr)
+    return REFUSED if failed else DONE
 
 
 def _machine(name: str) -> tuple[Machine, str]:
@@ -311,7 +348,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", metavar="FILE", nargs="?", help="the C file to read; - is stdin")
+    parser.add_argument("inputs", metavar="FILE", nargs="*", help="the C file to read; - is stdin; several only with --check")
     group = parser.add_argument_group("files and messages")
     group.add_argument(
         "-o", "--output", metavar="FILE", help="where to write, all at once or not at all; may be the input (default: -, stdout)"
@@ -449,6 +486,13 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_checking_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("checks")
+    group.add_argument(
+        "--check",
+        metavar="LIST",
+        help="compare what the loops of the FILEs (none: of all that LIST names) get with what LIST says, and exit with 1 if one lost something; "
+        "no C is written",
+    )
+    group.add_argument("--update", action="store_true", help="with --check: write LIST instead, for these FILEs")
     group.add_argument(
         "--verify",
         choices=get_args(VerifyLevel),

@@ -24,10 +24,12 @@ WHAT = ("parallel", "vector")
 class Gain:
     """One loop of the source that no other loop of its region is around.
 
-    location: of the loop. iterator: its name. got: those of `WHAT` that all its statements got.
+    location: of the loop. number: of the loop among all `for` loops of its function, in textual order, from 1. iterator: its name.
+    got: those of `WHAT` that all its statements got.
     """
 
     location: Location
+    number: int
     iterator: str
     got: tuple[str, ...]
 
@@ -35,6 +37,7 @@ class Gain:
 def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest) -> tuple[Gain, ...]:
     """The loops of the region in textual order, those without statements left out. A register tile counts as a vector loop."""
     emitted, scheduled = _emitted(nest.body), _scheduled(marked)
+    loops = list(_loops(region.function))
     found = []
     for loop in _first_level(region.items):
         inside = [statement.name for statement in scop.statements if _within(statement, loop)]
@@ -42,7 +45,8 @@ def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest) ->
             got = frozenset.intersection(*(scheduled.get(name, frozenset()) for name in inside))
             kept = got & (emitted | {"vector"} if marked.tilings else emitted)
             place = Location(loop.coord.file, loop.coord.line, loop.coord.column or 0)
-            found.append(Gain(place, loop_iterator(loop) or "?", tuple(what for what in WHAT if what in kept)))
+            number = 1 + next(k for k, other in enumerate(loops) if other is loop)
+            found.append(Gain(place, number, loop_iterator(loop) or "?", tuple(what for what in WHAT if what in kept)))
     return tuple(found)
 
 
@@ -52,6 +56,14 @@ def _first_level(nodes: Any) -> Iterator[Any]:
             yield item
         elif isinstance(item, c_ast.Node):
             yield from _first_level(child for _, child in item.children())
+
+
+def _loops(node: Any) -> Iterator[Any]:
+    """All `for` loops in a node, an outer one before those inside."""
+    if isinstance(node, c_ast.For):
+        yield node
+    for _, child in node.children():
+        yield from _loops(child)
 
 
 def _within(statement: Statement, loop: Any) -> bool:

@@ -24,7 +24,7 @@ _WINDOW = 14
 # The edge of tiles, and of tiles over functions that grow by more than 1 from one iteration to the next, such as 2t + i.
 _TILE, _STEEP_TILE = 4, 8
 _STEEP = re.compile(r"\d\w*[A-Za-z_]")
-MAX_ARROWS = 160
+MAX_ARROWS = 200
 _STRENGTH = ("flow", "indirect", "reduction", "anti", "output")
 _PARAM, _SET = isl.dim_type.param, isl.dim_type.set
 
