@@ -22,6 +22,8 @@ _TOP, _SIDE, _LANE = 20, 60, 16
 _MAX_LANES = 12
 _SWEEPS = 4
 MAX_TEXT = 26
+# With more edges, what they are is only told where one points at them.
+MAX_LABELS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def graph_svg(statements: Sequence[StatementView], edges: Sequence[Edge]) -> str
         f"<title>Dependences between {len(names)} statements</title>",
     ]
     for edge in edges:
-        parts.append(_edge_svg(edge, _route(edge, forward, backward, layer, center)))
+        parts.append(_edge_svg(edge, _route(edge, forward, backward, layer, center), labelled=len(edges) <= MAX_LABELS))
     parts += [_statement_svg(statement, center[_Slot(statement.name)]) for statement in statements]
     return "\n".join([*parts, "</svg>"])
 
@@ -150,15 +152,13 @@ def _route(
     return _Route(path, ((ax + bx) / 2 + 4, (ay + by) / 2 + 4), (x2, y2 - half, 0, 1))
 
 
-def _edge_svg(edge: Edge, route: _Route) -> str:
+def _edge_svg(edge: Edge, route: _Route, *, labelled: bool) -> str:
     x, y, dx, dy = route.tip
     tip = f"{x:g},{y:g} {x - 7 * dx - 4 * dy:g},{y - 7 * dy - 4 * dx:g} {x - 7 * dx + 4 * dy:g},{y - 7 * dy + 4 * dx:g}"
     text = edge.labels[0] + (" …" if len(edge.labels) > 1 else "")
     meaning = f"{edge.source} → {edge.sink}: {'; '.join(edge.labels)}"
-    return (
-        f'<g class="edge {edge.kind}"><title>{escape(meaning)}</title><path d="{route.path}"/><polygon points="{tip}"/>'
-        f'<text x="{route.label[0]:g}" y="{route.label[1]:g}">{escape(_short(text))}</text></g>'
-    )
+    label = f'<text x="{route.label[0]:g}" y="{route.label[1]:g}">{escape(_short(text))}</text>' if labelled else ""
+    return f'<g class="edge {edge.kind}"><title>{escape(meaning)}</title><path d="{route.path}"/><polygon points="{tip}"/>{label}</g>'
 
 
 def _statement_svg(statement: StatementView, center: tuple[float, float]) -> str:

@@ -10,7 +10,7 @@ from scopt.diagnostics import Remark
 from scopt.pipeline import RegionResult, Result
 from scopt.remark_ids import known_ids
 from scopt.report.region import region_sections
-from scopt.report.source import decoded_name, side_by_side
+from scopt.report.source import decoded_name, place_html, side_by_side
 from scopt.report.style import STYLE
 from scopt.wording import some
 
@@ -35,15 +35,15 @@ def page(source: bytes, result: Result, name: str) -> bytes:
         f"<p>{escape(_summary(result))}</p>",
         _INTRODUCTION,
         *_overview(regions),
-        *_elsewhere(result),
+        *_elsewhere(result, name),
         '<h2 id="source">Before and after</h2>',
         "<p>The file on the left, what scopt made of it on the right. Coloured rows differ; everything else is the same, byte for byte.</p>",
         '<div class="code"><div class="row heads"><div>Source</div><div>Result</div></div>',
-        *side_by_side(source, result.text, result.pieces, _by_line(result.remarks), _anchors(result)),
+        *side_by_side(source, result.text, result.pieces, _by_line(result.remarks, name), _anchors(result, name)),
         "</div>",
     ]
     for number, region in enumerate(regions[:MAX_REGIONS], 1):
-        body += region_sections(number, region)
+        body += region_sections(number, region, name)
     if len(regions) > MAX_REGIONS:
         body.append(f"<p>{len(regions) - MAX_REGIONS} more regions are only listed above.</p>")
     body.append(f'<p class="dim">Written by scopt {__version__}.</p>')
@@ -77,7 +77,7 @@ def _overview(regions: Sequence[RegionResult]) -> Iterator[str]:
     yield "</table></div>"
 
 
-def _elsewhere(result: Result) -> Iterator[str]:
+def _elsewhere(result: Result, name: str) -> Iterator[str]:
     """Remarks on what is no region."""
     told = {remark for region in result.regions for remark in region.remarks}
     others = [remark for remark in result.remarks if remark not in told]
@@ -87,21 +87,22 @@ def _elsewhere(result: Result) -> Iterator[str]:
     yield '<div class="scroll"><table><tr><th>Place</th><th>What stood in the way</th><th>What to do</th></tr>'
     known = known_ids()
     for remark in others:
-        place = f'<a href="#line-{remark.location.line}">line {remark.location.line}</a>'
+        place = place_html(remark.location, name)
         meaning = known[remark.id].meaning if remark.id in known else ""
         about = f'{escape(decoded_name(remark.message))}<br><span class="dim">{escape(meaning)}</span>'
         yield f'<tr><td>{place}</td><td>{about} <span class="id">{escape(remark.id)}</span></td><td>{escape(remark.hint)}</td></tr>'
     yield "</table></div>"
 
 
-def _by_line(remarks: Iterable[Remark]) -> dict[int, list[Remark]]:
+def _by_line(remarks: Iterable[Remark], name: str) -> dict[int, list[Remark]]:
+    """Those about the page's own file."""
     found: dict[int, list[Remark]] = {}
-    for remark in remarks:
+    for remark in (one for one in remarks if one.location.file == name):
         found.setdefault(remark.location.line, []).append(remark)
     return found
 
 
-def _anchors(result: Result) -> dict[int, str]:
+def _anchors(result: Result, name: str) -> dict[int, str]:
     """Ids of the lines that something links to."""
-    lines = {region.location.line for region in result.regions} | {remark.location.line for remark in result.remarks}
-    return {line: f"line-{line}" for line in lines}
+    places = (*(region.location for region in result.regions), *(remark.location for remark in result.remarks))
+    return {place.line: f"line-{place.line}" for place in places if place.file == name}

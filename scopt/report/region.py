@@ -9,7 +9,7 @@ from scopt.pipeline import RegionResult
 from scopt.remark_ids import known_ids
 from scopt.report.drawing import drawing_svg, notes, title
 from scopt.report.graph import graph_svg
-from scopt.report.source import decoded_name
+from scopt.report.source import decoded_name, place_html
 from scopt.report.view import Drawing, RegionView, TreeNode
 
 _KINDS = {
@@ -21,11 +21,11 @@ _KINDS = {
 _BADGES = {"parallel": "several threads share its iterations", "vector loop": "vector instructions compute several iterations at once"}
 
 
-def region_sections(number: int, region: RegionResult) -> Iterator[str]:
-    """HTML about the number-th region."""
-    where = f'<a href="#line-{region.location.line}">line {region.location.line}</a>'
+def region_sections(number: int, region: RegionResult, name: str) -> Iterator[str]:
+    """HTML about the number-th region of the file of that name."""
+    where = place_html(region.location, name)
     yield f'<h2 id="region-{number}">Region {number}: <code>{_text(region.function)}</code>, {where}</h2>'
-    yield from (_left_alone(region) if not region.transformed else _happened(region))
+    yield from (_left_alone(region, name) if not region.transformed else _happened(region))
     assumed = [remark for remark in region.remarks if remark.kind == "analysis"]
     if assumed:
         known = known_ids()
@@ -36,16 +36,18 @@ def region_sections(number: int, region: RegionResult) -> Iterator[str]:
         yield "</ul>"
     if region.view is not None:
         yield from _facts(region.view)
+    elif region.transformed:
+        yield "<p>The facts behind it could not be gathered. Please report this with the input.</p>"
 
 
-def _left_alone(region: RegionResult) -> Iterator[str]:
+def _left_alone(region: RegionResult, name: str) -> Iterator[str]:
     """Why nothing was changed, and what to do about it."""
     known = known_ids()
     for remark in region.remarks:
         if remark.kind == "missed":
             meaning = f" {_text(known[remark.id].meaning)}" if remark.id in known else ""
             hint = f"<br><strong>What you can do:</strong> {_text(remark.hint)}." if remark.hint else ""
-            place = f'<a href="#line-{remark.location.line}">line {remark.location.line}</a>'
+            place = place_html(remark.location, name)
             said = f"<strong>Left as it was,</strong> because of {place}: {_text(remark.message)}."
             yield f'<p class="verdict missed">{said}{meaning}{hint} <span class="id">{_text(remark.id)}</span></p>'
 
@@ -62,8 +64,10 @@ def _happened(region: RegionResult) -> Iterator[str]:
             ways = {"parallel": "runs on several threads", "vector": "computes several iterations at once with vector instructions"}
             lines.append(f"{place} {' and '.join(ways[what] for what in gain.got)}.")
         else:
-            lines.append(f"{place} runs in one thread, one iteration after the other: see below which dependences ask for it.")
+            lines.append(f"{place} runs in one thread, one iteration after the other.")
     if region.view is not None:
+        if not any("parallel" in gain.got for gain in region.gains):
+            lines += [f"No outermost loop is parallel: {_text(node.title)} {_text(note)}." for node in region.view.before for note in _reasons(node)]
         titles = [node.title for node in _all(region.view.after)]
         if any("tiles of" in text for text in titles):
             lines.append("Its iterations run tile by tile, so that the data of a tile is still in the cache when it is used again.")
@@ -73,6 +77,11 @@ def _happened(region: RegionResult) -> Iterator[str]:
             lines.append("Operands are packed, and small blocks of results stay in registers.")
         lines += [_text(line[0].upper() + line[1:]) + "." for line in region.view.regrouped]
     yield f"<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"
+
+
+def _reasons(node: TreeNode) -> tuple[str, ...]:
+    """What the outermost dimension carries, and an example of two instances that it keeps in order."""
+    return tuple(note for note in node.notes if note.startswith(("carries", "e.g.")))
 
 
 def _facts(view: RegionView) -> Iterator[str]:

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from scopt.astgen.splice import Piece
-from scopt.diagnostics import InputError, Remark
+from scopt.diagnostics import InputError, Location, Remark
 
 # Unchanged text: so many lines around what changed are shown at once, longer stretches fold; beyond the limit they are left out.
 _CONTEXT = 6
@@ -176,6 +176,13 @@ def _column(
     if last - first > _CHANGED:
         parts.append(f'<span class="remark">{last - first - _CHANGED} more lines are left out here</span>')
     return "".join(parts)
+
+
+def place_html(place: Location, name: str) -> str:
+    """A line as a link, or, in another file than the page's, in words."""
+    if place.file == name:
+        return f'<a href="#line-{place.line}">line {place.line}</a>'
+    return escape(decoded_name(f"{place.file}, line {place.line}"))
 
 
 def remark_html(remark: Remark) -> str:

@@ -12,10 +12,11 @@ import pytest
 
 from scopt import cli
 from scopt.astgen.splice import Piece
+from scopt.diagnostics import Location, Remark
 from scopt.frontend.dependences import dependences
 from scopt.model import MarkedSchedule
 from scopt.options import Options
-from scopt.pipeline import optimize
+from scopt.pipeline import Result, optimize
 from scopt.report import collect
 from scopt.report.collect import view_of
 from scopt.report.domains import MAX_ARROWS
@@ -140,6 +141,21 @@ def test_files_without_regions(source: bytes) -> None:
     _Page(made)
     assert "No region was found" in made
     assert len(made) < 400_000
+
+
+def test_a_remark_on_another_file_is_not_shown_in_the_source() -> None:
+    remark = Remark("missed", "region.in-header", "a SCoP in an included file", Location("a<b>.h", 3))
+    made = page(SOURCE, Result(SOURCE, (remark,), (), {}), "in.c").decode()
+    _Page(made)
+    assert "a&lt;b&gt;.h, line 3" in made
+    assert "line-3" not in made
+
+
+def test_a_sequential_loop_has_the_dependence_that_asks_for_it() -> None:
+    source = b"void f(int n, double *x) {\n#pragma scop\nfor (int i = 1; i < n; i++) x[i] += x[i - 1];\n#pragma endscop\n}\n"
+    shown = "".join(_Page(paged(source)).text)
+    assert "The loop over i in line 3 runs in one thread" in shown
+    assert "No outermost loop is parallel: d0 = i carries flow x S0 → S0 (distance 1)." in shown
 
 
 def test_loops_outside_of_regions_are_told_with_autodetection() -> None:
