@@ -82,7 +82,10 @@ def _run(argv: Sequence[str]) -> int:
     split = _split_flags(argv)
     if split.missing:
         parser.error(f"argument {split.missing}: expected one argument")
-    arguments = parser.parse_intermixed_args(split.rest)
+    # What follows `--` are files; argparse forgets that where options and files may mix.
+    before = split.rest.index("--") if "--" in split.rest else len(split.rest)
+    arguments = parser.parse_intermixed_args(split.rest[:before])
+    arguments.inputs += split.rest[before + 1 :]
     _check_inputs(parser, arguments)
     try:
         machine, found = _machine(arguments.machine)

@@ -1,12 +1,14 @@
 """Every id that a remark can have: what it means, and what to do about it.
 
 The one list that the help texts of SARIF's rules, the suggestions of remarks without one of their own, and `docs/remarks.md` come from. A test
-compares it with the ids in the source. An id that was released doesn't change.
+compares it with the ids in the source; ``python -m scopt.remark_ids`` prints the list for the document. An id that was released doesn't
+change.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -292,3 +294,7 @@ def reference() -> str:
             if one.kind == kind:
                 lines += [f"**`{one.id}`**: {one.title}. {one.meaning}" + (f" *To do:* {one.advice}." if one.advice else ""), ""]
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

@@ -99,7 +99,7 @@ def _drawings(scop: Scop, deps: Dependences, marked: MarkedSchedule, left_out: l
 def _tree(make: Callable[[], tuple[TreeNode, ...]], what: str, left_out: list[str]) -> tuple[TreeNode, ...]:
     """A tree, unless it is too large or takes too long."""
     try:
-        with operation_limit(4 * _OPERATIONS):
+        with operation_limit(2 * _OPERATIONS):
             nodes = make()
     except isl.Error:
         left_out.append(f"{what}, which would take too long")

@@ -156,6 +156,14 @@ def test_what_does_not_go_together_is_told(arguments: list[str], message: str, c
     assert message in capsys.readouterr().err
 
 
+def test_files_may_stand_among_options_and_after_two_dashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.c", "b.c", "-q.c"):
+        Path(name).write_bytes(BOTH)
+    assert cli.main(["a.c", "--check", "loops", "-q", "b.c", "--update", "--", "-q.c"]) == 0
+    assert [loop.file for loop in read_list("loops")] == ["-q.c", "a.c", "b.c"]
+
+
 def test_the_hook_runs_the_check() -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert hook["entry"] == "scopt"
