@@ -7,7 +7,7 @@ from setuptools import find_packages, setup
 
 STAGES = ("frontend", "scheduler", "astgen", "polybench")
 
-folders = {"scopt": "scopt"}
+folders = {"scopt": "scopt", **{f"scopt.{name}": f"scopt/{name.replace('.', '/')}" for name in find_packages("scopt")}}
 for stage in STAGES:
     for package in (stage, *(f"{stage}.{name}" for name in find_packages(stage))):
         folders[f"scopt.{package}"] = package.replace(".", "/")

@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 Replacement = tuple[int, int, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Bytes [start, end) of the source that became bytes [new_start, new_end) of the result."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+def pieces(replacements: Sequence[Replacement]) -> tuple[Piece, ...]:
+    """Where the replacements of a `splice` stand, before and after, in order."""
+    found: list[Piece] = []
+    shift = 0
+    for start, end, text in sorted(replacements, key=lambda r: (r[0], r[1])):
+        found.append(Piece(start, end, start + shift, start + shift + len(text)))
+        shift += len(text) - (end - start)
+    return tuple(found)
 
 
 def splice(source: bytes, replacements: Sequence[Replacement]) -> bytes:

@@ -11,6 +11,7 @@ from pycparser import c_ast
 
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.affine import NotAffine, Scope, affine
+from scopt.frontend.constructs import construct_text
 from scopt.frontend.loops import NotALoop, parse_loop
 from scopt.frontend.scoping import children, loop_iterator
 from scopt.isl_utils import constant_pw_aff, project_out_params
@@ -175,7 +176,7 @@ class AccessCollector:
             case c_ast.StructRef():
                 raise self.struct_member(node)
             case _:
-                raise self.refuse("expression.unsupported", f"this kind of expression ({type(node).__name__}) is not supported", node)
+                raise self.refuse("expression.unsupported", f"{construct_text(node)} is not supported", node)
 
     def assignment(self, node: c_ast.Assignment) -> None:
         self.read(node.rvalue)

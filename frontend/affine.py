@@ -14,6 +14,7 @@ from typing import Any
 import islpy as isl
 from pycparser import c_ast
 
+from scopt.frontend.constructs import construct_text
 from scopt.isl_utils import constant_pw_aff, param_pw_aff, universe_params
 from scopt.model import CType
 
@@ -107,7 +108,7 @@ def affine(node: Any, scope: Scope) -> Value:
         case c_ast.ArrayRef():
             raise NotAffine("indirect", "the value of an array element is not affine", node, "use a loop iterator or a parameter here")
         case _:
-            raise NotAffine("nonlinear", f"this expression ({type(node).__name__}) is not affine", node)
+            raise NotAffine("nonlinear", f"{construct_text(node)} is not affine", node)
 
 
 def condition(node: Any, scope: Scope) -> isl.Set:

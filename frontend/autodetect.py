@@ -118,5 +118,5 @@ class _Search:
         except Refusal as refusal:
             return refusal.remark
         except isl.Error:
-            return Remark("missed", "budget.exceeded", "too complex to analyse", region.location)
+            return Remark("missed", "budget.exceeded", "too complex to analyse", region.location, "split the function")
         return None

@@ -13,6 +13,7 @@ from scopt.diagnostics import Location, Refusal
 from scopt.frontend.accesses import AccessCollector, Names, RawAccess, written_names
 from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, type_range
 from scopt.frontend.aliasing import check_aliasing
+from scopt.frontend.constructs import construct_text
 from scopt.frontend.dependences import classify_private
 from scopt.frontend.directives import is_directive
 from scopt.frontend.liveness import may_be_read_after
@@ -249,7 +250,7 @@ class _Extraction:
                 return self.leaf(node, place)
             case c_ast.ID() | c_ast.Constant():
                 return None
-        raise self.refuse("statement.unsupported", f"this kind of statement ({type(node).__name__}) is not supported", node)
+        raise self.refuse("statement.unsupported", f"{construct_text(node)} is not supported", node)
 
     def loop(self, node: c_ast.For, place: _Place) -> Tree | None:
         iterator_type = self.iterator_type(node)

@@ -7,17 +7,17 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO, get_args
 
 from scopt import __version__
-from scopt.diagnostics import InputError, Location, Remark, remarks_as_json
+from scopt.diagnostics import InputError, Location, Remark
 from scopt.machine import Machine
 from scopt.options import Fusion, Options, VerifyLevel, Walk, check_options
 
 if TYPE_CHECKING:
-    from scopt.pipeline import RegionResult
+    from scopt.pipeline import RegionResult, Result
 
 DONE, REFUSED, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
@@ -38,7 +38,7 @@ could be changed.
 _EPILOG = """\
 exit codes:
   0  done, also if nothing was optimized
-  1  with --strict: a marked region was left as it was
+  1  with --strict: a marked region was left as it was; with --check: a listed loop lost something
   2  unusable input (no such file, syntax error) or wrong arguments; nothing is written
   130, 141  interrupted; nobody reads the output any more
 
@@ -46,6 +46,8 @@ examples:
   scopt gemm.c -o gemm.opt.c && gcc -O3 -fopenmp gemm.opt.c -lm
   scopt -Iinclude -DN=2000 -std=gnu11 kernel.c -o kernel.opt.c
   scopt --tile-size 64,64,16 --no-simd kernel.c -o kernel.opt.c
+  scopt --report kernel.html kernel.c -o kernel.opt.c
+  scopt --check loops.txt src/*.c
   cat kernel.c | scopt - --remarks=json 2>remarks.json | gcc -O3 -fopenmp -x c - -lm
 
 In a marked region, arrays and pointers that are parameters are taken not to overlap. Give scopt
@@ -80,9 +82,11 @@ def _run(argv: Sequence[str]) -> int:
     split = _split_flags(argv)
     if split.missing:
         parser.error(f"argument {split.missing}: expected one argument")
-    arguments = parser.parse_args(split.rest)
-    if arguments.input is None and not arguments.print_machine:
-        parser.error("the following arguments are required: FILE")
+    # What follows `--` are files; argparse forgets that where options and files may mix.
+    before = split.rest.index("--") if "--" in split.rest else len(split.rest)
+    arguments = parser.parse_intermixed_args(split.rest[:before])
+    arguments.inputs += split.rest[before + 1 :]
+    _check_inputs(parser, arguments)
     try:
         machine, found = _machine(arguments.machine)
         if arguments.print_machine:
@@ -91,19 +95,67 @@ def _run(argv: Sequence[str]) -> int:
             _write(machine_text(machine).encode(), arguments.output or "-")
             return DONE
         options = replace(_options(parser, arguments, split.cpp_flags), machine=machine)
+        if arguments.report:
+            _check_report(parser, arguments)
         check_options(options)
-        source, name = _read(arguments.input)
+        if arguments.check is not None:
+            return _check(arguments, options)
+        source, name = _read(arguments.inputs[0])
         outcome = _optimize(source, options, name, arguments.emit)
-        explained = options.explain and arguments.emit == "c" and arguments.output is None
+        remarks = outcome.result.remarks
+        if found:
+            remarks = (Remark("analysis", "machine.native", found, Location(name, 1)), *remarks)
+        if arguments.remarks_file:
+            _write(_formatted(remarks, arguments), arguments.remarks_file)
+        if arguments.report:
+            from scopt.report.page import page
+
+            _write(page(source, outcome.result, name), arguments.report)
+        explained = (options.explain or options.report) and arguments.emit == "c" and arguments.output is None
         if not explained:
             _write(outcome.text, arguments.output or "-")
     except InputError as error:
         print(error, file=sys.stderr)
         return UNUSABLE
-    _explain(outcome.explanation, sys.stderr if not explained and arguments.output in (None, "-") else sys.stdout)
-    remarks = outcome.remarks if not found else (Remark("analysis", "machine.native", found, Location(name, 1)), *outcome.remarks)
-    _report(remarks, arguments)
+    taken = arguments.report == "-" or (not explained and arguments.output in (None, "-"))
+    _explain(outcome.explanation, sys.stderr if taken else sys.stdout)
+    if not arguments.quiet and not arguments.remarks_file:
+        sys.stderr.write(_formatted(remarks, arguments).decode())
     return REFUSED if arguments.strict and outcome.refused else DONE
+
+
+def _check_inputs(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Ends the run where there are too many or too few files for what is asked."""
+    if arguments.check is None:
+        if arguments.update:
+            parser.error("argument --update: only with --check")
+        if len(arguments.inputs) > 1:
+            parser.error(f"one FILE at a time, not {len(arguments.inputs)}; only --check takes several")
+        if not arguments.inputs and not arguments.print_machine:
+            parser.error("the following arguments are required: FILE")
+    elif "-" in arguments.inputs or arguments.output or arguments.report or arguments.remarks_file or arguments.emit != "c":
+        parser.error("argument --check: it reads files and writes nothing but its list")
+
+
+def _check(arguments: argparse.Namespace, options: Options) -> int:
+    """`--check`: 0 if all listed loops have what they had, 1 if not; the messages go to stderr."""
+    from scopt import check
+
+    def optimized(path: str) -> Result:
+        source, name = _read(path)
+        return _optimize(source, options, name, "c").result
+
+    if arguments.update:
+        number = check.update(arguments.check, arguments.inputs, optimized)
+        told = [f"scopt: {arguments.check}: {number} loops"]
+        failed = False
+    else:
+        verdict = check.check(arguments.check, arguments.inputs, optimized)
+        print("\n".join(verdict.lost), end="\n" if verdict.lost else "", file=sys.stderr)
+        told, failed = [*verdict.gained, verdict.summary()], bool(verdict.lost)
+    if not arguments.quiet:
+        print("\n".join(told), file=sys.stderr)
+    return REFUSED if failed else DONE
 
 
 def _machine(name: str) -> tuple[Machine, str]:
@@ -122,17 +174,17 @@ def _machine(name: str) -> tuple[Machine, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What is written and told. refused: a marked region stayed as it was. explanation: empty unless asked for."""
+    """What is written and told. refused: a marked region stayed as it was. explanation: empty unless asked for. result: all that is known."""
 
     text: bytes
-    remarks: tuple[Remark, ...] = field(default=())
+    result: Result
     refused: bool = False
     explanation: str = ""
 
 
 def _optimize(source: bytes, options: Options, name: str, emit: str) -> _Outcome:
     """Transform the source. A fault of scopt itself, outside of any region, costs nobody their file: it goes through unchanged."""
-    from scopt.pipeline import optimize  # isl takes a while to load: --help and --version do without
+    from scopt.pipeline import Result, optimize  # isl takes a while to load: --help and --version do without
 
     try:
         result = optimize(source, options, file=name)
@@ -146,11 +198,11 @@ def _optimize(source: bytes, options: Options, name: str, emit: str) -> _Outcome
             Location(name, 1),
             "please report this with the input",
         )
-        return _Outcome(source if emit == "c" else b"", (remark,), refused=True)
+        return _Outcome(source if emit == "c" else b"", Result(source, (remark,), (), {}), refused=True)
     refused = any(region.marked and not region.transformed for region in result.regions)
     text = result.text if emit == "c" else _schedules(result.regions, final=emit == "schedule-final")
     explanation = "\n".join(_explanation(region) for region in result.regions) if options.explain else ""
-    return _Outcome(text, result.remarks, refused, explanation)
+    return _Outcome(text, result, refused, explanation)
 
 
 def _schedules(regions: Iterable[RegionResult], *, final: bool) -> bytes:
@@ -199,14 +251,19 @@ def _write(text: bytes, path: str) -> None:
         raise InputError(f"scopt: error: {path}: {error.strerror or error}") from None
 
 
-def _report(remarks: tuple[Remark, ...], arguments: argparse.Namespace) -> None:
-    if arguments.quiet:
-        return
-    if arguments.remarks == "json":
-        print(remarks_as_json(remarks), file=sys.stderr)
-        return
-    for remark in remarks:
-        print(remark.text(), file=sys.stderr)
+def _check_report(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Raises InputError without Pygments; ends the run if two outputs would be one file."""
+    from scopt.report.source import check_highlighter
+
+    check_highlighter()
+    if arguments.report == (arguments.output or "") or (arguments.report == "-" and arguments.emit != "c"):
+        parser.error(f"argument --report: {arguments.report!r} is where the result goes already")
+
+
+def _formatted(remarks: tuple[Remark, ...], arguments: argparse.Namespace) -> bytes:
+    from scopt.remark_formats import formatted
+
+    return formatted(remarks, arguments.remarks)
 
 
 def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp_flags: tuple[str, ...]) -> Options:
@@ -237,6 +294,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         inputs=arguments.input_dependences,
         schedule_file=arguments.schedule,
         explain=arguments.explain,
+        report=arguments.report is not None,
     )
 
 
@@ -293,7 +351,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", metavar="FILE", nargs="?", help="the C file to read; - is stdin")
+    parser.add_argument("inputs", metavar="FILE", nargs="*", help="the C file to read; - is stdin; several only with --check")
     group = parser.add_argument_group("files and messages")
     group.add_argument(
         "-o", "--output", metavar="FILE", help="where to write, all at once or not at all; may be the input (default: -, stdout)"
@@ -312,11 +370,19 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
         "unless -o names a file; with -o - or another --emit on stdout, on stderr",
     )
     group.add_argument(
-        "--remarks",
-        choices=("text", "json"),
-        default="text",
-        help="how remarks are written to stderr: a line each, or one JSON array (default: text)",
+        "--report",
+        metavar="FILE",
+        help="write a page (HTML) about FILE's loops: the source beside the result, dependences, iterations and tiles drawn, and why loops were left "
+        "alone; like --explain, the C is not written then unless -o names a file",
     )
+    group.add_argument(
+        "--remarks",
+        choices=("text", "json", "sarif", "yaml"),
+        default="text",
+        help="how remarks are written: text, a line each; json, one array; sarif, SARIF 2.1.0 for code hosts and editors; yaml, LLVM's optimization "
+        "records for opt-viewer (default: text)",
+    )
+    group.add_argument("--remarks-file", metavar="FILE", help="write the remarks to FILE, all at once, instead of stderr")
     group.add_argument("-q", "--quiet", action="store_true", help="no remarks; errors are still shown")
     group.add_argument("--strict", action="store_true", help="exit with 1 if a marked region was left as it was")
     group.add_argument("--version", action="version", version=f"scopt {__version__}", help="show the version and exit")
@@ -423,6 +489,13 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_checking_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("checks")
+    group.add_argument(
+        "--check",
+        metavar="LIST",
+        help="compare what the loops of the FILEs (none: of all that LIST names) get with what LIST says, and exit with 1 if one lost something; "
+        "no C is written",
+    )
+    group.add_argument("--update", action="store_true", help="with --check: write LIST instead, for these FILEs")
     group.add_argument(
         "--verify",
         choices=get_args(VerifyLevel),

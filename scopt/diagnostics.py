@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from scopt.remark_ids import advice
+
 RemarkKind = Literal["passed", "missed", "analysis"]
 
 
@@ -29,6 +31,7 @@ class Remark:
     kind: ``passed`` (done), ``missed`` (left as it was), ``analysis`` (what was found or assumed).
     id: stable and dotted, such as ``affine.nonlinear-subscript``; tests and tools match on it, never on the message.
     hint: what the user could change, as an imperative sentence; empty if nothing.
+    function: the C function that the place is in; empty outside of functions, and where it isn't known.
     """
 
     kind: RemarkKind
@@ -36,6 +39,7 @@ class Remark:
     message: str
     location: Location
     hint: str = ""
+    function: str = ""
 
     def text(self) -> str:
         """The line printed on stderr: ``file:line:col: remark: message (hint) [id]``."""
@@ -77,11 +81,14 @@ class InputError(ScoptError):
 
 
 class Refusal(ScoptError):
-    """A SCoP can't be handled: its text stays, and the remark says why. Never escapes `optimize`."""
+    """A SCoP can't be handled: its text stays, and the remark says why. Never escapes `optimize`.
+
+    Without a hint, the remark has the advice that goes with its id.
+    """
 
     def __init__(self, id: str, message: str, location: Location, hint: str = "") -> None:
         super().__init__(f"{location}: {message} [{id}]")
-        self.remark = Remark("missed", id, message, location, hint)
+        self.remark = Remark("missed", id, message, location, hint or advice(id))
 
 
 class InternalError(ScoptError):

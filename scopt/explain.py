@@ -30,7 +30,7 @@ def explain(scop: Scop, deps: Dependences, tree: isl.Schedule, marked: MarkedSch
     lines = [
         f"{scop.location}: SCoP of {some(len(scop.statements), 'statement')}; parameters: {parameters}",
         *_section("statements", _statement_lines(scop)),
-        *_section("arrays", _array_lines(scop)),
+        *_section("arrays", array_lines(scop)),
         *_section("dependences", dependence_lines(scop, deps)),
         *_section("schedule", schedule_lines(scop, deps, dependences, tree)),
         *_section("after the band passes", final_lines(scop, dependences, tree, marked)),
@@ -45,19 +45,25 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _statement_lines(scop: Scop) -> list[str]:
+    return aligned(statement_rows(scop))
+
+
+def statement_rows(scop: Scop) -> list[tuple[str, str, str, str]]:
+    """Of each statement: its name, its line, the loops around it and their constraints, its text."""
+
     def around(statement: Statement) -> str:
         if not statement.iterators:
             return ""
         constraints = domain_text(statement.domain)
         return f"for {', '.join(statement.iterators)}" + (f": {constraints}" if constraints else "")
 
-    return aligned([(s.name, f"line {s.location.line}", around(s), one_line(s)) for s in scop.statements])
+    return [(s.name, f"line {s.location.line}", around(s), one_line(s)) for s in scop.statements]
 
 
 # --- arrays -----------------------------------------------------------------------------------------------------------------------------
 
 
-def _array_lines(scop: Scop) -> list[str]:
+def array_lines(scop: Scop) -> list[str]:
     """By what happens to them."""
     written = {a.array for s in scop.statements for a in s.accesses if a.is_write}
     touched = {a.array for s in scop.statements for a in s.accesses}
@@ -100,8 +106,20 @@ class _Loop:
     statements: frozenset[str]
 
 
+Row = tuple[str, str, str, str, str]
+
+
 def dependence_lines(scop: Scop, deps: Dependences) -> list[str]:
-    """The dependences that order something, split by the original loop that carries them; those of several kinds that are alike in one line."""
+    """The dependences that order something as lines, and the names of private arrays with others."""
+    rows, reuse = dependence_rows(scop, deps)
+    lines = aligned(rows) or ["none over shared arrays" if reuse else "none"]
+    names = [f"{kinds_text(found)} over {name}" for name, found in reuse.items()]
+    return lines + (wrapped("not listed, since uses of private cells may change places, but not overlap: ", names) if reuse else [])
+
+
+def dependence_rows(scop: Scop, deps: Dependences) -> tuple[list[Row], dict[str, set[str]]]:
+    """The dependences that order something, split by the original loop that carries them: (kinds, array, ``S0 → S1``, what carries it, distance);
+    those of several kinds that are alike in one row. And by private array: the kinds of those that only keep live ranges apart."""
     loops = _original_loops(scop)
     private = {name for name, array in scop.arrays.items() if array.private}
     kinds: dict[_Carried, set[str]] = {}
@@ -117,9 +135,7 @@ def dependence_lines(scop: Scop, deps: Dependences) -> list[str]:
         array = f"{part.array}{' (private)' if part.array in private else ''}"
         sinks.setdefault((kinds_text(found), array, part.loop, part.distance, part.source), []).append(part.sink)
     rows = [(kind, array, f"{source} → {', '.join(names)}", loop, distance) for (kind, array, loop, distance, source), names in sinks.items()]
-    lines = aligned(rows) or ["none over shared arrays" if reuse else "none"]
-    names = [f"{kinds_text(found)} over {name}" for name, found in reuse.items()]
-    return lines + (wrapped("not listed, since uses of private cells may change places, but not overlap: ", names) if reuse else [])
+    return rows, reuse
 
 
 def _order(scop: Scop, part: _Carried) -> tuple[int, int, int]:

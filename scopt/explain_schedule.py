@@ -29,16 +29,14 @@ _FLOOR = re.compile(r"(?:(\d+)\*)?floor\(\((.+?)\)/(\d+)\)(?: \+ |$)")
 
 def schedule_lines(scop: Scop, deps: Dependences, dependences: Ordered, tree: isl.Schedule) -> list[str]:
     """The scheduler's tree, its bands as the dependences have them."""
-    private = {name for name, array in scop.arrays.items() if array.private}
-    kept = tuple(d for d in deps.strict().select("flow", "anti", "output") if d.kind == "flow" or d.array not in private)
     node = with_properties(scop, dependences, tree).get_root().child(0)
-    return list(_Explainer(scop, dependences, kept).lines(node)) or [_names(node.get_domain())]
+    return list(TreeExplainer.of(scop, deps, dependences).lines(node)) or [statement_names(node.get_domain())]
 
 
 def final_lines(scop: Scop, dependences: Ordered, tree: isl.Schedule, marked: MarkedSchedule) -> list[str]:
     """The tree that is generated: tile loops, point loops and their marks; and where loops were fused or distributed."""
-    lines = list(_Final(scop, marked).lines(marked.tree.get_root().child(0), None))
-    return lines + _regrouped(with_properties(scop, dependences, tree), marked.tree)
+    lines = list(FinalTree(scop, marked).lines(marked.tree.get_root().child(0), None))
+    return lines + regrouped(with_properties(scop, dependences, tree), marked.tree)
 
 
 def member_text(scop: Scop, member: isl.UnionPwAff, tiles: bool = False) -> str:
@@ -46,10 +44,10 @@ def member_text(scop: Scop, member: isl.UnionPwAff, tiles: bool = False) -> str:
 
     tiles: say ``tiles of 32 over i`` where a function is one of tile coordinates.
     """
-    return _by_text(scop, {name: _tiles(text) if tiles else people_order(text) for name, text in _functions(scop, member).items()})
+    return _by_text(scop, {name: _tiles(text) if tiles else people_order(text) for name, text in member_functions(scop, member).items()})
 
 
-def _functions(scop: Scop, member: isl.UnionPwAff) -> dict[str, str]:
+def member_functions(scop: Scop, member: isl.UnionPwAff) -> dict[str, str]:
     """isl's text of a member's function, by statement."""
     functions: list[isl.PwAff] = []
     member.foreach_pw_aff(functions.append)
@@ -69,19 +67,27 @@ def _by_text(scop: Scop, texts: Mapping[str, str]) -> str:
     return "; ".join(f"{', '.join(names)}: {text}" for names, text in sorted(groups, key=lambda group: position[group[0][0]]))
 
 
-def _tiles(text: str) -> str:
-    """isl's text of a function, tile coordinates in words."""
+def tile_coordinates(text: str) -> tuple[tuple[int, str], ...]:
+    """(size, what is tiled) of each tile coordinate in isl's text of a function; () for a function of another form."""
     tile = _TILE.match(text)
     if tile and tile[1] == tile[2]:
-        return f"tiles of {tile[3]} over {people_order(tile[1])}"
+        return ((int(tile[3]), tile[1]),)
     floors = _FLOOR.findall(text)
-    if floors and _FLOOR.sub("", text) == "":
-        coordinates = [f"tiles of {size} over {people_order(inner)}" for factor, inner, size in floors for _ in range(int(factor or 1))]
-        return coordinates[0] if len(coordinates) == 1 else f"{_WAVEFRONT} {', '.join(coordinates)}"
-    return people_order(text)
+    if not floors or _FLOOR.sub("", text):
+        return ()
+    return tuple((int(size), inner) for factor, inner, size in floors for _ in range(int(factor or 1)))
 
 
-def _names(domain: isl.UnionSet) -> str:
+def _tiles(text: str) -> str:
+    """isl's text of a function, tile coordinates in words."""
+    found = tile_coordinates(text)
+    if not found:
+        return people_order(text)
+    coordinates = [f"tiles of {size} over {people_order(inner)}" for size, inner in found]
+    return coordinates[0] if len(coordinates) == 1 else f"{_WAVEFRONT} {', '.join(coordinates)}"
+
+
+def statement_names(domain: isl.UnionSet) -> str:
     names = [s.get_tuple_name() for s in sets_of(domain)]
     return ", ".join(sorted(names, key=lambda name: (len(name), name)))
 
@@ -90,12 +96,18 @@ def _names(domain: isl.UnionSet) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Explainer:
+class TreeExplainer:
     """One walk over a tree with computed properties. kept: the dependences that order something, each by itself."""
 
     scop: Scop
     dependences: Ordered
     kept: tuple[Dependence, ...]
+
+    @staticmethod
+    def of(scop: Scop, deps: Dependences, dependences: Ordered) -> TreeExplainer:
+        private = {name for name, array in scop.arrays.items() if array.private}
+        kept = tuple(d for d in deps.strict().select("flow", "anti", "output") if d.kind == "flow" or d.array not in private)
+        return TreeExplainer(scop, dependences, kept)
 
     def lines(self, node: isl.ScheduleNode) -> Iterator[str]:
         """The subtree at a node; nothing for a leaf."""
@@ -175,7 +187,7 @@ class _Explainer:
         lanes = strides(self.scop, linear_schedule(self.scop, node), position)
         jumps = lanes.other_reads + lanes.other_writes
         if lanes.contiguous:
-            which = f" for {', '.join(_names(group) for group in free)}" if len(free) < len(groups) else ""
+            which = f" for {', '.join(statement_names(group) for group in free)}" if len(free) < len(groups) else ""
             return f"vectorizable innermost{which}{apart}, stride 1" + (f", but {some(jumps, 'access')} with a larger one" if jumps else "")
         return f"no vector loop: {some(jumps, 'access')} with a stride larger than 1" if jumps and not apart else ""
 
@@ -224,7 +236,7 @@ class _Explainer:
         free = node.get_type() == _TYPE.set
         yield "in any order:" if free else "in this order:"
         for position, part in enumerate(parts):
-            yield f"{position + 1}. {_names(part.child(0).get_domain())}"
+            yield f"{position + 1}. {statement_names(part.child(0).get_domain())}"
             if not free:
                 yield from (f"     {line}" for line in self.apart(node, parts[:position], part))
             yield from (f"     {line}" for line in self.lines(part.child(0)))
@@ -312,7 +324,7 @@ def _backwards(pairs: isl.UnionMap, member: isl.UnionPwAff) -> isl.UnionMap:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Final:
+class FinalTree:
     """The loops of a marked tree, outermost first."""
 
     scop: Scop
@@ -335,7 +347,7 @@ class _Final:
         elif kind in (_TYPE.sequence, _TYPE.set):
             for position in range(node.n_children()):
                 part = node.child(position)
-                yield f"{position + 1}. {_names(part.child(0).get_domain())}"
+                yield f"{position + 1}. {statement_names(part.child(0).get_domain())}"
                 yield from (f"     {line}" for line in self.lines(part.child(0), None))
         elif kind != _TYPE.leaf:
             yield from self.lines(node.child(0), None)
@@ -345,7 +357,7 @@ class _Final:
         names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
         shape = next((shape for shape in self.marked.shapes if shape.statements == names), TileShape(frozenset(names)))
         if shape.rows is not None:
-            hyperplanes = [_functions(self.scop, shape.rows.get_at(k)) for k in range(shape.rows.dim(isl.dim_type.out))]
+            hyperplanes = [member_functions(self.scop, shape.rows.get_at(k)) for k in range(shape.rows.dim(isl.dim_type.out))]
             texts = {name: " and ".join(people_order(row[name]) for row in hyperplanes) for name in hyperplanes[0]}
             yield f"tiles are diamonds, all tiles of a wavefront can start at once; their hyperplanes: {_by_text(self.scop, texts)}"
         else:
@@ -355,7 +367,7 @@ class _Final:
             yield f"{what}: those with the same sum don't wait for each other"
 
 
-def _regrouped(before: isl.Schedule, after: isl.Schedule) -> list[str]:
+def regrouped(before: isl.Schedule, after: isl.Schedule) -> list[str]:
     """Statements that shared their innermost band and no longer do, and such that do now."""
     old, new = _innermost(before), _innermost(after)
     lines = []

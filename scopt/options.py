@@ -38,6 +38,7 @@ class Options:
     budget: seconds that one SCoP may take before it is left as it was; 0 means no limit.
     schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see `scopt.schedule_file`); empty for none.
     explain: also say, for people, what was found and done (`RegionResult.explanation`).
+    report: also gather what `scopt.report` shows (`RegionResult.view`).
     """
 
     cc: str = "cc"
@@ -61,6 +62,7 @@ class Options:
     budget: float = 60.0
     schedule_file: str = ""
     explain: bool = False
+    report: bool = False
 
 
 def check_options(options: Options) -> None:

@@ -9,15 +9,18 @@ from functools import partial
 
 from scopt.astgen.allocation import with_allocations
 from scopt.astgen.helpers import helper_text
-from scopt.astgen.splice import as_bytes, splice
+from scopt.astgen.splice import Piece, Replacement, as_bytes, pieces, splice
 from scopt.diagnostics import InputError, Location, Remark, Remarks
 from scopt.frontend.autodetect import Detected, detect
+from scopt.frontend.functions import in_functions
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
+from scopt.gains import Gain
 from scopt.guidance import check_influence_file
 from scopt.isolation import Failed, Finished, run_isolated
 from scopt.options import Options, check_options
 from scopt.region import Outcome, transform
+from scopt.report.view import RegionView
 from scopt.schedule_file import ScheduleDocument, read_schedules
 from scopt.scheduler.contraction.tiles import wanted
 
@@ -30,6 +33,8 @@ class RegionResult:
     proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (see `scopt.schedule_file`).
     explanation: what was found and done, for people; empty unless `Options.explain`.
     seconds: wall time of the region as a whole; stages: of its parts.
+    view: what a report shows of it; None unless `Options.report`, and for a region that stayed as it was.
+    gains: what the loops of its first level got; empty for a region that stayed as it was. function: the C function that it is in.
     """
 
     location: Location
@@ -42,6 +47,9 @@ class RegionResult:
     proposal: str = ""
     final: str = ""
     explanation: str = ""
+    view: RegionView | None = None
+    gains: tuple[Gain, ...] = ()
+    function: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +57,15 @@ class Result:
     """The output of `optimize`.
 
     text: the whole file; bytes outside transformed regions are those of the input. remarks: all, in order of discovery.
-    timings: seconds by stage: parse, each region (by location), total.
+    timings: seconds by stage: parse, each region (by location), total. pieces: which bytes of the source became which of the text; all others are
+      the same in both.
     """
 
     text: bytes
     remarks: tuple[Remark, ...]
     regions: tuple[RegionResult, ...]
     timings: dict[str, float]
+    pieces: tuple[Piece, ...] = ()
 
     @property
     def schedules(self) -> tuple[str, ...]:
@@ -92,14 +102,15 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     done = [_transformed(tu, region, number, options, given) for number, region in enumerate(regions)]
     if expanded := [k for k, item in enumerate(done) if _macros_in_the_way(item)]:
         done = _with_expanded_macros(data, file, options, given, done, expanded)
-    text = _spliced(tu, [item for item in done if item.outcome.text is not None])
+    replacements = _replacements(tu, [item for item in done if item.outcome.text is not None])
+    text = splice(tu.source, replacements)
     remarks = Remarks()
-    remarks.extend((*tu.remarks, *found.remarks))
+    remarks.extend(in_functions(tu, (*tu.remarks, *found.remarks)))
     for item in done:
-        remarks.extend(item.outcome.remarks)
+        remarks.extend(_remarks(item))
     timings |= {str(item.region.location): item.seconds for item in done}
     timings["total"] = time.perf_counter() - started
-    return Result(text, tuple(remarks), tuple(_result(item) for item in done), timings)
+    return Result(text, tuple(remarks), tuple(_result(item) for item in done), timings, pieces(replacements))
 
 
 def _transformed(tu: TranslationUnit, region: Region, number: int, options: Options, given: Sequence[ScheduleDocument | None]) -> _Done:
@@ -174,15 +185,15 @@ def _with_expanded_macros(
     return result
 
 
-def _spliced(tu: TranslationUnit, done: Sequence[_Done]) -> bytes:
-    """The file with its transformed regions, and the helper functions that they call in front of the first function that has one."""
+def _replacements(tu: TranslationUnit, done: Sequence[_Done]) -> list[Replacement]:
+    """The texts of transformed regions, and the helper functions that they call in front of the first function that has one."""
     replacements = [(item.region.start, item.region.end, _new_bytes(tu, item)) for item in done]
     helpers = sorted({name for item in done for name in item.outcome.helpers})
     definitions = [text for item in done for text in item.outcome.definitions]
     if helpers or definitions:
         place, text = helper_text(tu, min(done, key=lambda item: item.region.start).region, helpers, definitions)
         replacements.append((place, place, text))
-    return splice(tu.source, sorted(replacements))
+    return sorted(replacements)
 
 
 def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
@@ -203,17 +214,25 @@ def _guarded(tu: TranslationUnit, item: _Done) -> str:
     return f"#if {condition}\n{text}#else\n{original}#endif\n"
 
 
+def _remarks(item: _Done) -> tuple[Remark, ...]:
+    name = item.region.function.decl.name
+    return tuple(replace(remark, function=name) for remark in item.outcome.remarks)
+
+
 def _result(item: _Done) -> RegionResult:
     outcome = item.outcome
     return RegionResult(
         item.region.location,
         item.region.marked,
         outcome.text is not None,
-        outcome.remarks,
+        _remarks(item),
         outcome.schedule,
         item.seconds,
         outcome.seconds,
         outcome.proposal,
         outcome.final,
         outcome.explanation,
+        outcome.view,
+        outcome.gains,
+        item.region.function.decl.name,
     )

@@ -32,11 +32,14 @@ from scopt.frontend.extract import extract
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.reductions import Reorder, updates_of
 from scopt.frontend.regions import Region
+from scopt.gains import Gain, gains
 from scopt.guidance import Guidance, NotHonoured, check_wishes, complaints, guidance
 from scopt.isl_utils import operation_limit
 from scopt.model import Block, Dependences, For, If, LoopNest, MarkedSchedule, Scop
 from scopt.options import Options
 from scopt.reordered import reordered
+from scopt.report.collect import view_of
+from scopt.report.view import RegionView
 from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
 from scopt.scheduler import get_scheduler, takes_influence
 from scopt.scheduler.base import ScheduleResult
@@ -59,7 +62,7 @@ class Outcome:
     helpers: helper functions that the text calls, by name. definitions: of other functions that it calls. allocations: memory that it needs.
     schedule: the transformed schedule tree in isl's notation. seconds: per stage.
     proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (which can't have the final one).
-    explanation: for people, if it was asked for.
+    explanation: for people, if it was asked for. view: for a report, likewise. gains: what the loops of the region's first level got.
     error: what is wrong with something that the user gave for this region, such as a schedule. It ends the run; nothing is written.
     """
 
@@ -74,6 +77,8 @@ class Outcome:
     final: str = ""
     explanation: str = ""
     error: str = ""
+    view: RegionView | None = None
+    gains: tuple[Gain, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,6 +180,7 @@ def _transform(
     remarks.append(Remark("passed", "region.transformed", _summary(made.nest), region.location))
     with clock("explain"):
         explanation = _explanation(scop, deps, made) if options.explain else ""
+        view = _view(scop, deps, made) if options.report else None
     return Outcome(
         made.emitted.text,
         (*made.emitted.helpers, *(helper for one in made.allocations for helper in one.helpers)),
@@ -186,6 +192,8 @@ def _transform(
         document(region.location, str(made.tree), legend(scop)),
         document(region.location, str(made.marked.tree), legend(scop, made.marked.marks)),
         explanation,
+        view=view,
+        gains=gains(scop, region, made.marked, made.nest),
     )
 
 
@@ -195,6 +203,14 @@ def _explanation(scop: Scop, deps: Dependences, made: _Generated) -> str:
         return explain(scop, deps, made.tree, made.marked)
     except Exception as error:
         return f"{scop.location}: internal error, could not be explained: {type(error).__name__}: {_first_line(error)}\n"
+
+
+def _view(scop: Scop, deps: Dependences, made: _Generated) -> RegionView | None:
+    """A page costs nobody their loops either: without a view it shows less."""
+    try:
+        return view_of(scop, deps, made.tree, made.marked)
+    except Exception:
+        return None
 
 
 def _attempts(options: Options, fixed: bool) -> Iterator[Options]:

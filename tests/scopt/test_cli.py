@@ -291,7 +291,7 @@ def test_json_remarks_are_one_array(refused: Path, monkeypatch: pytest.MonkeyPat
     missed = next(remark for remark in remarks if remark["kind"] == "missed")
     assert missed["location"]["file"] == str(refused)
     assert missed["location"]["line"] == 8
-    assert set(missed) == {"kind", "id", "message", "location", "hint"}
+    assert set(missed) == {"kind", "id", "message", "location", "hint", "function"}
 
 
 def test_quiet_says_nothing(refused: Path, monkeypatch: pytest.MonkeyPatch) -> None:

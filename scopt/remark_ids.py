@@ -1,0 +1,300 @@
+"""Every id that a remark can have: what it means, and what to do about it.
+
+The one list that the help texts of SARIF's rules, the suggestions of remarks without one of their own, and `docs/remarks.md` come from. A test
+compares it with the ids in the source; ``python -m scopt.remark_ids`` prints the list for the document. An id that was released doesn't
+change.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scopt.diagnostics import RemarkKind
+
+
+@dataclass(frozen=True, slots=True)
+class RemarkId:
+    """One id.
+
+    title: what is the case, in a few words. meaning: why that matters, in a sentence or two. advice: what the user can do, in the imperative, without
+    a full stop; never empty for a `missed` one.
+    """
+
+    id: str
+    kind: RemarkKind
+    title: str
+    meaning: str
+    advice: str = ""
+
+    @property
+    def topic(self) -> str:
+        """The part before the dot."""
+        return self.id.partition(".")[0]
+
+
+# An id and its title; below it what it means, and behind a `>` what to do.
+_MISSED = """\
+access.address: an address is taken
+  What a pointer to the object does later can't be followed.
+  > take the address before the region
+access.form: this is no reference to a named scalar or array
+  Each access has to name the object that it reads or writes.
+  > give the object a name before the region, such as a restrict pointer to it
+access.out-of-bounds: a subscript leaves its array
+  For some iteration the subscript lies outside of the declared extent, which C doesn't define. Other orders of the iterations would fail in
+  other places.
+  > correct the loop's bounds or the array's extent
+access.partial: an array has fewer subscripts than dimensions
+  A row of an array, used as a pointer, can't be followed.
+  > give a subscript for each dimension
+access.pointer-modified: a pointer is modified in the region
+  What it points to changes between iterations.
+  > use subscripts on a pointer that stays as it is
+access.pointer-to-pointer: rows that may overlap
+  The rows of an array of pointers are found at run time, and two of them may be the same.
+  > use an array of several dimensions
+access.struct: a member of a structure
+  Members of structures are not supported here.
+  > copy the member to a local variable before the region
+access.type: elements of a type that is not supported
+  The size and the meaning of the type are not known.
+  > use integers or floating-point numbers
+access.volatile: a volatile or atomic object
+  Its accesses may neither be reordered nor left out.
+  > copy it to a plain variable before the region, if that is what you mean
+affine.name: a name that the integer set library keeps for itself
+  Iterators and parameters can't have it.
+  > rename the variable
+affine.narrowing: a conversion that may change the value
+  The value might not fit into the narrower type, and would wrap around.
+  > use a wider signed type
+affine.unsigned-wrap: unsigned arithmetic that may wrap around
+  Where it wraps around, the value is no affine function any more.
+  > use a signed type, or add a bound that rules it out
+affine.volatile: a volatile variable in a bound or subscript
+  Its value may differ each time it is read.
+  > copy it to a plain variable before the region
+alias.may-overlap: pointers that may overlap
+  If two pointers lead to the same cells, another order of the iterations may change the result.
+  > declare the pointers restrict, or mark the region
+budget.exceeded: the region takes too long
+  The analysis, the scheduler or the generator didn't end within its limit.
+  > allow more with --budget, or split the region
+call.pointer: a pointer is passed to a function
+  The function may read or write what it points to.
+  > pass values, or write the function's body here
+call.unknown: a call that may have side effects
+  A function whose body isn't known may read and write anything, so that calls can't change places.
+  > declare it with __attribute__((const)) if it only computes a value from its arguments
+control.break: the loop may end early
+  Which iterations run is only known while they do.
+  > put the condition into the loop's bounds
+control.continue: the rest of an iteration may be skipped
+  Jumps leave it open which statements run.
+  > use an 'if' around the rest of the body
+control.goto: a jump, or a label
+  Jumps leave it open which statements run.
+  > use structured control flow
+control.return: the function may end inside of the region
+  Which iterations run is only known while they do.
+  > leave the function after the region
+control.switch: a switch
+  Jumps leave it open which statements run.
+  > use 'if' statements
+control.while: a loop without a known number of iterations
+  Iterations can only be put into another order if it is known which there are.
+  > write it as a 'for' loop with affine bounds
+decl.const: a const local variable
+  Declarations move out of the loops that they stand in, and the value is assigned later.
+  > drop the const
+decl.form: a declaration of a kind that is not supported
+  Only scalars and arrays of constant size can be declared inside a region.
+  > put the declaration before the region
+decl.initializer: an initializer list
+  Declarations are taken apart into assignments, which a list can't be.
+  > assign the elements
+decl.variable-length: a local array of variable length
+  Its size may differ from iteration to iteration.
+  > declare it before the region
+expression.unsupported: an expression of a kind that is not supported
+  It is not known what it reads and writes.
+  > compute the value before the region, or write it with arithmetic, subscripts and ?:
+internal.error: a fault of scopt
+  One of its own checks failed, so that nothing was changed. Your program is not at fault.
+  > please report this with the input
+loop.form: a loop of another form
+  A loop needs one integer iterator, a start, a condition and a constant step.
+  > write 'for (i = start; i < end; i++)'
+loop.iterator-live-out: the iterator is used outside of its loop
+  Its last value would have to be the same in any order.
+  > declare the iterator in the loop
+loop.iterator-modified: the iterator is modified in its loop
+  The number of iterations then depends on what the body does.
+  > use a copy of it
+loop.not-equal: a loop that ends with '!=' might not end
+  The iterator may step over the value, or start behind it.
+  > use '<' or '>'
+loop.opaque: a loop inside a data-dependent statement is not affine
+  The statement is moved as a whole, and has to tell which cells it may touch.
+  > give the inner loop affine bounds
+loop.step: the step is not the addition of a constant
+  Iterations have to be numbered evenly.
+  > use a constant step
+loop.unbounded: the loop has no bound in the direction of its step
+  It would run until the iterator wraps around.
+  > check the loop's condition
+loop.wrap: the iterator may wrap around
+  The bound may exceed the iterator's largest value; such a loop never ends.
+  > use a signed iterator of type int or wider
+name.undeclared: a name without a declaration
+  It is not known what it stands for.
+  > declare it, or include the header that does
+parse.unsupported: C that is not supported around the region
+  The function could not be parsed.
+  > move the region into a function of its own
+pragma.misplaced: a pragma that belongs to nothing
+  '#pragma scopt' stands neither before a SCoP nor before a loop of one.
+  > put it before '#pragma scop' or a loop of the region
+region.directives: preprocessor directives inside of the region
+  Its text differs from build to build, or comes from other files.
+  > move them out of the region
+region.empty: the region contains no statement
+  There is nothing to do.
+  > put the pragmas around loops
+region.in-header: a region in an included file
+  Only the file that scopt was given is changed.
+  > run scopt on that file
+region.openmp: OpenMP directives in the region
+  They say how the loops are to run, which is what scopt would decide.
+  > remove them
+region.pragma-line: something besides white space before '#pragma endscop'
+  The region is replaced by whole lines.
+  > put the pragma on a line of its own
+region.pragma-operator: pragmas that are not lines
+  A region has to be marked by '#pragma scop' and '#pragma endscop' lines.
+  > write the pragmas as lines of the file, not with _Pragma or in a macro
+region.unbalanced: pragmas that don't belong together
+  '#pragma scop' and '#pragma endscop' have to stand in the same block.
+  > put both pragmas into the same block, one pair after the other
+region.unstable-macro: a macro whose expansion depends on its place
+  The text is written in another place.
+  > don't use it in a SCoP
+statement.unsupported: a statement of a kind that is not supported
+  A region holds for loops, ifs, assignments and declarations; jumps leave it open which iterations run.
+  > put the statement outside of the region, or write it with for and if
+affine.nonlinear-bound: a loop bound is not affine
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
+  before the program runs which cells an iteration touches.
+  > write it as a sum of loop iterators and parameters with constant factors
+affine.indirect-bound: a loop bound depends on the value of an array element
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
+  before the program runs which cells an iteration touches.
+  > use a loop iterator or a parameter there
+affine.variant-bound: a loop bound depends on a variable that changes inside the region
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
+  before the program runs which cells an iteration touches.
+  > use a loop iterator, or a variable that the region doesn't write
+affine.call-bound: a loop bound depends on a function call
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
+  before the program runs which cells an iteration touches.
+  > use a ternary expression or a macro, or compute the value before the region
+affine.nonlinear-subscript: the subscript of a written array is not affine
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
+  before the program runs which cells an iteration touches.
+  > write it as a sum of loop iterators and parameters with constant factors
+affine.indirect-subscript: the subscript of a written array depends on the value of an array element
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
+  before the program runs which cells an iteration touches.
+  > use a loop iterator or a parameter there
+affine.variant-subscript: the subscript of a written array depends on a variable that changes inside the region
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
+  before the program runs which cells an iteration touches.
+  > use a loop iterator, or a variable that the region doesn't write
+affine.call-subscript: the subscript of a written array depends on a function call
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
+  before the program runs which cells an iteration touches.
+  > use a ternary expression or a macro, or compute the value before the region
+"""
+
+_PASSED = """\
+region.transformed: the region has new loops
+  The message counts them, those that run in parallel, and those that can be vectorized.
+reduction.reordered: updates run in another order
+  A sum, product or extremum is computed in another order: exactly the same for integers, and up to rounding for floating-point numbers with
+  --reassociate.
+"""
+
+_ANALYSIS = """\
+alias.assumed-none: pointers are taken not to overlap
+  In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the convention of '#pragma scop'.
+  > declare the pointers restrict, which says the same to the compiler; if they may overlap, remove the pragmas
+influence.backtrack: another branch of the influence constraint tree
+  A dimension had no solution with the wishes that led to it.
+influence.carried: a new band begins
+  The wishes had no solution within the band.
+influence.cut: components are cut apart
+  The wishes had no solution for statements that share loops.
+influence.dropped: the wishes can't be had
+  No scenario of the influence constraint tree is feasible.
+  > loosen the tree's constraints
+influence.progression: a dimension that needs no progress
+  No dependence is left there.
+influence.reached: the wishes hold
+  A scenario of the influence constraint tree holds.
+influence.sibling: the next branch is tried
+  A node of the influence constraint tree is infeasible.
+machine.native: the machine model of this host
+  What the running system tells, see --machine.
+schedule.sampled: a schedule drawn at random
+  Which point of the schedule space --scheduler sample took.
+schedule.simplified: the first choice of transformation was given up
+  It took too long, or failed one of scopt's checks; a simpler one was taken, and verified.
+  > allow more with --budget if it took too long; else please report this
+"""
+
+
+def _parsed(text: str, kind: RemarkKind) -> Iterator[RemarkId]:
+    for entry in re.split(r"\n(?=\S)", text.strip()):
+        head, _, body = entry.partition("\n")
+        id, _, title = head.partition(": ")
+        meaning, _, advice = " ".join(body.split()).partition("> ")
+        yield RemarkId(id, kind, title, meaning.rstrip(), advice)
+
+
+def known_ids() -> Mapping[str, RemarkId]:
+    """All ids, sorted."""
+    found = (*_parsed(_MISSED, "missed"), *_parsed(_PASSED, "passed"), *_parsed(_ANALYSIS, "analysis"))
+    return {one.id: one for one in sorted(found, key=lambda one: one.id)}
+
+
+def advice(id: str) -> str:
+    """What can be done about a remark, in general; empty if there is nothing, or no such id."""
+    found = known_ids().get(id)
+    return found.advice if found is not None else ""
+
+
+_HEADINGS = {
+    "missed": ("Left as it was", "Nothing was changed, and this is why. What to do is told in general here; the remark itself may know better."),
+    "analysis": ("Found and assumed", "What scopt took for granted, or wants you to know."),
+    "passed": ("Done", ""),
+}
+
+
+def reference() -> str:
+    """`docs/remarks.md` from its second part on: all ids by kind and topic, with what they mean and what to do."""
+    lines: list[str] = []
+    for kind, (heading, introduction) in _HEADINGS.items():
+        lines += [f"## {heading}", "", *([introduction, ""] if introduction else [])]
+        for one in known_ids().values():
+            if one.kind == kind:
+                lines += [f"**`{one.id}`**: {one.title}. {one.meaning}" + (f" *To do:* {one.advice}." if one.advice else ""), ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())
