@@ -236,6 +236,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         walk=arguments.walk,
         inputs=arguments.input_dependences,
         schedule_file=arguments.schedule,
+        line_directives=arguments.line_directives,
         explain=arguments.explain,
     )
 
@@ -297,6 +298,11 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("files and messages")
     group.add_argument(
         "-o", "--output", metavar="FILE", help="where to write, all at once or not at all; may be the input (default: -, stdout)"
+    )
+    group.add_argument(
+        "--line-directives",
+        action="store_true",
+        help="write #line before and after the text that changed: diagnostics, __LINE__ and debuggers then see the lines of FILE",
     )
     group.add_argument(
         "--emit",

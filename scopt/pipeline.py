@@ -16,6 +16,7 @@ from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
 from scopt.guidance import check_influence_file
 from scopt.isolation import Failed, Finished, run_isolated
+from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.region import Outcome, transform
 from scopt.schedule_file import ScheduleDocument, read_schedules
@@ -92,7 +93,7 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     done = [_transformed(tu, region, number, options, given) for number, region in enumerate(regions)]
     if expanded := [k for k, item in enumerate(done) if _macros_in_the_way(item)]:
         done = _with_expanded_macros(data, file, options, given, done, expanded)
-    text = _spliced(tu, [item for item in done if item.outcome.text is not None])
+    text = _spliced(tu, [item for item in done if item.outcome.text is not None], options)
     remarks = Remarks()
     remarks.extend((*tu.remarks, *found.remarks))
     for item in done:
@@ -174,7 +175,7 @@ def _with_expanded_macros(
     return result
 
 
-def _spliced(tu: TranslationUnit, done: Sequence[_Done]) -> bytes:
+def _spliced(tu: TranslationUnit, done: Sequence[_Done], options: Options) -> bytes:
     """The file with its transformed regions, and the helper functions that they call in front of the first function that has one."""
     replacements = [(item.region.start, item.region.end, _new_bytes(tu, item)) for item in done]
     helpers = sorted({name for item in done for name in item.outcome.helpers})
@@ -182,6 +183,9 @@ def _spliced(tu: TranslationUnit, done: Sequence[_Done]) -> bytes:
     if helpers or definitions:
         place, text = helper_text(tu, min(done, key=lambda item: item.region.start).region, helpers, definitions)
         replacements.append((place, place, text))
+    if done and options.line_directives:
+        newline = done[0].region.newline
+        replacements = [with_line_directives(tu.preprocessed.raw, replacement, newline, tu.file) for replacement in replacements]
     return splice(tu.source, sorted(replacements))
 
 
@@ -200,7 +204,8 @@ def _guarded(tu: TranslationUnit, item: _Done) -> str:
     if not baked:
         return text
     condition = " && ".join(f"({name}) == {value}" for name, value in sorted(baked.items()))
-    return f"#if {condition}\n{text}#else\n{original}#endif\n"
+    newline = "" if original.endswith("\n") else "\n"  # text from inside a line has none of its own
+    return f"#if {condition}\n{text}#else\n{original}{newline}#endif\n"
 
 
 def _result(item: _Done) -> RegionResult:
