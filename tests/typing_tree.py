@@ -18,7 +18,8 @@ def make(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     package.mkdir(parents=True)
     stages = [init.parent for init in root.glob("*/__init__.py") if init.parent.name != "scopt"]
-    for source in [*(root / "scopt").glob("*.py"), *stages]:
+    own = [init.parent for init in (root / "scopt").glob("*/__init__.py")]
+    for source in [*(root / "scopt").glob("*.py"), *own, *stages]:
         (package / source.name).symlink_to(source)
 
 

@@ -39,5 +39,5 @@ def test_no_directives_unless_asked_for_or_where_nothing_changed() -> None:
 
 def test_a_line_number_from_a_macro_cannot_be_continued() -> None:
     source = ("#define NUMBER 12\n#line NUMBER\n" + SOURCE.replace("BODY", BODY.format("", ""))).encode()
-    with pytest.raises(InputError, match="in.c:2:1: error"):
+    with pytest.raises(InputError, match=r"in\.c:2:1: error"):
         optimize(source, Options(autodetect=True, line_directives=True), file="in.c")
