@@ -81,6 +81,9 @@ def _run(argv: Sequence[str]) -> int:
     if split.missing:
         parser.error(f"argument {split.missing}: expected one argument")
     arguments = parser.parse_args(split.rest)
+    if arguments.cmake_dir:
+        print(Path(__file__).resolve().parent / "cmake")
+        return DONE
     if arguments.input is None and not arguments.print_machine:
         parser.error("the following arguments are required: FILE")
     try:
@@ -90,7 +93,7 @@ def _run(argv: Sequence[str]) -> int:
 
             _write(machine_text(machine).encode(), arguments.output or "-")
             return DONE
-        options = replace(_options(parser, arguments, split.cpp_flags), machine=machine)
+        options = replace(_options(parser, arguments, (*_flags_of_build(arguments), *split.cpp_flags)), machine=machine)
         check_options(options)
         source, name = _read(arguments.input)
         outcome = _optimize(source, options, name, arguments.emit)
@@ -104,6 +107,15 @@ def _run(argv: Sequence[str]) -> int:
     remarks = outcome.remarks if not found else (Remark("analysis", "machine.native", found, Location(name, 1)), *outcome.remarks)
     _report(remarks, arguments)
     return REFUSED if arguments.strict and outcome.refused else DONE
+
+
+def _flags_of_build(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The flags that the build given by -p has for the file. Raises InputError."""
+    if not arguments.build:
+        return ()
+    from scopt.compile_commands import flags_of
+
+    return flags_of(arguments.build, arguments.input)
 
 
 def _machine(name: str) -> tuple[Machine, str]:
@@ -325,6 +337,7 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("-q", "--quiet", action="store_true", help="no remarks; errors are still shown")
     group.add_argument("--strict", action="store_true", help="exit with 1 if a marked region was left as it was")
+    group.add_argument("--cmake-dir", action="store_true", help="show where the files for CMake's find_package(scopt) are, and do nothing else")
     group.add_argument("--version", action="version", version=f"scopt {__version__}", help="show the version and exit")
     group.add_argument("-h", "--help", action="help", help="show this help and exit")
 
@@ -335,6 +348,9 @@ def _add_compiler_arguments(parser: argparse.ArgumentParser) -> None:
         "The source goes through the real preprocessor. These flags are handed to it in their order,\n"
         "joined (-DN=3) or apart (-D N=3). So are -f… and -m…; -O…, -g and -W… are taken and ignored,\n"
         "so that a build can pass its $(CFLAGS).",
+    )
+    group.add_argument(
+        "-p", dest="build", metavar="DIR", help="take these flags for FILE from DIR/compile_commands.json; those given here come after them"
     )
     group.add_argument("--cc", default=Options().cc, metavar="CC", help="the C compiler (default: %(default)s)")
     # Documentation only: `_split_flags` has taken these out before argparse sees the arguments, to keep their order.

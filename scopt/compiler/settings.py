@@ -9,6 +9,8 @@ from typing import NamedTuple
 from scopt.compiler.arguments import is_input
 
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+# Programs that start the compiler which is named after them.
+_WRAPPERS = ("ccache", "sccache", "distcc", "icecc", "buildcache")
 CACHE_SIZE = 1 << 30
 SECONDS = 300.0
 
@@ -41,8 +43,9 @@ def read_settings(words: Sequence[str], environment: Mapping[str, str], own: str
 
     words: scoptcc's arguments. own: the path of the running program, which can't be the real compiler. Raises SettingsError.
     """
+    started = next((k for k, word in enumerate(words) if os.path.basename(word) not in _WRAPPERS), 0)
     launched = bool(words) and not words[0].startswith(("-", "@")) and not is_input(words[0]) and bool(_program(words[0], environment, own))
-    compiler = [words[0]] if launched else _split(environment.get("SCOPT_CC", ""), "SCOPT_CC") or ["cc"]
+    compiler = list(words[: started + 1]) if launched else _split(environment.get("SCOPT_CC", ""), "SCOPT_CC") or ["cc"]
     path = _program(compiler[0], environment, own)
     if not path:
         raise SettingsError(f"the compiler '{compiler[0]}' was not found; name another one with SCOPT_CC")
@@ -58,7 +61,7 @@ def read_settings(words: Sequence[str], environment: Mapping[str, str], own: str
         {"0": False, "1": True}.get(openmp),
         environment.get("SCOPT_DISABLE", "") not in ("", "0"),
     )
-    return settings, list(words[1:] if launched else words)
+    return settings, list(words[started + 1 :] if launched else words)
 
 
 def _split(text: str, name: str) -> list[str]:
