@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from scopt.astgen.splice import Replacement
 from scopt.diagnostics import InputError
 from scopt.frontend.preprocess import is_line_directive
@@ -11,19 +13,31 @@ from scopt.frontend.tokens import RawSource, directive_words
 def with_line_directives(raw: RawSource, replacement: Replacement, newline: str, file: str) -> Replacement:
     """The same replacement between directives that give its first line, and the text after it, the numbers that they have in the user's file.
 
+    New text that is longer than what it replaces stays on the last line of that, so that no debugger shows the lines after it instead.
     Directives name no file: the name that is in force stays. A replacement inside a line gets lines of its own.
     Raises InputError where the file has ``#line`` directives of its own whose numbers aren't written as digits.
     """
     start, end, text = replacement
-    end_of_line = newline.encode()
-    inside = raw.line_start(start) != start
-    before = end_of_line * inside + _directive(raw, start, file) + end_of_line
-    after = end_of_line * (not text.endswith(b"\n")) + _directive(raw, end, file) + end_of_line
-    return start, end, before + text + after
+    first, following = _presumed_line(raw, start, file), _presumed_line(raw, end, file)
+    # What ends with a line is followed by the next one; what ends inside a line goes on there. An insertion has no lines of its own.
+    last = max(first, following - 1 if raw.line_start(end) == end or end == len(raw.text) else following)
+    lines = text.decode("latin-1").splitlines(keepends=True)
+    lines[-1] += "" if lines[-1].endswith("\n") else newline
+    before = newline if raw.line_start(start) != start else ""
+    numbered = [f"{before}#line {first}{newline}", *_kept_back(lines, first, last, newline), f"#line {following}{newline}"]
+    return start, end, "".join(numbered).encode("latin-1")
 
 
-def _directive(raw: RawSource, offset: int, file: str) -> bytes:
-    return b"#line %d" % _presumed_line(raw, offset, file)
+def _kept_back(lines: list[str], first: int, last: int, newline: str) -> Iterator[str]:
+    """The lines, numbered from `first` on, with directives where a statement or a directive has ended and the number is above `last`."""
+    number, previous = first, ""
+    for line in lines:
+        ended = previous.endswith((";", "{", "}")) or (previous.startswith("#") and not previous.endswith("\\"))
+        if number > last and ended:
+            yield f"#line {last}{newline}"
+            number = last
+        yield line
+        number, previous = number + 1, line.strip()
 
 
 def _presumed_line(raw: RawSource, offset: int, file: str) -> int:

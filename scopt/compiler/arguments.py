@@ -48,7 +48,7 @@ _LINKER_INPUTS = _words("o a so lo obj la dylib lib ld")
 _STRAIGHT = _words(
     "-E -M -MM -fsyntax-only -### -v --version -V --help --target-help -dumpversion -dumpfullversion -dumpmachine -dumpspecs --analyze -analyze",
     "-coverage --coverage -fprofile-arcs -ftest-coverage -fcoverage-mapping -fpreprocessed -fdirectives-only -traditional -traditional-cpp",
-    "-MJ -aux-info -print-search-dirs -emit-ast -emit-pch -include-pch -ftime-trace -frewrite-includes -arch -filelist",
+    "-save-temps=obj -MJ -aux-info -print-search-dirs -emit-ast -emit-pch -include-pch -ftime-trace -frewrite-includes -arch -filelist",
 )
 _STRAIGHT_PREFIXES = (
     "-print-", "--print-", "--help=", "-fdump-preprocessor", "--assemble", "--compile", "--preprocess", "--output", "--include", "--define-macro",

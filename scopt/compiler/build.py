@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -55,7 +56,8 @@ class Build(NamedTuple):
         """Let the compiler read the user's files: it finds errors, gives warnings, and writes the files with dependencies, as it always does."""
         color = ["-fdiagnostics-color=always"] if _on_terminal() and not any("-color" in flag for flag in self.command.flags) else []
         linking = self.command.mode == "link"
-        words = [word for a in self.command.arguments if not (linking and a.for_linker) for word in a.words]
+        skipped = [a for a in self.command.arguments if (linking and a.for_linker) or a.words[0].startswith("-save-temps")]
+        words = [word for a in self.command.arguments if a not in skipped for word in a.words]
         source = self._stdin_text()
         done = processes.run([*self.settings.compiler, *color, *words, "-fsyntax-only"], source=source, dependencies=True)
         if done.status != 0:
@@ -72,7 +74,10 @@ class Build(NamedTuple):
             words += [*self.command.words("flag", "preprocessor"), "-w", mode, *language, argument.value]
         else:
             words += [*self.command.words("flag"), *openmp.compile_flags(self.command, optimized.pragmas, optimized.text), *self._standard()]
-            words += ["-w", mode, self._preprocessed(number, argument, optimized.text)]
+            path = self._preprocessed(number, argument, optimized.text)
+            if self.command.has("-save-temps", "-save-temps=cwd"):
+                shutil.copy(path, os.path.basename(path))
+            words += ["-w", mode, path]
         words += ["-o", output] if output else []
         done = processes.run(words, source=self._stdin_text())
         if done.status != 0:

@@ -31,6 +31,24 @@ def test_lines_and_files_stay(run_c: RunC, before: str, after: str, own: str) ->
     assert run_c(text, "-fopenmp") == run_c(source.replace(b"__FILE__", b'"program.c"') if not own else source)
 
 
+def test_new_text_stays_on_the_lines_of_what_it_replaces() -> None:
+    result = optimize(SOURCE.replace("BODY", BODY.format("", "")).encode(), Options(autodetect=True, line_directives=True, tile_sizes=(2,)))
+    number, loops, others = 1, [], []
+    for line in result.text.decode().splitlines():
+        if line.startswith("#line"):
+            number = int(line.split()[1])
+            continue
+        if line.strip().startswith(("for", "if", "A[")):
+            loops.append(number)
+        elif "__LINE__" in line or line.startswith(("int main", "static int A")):
+            others.append(number)
+        number += 1
+    assert len(loops) > 4
+    assert {*loops} <= {6, 7, 8, 9, 10}  # a statement is not cut into lines
+    assert {6, 7, 8} <= {*loops}
+    assert others == [2, 3, 5, 9]
+
+
 def test_no_directives_unless_asked_for_or_where_nothing_changed() -> None:
     assert b"#line" not in optimize(SOURCE.replace("BODY", BODY.format("", "")).encode(), Options(autodetect=True)).text
     untouched = SOURCE.replace("BODY", "").encode()
