@@ -32,12 +32,16 @@ def _kept_back(lines: list[str], first: int, last: int, newline: str) -> Iterato
     """The lines, numbered from `first` on, with directives where a statement or a directive has ended and the number is above `last`."""
     number, previous = first, ""
     for line in lines:
-        ended = previous.endswith((";", "{", "}")) or (previous.startswith("#") and not previous.endswith("\\"))
+        ended = previous.endswith((";", "{", "}")) or (previous.startswith("#") and not previous.endswith("\\")) or _is_loop(previous)
         if number > last and ended:
             yield f"#line {last}{newline}"
             number = last
         yield line
         number, previous = number + 1, line.strip()
+
+
+def _is_loop(line: str) -> bool:
+    return line.startswith(("for (", "if (")) and line.endswith(")")
 
 
 def _presumed_line(raw: RawSource, offset: int, file: str) -> int:

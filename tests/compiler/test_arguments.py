@@ -46,9 +46,9 @@ def test_inputs(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "flag",
-    "-E -M -MM -fsyntax-only -### -v --version -dumpversion -dumpmachine -print-file-name=x -print-search-dirs --print-sysroot --coverage "
-    "-fprofile-arcs --help=warnings -fpreprocessed -xc++".split(),
-)
+    ["-E", "-M", "-MM", "-fsyntax-only", "-###", "-v", "--version", "-dumpversion", "-dumpmachine", "-print-file-name=x", "-print-search-dirs",
+     "--print-sysroot", "--coverage", "-fprofile-arcs", "--help=warnings", "-fpreprocessed", "-xc++", "-save-temps=obj"],
+)  # fmt: skip
 def test_what_goes_straight_through(flag: str) -> None:
     assert read_command([flag, "a.c"]).straight
 

@@ -43,9 +43,8 @@ def test_new_text_stays_on_the_lines_of_what_it_replaces() -> None:
         elif "__LINE__" in line or line.startswith(("int main", "static int A")):
             others.append(number)
         number += 1
-    assert len(loops) > 4
-    assert {*loops} <= {6, 7, 8, 9, 10}  # a statement is not cut into lines
-    assert {6, 7, 8} <= {*loops}
+    assert len(loops) >= 3
+    assert {*loops} <= {6, 7, 8}
     assert others == [2, 3, 5, 9]
 
 
