@@ -11,6 +11,7 @@ from typing import NamedTuple, NoReturn
 from scopt.compiler import arguments
 from scopt.compiler.arguments import Argument, Command
 from scopt.compiler.settings import Settings, SettingsError, read_settings
+from scopt.compiler.straight import replace_process
 
 INTERRUPTED, NO_COMPILER = 130, 127
 
@@ -57,8 +58,6 @@ def _run(request: _Request) -> int:
 
 def _straight(request: _Request) -> int:
     """Become the compiler."""
-    from scopt.compiler.processes import replace_process
-
     return replace_process(request.original)
 
 

@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -72,17 +71,6 @@ def _end_group(child: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
-
-
-def replace_process(command: list[str]) -> int:
-    """Become another program; returns only an exit status where that can't be done."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    try:
-        os.execv(command[0], command)
-    except OSError as error:
-        print(f"scoptcc: error: {command[0]}: {error.strerror}", file=sys.stderr)
-        return 126
 
 
 def _quiet_environment() -> dict[str, str]:

@@ -26,8 +26,8 @@ def test_both_forms(tmp_path: Path, form: str) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "b/cfg.h").write_text("")
     value: object = command if form == "command" else command.split()
-    folder = database(tmp_path, {"directory": str(tmp_path), "file": "x.c", form: value}, {"directory": str(tmp_path / "b"), "file": "a.c", form: value})
     b = f"{tmp_path}/b"
+    folder = database(tmp_path, {"directory": str(tmp_path), "file": "x.c", form: value}, {"directory": b, "file": "a.c", form: value})
     assert flags_of(folder, f"{b}/../b/a.c") == (
         "-I", f"{b}/inc", "-I", "/abs", "-DX=1", "-D", "Y=2", "-UZ", "-std=gnu11", "-include", f"{b}/cfg.h", "-include", "other.h",
         "-isystem", f"{b}/s", "-iquote", f"{b}/q", "-fwrapv", "-m32",
