@@ -16,7 +16,7 @@ setup(
     packages=list(folders),
     package_dir=folders,
     package_data={
-        "scopt": ["py.typed"],
+        "scopt": ["py.typed", "cmake/*.cmake"],
         "scopt.polybench": ["polybench.h", "polybench.c", "kernels/*.c", "kernels/*.h"],
         "scopt.polybench.limits": ["*.c"],
         "scopt.scheduler.influence": ["schema.json"],

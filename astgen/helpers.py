@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from scopt.astgen.emit_c import helper_definitions
 from scopt.frontend.parse import TranslationUnit
+from scopt.frontend.preprocess import is_pragma
 from scopt.frontend.regions import Region
 from scopt.frontend.tokens import RawSource
 
@@ -27,7 +28,9 @@ def _beginning_of_function(raw: RawSource, inside: int) -> int:
         if token.start >= inside:
             break
         if token.kind == "directive" and depth == 0:
-            boundary = token.end
+            # What stands right below a pragma may be what it is about, such as `omp declare simd`.
+            if not is_pragma(token):
+                boundary = token.end
         elif token.kind == "punct":
             if token.text == "{":
                 depth += 1
@@ -41,7 +44,7 @@ def _beginning_of_function(raw: RawSource, inside: int) -> int:
                 boundary = token.end
     if depth == 0:
         return 0
-    following = [token for token in raw.tokens_between(boundary, inside) if token.kind != "directive"]
+    following = [token for token in raw.tokens_between(boundary, inside) if token.kind != "directive" or is_pragma(token)]
     if not following:
         return 0
     # A comment that begins on the boundary's own line belongs to what stands before it.

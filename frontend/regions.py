@@ -225,7 +225,7 @@ def _runs_in(tu: TranslationUnit, function: Any, node: Any, covered: list[Region
         stop = position
         while stop < len(items) and _may_belong(items[stop]) and not any(stop in indices for indices in taken):
             stop += 1
-        loops = [k for k in range(position, stop) if isinstance(items[k], c_ast.For)]
+        loops = [k for k in range(position, stop) if isinstance(items[k], c_ast.For) and not under_pragma(node, k)]
         if loops:
             region = region_of(tu, function, node, loops[0], loops[-1] + 1)
             if region is not None:
@@ -241,8 +241,23 @@ def _may_belong(item: Any) -> bool:
     )
 
 
+# Pragmas that say nothing about the statement after them, by how they begin.
+_ABOUT_NO_STATEMENT = re.compile(r"(?:scop|endscop|scopt|STDC|message|region|endregion|(?:GCC|clang)\s+diagnostic)\b")
+
+
+def under_pragma(parent: Any, position: int) -> bool:
+    """Whether a statement of a compound stands under a pragma that may be about it, such as ``omp parallel for`` or ``GCC ivdep``.
+
+    Another statement in its place would be under it then.
+    """
+    before = parent.block_items[position - 1] if position else None
+    return isinstance(before, c_ast.Pragma) and not _ABOUT_NO_STATEMENT.match((before.string or "").strip())
+
+
 def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop: int) -> Region | None:
-    """The unmarked region of ``parent.block_items[first:stop]``; None if its place in the source isn't known for sure."""
+    """The unmarked region of ``parent.block_items[first:stop]``; None if its place in the source isn't known for sure, or is under a pragma."""
+    if under_pragma(parent, first):
+        return None
     items = tuple(parent.block_items[first:stop])
     extents = [statement_extent(tu, item) for item in items if not isinstance(item, c_ast.EmptyStatement)]
     known = [extent for extent in extents if extent is not None]

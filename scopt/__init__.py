@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as _Path
+import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
@@ -18,9 +18,9 @@ __all__ = ["Options", "Result", "__version__", "optimize"]
 
 # A plain checkout keeps the stages in root folders; installed, they are subpackages. Where setup.py stands beside the
 # folders, their parent joins the package's path, so that `python -m scopt` and pytest work without an install.
-_root = _Path(__file__).resolve().parent.parent
-if (_root / "setup.py").is_file() and (_root / "frontend").is_dir():
-    __path__.append(str(_root))
+_root = _os.path.dirname(_os.path.dirname(_os.path.realpath(__file__)))
+if _os.path.isfile(_os.path.join(_root, "setup.py")) and _os.path.isdir(_os.path.join(_root, "frontend")):
+    __path__.append(_root)
 
 
 def __getattr__(name: str) -> object:

@@ -86,6 +86,9 @@ def _run(argv: Sequence[str]) -> int:
     before = split.rest.index("--") if "--" in split.rest else len(split.rest)
     arguments = parser.parse_intermixed_args(split.rest[:before])
     arguments.inputs += split.rest[before + 1 :]
+    if arguments.cmake_dir:
+        print(Path(__file__).resolve().parent / "cmake")
+        return DONE
     _check_inputs(parser, arguments)
     try:
         machine, found = _machine(arguments.machine)
@@ -94,7 +97,7 @@ def _run(argv: Sequence[str]) -> int:
 
             _write(machine_text(machine).encode(), arguments.output or "-")
             return DONE
-        options = replace(_options(parser, arguments, split.cpp_flags), machine=machine)
+        options = replace(_options(parser, arguments, (*_flags_of_build(arguments), *split.cpp_flags)), machine=machine)
         if arguments.report:
             _check_report(parser, arguments)
         check_options(options)
@@ -156,6 +159,15 @@ def _check(arguments: argparse.Namespace, options: Options) -> int:
     if not arguments.quiet:
         print("\n".join(told), file=sys.stderr)
     return REFUSED if failed else DONE
+
+
+def _flags_of_build(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The flags that the build given by -p has for the file. Raises InputError."""
+    if not arguments.build:
+        return ()
+    from scopt.compile_commands import flags_of
+
+    return flags_of(arguments.build, arguments.inputs[0])
 
 
 def _machine(name: str) -> tuple[Machine, str]:
@@ -293,6 +305,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         walk=arguments.walk,
         inputs=arguments.input_dependences,
         schedule_file=arguments.schedule,
+        line_directives=arguments.line_directives,
         explain=arguments.explain,
         report=arguments.report is not None,
     )
@@ -357,6 +370,11 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", help="where to write, all at once or not at all; may be the input (default: -, stdout)"
     )
     group.add_argument(
+        "--line-directives",
+        action="store_true",
+        help="write #line before and after the text that changed: diagnostics, __LINE__ and debuggers then see the lines of FILE",
+    )
+    group.add_argument(
         "--emit",
         choices=("c", "schedule", "schedule-final"),
         default="c",
@@ -385,6 +403,7 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--remarks-file", metavar="FILE", help="write the remarks to FILE, all at once, instead of stderr")
     group.add_argument("-q", "--quiet", action="store_true", help="no remarks; errors are still shown")
     group.add_argument("--strict", action="store_true", help="exit with 1 if a marked region was left as it was")
+    group.add_argument("--cmake-dir", action="store_true", help="show where the files for CMake's find_package(scopt) are, and do nothing else")
     group.add_argument("--version", action="version", version=f"scopt {__version__}", help="show the version and exit")
     group.add_argument("-h", "--help", action="help", help="show this help and exit")
 
@@ -395,6 +414,9 @@ def _add_compiler_arguments(parser: argparse.ArgumentParser) -> None:
         "The source goes through the real preprocessor. These flags are handed to it in their order,\n"
         "joined (-DN=3) or apart (-D N=3). So are -f… and -m…; -O…, -g and -W… are taken and ignored,\n"
         "so that a build can pass its $(CFLAGS).",
+    )
+    group.add_argument(
+        "-p", dest="build", metavar="DIR", help="take these flags for FILE from DIR/compile_commands.json; those given here come after them"
     )
     group.add_argument("--cc", default=Options().cc, metavar="CC", help="the C compiler (default: %(default)s)")
     # Documentation only: `_split_flags` has taken these out before argparse sees the arguments, to keep their order.

@@ -37,6 +37,7 @@ class Options:
     verify: ``schedule`` checks the schedule tree; ``full`` also reads back the loops and the printed C.
     budget: seconds that one SCoP may take before it is left as it was; 0 means no limit.
     schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see `scopt.schedule_file`); empty for none.
+    line_directives: write ``#line`` before and after the text that changed, so that all other text keeps its line numbers.
     explain: also say, for people, what was found and done (`RegionResult.explanation`).
     report: also gather what `scopt.report` shows (`RegionResult.view`).
     """
@@ -61,6 +62,7 @@ class Options:
     verify: VerifyLevel = "full"
     budget: float = 60.0
     schedule_file: str = ""
+    line_directives: bool = False
     explain: bool = False
     report: bool = False
 

@@ -18,6 +18,7 @@ from scopt.frontend.regions import Region
 from scopt.gains import Gain
 from scopt.guidance import check_influence_file
 from scopt.isolation import Failed, Finished, run_isolated
+from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.region import Outcome, transform
 from scopt.report.view import RegionView
@@ -102,7 +103,7 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     done = [_transformed(tu, region, number, options, given) for number, region in enumerate(regions)]
     if expanded := [k for k, item in enumerate(done) if _macros_in_the_way(item)]:
         done = _with_expanded_macros(data, file, options, given, done, expanded)
-    replacements = _replacements(tu, [item for item in done if item.outcome.text is not None])
+    replacements = _replacements(tu, [item for item in done if item.outcome.text is not None], options)
     text = splice(tu.source, replacements)
     remarks = Remarks()
     remarks.extend(in_functions(tu, (*tu.remarks, *found.remarks)))
@@ -185,7 +186,7 @@ def _with_expanded_macros(
     return result
 
 
-def _replacements(tu: TranslationUnit, done: Sequence[_Done]) -> list[Replacement]:
+def _replacements(tu: TranslationUnit, done: Sequence[_Done], options: Options) -> list[Replacement]:
     """The texts of transformed regions, and the helper functions that they call in front of the first function that has one."""
     replacements = [(item.region.start, item.region.end, _new_bytes(tu, item)) for item in done]
     helpers = sorted({name for item in done for name in item.outcome.helpers})
@@ -193,6 +194,9 @@ def _replacements(tu: TranslationUnit, done: Sequence[_Done]) -> list[Replacemen
     if helpers or definitions:
         place, text = helper_text(tu, min(done, key=lambda item: item.region.start).region, helpers, definitions)
         replacements.append((place, place, text))
+    if done and options.line_directives:
+        newline = done[0].region.newline
+        replacements = [with_line_directives(tu.preprocessed.raw, replacement, newline, tu.file) for replacement in replacements]
     return sorted(replacements)
 
 
@@ -211,7 +215,8 @@ def _guarded(tu: TranslationUnit, item: _Done) -> str:
     if not baked:
         return text
     condition = " && ".join(f"({name}) == {value}" for name, value in sorted(baked.items()))
-    return f"#if {condition}\n{text}#else\n{original}#endif\n"
+    newline = "" if original.endswith("\n") else "\n"  # text from inside a line has none of its own
+    return f"#if {condition}\n{text}#else\n{original}{newline}#endif\n"
 
 
 def _remarks(item: _Done) -> tuple[Remark, ...]:

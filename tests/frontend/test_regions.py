@@ -331,3 +331,10 @@ def test_marking_a_detected_region_gives_the_same_statements() -> None:
         assert [(type(a), type(b)) for a, b in zip(again.items, region.items, strict=True)]
         shown = c_generator.CGenerator()
         assert [shown.visit(item) for item in again.items] == [shown.visit(item) for item in region.items]
+
+
+def test_a_loop_under_a_pragma_about_it_is_left_to_it() -> None:
+    for pragma in ("omp parallel for", "GCC ivdep", "acc loop"):
+        body = f"#pragma {pragma}\n  for (i = 0; i < n; i++) A[i] = 0;\n  for (i = 0; i < n; i++) B[i] = 0;"
+        assert detected(in_function(body)) == [b"  for (i = 0; i < n; i++) B[i] = 0;\n"]
+    assert len(detected(in_function("#pragma GCC diagnostic pop\n  for (i = 0; i < n; i++) A[i] = 0;"))) == 1

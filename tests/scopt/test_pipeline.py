@@ -181,3 +181,16 @@ def test_region_that_takes_too_long_untiled_too_is_given_up() -> None:
     assert isinstance(done, Failed)
     assert done.timed_out
     assert "0.6 s" in done.message
+
+
+def test_helpers_do_not_come_between_a_function_and_its_pragma() -> None:
+    before = "int first;\n// about f\n#pragma omp declare simd\n"
+    text = optimize(source_of("  for (i = 0; i < n; i++)\n    for (j = i; j < m; j++)\n      A[i][j] = 2 * A[i][j + 1];", before=before)).text
+    assert b"scopt_m" in text
+    assert b"\n// about f\n#pragma omp declare simd\n\nvoid f(" in text
+
+
+def test_the_alternative_for_other_macros_ends_with_a_line_inside_one() -> None:
+    source = b"#define N 9\nint A[N];\nvoid f(int n)\n{\n  if (n) { for (int i = 0; i < N; i++) A[i] = 3; }\n}\n"
+    text = optimize(source, Options(autodetect=True)).text
+    assert b"A[i] = 3;\n#endif\n }\n" in text

@@ -1,0 +1,113 @@
+"""How much of OpenMP a compile may use: what the user's flags and pragmas leave open, and whether the compiler can link it at all."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from scopt.compiler import processes
+from scopt.compiler.arguments import Command
+from scopt.compiler.cache import Cache, key_of
+from scopt.compiler.settings import Settings
+
+_PRAGMA = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+omp\b", re.MULTILINE)
+_PARALLEL = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+parallel\b", re.MULTILINE)
+_OPENMP_FLAGS = ("-fopenmp", "-fopenmp=libomp", "-fopenmp=libgomp", "-fopenmp=libiomp5")
+# What the linker is told where a program brings its own run time.
+_NO_LIBRARIES = ("-nostdlib", "-nodefaultlibs", "-r", "-ffreestanding", "-fno-openmp", "-nolibc")
+_PROGRAM = b"""int main(void)
+{
+  int count = 0;
+#pragma omp parallel for reduction(+: count)
+  for (int i = 0; i < 9; i++) count++;
+  return count;
+}
+"""
+
+
+class Pragmas(NamedTuple):
+    """What scopt may emit. threads: ``omp parallel for``; simd: ``omp simd``."""
+
+    threads: bool
+    simd: bool
+
+    def options(self) -> list[str]:
+        """As options of scopt."""
+        return ["--no-parallel"] * (not self.threads) + ["--no-simd"] * (not self.simd)
+
+
+def given(command: Command) -> bool:
+    """Whether the user's own flags turn OpenMP on."""
+    return command.last(*_OPENMP_FLAGS, "-fno-openmp") in _OPENMP_FLAGS or any(
+        a.name == "-Xpreprocessor" and a.value in _OPENMP_FLAGS for a in command.arguments
+    )
+
+
+def allowed(command: Command, preprocessed: bytes, settings: Settings, cache: Cache) -> Pragmas:
+    """What scopt may emit for a source.
+
+    preprocessed: the source, with pragmas. Where it has pragmas of OpenMP that the user hasn't turned on, they have to stay off, and so do ours.
+    """
+    if command.has("-fsanitize=thread"):
+        return Pragmas(False, given(command))  # the run time's own synchronization isn't seen by the sanitizer
+    if given(command):
+        return Pragmas(True, True)
+    simd_given = command.last("-fopenmp-simd", "-fno-openmp-simd") == "-fopenmp-simd"
+    if _PRAGMA.search(preprocessed) or command.has("-fno-openmp", "-fno-openmp-simd"):
+        return Pragmas(False, simd_given)
+    return Pragmas(links_seen(command, settings) and works(command, settings, cache), True)
+
+
+def links_seen(command: Command, settings: Settings) -> bool:
+    """Whether whatever is made of this command's objects will be linked with OpenMP's run time, as far as can be known."""
+    if settings.openmp is not None:
+        return settings.openmp
+    return not settings.launched and not command.has("-ffreestanding", "-fno-openmp")
+
+
+def compile_flags(command: Command, pragmas: Pragmas, text: bytes) -> list[str]:
+    """The flags that a text needs for the pragmas that scopt has put into it, which had these `pragmas` allowed."""
+    if given(command) or not _PRAGMA.search(text):
+        return []
+    if pragmas.threads and _PARALLEL.search(text):
+        return ["-fopenmp"]
+    return ["-fopenmp-simd"] if pragmas.simd else []
+
+
+def link_flags(command: Command, settings: Settings, cache: Cache) -> list[str]:
+    """The flags that a link needs for objects that scoptcc has made, at any time; it can't be seen which ones do need them."""
+    if given(command) or command.has(*_NO_LIBRARIES) or "--no-parallel" in settings.flags or not links_seen(command, settings):
+        return []
+    return ["-fopenmp"] if works(command, settings, cache) else []
+
+
+def works(command: Command, settings: Settings, cache: Cache) -> bool:
+    """Whether the compiler can compile and link OpenMP for this target. Asked once for each compiler and target, then known from the cache."""
+    compiler = settings.compiler[0]
+    target = [
+        word
+        for a in command.arguments
+        if a.kind == "flag" and (a.name in ("-target", "--sysroot", "-isysroot", "-B", "-arch", "-gcc-toolchain") or _is_target(a.words[0]))
+        for word in a.words
+    ]
+    try:
+        status = os.stat(compiler)
+    except OSError:
+        return False
+    identity = (*settings.compiler, os.path.realpath(compiler), str(status.st_mtime_ns), str(status.st_size), *target)
+    key = key_of((b"openmp", *(os.fsencode(part) for part in identity)))
+    known = cache.get_bytes(key)
+    if known is None:
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="scoptcc-") as folder:
+            program = os.path.join(folder, "program")
+            done = processes.run([*settings.compiler, *target, "-fopenmp", "-x", "c", "-", "-o", program], source=_PROGRAM)
+        known = b"1" if done.status == 0 else b"0"
+        cache.put_bytes(key, known)
+    return known == b"1"
+
+
+def _is_target(word: str) -> bool:
+    return word.startswith(("-m", "--target=", "--sysroot=", "-static", "-fuse-ld="))

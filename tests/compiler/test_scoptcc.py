@@ -1,0 +1,210 @@
+"""scoptcc beside the compiler: the same programs, messages, dependencies and names, only faster."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.compiler.conftest import PROGRAM, ROOT, Run, has_threads
+
+FLAGS = ("-O1", "-Wall", "-Wextra")
+# In scopt's process this ends it; scoptcc itself isn't started with -P.
+CRASH = "import os, signal, sys\nif '-P' in sys.orig_argv: os.kill(os.getpid(), signal.SIGSEGV)\n"
+
+
+def outputs(run: Run, *programs: str) -> list[str]:
+    return [run(f"./{program}").stdout for program in programs]
+
+
+def test_compile_and_link(run: Run, project: Path) -> None:
+    theirs = run("cc", *FLAGS, "-MMD", "-c", "src/program.c", "-o", "theirs.o")
+    ours = run("scoptcc", *FLAGS, "-MMD", "-c", "src/program.c", "-o", "ours.o")
+    assert (ours.returncode, ours.stdout, ours.stderr) == (0, "", theirs.stderr)
+    assert "-Wunused-variable" in ours.stderr
+    assert has_threads(project / "ours.o")
+    assert (project / "ours.d").read_text() == (project / "theirs.d").read_text().replace("theirs", "ours")
+    assert run("cc", "theirs.o", "-o", "theirs").returncode == run("scoptcc", "ours.o", "-o", "ours").returncode == 0
+    first, second = outputs(run, "theirs", "ours")
+    assert first == second == "src/program.c src/sizes.h 9 17 1\n"
+
+
+def test_sources_in_one_command(run: Run, project: Path) -> None:
+    (project / "other.c").write_text("int other(void)\n{\n  return __LINE__;\n}\n")
+    (project / "third.c").write_text('int fill(int);\nint third(void) { return fill(2); }\n#warning "told"\n')
+    run("cc", "-c", "other.c")
+    words = (*FLAGS, "-MD", "src/program.c", "third.c", "other.o", "-lm")
+    theirs, ours = run("cc", *words, "-o", "theirs"), run("scoptcc", *words, "-o", "ours")
+    assert (ours.returncode, ours.stderr) == (0, theirs.stderr)
+    assert ours.stderr.count("told") == theirs.stderr.count("told")
+    assert has_threads(project / "ours")
+    first, second = outputs(run, "theirs", "ours")
+    assert first == second
+    names = sorted(path.name.replace("theirs", "ours") for path in project.glob("theirs*.d"))
+    assert names == sorted(path.name for path in project.glob("ours*.d"))
+    assert run("scoptcc", "-w", "-c", "src/program.c", "third.c").returncode == 0
+    assert has_threads(project / "program.o")
+    assert (project / "third.o").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "made"),
+    [
+        (("-c", "src/program.c"), "", "program.o"),
+        (("-S", "src/program.c", "-o", "x.s"), "", "x.s"),
+        (("-S", "src/program.c"), "", "program.s"),
+        (("-c", "@words"), "", "x.o"),
+        (("-c", "-x", "c", "src/program.text", "-o", "x.o"), "", "x.o"),
+        (("-c", "-x", "c", "-Isrc", "-", "-o", "x.o"), PROGRAM, "x.o"),
+        (("-c", "-g3", "-std=c89", "-pedantic-errors", "src/program.c"), "", "program.o"),
+        (("-c", "-save-temps", "src/program.c"), "", "program.o"),
+        (("-c", "-Wp,-MD,deps", "-Wp,-DX", "-Werror=format", "src/program.c"), "", "deps"),
+    ],
+)
+def test_ways_to_say_it(run: Run, project: Path, words: tuple[str, ...], stdin: str, made: str) -> None:
+    (project / "words").write_text("'src/program.c' -o\n x.o")
+    shutil.copy(project / "src/program.c", project / "src/program.text")
+    theirs = run("cc", "-O1", "-w", *words, stdin=stdin)
+    made_by_theirs = {path.name for path in project.iterdir()}
+    (project / made).unlink()
+    ours = run("scoptcc", "-O1", "-w", *words, stdin=stdin)
+    assert (ours.returncode, ours.stderr) == (theirs.returncode, theirs.stderr) == (0, "")
+    assert {path.name for path in project.iterdir()} == made_by_theirs
+    assert has_threads(next(path for path in (project / made, project / "program.o") if path.suffix != ""))
+
+
+def test_output_on_stdout(run: Run, project: Path) -> None:
+    assert re.search("GOMP_parallel|__kmpc_fork", run("scoptcc", "-w", "-O1", "-S", "-o", "-", "src/program.c").stdout)
+
+
+def test_errors_are_the_compilers(run: Run, project: Path) -> None:
+    wrong = project / "src/wrong.c"
+    wrong.write_text(PROGRAM.replace("int main", "int g = undeclared;\nint main"))
+    theirs, ours = run("cc", *FLAGS, "-c", "src/wrong.c"), run("scoptcc", *FLAGS, "-c", "src/wrong.c")
+    assert (ours.returncode, ours.stderr) == (theirs.returncode, theirs.stderr)
+    assert "src/wrong.c:11:9: error" in ours.stderr
+    werror = [run(program, *FLAGS, "-Werror", "-c", "src/program.c") for program in ("cc", "scoptcc")]
+    assert werror[0].returncode == werror[1].returncode != 0
+    assert werror[0].stderr == werror[1].stderr
+    missing = [run(program, "-c", "missing.c") for program in ("cc", "scoptcc")]
+    assert missing[0].stderr == missing[1].stderr
+
+
+@pytest.mark.skipif(shutil.which("readelf") is None, reason="needs readelf")
+def test_debug_lines_are_those_of_the_users_file(run: Run, project: Path) -> None:
+    for program in ("cc", "scoptcc"):
+        assert run(program, "-w", "-O1", "-g", "-c", "src/program.c", "-o", f"{program}.o").returncode == 0
+    files, names, numbers = [], [], []
+    for program in ("cc", "scoptcc"):
+        lines = run("readelf", "--debug-dump=decodedline", f"{program}.o").stdout
+        rows = re.findall(r"^(\S+)\s+(\d+)\s+0x", lines, re.MULTILINE)
+        files.append({name for name, _ in rows})
+        numbers.append({int(number) for name, number in rows if name == "program.c"})
+        information = run("readelf", "--debug-dump=info", f"{program}.o").stdout
+        names.append([line.rpartition(": ")[2] for line in information.splitlines() if re.search(r"DW_AT_(name|comp_dir)", line)][:2])
+    assert {number for number in numbers[0] if number > 8} <= numbers[1] <= {*range(3, 20)}
+    assert files[0] == files[1]
+    assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("how", ["crash", "timeout", "refused", "wrong option"])
+def test_whatever_goes_wrong_with_scopt_the_original_is_compiled(run: Run, project: Path, tmp_path: Path, how: str) -> None:
+    (project / "site").mkdir()
+    (project / "site/sitecustomize.py").write_text(CRASH)
+    environment = {
+        "crash": {"PYTHONPATH": str(project / "site"), "SCOPT_CACHE_DIR": ""},
+        "timeout": {"SCOPT_TIMEOUT": "0.01", "SCOPT_CACHE_DIR": ""},
+        "refused": {"SCOPT_FLAGS": "--emit=schedule"},
+        "wrong option": {"SCOPT_FLAGS": "--no-such-option"},
+    }[how]
+    ours = run("scoptcc", "-O1", "src/program.c", "-Wall", "-o", "ours", **environment)
+    theirs = run("cc", "-O1", "src/program.c", "-Wall", "-o", "theirs")
+    assert ours.returncode == 0
+    told = [line for line in ours.stderr.splitlines() if line.startswith("scoptcc: ")]
+    assert len(told) == 1
+    assert told[0].startswith("scoptcc: warning: src/program.c: compiled ")
+    assert ours.stderr.replace(told[0] + "\n", "") == theirs.stderr
+    first, second = outputs(run, "theirs", "ours")
+    assert first == second
+    # Where the original is wrong too, nobody else says a word.
+    (project / "src/sizes.h").write_text("#define SIZE none\n")
+    theirs, ours = run("cc", "-c", "src/program.c"), run("scoptcc", "-c", "src/program.c", **environment)
+    assert (ours.returncode, ours.stderr) == (theirs.returncode, theirs.stderr)
+
+
+def test_the_second_time_scopt_is_not_run(run: Run, project: Path) -> None:
+    (project / "site").mkdir()
+    (project / "site/sitecustomize.py").write_text(CRASH)
+    words = ("scoptcc", "-w", "-O1", "-c", "src/program.c")
+    folder = str(project / "own")
+    for environment in ({}, {"PYTHONPATH": str(project / "site")}):
+        done = run(*words, SCOPT_CACHE_DIR=folder, SCOPT_REMARKS="remarks", **environment)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert has_threads(project / "program.o")
+    remarks = (project / "remarks").read_text().splitlines()
+    assert len(remarks) == 2
+    assert remarks[0] == remarks[1]
+    assert remarks[0].startswith("src/program.c:6:3: remark: transformed")
+    # A header that changes makes it another text.
+    (project / "src/sizes.h").write_text((project / "src/sizes.h").read_text().replace("1000", "1100"))
+    changed = run(*words, SCOPT_CACHE_DIR=folder, PYTHONPATH=str(project / "site"))
+    assert "scoptcc: warning" in changed.stderr
+
+
+def test_many_at_a_time(run: Run, project: Path) -> None:
+    def compile_one(number: int) -> int:
+        return run("scoptcc", "-w", "-O1", "-c", "src/program.c", "-o", f"p{number}.o", SCOPT_CACHE_DIR=str(project / "own")).returncode
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(compile_one, range(8))) == [0] * 8
+    assert len({(project / f"p{number}.o").read_bytes() for number in range(8)}) == 1
+    assert not list((project / "own").rglob("*.tmp"))
+
+
+def test_pragmas_that_the_user_has_off_stay_off(run: Run, project: Path) -> None:
+    own = project / "src/own.c"
+    own.write_text(PROGRAM.replace("int main", "#pragma omp declare simd\nint main"))
+    assert run("scoptcc", "-w", "-O1", "-c", "src/own.c", "-o", "off.o").returncode == 0
+    assert not has_threads(project / "off.o")
+    assert run("scoptcc", "-w", "-O1", "-fopenmp", "src/own.c", "-o", "on").returncode == 0
+    assert outputs(run, "on")[0].startswith("OpenMP\n")
+
+
+def test_as_a_launcher_threads_are_the_users_choice(run: Run, project: Path, cc: str) -> None:
+    words = ("-w", "-O1", "-c", "src/program.c", "-o", "x.o")
+    for more, environment, expected in (((), {}, False), (("-fopenmp",), {}, True), ((), {"SCOPT_OPENMP": "1"}, True)):
+        assert run("scoptcc", cc, *words, *more, SCOPT_CC="/nowhere", **environment).returncode == 0
+        assert has_threads(project / "x.o") is expected
+    assert run("scoptcc", *words, SCOPT_OPENMP="0").returncode == 0
+    assert not has_threads(project / "x.o")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("-E", "src/program.c"), ("-MM", "src/program.c"), ("--version",), ("-print-file-name=libc.a",), ("-dM", "-E", "-x", "c", "-"), ()],
+)
+def test_straight_through(run: Run, project: Path, words: tuple[str, ...]) -> None:
+    theirs, ours = run("cc", *words), run("scoptcc", *words)
+    assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+
+
+def test_coverage_sees_the_users_text(run: Run, project: Path) -> None:
+    assert run("scoptcc", "-w", "--coverage", "-c", "src/program.c").returncode == 0
+    assert not has_threads(project / "program.o")
+
+
+def test_nothing_heavy_is_imported_for_a_file_without_loops(project: Path) -> None:
+    (project / "empty.c").write_text("int x;\n")
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); sys.argv = ['scoptcc', '-c', 'empty.c']\nimport os\nfrom scopt.compiler.main import main\n"
+        "os.execv = lambda *words: print(*sorted(sys.modules)) or sys.exit(0)\nmain()"
+    )
+    # Without site: an editable installation imports things of its own.
+    loaded = subprocess.run([sys.executable, "-S", "-c", code], cwd=project, capture_output=True, text=True, check=True).stdout.split()
+    assert "scopt.compiler.main" in loaded
+    assert not {"islpy", "numpy", "dataclasses", "argparse", "tempfile", "hashlib", "subprocess"} & {*loaded}

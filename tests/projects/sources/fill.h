@@ -1,0 +1,3 @@
+#include "sizes.h"
+extern double A[SIZE][SIZE], B[SIZE][SIZE];
+int fill(double value);

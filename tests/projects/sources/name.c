@@ -1,0 +1,6 @@
+int name(char *text)
+{
+  *text++ = 'a';
+  *text = 0;
+  return 1;
+}
