@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from scopt.astgen.expr import FALSE, TRUE, compare, conjunction, names, negate, plus, subtract
+from scopt.astgen.expr import FALSE, TRUE, compare, conjunction, names, plus, subtract
 from scopt.astgen.loops import Item, map_block
 from scopt.model import Block, Call, Condition, Const, Expr, For, Hold, If, LoopNest, Max, Min
 
@@ -26,15 +26,8 @@ def with_constant_lengths(
     whole length. others: statements whose loops are looked at even where they are no vector loops.
     A choice stands outside of all loops that it doesn't depend on, parallel ones aside.
     """
-    return LoopNest(map_block(_Versions(frozenset(rare), frozenset(fills), frozenset(others)).block(nest.body), _with_something))
-
-
-def _with_something(item: Item) -> tuple[Item, ...]:
-    """A choice between nothing and something as a condition for something."""
-    match item:
-        case If(condition, Block(()), Block() as otherwise):
-            return (If(negate(condition), otherwise),)
-    return (item,)
+    versions = _Versions(frozenset(rare), frozenset(fills), frozenset(others))
+    return LoopNest(map_block(versions.block(nest.body), versions.with_something))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +41,13 @@ class _Versions:
 
     def block(self, block: Block) -> Block:
         return Block(tuple(self.merged([self.item(item) for item in block.items])))
+
+    def with_something(self, item: Item) -> tuple[Item, ...]:
+        """What fills something up as it was, where nothing else shares its choice: its loops are empty when there is nothing to do."""
+        match item:
+            case If(condition, Block(()), Block() as otherwise) if condition in self.made:
+                return otherwise.items
+        return (item,)
 
     def item(self, item: Item) -> Item:
         match item:

@@ -114,10 +114,9 @@ class Kernel:
         return ", ".join((*words, f"{self.type} *restrict cell", f"{self.long_type} length"))
 
     def function(self) -> Iterator[str]:
-        # one copy for all calls: it takes long to compile
-        yield "#if defined(__clang__)"
-        yield "__attribute__((noinline))"
-        yield "#elif defined(__GNUC__)"
+        # One copy for all calls: it takes long to compile. clang is left to inline it: in a function of its own it computes all products first,
+        # if there are several in an update, and hasn't registers enough for them.
+        yield "#if defined(__GNUC__) && !defined(__clang__)"
         yield "__attribute__((noinline, noclone))"
         yield "#endif"
         yield f"static void {self.name}({self.parameters()}) {{"
