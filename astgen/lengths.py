@@ -6,11 +6,11 @@ not be enough for, and do the rest one by one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from scopt.astgen.expr import FALSE, TRUE, compare, conjunction, names, plus, subtract
-from scopt.astgen.loops import Item, map_block
+from scopt.astgen.loops import Item, map_block, merged
 from scopt.model import Block, Call, Condition, Const, Expr, For, Hold, If, LoopNest, Max, Min
 
 # A tile's row of floats has 48 cells.
@@ -40,7 +40,7 @@ class _Versions:
     made: set[Condition] = field(default_factory=set)
 
     def block(self, block: Block) -> Block:
-        return Block(tuple(self.merged([self.item(item) for item in block.items])))
+        return Block(tuple(merged(map(self.item, block.items), self.joined)))
 
     def with_something(self, item: Item) -> tuple[Item, ...]:
         """What fills something up as it was, where nothing else shares its choice: its loops are empty when there is nothing to do."""
@@ -90,19 +90,12 @@ class _Versions:
                     return If(condition, *loops)
         return loop
 
-    def merged(self, items: Sequence[Item]) -> Iterator[Item]:
-        """One choice in place of several of the same condition in a row."""
-        previous: Item | None = None
-        for item in items:
-            match previous, item:
-                case If(first, then, Block() as otherwise), If(second, then_, Block() as otherwise_) if first == second and first in self.made:
-                    previous = If(first, Block((*then.items, *then_.items)), Block((*otherwise.items, *otherwise_.items)))
-                case _:
-                    if previous is not None:
-                        yield previous
-                    previous = item
-        if previous is not None:
-            yield previous
+    def joined(self, before: Item, after: Item) -> Item | None:
+        """One choice in place of two of the same condition."""
+        match before, after:
+            case If(first, then, Block() as otherwise), If(second, then_, Block() as otherwise_) if first == second and first in self.made:
+                return If(first, Block((*then.items, *then_.items)), Block((*otherwise.items, *otherwise_.items)))
+        return None
 
 
 def _constant_length(loop: For) -> tuple[Condition, Expr, Expr] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from scopt.astgen.expr import names, substitute, substitute_condition
@@ -69,6 +69,18 @@ def _with_children(item: Item, function: Callable[[Item], tuple[Item, ...]]) -> 
             return replace(item, then=map_block(item.then, function), otherwise=otherwise)
         case Call():
             return item
+
+
+def merged(items: Iterable[Item], join: Callable[[Item, Item], Item | None]) -> Iterator[Item]:
+    """The items, neighbours put together wherever join(first, second) is an item."""
+    previous: Item | None = None
+    for item in items:
+        both = join(previous, item) if previous is not None else None
+        if both is None and previous is not None:
+            yield previous
+        previous = item if both is None else both
+    if previous is not None:
+        yield previous
 
 
 def replace_names(block: Block, values: Mapping[str, Expr]) -> Block:

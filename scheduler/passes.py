@@ -128,7 +128,10 @@ class Grouping:
 
 @dataclass(slots=True)
 class _Passes:
-    """One walk over the tree, parents first; `marks` collects what the inserted mark nodes mean, `shapes` the tiles' shapes."""
+    """One walk over the tree, parents first; `marks` collects what the inserted mark nodes mean, `shapes` the tiles' shapes, `packs` what tiles copy.
+
+    deps: as they were computed; dependences: the same, sorted by what they ask of a schedule.
+    """
 
     scop: Scop
     deps: Dependences

@@ -435,6 +435,12 @@ def _add_compiler_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is done")
     group.add_argument("--autodetect", action="store_true", help="also find regions without pragmas, as large as possible, where nothing can overlap")
+    _add_schedule_arguments(group)
+    _add_loop_arguments(group)
+
+
+def _add_schedule_arguments(group: argparse._ArgumentGroup) -> None:
+    """How the order of the instances is found."""
     group.add_argument(
         "--scheduler",
         metavar="NAME",
@@ -481,6 +487,10 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
         help="take the regions' schedule trees from FILE, as --emit=schedule writes it, instead of the scheduler's; an empty document leaves its "
         "region to the scheduler. A tree that breaks a dependence is an error",
     )
+
+
+def _add_loop_arguments(group: argparse._ArgumentGroup) -> None:
+    """What is made of the loops of that order."""
     group.add_argument(
         "--tile-size",
         metavar="N[,N…]|none",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from scopt.astgen.expr import compare, conjunction, disjunction, minimum, negate, plus, subtract, weighted
-from scopt.astgen.loops import Item, calls, children, map_block
+from scopt.astgen.loops import Item, calls, children, map_block, merged
 from scopt.astgen.readback import ReadBack
 from scopt.astgen.registers.lower import Lowered
 from scopt.astgen.registers.tile import Choice
@@ -44,7 +44,7 @@ class _Choices:
                 raise InternalError(f"{self.lowered.scop.location}: the forms of a register tile are apart")
             call = next(iter(calls(Block((item,)))))
             made.append(If(self.condition(choice, call), Block((item,)), Block(tuple(others))))
-        return Block(tuple(_merged(made)))
+        return Block(tuple(merged(made, _joined)))
 
     def apart(self, item: Item) -> Iterator[Item]:
         """The items of an if that holds parts of a choice, and other things, each in an if of its own."""
@@ -94,19 +94,12 @@ def _names(item: Item) -> set[str]:
     return {call.statement for call in calls(Block((item,)))}
 
 
-def _merged(items: Sequence[Item]) -> Iterator[Item]:
-    """Ifs of one condition in a row as one."""
-    previous: Item | None = None
-    for item in items:
-        match previous, item:
-            case If(condition=first, otherwise=None, then=before), If(condition=second, otherwise=None, then=after) if first == second:
-                previous = If(first, Block((*before.items, *after.items)))
-            case _:
-                if previous is not None:
-                    yield previous
-                previous = item
-    if previous is not None:
-        yield previous
+def _joined(before: Item, after: Item) -> Item | None:
+    """Two ifs of one condition as one."""
+    match before, after:
+        case If(condition=first, otherwise=None, then=then), If(condition=second, otherwise=None, then=then_) if first == second:
+            return If(first, Block((*then.items, *then_.items)))
+    return None
 
 
 def without_choices(lowered: Lowered, nest: LoopNest) -> LoopNest:
