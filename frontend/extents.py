@@ -62,7 +62,8 @@ def _match(
     """Find the raw statements of a compound's items: the loops by line, the simple statements by standing next to a loop."""
     items = compound.block_items or ()
     for index, item in enumerate(items):
-        if not isinstance(item, c_ast.For) or item.coord.file != tu.file:
+        # What was found from a loop beside it lies in a stretch that was walked to both of its ends.
+        if not isinstance(item, c_ast.For) or item.coord.file != tu.file or id(item) in found:
             continue
         place = loops.get((item.coord.line, places.order_of_node(item)))
         if place is None:

@@ -23,7 +23,7 @@ from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.placement import bound
 from scopt.frontend.regions import Region
 from scopt.frontend.scoping import loop_iterator, unique_names
-from scopt.frontend.symbols import Symbol, constant_value, ctype_of, scope_at, symbol_of
+from scopt.frontend.symbols import Symbol, constant_value, ctype_of, facts_of, scope_at, symbol_of
 from scopt.isl_utils import constant_pw_aff, to_statement_space, universe_params
 from scopt.model import Access, Array, CType, Parameter, Scop, Statement
 
@@ -280,7 +280,7 @@ class _Extraction:
         if node.stmt is not None and iterator in written_names(node.stmt):
             raise self.refuse("loop.iterator-modified", f"the iterator '{iterator}' is modified in the loop's body", node, "use a copy of it")
         declared_outside = not isinstance(node.init, c_ast.DeclList) and iterator not in self.local_names
-        if declared_outside and may_be_read_after(self.region.function, self.region, iterator):
+        if declared_outside and may_be_read_after(facts_of(self.tu, self.region.function), self.region, iterator):
             message = f"the value of '{iterator}' after the loop may be used"
             raise self.refuse("loop.iterator-live-out", message, node, "declare the iterator in the loop")
 
@@ -337,7 +337,7 @@ class _Extraction:
         """Give loops inside an opaque statement an iterator of their own: one declared outside would be shared by all threads."""
         if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.Assignment) and (name := loop_iterator(node)) is not None:
             ctype = self.iterator_type(node)
-            if name not in self.local_names and may_be_read_after(self.region.function, self.region, name):
+            if name not in self.local_names and may_be_read_after(facts_of(self.tu, self.region.function), self.region, name):
                 message = f"the value of '{name}' after the loop may be used"
                 raise self.refuse("loop.iterator-live-out", message, node, "declare the iterator in the loop")
             spelled = c_ast.IdentifierType(ctype.spelling.split(), node.coord)
@@ -402,7 +402,7 @@ class _Extraction:
         symbol = self.symbols[name]
         if symbol.pointer or symbol.kind not in ("local", "parameter") or symbol.static or symbol.address_taken:
             return False
-        return not may_be_read_after(self.region.function, self.region, name)
+        return not may_be_read_after(facts_of(self.tu, self.region.function), self.region, name)
 
     def estimated(self, domains: Mapping[str, isl.Set], statements: Iterable[Statement]) -> Iterable[Parameter]:
         """Parameters with a guess of their values: the largest that keep subscripts inside constant extents."""

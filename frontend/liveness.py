@@ -9,33 +9,31 @@ from pycparser import c_ast
 
 from scopt.frontend.directives import is_directive
 from scopt.frontend.gnu import opaque_words
-from scopt.frontend.symbols import addresses_taken, base_name, path_to
+from scopt.frontend.symbols import base_name, taken_in
 
 if TYPE_CHECKING:
+    from scopt.frontend.facts import FunctionFacts
     from scopt.frontend.regions import Region
 
 # What happens first to the variable on the way through some code: it may be read; it is surely overwritten (or the function is left)
 # before any read; neither.
 Fate = Literal["read", "killed", "untouched"]
-_JUMPS = (c_ast.Goto, c_ast.Label, c_ast.Switch, c_ast.Case, c_ast.Default, c_ast.FuncDef)
-_RETURNS_TWICE = frozenset({"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "siglongjmp", "vfork", "getcontext"})
 _BASIC_WORDS = frozenset({
     "char", "short", "int", "long", "float", "double", "signed", "unsigned", "void", "_Bool", "_Complex",
     "__int128",
 })
-_HIDDEN_CONTROL = frozenset({"goto", "break", "continue", "return"})
 
 
-def may_be_read_after(function: Any, region: Region, name: str) -> bool:
+def may_be_read_after(facts: FunctionFacts, region: Region, name: str) -> bool:
     """May the value of `name` at the end of the region be read by anything executed later? True when in doubt.
 
     Always True for what isn't a local or parameter with automatic storage, whose address is taken, or that is a pointer's target.
     """
-    path = [*path_to(function.body, region.parent), (region.parent, region.first)]
-    if not _is_automatic(function, path, name) or _has_jumps(function):
+    path = [*facts.path_to(region.parent), (region.parent, region.first)]
+    if not _is_automatic(facts, path, name) or facts.jumps:
         return True
     # A write that a jump may skip doesn't count.
-    kills = not any(isinstance(node, (c_ast.Break, c_ast.Continue)) for node in _outside(function.body, region))
+    kills = not facts.leaps or facts.leaps <= {id(node) for node in _all(region.items)}
     rest = (region.parent.block_items or ())[region.stop:]
     fate = _sequence(rest, name, kills)
     if fate != "untouched":
@@ -85,9 +83,9 @@ def identifiers(node: Any) -> frozenset[str]:
 # --- what kind of variable, what kind of function ---------------------------------------------------------------------------------------
 
 
-def _is_automatic(function: Any, path: list[tuple[Any, int]], name: str) -> bool:
+def _is_automatic(facts: FunctionFacts, path: list[tuple[Any, int]], name: str) -> bool:
     """Whether the name is, at the end of the path, a local or parameter that nothing but its name can reach."""
-    decl = None
+    decl, function = None, facts.function
     for node, index in path:
         before: Any = ()
         if isinstance(node, c_ast.Compound):
@@ -113,7 +111,7 @@ def _is_automatic(function: Any, path: list[tuple[Any, int]], name: str) -> bool
     if isinstance(node, c_ast.TypeDecl) and not _is_basic(node.type) and _is_subscripted(function, name):
         # An array behind a typedef's name, whose rank isn't known here: its address may be anywhere.
         return False
-    return name not in addresses_taken(function, {name: rank} if rank else {})
+    return name not in taken_in(facts, {name: rank} if rank else {})
 
 
 def _is_basic(node: Any) -> bool:
@@ -122,30 +120,6 @@ def _is_basic(node: Any) -> bool:
 
 def _is_subscripted(function: Any, name: str) -> bool:
     return any(isinstance(node, c_ast.ArrayRef) and base_name(node) == name for node in _all([function.body]))
-
-
-def _has_jumps(function: Any) -> bool:
-    """Whether control may move in ways that the structured walk doesn't see."""
-    for node in _all([function.body]):
-        if isinstance(node, _JUMPS):
-            return True
-        if isinstance(node, c_ast.FuncCall):
-            if isinstance(node.name, c_ast.ID) and node.name.name in _RETURNS_TWICE:
-                return True
-            words = opaque_words(node)
-            if words is not None and _HIDDEN_CONTROL & set(words):
-                return True
-    return False
-
-
-def _outside(body: Any, region: Region) -> Iterator[Any]:
-    """All nodes of a function's body but those of the region."""
-    inside = {id(item) for item in region.items}
-    todo = [body]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo.extend(child for _, child in node.children() if id(child) not in inside)
 
 
 # --- the walk outwards ------------------------------------------------------------------------------------------------------------------

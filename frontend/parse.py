@@ -15,11 +15,13 @@ from scopt.frontend.chunks import Chunk, declared_names, needed, split
 from scopt.frontend.columns import Moved, moved_columns, source_column
 from scopt.frontend.ctypes import Symbol, target_of
 from scopt.frontend.directives import Directive, read_directive
+from scopt.frontend.facts import FunctionFacts
 from scopt.frontend.gnu import OPAQUE_TYPE, PREAMBLE, clean
 from scopt.frontend.macros import Macro
 from scopt.frontend.placement import misplaced, with_directives
 from scopt.frontend.preprocess import Preprocessed, ScoptPragma, check_syntax, pragma_token, preprocess
 from scopt.frontend.regions import Region, marked_regions
+from scopt.frontend.symbols import FileScope
 from scopt.options import Options
 from scopt.scheduler import scheduler_names
 
@@ -45,7 +47,8 @@ class TranslationUnit:
     symbolic: integer macros that are identifiers in the tree of marked regions, with their values.
     target: the base types. long_type, long_suffix: an integer type of 64 bits and the suffix of its literals.
     remarks: on pragmas and functions that could not be used. directives: the file's ``#pragma scopt``, wherever they stand.
-    found_extents: what `extents_of` has worked out, which takes a while and is only needed without pragmas.
+    found_extents: what `extents_of` has worked out, which takes a while and is only needed without pragmas. found_facts, file_scope: likewise what
+      `facts_of` and `scope_at` have.
     """
 
     source: bytes
@@ -67,6 +70,8 @@ class TranslationUnit:
     preprocessed: Preprocessed
     directives: tuple[Directive, ...] = ()
     found_extents: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
+    found_facts: dict[int, FunctionFacts] = field(default_factory=dict, repr=False)
+    file_scope: FileScope = field(default_factory=FileScope, repr=False)
 
 
 def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) -> TranslationUnit:

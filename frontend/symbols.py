@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
 from scopt.frontend.constants import constant_value, enum_constants, enum_type, typed_constant
 from scopt.frontend.ctypes import Layer, Shape, Symbol, SymbolKind, ctype_of, describe, enum_key, shape_of
+from scopt.frontend.facts import FunctionFacts
 from scopt.frontend.gnu import opaque_words
 
 if TYPE_CHECKING:
@@ -17,29 +18,53 @@ if TYPE_CHECKING:
     from scopt.frontend.regions import Region
 
 __all__ = [
-    "Layer", "Shape", "Symbol", "SymbolKind", "constant_value", "ctype_of", "enum_constants", "path_to", "scope_at", "shape_of", "symbol_of",
+    "Layer", "Shape", "Symbol", "SymbolKind", "constant_value", "ctype_of", "enum_constants", "facts_of", "scope_at", "shape_of", "symbol_of",
     "typed_constant",
 ]
 
 
 def scope_at(tu: TranslationUnit, region: Region) -> Mapping[str, Symbol]:
     """Every name that is visible where the region begins, by name; the target's types too (see `ctypes`)."""
-    scope: dict[str, Symbol] = dict(tu.target)
-    for node in tu.ast.ext:
-        if node is region.function:
-            break
-        _declare(node, scope, "global")
     function = region.function
+    facts = facts_of(tu, function)
+    scope = tu.file_scope.before(tu, function)
     _declare(function.decl, scope, "global")
     for param in _parameters(function):
         _declare(param, scope, "parameter")
-    for node, index in path_to(function.body, region.parent):
+    for node, index in facts.path_to(region.parent):
         if isinstance(node, c_ast.Compound):
             _declare_all((node.block_items or ())[:index], scope)
         elif isinstance(node, c_ast.For) and isinstance(node.init, c_ast.DeclList):
             _declare_all(node.init.decls, scope)
     _declare_all((region.parent.block_items or ())[: region.first], scope)
-    return _with_taken_addresses(scope, function)
+    return _with_taken_addresses(scope, facts)
+
+
+def facts_of(tu: TranslationUnit, function: Any) -> FunctionFacts:
+    """What is known of one of the file's functions as a whole."""
+    if id(function) not in tu.found_facts:
+        tu.found_facts[id(function)] = FunctionFacts.of(function)
+    return tu.found_facts[id(function)]
+
+
+@dataclass(slots=True, eq=False)
+class FileScope:
+    """The names of the file's own scope up to some function: regions come in the order of the file, so that each declaration is read once."""
+
+    position: int = 0
+    names: dict[str, Symbol] = field(default_factory=dict)
+
+    def before(self, tu: TranslationUnit, function: Any) -> dict[str, Symbol]:
+        """What is declared before a function, the target's types too."""
+        nodes = tu.ast.ext
+        place = next((k for k in range(self.position, len(nodes)) if nodes[k] is function), -1)
+        if place < 0 or not self.names:
+            place = next((k for k, node in enumerate(nodes) if node is function), len(nodes))
+            self.position, self.names = 0, dict(tu.target)
+        for node in nodes[self.position : place]:
+            _declare(node, self.names, "global")
+        self.position = place
+        return dict(self.names)
 
 
 def symbol_of(decl: Any, scope: Mapping[str, Symbol], kind: SymbolKind = "local") -> Symbol:
@@ -54,21 +79,6 @@ def symbol_of(decl: Any, scope: Mapping[str, Symbol], kind: SymbolKind = "local"
         symbol, decl=decl, static="static" in storage, extern="extern" in storage, thread_local="_Thread_local" in storage,
         address_taken=kind == "global",
     )
-
-
-def path_to(root: Any, target: Any) -> list[tuple[Any, int]]:
-    """The nodes from `root` down to, without, `target`, each with the position of the child that leads on (in a compound: its item)."""
-    todo: list[tuple[Any, tuple[Any, ...] | None]] = [(root, None)]
-    while todo:
-        node, trail = todo.pop()
-        if node is target:
-            path: list[tuple[Any, int]] = []
-            while trail is not None:
-                parent, index, trail = trail
-                path.append((parent, index))
-            return path[::-1]
-        todo.extend((child, (node, index, trail)) for index, (_, child) in enumerate(node.children()))
-    return []
 
 
 def _parameters(function: Any) -> Iterator[Any]:
@@ -130,8 +140,16 @@ def _declare_enums(node: Any, scope: dict[str, Symbol]) -> None:
 # --- addresses --------------------------------------------------------------------------------------------------------------------------
 
 
-def _with_taken_addresses(scope: dict[str, Symbol], function: Any) -> dict[str, Symbol]:
-    taken = addresses_taken(function, {name: len(s.dims) for name, s in scope.items() if s.dims and not s.pointer})
+def taken_in(facts: FunctionFacts, ranks: Mapping[str, int]) -> frozenset[str]:
+    """`addresses_taken` of a whole function."""
+    key = frozenset(ranks.items())
+    if key not in facts.taken:
+        facts.taken[key] = addresses_taken(facts.function, ranks)
+    return facts.taken[key]
+
+
+def _with_taken_addresses(scope: dict[str, Symbol], facts: FunctionFacts) -> dict[str, Symbol]:
+    taken = taken_in(facts, {name: len(s.dims) for name, s in scope.items() if s.dims and not s.pointer})
     return {
         name: replace(symbol, address_taken=True) if name in taken and symbol.kind in ("local", "parameter") else symbol
         for name, symbol in scope.items()

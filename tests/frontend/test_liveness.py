@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pycparser import c_ast, c_parser
 
 from scopt.diagnostics import Location
+from scopt.frontend.facts import FunctionFacts
 from scopt.frontend.gnu import PREAMBLE, clean
 from scopt.frontend.liveness import identifiers, may_be_read_after, written_in
 from scopt.frontend.regions import Region
@@ -38,7 +39,7 @@ def function_of(source: str) -> Any:
 
 def live(source: str, name: str = "x") -> bool:
     function = function_of(source)
-    return may_be_read_after(function, next(regions_of(function)), name)
+    return may_be_read_after(FunctionFacts.of(function), next(regions_of(function)), name)
 
 
 REGION = "\n#pragma scop\nx = 1;\n#pragma endscop\n"
@@ -304,7 +305,7 @@ class _Run:
 def test_what_is_read_in_some_execution_is_live(source: str) -> None:
     function = function_of(source)
     region = next(regions_of(function))
-    if may_be_read_after(function, region, "x"):
+    if may_be_read_after(FunctionFacts.of(function), region, "x"):
         return
     for seed in range(40):
         run = _Run(seed)

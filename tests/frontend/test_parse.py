@@ -8,6 +8,7 @@ import pytest
 from pycparser import c_ast
 
 from scopt.diagnostics import InputError
+from scopt.frontend.facts import FunctionFacts
 from scopt.frontend.liveness import may_be_read_after
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.symbols import scope_at
@@ -217,7 +218,7 @@ def test_long_expressions() -> None:
     tu = unit(KERNEL.replace("int i;", "int i; double s = " + " + ".join(["1.0"] * 3000) + ";"))
     assert len(tu.regions) == 1
     assert "s" in scope_at(tu, tu.regions[0])
-    assert not may_be_read_after(tu.regions[0].function, tu.regions[0], "i")
+    assert not may_be_read_after(FunctionFacts.of(tu.regions[0].function), tu.regions[0], "i")
 
 
 def test_deep_nesting_does_not_stop_the_file() -> None:
