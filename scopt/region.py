@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
+from scopt.astgen.alignment import with_aligned_starts
 from scopt.astgen.allocation import INCLUDE, Allocation, allocations
 from scopt.astgen.build import build
 from scopt.astgen.emit_c import Emitted, emit
@@ -268,6 +269,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
         nest = with_kernel_calls(lowered, nest)
         if lowered.made or marked.sweeps or marked.packed:
             nest = with_constant_lengths(nest, _rare(swept, lowered), lowered.fills, swept.packed)
+        nest = with_aligned_starts(lowered.scop, nest, options.machine.cache(1).line)
         printed = hold_cells(lowered.scop, nest)
         emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
     if options.verify == "full":
