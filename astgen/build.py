@@ -49,6 +49,15 @@ def build(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
     return nest
 
 
+def condition_of(scop: Scop, values: isl.Set) -> Condition:
+    """The condition under which the parameters lie in a set. Raises InternalError where it is no plain one."""
+    try:
+        expression = isl.AstBuild.from_context(isl.Set.universe(values.get_space())).expr_from_set(values)
+    except isl.Error as error:
+        raise InternalError(f"{scop.location}: isl makes no condition of {values}: {error}") from error
+    return _Converter(scop, MarkedSchedule(scop.schedule, {})).condition(expression, {})
+
+
 def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
     """isl's AST as a loop nest; the iterators, unique in the nest, are not C identifiers yet (``$0``, ``$1``, …)."""
     try:

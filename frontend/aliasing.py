@@ -1,45 +1,177 @@
-"""What a region takes for granted about overlap: the pragma's convention in marked regions, proof otherwise."""
+"""What a region takes for granted about overlap: the pragma's convention in marked regions; proof, or a test at run time, otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
 
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.regions import Region
+from scopt.frontend.stretches import array_stretch, scalar_stretch
 from scopt.frontend.symbols import Symbol
-from scopt.model import Array
+from scopt.model import Array, Statement, Stretch
+
+# Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
+MAX_PAIRS = 16
+# Functions whose result points to an object that nothing else points to.
+_ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
+_CHARACTER = 8
 
 
-def check_aliasing(
-    region: Region, symbols: Mapping[str, Symbol], arrays: Mapping[str, Array], written: frozenset[str], parameters: frozenset[str]
-) -> list[Remark]:
-    """The analysis remark for a marked region's convention; a Refusal where an unmarked region's arrays may overlap.
+@dataclass(frozen=True, slots=True, eq=False)
+class Aliasing:
+    """remarks: what is taken for granted, or tested. apart: what has to be tested."""
+
+    remarks: tuple[Remark, ...] = ()
+    apart: tuple[tuple[Stretch, Stretch], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """What a region accesses, by name.
+
+    parameters: names of the region's symbolic constants. written: names that it writes. defined: functions with a body in this file.
+    statements: with their accesses. context: parameter set of what is known.
+    """
+
+    symbols: Mapping[str, Symbol]
+    arrays: Mapping[str, Array]
+    written: frozenset[str]
+    parameters: frozenset[str]
+    defined: frozenset[str]
+    statements: Sequence[Statement]
+    context: isl.Set
+
+
+def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) -> Aliasing:
+    """A marked region's convention, or tests for an unmarked one's. A Refusal where something that may overlap can't be tested.
 
     Two names can't overlap if neither is written, if both are objects of their own, or if one is a restrict pointer.
+    assume_apart: the user says that nothing overlaps.
     """
-    names = [*arrays, *(name for name in sorted(parameters) if name in symbols)]
+    origins = _Origins(region.function, names)
+    listed = [*names.arrays, *(name for name in sorted(names.parameters) if name in names.symbols and name not in names.arrays)]
     doubtful = [
-        (a, b) for a, b in combinations(names, 2)
-        if (a in written or b in written) and _may_overlap(symbols[a], symbols[b])
+        (a, b) for a, b in combinations(listed, 2)
+        if (a in names.written or b in names.written) and origins.may_overlap(names.symbols[a], names.symbols[b])
     ]
-    if not doubtful:
-        return []
-    if not region.marked:
-        a, b = doubtful[0]
-        raise Refusal("alias.may-overlap", f"'{a}' and '{b}' may overlap", region.location, "declare the pointers restrict, or mark the region")
-    involved = sorted({name for pair in doubtful for name in pair if symbols[name].pointer})
-    listed = ", ".join(f"'{name}'" for name in involved)
-    return [Remark("analysis", "alias.assumed-none", f"taken not to overlap, as in every marked region: {listed}", region.location)]
+    hidden = [
+        (pointer, object_) for pointer in names.arrays for object_ in names.arrays if origins.may_move(names.symbols[pointer], names.symbols[object_])
+    ]
+    if not doubtful and not hidden:
+        return Aliasing()
+    if region.marked or assume_apart:
+        involved = sorted({name for pair in (doubtful or hidden) for name in pair if names.symbols[name].pointer})
+        why = "as in every marked region" if region.marked else "as --assume=noalias says"
+        return Aliasing((Remark("analysis", "alias.assumed-none", f"taken not to overlap, {why}: {_quoted(involved)}", region.location),))
+    return _tested(region, names, doubtful, hidden)
 
 
-def _may_overlap(a: Symbol, b: Symbol) -> bool:
-    if not (a.pointer or b.pointer):
-        return False
-    if a.restrict or b.restrict:
-        return False
-    other = b if a.pointer else a
-    if other.pointer:
+def _tested(region: Region, names: Names, doubtful: Sequence[tuple[str, str]], hidden: Sequence[tuple[str, str]]) -> Aliasing:
+    """Tests that tell stretches of memory apart."""
+    first, second = (doubtful or hidden)[0]
+    hint = "declare the pointers restrict, mark the region, or use --assume=noalias"
+    if len(doubtful) + len(hidden) > MAX_PAIRS:
+        message = f"'{first}' and '{second}' may overlap, and so may too many other pairs to test them all"
+        raise Refusal("alias.may-overlap", message, region.location, hint)
+    stretches: dict[str, Stretch] = {}
+    for name in sorted({name for pair in (*doubtful, *hidden) for name in pair}):
+        found = _stretch(names, name)
+        if found is None:
+            other = next(b if a == name else a for a, b in (*doubtful, *hidden) if name in (a, b))
+            message = f"'{name}' and '{other}' may overlap, and what the region touches of '{name}' has no simple bounds to test"
+            raise Refusal("alias.may-overlap", message, region.location, hint)
+        stretches[name] = found
+    apart = [(stretches[a], stretches[b]) for a, b in doubtful]
+    apart += [(stretches[written], scalar_stretch(pointer, pointer)) for written, pointer in hidden]
+    pairs = ", ".join(f"'{a}' and '{b}'" for a, b in (*doubtful, *hidden))
+    message = f"the program tests where the region begins that what is touched does not overlap: {pairs}"
+    return Aliasing((Remark("analysis", "assume.apart", message, region.location),), tuple(apart))
+
+
+def _stretch(names: Names, name: str) -> Stretch | None:
+    if name not in names.arrays:
+        return scalar_stretch(name, name)
+    array = names.arrays[name]
+    relations = [access.relation for statement in names.statements for access in statement.accesses if access.array == array.name]
+    return array_stretch(array, relations, names.context)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+# --- where pointers come from -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Origins:
+    """What the function says about the values of its pointers."""
+
+    function: Any
+    names: Names
+
+    def may_overlap(self, a: Symbol, b: Symbol) -> bool:
+        if not (a.pointer or b.pointer):
+            return False
+        if not (a.pointer and b.pointer):
+            pointer, other = (a, b) if a.pointer else (b, a)
+            # A pointer reaches an object by name only if that object's address can be known to it.
+            known = other.kind == "global" or other.static or (other.address_taken and not self.from_outside(pointer))
+            return known and not pointer.restrict and not self.fresh(pointer)
+        if a.restrict and b.restrict:
+            return False
+        if (a.restrict and not self.derived(b)) or (b.restrict and not self.derived(a)):
+            return False
+        if self.fresh(a) or self.fresh(b):
+            return not all(self.fresh(one) or self.from_outside(one) for one in (a, b))
         return True
-    # A pointer reaches an object by name only if that object's address can be known to it.
-    return other.kind == "global" or other.address_taken or bool(other.dims)
+
+    def may_move(self, written: Symbol, pointer: Symbol) -> bool:
+        """Whether a write of characters may change a pointer: other types can't (C11 6.5)."""
+        if not (written.pointer and written.name in self.names.written and written.type.bits == _CHARACTER):
+            return False
+        return pointer.pointer and (pointer.kind == "global" or pointer.address_taken) and not written.restrict and not self.fresh(written)
+
+    def from_outside(self, pointer: Symbol) -> bool:
+        """Whether it is a parameter that keeps the value that the caller gave it."""
+        return pointer.kind == "parameter" and not pointer.address_taken and not self.values(pointer.name)
+
+    def derived(self, pointer: Symbol) -> bool:
+        """Whether its value may have been computed from another pointer of the function."""
+        return not self.fresh(pointer) and not self.from_outside(pointer) and pointer.kind != "global"
+
+    def fresh(self, pointer: Symbol) -> bool:
+        """Whether it only ever gets memory that was allocated for it."""
+        if pointer.kind != "local" or pointer.static or pointer.address_taken:
+            return False
+        values = self.values(pointer.name)
+        return bool(values) and all(self.allocates(value) for value in values)
+
+    def allocates(self, value: Any) -> bool:
+        while isinstance(value, c_ast.Cast):
+            value = value.expr
+        if not isinstance(value, c_ast.FuncCall) or not isinstance(value.name, c_ast.ID):
+            return False
+        return value.name.name in _ALLOCATING and value.name.name not in self.names.defined
+
+    def values(self, name: str) -> list[Any]:
+        """All that the function assigns to variables of this name; what isn't a plain assignment stands for itself."""
+        found: list[Any] = []
+        todo = [self.function.body]
+        while todo:
+            node = todo.pop()
+            match node:
+                case c_ast.Decl() if node.name == name and node.init is not None:
+                    found.append(node.init)
+                case c_ast.Assignment(lvalue=c_ast.ID(name=target)) if target == name:
+                    found.append(node.rvalue if node.op == "=" else node)
+                case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=c_ast.ID(name=target)) if target == name:
+                    found.append(node)
+            todo.extend(child for _, child in node.children())
+        return found

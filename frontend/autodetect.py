@@ -32,9 +32,12 @@ class Detected:
     remarks: tuple[Remark, ...]
 
 
-def detect(tu: TranslationUnit) -> Detected:
-    """All maximal SCoPs outside marked regions. Raises InputError where a ``#pragma scopt`` asks for what can't be meant."""
-    search = _Search(tu, [])
+def detect(tu: TranslationUnit, *, assume_apart: bool = False) -> Detected:
+    """All maximal SCoPs outside marked regions. assume_apart: as in `extract`.
+
+    Raises InputError where a ``#pragma scopt`` asks for what can't be meant.
+    """
+    search = _Search(tu, [], assume_apart)
     regions = tuple(region for candidate in find_autodetected(tu) for region in search.within(candidate))
     regions = tuple(with_directives(region, tu.directives, tu.file) for region in regions)
     return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
@@ -44,6 +47,7 @@ def detect(tu: TranslationUnit) -> Detected:
 class _Search:
     tu: TranslationUnit
     remarks: list[Remark]
+    assume_apart: bool = False
 
     def within(self, region: Region) -> Iterator[Region]:
         """The maximal SCoPs of a candidate, which may be itself."""
@@ -114,7 +118,7 @@ class _Search:
         """Why a region can't be extracted; None if it can."""
         try:
             with operation_limit(MAX_OPERATIONS):
-                extract(self.tu, region, "candidate")
+                extract(self.tu, region, "candidate", assume_apart=self.assume_apart)
         except Refusal as refusal:
             return refusal.remark
         except isl.Error:

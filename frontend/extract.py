@@ -12,7 +12,8 @@ from pycparser import c_ast
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.accesses import AccessCollector, Names, RawAccess, written_names
 from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, type_range
-from scopt.frontend.aliasing import check_aliasing
+from scopt.frontend.aliasing import Aliasing, check_aliasing
+from scopt.frontend.aliasing import Names as AliasNames
 from scopt.frontend.constructs import construct_text
 from scopt.frontend.dependences import classify_private
 from scopt.frontend.directives import is_directive
@@ -25,7 +26,7 @@ from scopt.frontend.regions import Region
 from scopt.frontend.scoping import loop_iterator, unique_names
 from scopt.frontend.symbols import Symbol, constant_value, ctype_of, facts_of, scope_at, symbol_of
 from scopt.isl_utils import constant_pw_aff, to_statement_space, universe_params
-from scopt.model import Access, Array, CType, Parameter, Scop, Statement
+from scopt.model import Access, Array, CType, Guard, Parameter, Scop, Statement
 
 # Words that isl's own syntax gives a meaning to: parameters and arrays with these names need another name inside isl.
 ISL_WORDS = frozenset([
@@ -68,9 +69,12 @@ class _Place:
     loops: tuple[Any, ...] = ()
 
 
-def extract(tu: TranslationUnit, region: Region, name: str) -> Scop:
-    """The SCoP of a region. Raises Refusal where it isn't one that can be handled."""
-    return _Extraction(tu, region, name).run()
+def extract(tu: TranslationUnit, region: Region, name: str, *, assume_apart: bool = False) -> Scop:
+    """The SCoP of a region. Raises Refusal where it isn't one that can be handled.
+
+    assume_apart: different pointers are taken to lead to different memory, in unmarked regions too.
+    """
+    return _Extraction(tu, region, name, assume_apart).run()
 
 
 @dataclass(slots=True)
@@ -78,6 +82,7 @@ class _Extraction:
     tu: TranslationUnit
     region: Region
     name: str
+    assume_apart: bool = False
     items: tuple[Any, ...] = ()
     symbols: dict[str, Symbol] = field(default_factory=dict)
     iterator_names: frozenset[str] = frozenset()
@@ -381,13 +386,21 @@ class _Extraction:
         dead = frozenset(array.name for name, array in self.arrays.items() if self.is_dead_after(name))
         order = order_map(tree, domains)
         arrays = classify_private({array.name: array for array in self.arrays.values()}, statements, kills, order, dead)
-        assumptions = check_aliasing(self.region, self.symbols, self.arrays, self.written, frozenset(self.parameters))
+        aliasing = self.aliasing((*statements, *kills), context)
+        guard = Guard(universe_params(), aliasing.apart) if aliasing.apart else None
         return Scop(
             name=self.name, location=self.region.location, context=context, parameters=tuple(self.estimated(domains, statements)),
             arrays=arrays, statements=statements, kills=kills, schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
             order=order, reserved=self.tu.reserved, typedefs=self.tu.typedefs, long_type=self.tu.long_type, long_suffix=self.tu.long_suffix,
-            assumptions=tuple(assumptions), directives=bound(self.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
+            assumptions=aliasing.remarks, guard=guard,
+            directives=bound(self.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
+
+    def aliasing(self, statements: tuple[Statement, ...], context: isl.Set) -> Aliasing:
+        names = AliasNames(
+            self.symbols, self.arrays, self.written, frozenset(self.parameters), self.tu.defined_functions, statements, context,
+        )
+        return check_aliasing(self.region, names, assume_apart=self.assume_apart)
 
     def statement(self, raw: _Raw, domain: isl.Set) -> Statement:
         accesses = tuple(

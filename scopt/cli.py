@@ -289,6 +289,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         cc=arguments.cc,
         cpp_flags=cpp_flags,
         autodetect=arguments.autodetect,
+        assume=tuple(arguments.assume),
         scheduler=arguments.scheduler or Options().scheduler,
         tile=tile,
         tile_sizes=sizes,
@@ -434,7 +435,20 @@ def _add_compiler_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is done")
-    group.add_argument("--autodetect", action="store_true", help="also find regions without pragmas, as large as possible, where nothing can overlap")
+    group.add_argument(
+        "--autodetect",
+        action="store_true",
+        help="also find regions without pragmas, as large as possible; where pointers may overlap, the program tests that "
+        "before it runs the new loops",
+    )
+    group.add_argument(
+        "--assume",
+        action="append",
+        choices=("noalias",),
+        default=[],
+        help="noalias: different pointers lead to different memory in regions without pragmas too, which is then not tested "
+        "(a wrong assumption makes wrong programs)",
+    )
     _add_schedule_arguments(group)
     _add_loop_arguments(group)
 

@@ -142,6 +142,37 @@ class LoopDirective:
         return f"{self.kind}({self.iterator})"
 
 
+Polynomial = tuple[tuple[int, tuple[str, ...]], ...]
+"""Σ coefficient · product of C expressions of integer type (names of parameters, or what `astgen.guard` may print as a factor as it is)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The memory that a region may touch through one name, in bytes: from the least of `first` up to the greatest of `beyond`, which is
+    not part of it; both are counted in elements from the array's beginning. Where the region touches nothing, it may be anything.
+
+    array: a name of `Scop.arrays`, or of a parameter. base: C expression, the address of element zero (``a``, ``&n``). element: C expression, the
+    bytes of one (``sizeof(*a)``).
+    """
+
+    array: str
+    base: str
+    element: str
+    first: tuple[Polynomial, ...]
+    beyond: tuple[Polynomial, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """What the SCoP takes for granted and what the program can test where the region begins; elsewhere the original statements run.
+
+    parameters: parameter set, simplified by what is known anyway; `Scop.context` lies in it. apart: pairs that must not overlap.
+    """
+
+    parameters: isl.Set
+    apart: tuple[tuple[Stretch, Stretch], ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scop:
     """A static control part.
@@ -155,6 +186,7 @@ class Scop:
     long_type/long_suffix: an integer type of 64 bits on the target, and the suffix of its literals (``long``/``L``, or ``long long``/``LL``).
     assumptions: analysis remarks on what was taken for granted (no aliasing, …).
     directives: the loops that the user's pragmas ask for.
+    guard: what the emitted program has to test; None if nothing.
     """
 
     name: str
@@ -172,6 +204,7 @@ class Scop:
     long_suffix: str = "L"
     assumptions: tuple[Remark, ...] = ()
     directives: tuple[LoopDirective, ...] = ()
+    guard: Guard | None = None
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -10,6 +10,7 @@ from scopt.machine import Machine
 
 Fusion = Literal["auto", "max", "smart", "no", "typed"]
 VerifyLevel = Literal["off", "schedule", "full"]
+Assumption = Literal["noalias"]
 Walk = Literal["uniform", "bias_select_dep", "bias_coeff_0"]
 
 
@@ -20,6 +21,7 @@ class Options:
     cc: the C compiler whose preprocessor is run (``cc -E``).
     cpp_flags: flags for it, in order: -I -D -U -std= -include -isystem -iquote …
     autodetect: also find maximal SCoPs without pragmas.
+    assume: what is taken for granted without a test at run time: ``noalias``, different pointers lead to different memory.
     scheduler: a name in `scopt.scheduler.REGISTRY`.
     fusion: which statements share loops: ``max`` as many as legal, ``smart`` those in nests of the same depth, ``typed`` parallel with parallel
       ones, ``no`` only those that depend on each other in a cycle; ``auto``: what was measured to be good for the scheduler.
@@ -45,6 +47,7 @@ class Options:
     cc: str = "cc"
     cpp_flags: tuple[str, ...] = ()
     autodetect: bool = False
+    assume: tuple[Assumption, ...] = ()
     scheduler: str = "pluto"
     fusion: Fusion = "auto"
     influence: str = ""
@@ -65,6 +68,10 @@ class Options:
     line_directives: bool = False
     explain: bool = False
     report: bool = False
+
+    @property
+    def assume_apart(self) -> bool:
+        return "noalias" in self.assume
 
 
 def check_options(options: Options) -> None:

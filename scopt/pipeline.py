@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from scopt.astgen.allocation import with_allocations
+from scopt.astgen.alternative import Original, with_original
 from scopt.astgen.helpers import helper_text
-from scopt.astgen.splice import Piece, Replacement, as_bytes, pieces, splice
+from scopt.astgen.splice import Piece, Replacement, pieces, splice
 from scopt.diagnostics import InputError, Location, Remark, Remarks
 from scopt.frontend.autodetect import Detected, detect
 from scopt.frontend.functions import in_functions
@@ -96,7 +96,7 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
     tu = parse(data, file, options)
     timings = {"parse": time.perf_counter() - started}
-    found = detect(tu) if options.autodetect else Detected((), ())
+    found = detect(tu, assume_apart=options.assume_apart) if options.autodetect else Detected((), ())
     regions = [*tu.regions, *found.regions]
     check_influence_file(options, len(regions))
     given = read_schedules(options.schedule_file, len(regions)) if options.schedule_file else (None,) * len(regions)
@@ -201,22 +201,16 @@ def _replacements(tu: TranslationUnit, done: Sequence[_Done], options: Options) 
 
 
 def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
-    """What stands in the region's place: its comments and the printed text, indented like the original, with the file's line ends."""
-    region = item.region
-    text = as_bytes(_guarded(tu, item), indent=region.indent, newline=region.newline, whole_lines=region.whole_lines)
+    """What stands in the region's place: its comments and the printed text, indented like the original, with the file's line ends.
+
+    Where memory can't be had, macros have other values or the region's guard fails, the original runs.
+    """
+    region, outcome = item.region, item.outcome
+    own = tu.source[region.start + len(region.leading) : region.end - len(region.trailing)]
+    original = Original(own, region.indent, region.newline, region.whole_lines, tu.reserved)
+    macros = " && ".join(f"({name}) == {value}" for name, value in sorted(region.baked.items()))
+    text = with_original(outcome.text or "", original, macros=macros, guard=outcome.guard, needed=outcome.allocations)
     return region.leading + text + region.trailing
-
-
-def _guarded(tu: TranslationUnit, item: _Done) -> str:
-    """The printed text; where memory can't be had, or values of macros went into it, the original as the alternative for other values."""
-    baked = item.region.baked
-    original = tu.source[item.region.start:item.region.end].decode("latin-1").replace("\r\n", "\n")
-    text = with_allocations(item.outcome.allocations, item.outcome.text or "", original)
-    if not baked:
-        return text
-    condition = " && ".join(f"({name}) == {value}" for name, value in sorted(baked.items()))
-    newline = "" if original.endswith("\n") else "\n"  # text from inside a line has none of its own
-    return f"#if {condition}\n{text}#else\n{original}{newline}#endif\n"
 
 
 def _remarks(item: _Done) -> tuple[Remark, ...]:

@@ -14,6 +14,7 @@ from scopt.astgen.allocation import INCLUDE, Allocation, allocations
 from scopt.astgen.build import build
 from scopt.astgen.emit_c import Emitted, emit
 from scopt.astgen.estimates import drop_small_loops
+from scopt.astgen.guard import guard_helpers, guard_text
 from scopt.astgen.held import hold_cells
 from scopt.astgen.held_check import check_held
 from scopt.astgen.lengths import with_constant_lengths
@@ -65,6 +66,7 @@ class Outcome:
     proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (which can't have the final one).
     explanation: for people, if it was asked for. view: for a report, likewise. gains: what the loops of the region's first level got.
     error: what is wrong with something that the user gave for this region, such as a schedule. It ends the run; nothing is written.
+    guard: C expression that has to hold where the region begins, so that the text may run in place of the original; empty if it always may.
     """
 
     text: str | None
@@ -80,6 +82,7 @@ class Outcome:
     error: str = ""
     view: RegionView | None = None
     gains: tuple[Gain, ...] = ()
+    guard: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +95,7 @@ class _Generated:
     emitted: Emitted
     remarks: tuple[Remark, ...] = ()
     allocations: tuple[Allocation, ...] = ()
+    guard: str = ""
 
 
 def transform(tu: TranslationUnit, region: Region, number: int, options: Options, given: ScheduleDocument | None = None) -> Outcome:
@@ -103,7 +107,7 @@ def transform(tu: TranslationUnit, region: Region, number: int, options: Options
     options = _with_pragmas(options, region)
     try:
         with clock("extract"):
-            scop = extract(tu, region, f"scop{number}")
+            scop = extract(tu, region, f"scop{number}", assume_apart=options.assume_apart)
         with clock("dependences"):
             deps = _dependences(scop, options)
             rewritten = _rewritten(scop, deps, options) if wanted(options) and given is None else None
@@ -184,7 +188,7 @@ def _transform(
         view = _view(scop, deps, made) if options.report else None
     return Outcome(
         made.emitted.text,
-        (*made.emitted.helpers, *(helper for one in made.allocations for helper in one.helpers)),
+        (*made.emitted.helpers, *(helper for one in made.allocations for helper in one.helpers), *guard_helpers(made.guard, scop.reserved)),
         made.emitted.definitions,
         made.allocations,
         tuple(remarks),
@@ -195,6 +199,7 @@ def _transform(
         explanation,
         view=view,
         gains=gains(scop, region, made.marked, made.nest),
+        guard=made.guard,
     )
 
 
@@ -271,13 +276,14 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
             nest = with_constant_lengths(nest, _rare(swept, lowered), lowered.fills, swept.packed)
         nest = with_aligned_starts(lowered.scop, nest, options.machine.cache(1).line)
         printed = hold_cells(lowered.scop, nest)
+        guard = guard_text(scop)
         emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
     if options.verify == "full":
         with clock("verify text"):
             check_held(lowered.scop, printed)
             check_printed(lowered.scop, printed, emitted)
     remarks = (*proposed.remarks, *reordered(scop, deps, marked.tree.get_map(), printed))
-    return _Generated(proposed.tree, marked, nest, emitted, remarks, swept.allocations)
+    return _Generated(proposed.tree, marked, nest, emitted, remarks, swept.allocations, guard)
 
 
 def _rare(swept: Swept, lowered: Lowered) -> frozenset[str]:

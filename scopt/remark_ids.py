@@ -80,8 +80,9 @@ affine.volatile: a volatile variable in a bound or subscript
   Its value may differ each time it is read.
   > copy it to a plain variable before the region
 alias.may-overlap: pointers that may overlap
-  If two pointers lead to the same cells, another order of the iterations may change the result.
-  > declare the pointers restrict, or mark the region
+  If two pointers lead to the same cells, another order of the iterations may change the result. The program can test that they don't, but not
+  here: there are too many of them, or the bounds of what is touched are no simple functions of the parameters.
+  > declare the pointers restrict, mark the region, or use --assume=noalias
 budget.exceeded: the region takes too long
   The analysis, the scheduler or the generator didn't end within its limit.
   > allow more with --budget, or split the region
@@ -231,8 +232,12 @@ reduction.reordered: updates run in another order
 
 _ANALYSIS = """\
 alias.assumed-none: pointers are taken not to overlap
-  In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the convention of '#pragma scop'.
+  In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the convention of '#pragma scop'; elsewhere
+  --assume=noalias says so.
   > declare the pointers restrict, which says the same to the compiler; if they may overlap, remove the pragmas
+assume.apart: the program tests that pointers don't overlap
+  Where the region begins, the first and last bytes that it touches through each pointer are compared. If they overlap, the original loops run.
+  > declare the pointers restrict, which makes the test needless
 influence.backtrack: another branch of the influence constraint tree
   A dimension had no solution with the wishes that led to it.
 influence.carried: a new band begins

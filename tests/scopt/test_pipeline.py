@@ -96,7 +96,8 @@ def test_budget() -> None:
 
 def test_autodetection_takes_what_cannot_alias() -> None:
     plain = source_of(LOOP).replace(b"#pragma scop\n", b"").replace(b"#pragma endscop\n", b"")
-    assert "alias.may-overlap" in ids(optimize(plain, Options(autodetect=True)))
+    assert "assume.apart" in ids(optimize(plain, Options(autodetect=True)))
+    assert ids(optimize(plain, Options(autodetect=True, assume=("noalias",))))[0] == "alias.assumed-none"
     distinct = plain.replace(b"double A[100][100], double B[100][100], ", b"").replace(b"void f", b"static double A[100][100], B[100][100];\nvoid f")
     assert [region.transformed for region in optimize(distinct, Options(autodetect=True)).regions] == [True]
     restrict = plain.replace(b"A[100][100], double B[100]", b"A[restrict 100][100], double B[restrict 100]")

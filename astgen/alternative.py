@@ -1,0 +1,105 @@
+"""A transformed region with the original statements beside it, for where it can't run: other values of macros, no memory, a guard that fails.
+
+The original text stands there once, byte for byte, whatever the reasons are.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+from scopt.astgen.allocation import Allocation, with_allocations
+from scopt.astgen.c_expr import helper_name
+from scopt.astgen.splice import as_bytes
+
+_INDENT = "  "
+_LINE = 110
+# The variable that says whether the transformed region has run.
+_DONE = "scopt_done"
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The region's own bytes, without the comments around them, and where they stand.
+
+    indent, newline, whole_lines: as in `splice.as_bytes`. reserved: identifiers that mustn't be declared.
+    """
+
+    text: bytes
+    indent: str
+    newline: str
+    whole_lines: bool
+    reserved: frozenset[str]
+
+    @property
+    def lines(self) -> bytes:
+        """The bytes with lines of their own."""
+        newline = self.newline.encode()
+        return self.text if self.text.endswith(newline) else self.text.rstrip(b"\r\n") + newline
+
+
+def with_original(text: str, original: Original, *, macros: str, guard: str, needed: tuple[Allocation, ...]) -> bytes:
+    """The bytes that take the region's place.
+
+    macros: condition of the preprocessor, guard: C expression; under both `text` may run. Empty where nothing has to hold. needed: arrays that
+    `text` uses.
+    """
+    if guard:
+        return _guarded(text, original, macros, guard, needed)
+    lines = original.text.decode("latin-1").replace("\r\n", "\n")
+    text = with_allocations(needed, text, lines)
+    if macros:
+        newline = "" if lines.endswith("\n") else "\n"  # text from inside a line has none of its own
+        text = f"#if {macros}\n{text}#else\n{lines}{newline}#endif\n"
+    return as_bytes(text, indent=original.indent, newline=original.newline, whole_lines=original.whole_lines)
+
+
+def _guarded(text: str, original: Original, macros: str, guard: str, needed: tuple[Allocation, ...]) -> bytes:
+    condition = _folded(guard)
+    if needed:
+        done = helper_name(_DONE, original.reserved)
+        before = ["{", f"{_INDENT}int {done} = 0;", *_preprocessed(macros, _with_memory(text, condition, done, needed)), f"{_INDENT}if (!{done}) {{"]
+        after = [f"{_INDENT}}}", "}"]
+    else:
+        taken = [f"if ({condition}) {{", textwrap.indent(text.rstrip("\n"), _INDENT)]
+        before = [f"#if {macros}", *taken, "} else", "#endif", "{"] if macros else [*taken, "} else {"]
+        after = ["}"]
+
+    def part(lines: list[str], whole_lines: bool) -> bytes:
+        return as_bytes("\n".join(lines), indent=original.indent, newline=original.newline, whole_lines=whole_lines)
+
+    newline = original.newline.encode()
+    head = part(before, original.whole_lines)
+    end = part(after, True)
+    return (head if head.endswith(newline) else head + newline) + original.lines + (end if original.whole_lines else end.removesuffix(newline))
+
+
+def _with_memory(text: str, condition: str, done: str, needed: tuple[Allocation, ...]) -> list[str]:
+    """The statement that runs the text under the condition, if there is memory, and notes that."""
+    body = [line for one in needed for line in one.declaration.split("\n")]
+    body += [f"if ({' && '.join(one.name for one in needed)}) {{", textwrap.indent(text.rstrip("\n"), _INDENT), f"{_INDENT}{done} = 1;", "}"]
+    body += [f"free({one.name});" for one in needed]
+    return textwrap.indent("\n".join([f"if ({condition}) {{", textwrap.indent("\n".join(body), _INDENT), "}"]), _INDENT).split("\n")
+
+
+def _preprocessed(macros: str, lines: list[str]) -> list[str]:
+    return [f"#if {macros}", *lines, "#endif"] if macros else lines
+
+
+def _folded(guard: str) -> str:
+    """A long condition on several lines: one for each part, or each alternative of a long part."""
+    if len(guard) <= _LINE:
+        return guard
+    lines = [line for part in _split(guard, " && ", 0) for line in (_split(part, " || ", 1) if len(part) > _LINE else [part])]
+    return "\n    ".join(lines)
+
+
+def _split(text: str, operator: str, depth: int) -> list[str]:
+    """The parts that an operator joins inside so many parentheses; each but the first begins with it."""
+    parts, level, start = [], 0, 0
+    for position, character in enumerate(text):
+        level += {"(": 1, ")": -1}.get(character, 0)
+        if level == depth and text.startswith(operator, position):
+            parts.append(text[start:position])
+            start = position + 1
+    return [*parts, text[start:]]

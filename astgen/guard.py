@@ -1,0 +1,119 @@
+"""The test in front of a transformed region, as C text.
+
+Addresses are compared as integers, since C compares pointers of one object only; offsets are computed in an unsigned type, since bounds that
+the region never reaches might overflow a signed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+from pycparser import c_ast, c_parser
+
+from scopt.astgen.build import condition_of
+from scopt.astgen.c_expr import HELPERS, ExprPrinter, Level, helper_name
+from scopt.astgen.c_read import Reader, Unreadable, canonical_condition
+from scopt.astgen.expr import TRUE
+from scopt.astgen.sets import Context, NestSpace
+from scopt.diagnostics import InternalError
+from scopt.model import And, Block, Condition, Guard, LoopNest, Polynomial, Scop, Stretch
+
+
+def guard_text(scop: Scop) -> str:
+    """The condition under which the transformed region is right, as a C expression; empty if that is always so.
+
+    Raises InternalError if the printed condition, read back, allows parameters that the guard doesn't.
+    """
+    if scop.guard is None:
+        return ""
+    condition = condition_of(scop, scop.guard.parameters)
+    printer = ExprPrinter.of(scop)
+    tests = []
+    if condition != TRUE:
+        conjuncts = condition.args if isinstance(condition, And) else (condition,)
+        tests += [printer.condition(one).at(Level.COMPARE) for one in conjuncts]
+        _check(scop, scop.guard, condition, " && ".join(tests))
+    tests += [_apart(scop, *pair) for pair in scop.guard.apart]
+    return tests[0].removeprefix("(").removesuffix(")") if len(tests) == 1 and scop.guard.apart else " && ".join(tests)
+
+
+def guard_helpers(text: str, reserved: frozenset[str]) -> tuple[str, ...]:
+    """The helper functions that a guard calls."""
+    return tuple(helper for helper in HELPERS if f"{helper_name(helper, reserved)}(" in text)
+
+
+def _check(scop: Scop, guard: Guard, meant: Condition, text: str) -> None:
+    """The text, parsed again, is the condition, and it holds nowhere outside of the guard's set."""
+    try:
+        tree = c_parser.CParser().parse(f"int guard(void) {{ return {text}; }}")
+        returned: c_ast.Return = tree.ext[0].body.block_items[0]
+        read = Reader.of(scop).condition(returned.expr)
+    except (Unreadable, c_parser.ParseError) as error:
+        raise InternalError(f"{scop.location}: the printed guard can't be read: {error}") from error
+    if canonical_condition(read) != canonical_condition(meant):
+        raise InternalError(f"{scop.location}: the printed guard is another condition")
+    space = NestSpace.of(scop, LoopNest(Block(())), strict=True)
+    everywhere = Context(isl.Set.universe(space.space), {})
+    if not space.condition(read, everywhere).params().is_subset(guard.parameters):
+        raise InternalError(f"{scop.location}: the printed guard allows too much")
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------------------------
+
+
+def _apart(scop: Scop, one: Stretch, other: Stretch) -> str:
+    """One stretch ends before the other begins, in parentheses."""
+    before = " && ".join(_not_after(scop, one, other))
+    after = " && ".join(_not_after(scop, other, one))
+    if len(one.beyond) * len(other.first) > 1:
+        before = f"({before})"
+    if len(other.beyond) * len(one.first) > 1:
+        after = f"({after})"
+    return f"({before} || {after})"
+
+
+def _not_after(scop: Scop, one: Stretch, other: Stretch) -> Iterator[str]:
+    for end in one.beyond:
+        for start in other.first:
+            yield f"{_address(scop, one, end)} <= {_address(scop, other, start)}"
+
+
+def _address(scop: Scop, stretch: Stretch, offset: Polynomial) -> str:
+    """An address as an unsigned integer; unsigned arithmetic can't overflow."""
+    address = f"({_word(scop)}){stretch.base}"
+    if not offset:
+        return address
+    if len(offset) == 1:
+        coefficient, factors = offset[0]
+        sign = "-" if coefficient < 0 else "+"
+        more = () if abs(coefficient) == 1 and not factors else _factors(scop, abs(coefficient), factors)
+        return f"{address} {sign} {' * '.join((stretch.element, *more))}"
+    return f"{address} + {stretch.element} * ({_sum(scop, offset)})"
+
+
+def _factors(scop: Scop, coefficient: int, factors: tuple[str, ...]) -> tuple[str, ...]:
+    return (*((_unsigned(scop, coefficient),) if coefficient != 1 or not factors else ()), *factors)
+
+
+def _sum(scop: Scop, offset: Polynomial) -> str:
+    """Each term has a factor of the unsigned type, or is a single name, which the sum converts."""
+    text = ""
+    for coefficient, factors in sorted(offset, key=lambda term: (term[0] < 0, -len(term[1]))):
+        product = " * ".join(_factors(scop, abs(coefficient), factors))
+        if factors and abs(coefficient) == 1 and (len(factors) > 1 or not text):
+            product = f"({_word(scop)}){product}"
+        if not text:
+            text = product if coefficient > 0 else f"-{product}"
+        else:
+            text += f" {'-' if coefficient < 0 else '+'} {product}"
+    return text
+
+
+def _word(scop: Scop) -> str:
+    """An unsigned type as wide as a pointer."""
+    return "unsigned long" if scop.long_type == "long" else "__UINTPTR_TYPE__"
+
+
+def _unsigned(scop: Scop, value: int) -> str:
+    return f"{value}UL" if scop.long_type == "long" else f"({_word(scop)}){value}"

@@ -1,0 +1,159 @@
+"""Guards: what they say, and that both branches compute what the source computes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import Result, optimize
+
+COMPILERS = [compiler for compiler in ("gcc", "clang", "clang-19") if shutil.which(compiler)]
+HEAD = """#include <stdio.h>
+static double buffer[4000];
+static double *at(int k) { return buffer + k; }
+static void reset(void) { for (int k = 0; k < 4000; k++) buffer[k] = k % 17 - 0.25 * (k % 5); }
+static void show(void) { double sum = 0; for (int k = 0; k < 4000; k++) sum = 0.75 * sum + buffer[k]; printf("%.17g\\n", sum); }
+"""
+# Counts which branch runs; `else` of a guard is on a line of its own.
+TAKEN, NOT_TAKEN = "NEW++;\n", "OLD++;\n"
+
+
+def found(source: str, **options: object) -> Result:
+    return optimize(source.encode(), Options(autodetect=True, parallel=False, **options), file="in.c")  # type: ignore[arg-type]
+
+
+def ids(result: Result) -> list[str]:
+    return [remark.id for remark in result.remarks]
+
+
+def counted(text: str) -> str:
+    """The transformed text with counters in the two branches of its first guard."""
+    head = re.search(r"^ *if \((?:[^{}]|\n)*?uns(?:[^{}]|\n)*?\{\n", text, re.MULTILINE)
+    assert head is not None, text
+    text = text[: head.end()] + TAKEN + text[head.end() :]
+    before, other, after = text.partition("} else {\n")
+    assert other, text
+    return "static int NEW, OLD;\n" + before + other + NOT_TAKEN + after
+
+
+def outcome(compiler: str, folder: Path, name: str, text: str) -> str:
+    source, program = folder / f"{name}.c", folder / name
+    source.write_text(text)
+    subprocess.run([compiler, "-O2", "-w", "-ffp-contract=off", "-o", str(program), str(source)], check=True)
+    return subprocess.run([str(program)], check=True, capture_output=True, text=True, env={**os.environ}).stdout
+
+
+def compare(compiler: str, folder: Path, function: str, calls: list[str], counts: tuple[int, int]) -> Result:
+    """The function computes the same before and after, in all calls; counts: how often the new and the old loops run."""
+    body = "".join(f"  reset(); {call}; show();\n" for call in calls)
+    result = found(function)
+    new = counted(result.text.decode())
+    main = f"int main(void) {{\n{body}%s  return 0;\n}}\n"
+    expected = outcome(compiler, folder, "before", HEAD + function + main % "")
+    got = outcome(compiler, folder, "after", HEAD + new + main % '  printf("%d %d\\n", NEW, OLD);\n')
+    assert got == f"{expected}{counts[0]} {counts[1]}\n"
+    return result
+
+
+AXPY = """void axpy(int n, double alpha, double *x, double *y) {
+  for (int i = 0; i < n; i++)  // in place
+    y[i] = alpha * x[i] + y[i];
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_overlap_is_tested(compiler: str, tmp_path: Path) -> None:
+    calls = ["axpy(100, 2.0, at(0), at(100))", "axpy(100, 2.0, at(100), at(0))",  # side by side
+             "axpy(100, 2.0, at(0), at(99))", "axpy(100, 2.0, at(1), at(0))", "axpy(100, 2.0, at(50), at(50))",
+             "axpy(0, 2.0, at(3), at(3))", "axpy(1, 0.5, at(4), at(3))"]
+    result = compare(compiler, tmp_path, AXPY, calls, (4, 3))
+    assert ids(result) == ["assume.apart", "region.transformed"]
+
+
+def test_the_original_stands_in_the_text_once_byte_for_byte() -> None:
+    text = found(AXPY).text.decode()
+    assert "else {\n" + AXPY.split("\n", 1)[1].rsplit("}", 1)[0] + "  }\n" in text
+    assert text.count("// in place") == 1
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_offsets_on_both_sides(compiler: str, tmp_path: Path) -> None:
+    function = """void move(int n, int m, double *a, double *b) {
+  for (int i = 2; i < n; i++)
+    b[2 * i + 1] = a[i - 2] + a[m - i];
+}
+"""
+    # reads from min(0, m - n + 1) to max(n - 2, m - 2), writes from 5 to 2n
+    calls = ["move(100, 150, at(0), at(144))", "move(100, 150, at(0), at(143))", "move(100, 50, at(300), at(51))", "move(100, 50, at(300), at(52))"]
+    compare(compiler, tmp_path, function, calls, (2, 2))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_global_bound_may_be_written(compiler: str, tmp_path: Path) -> None:
+    function = """int count;
+int cells[100];
+void fill(int *p) {
+  for (int i = 0; i < count; i++)
+    p[i] = p[i] * i;
+}
+"""
+    calls = [f"count = 50; fill(cells + {k}); for (int k = 0; k < 100; k++) buffer[k] = cells[k]" for k in (0, 50)]
+    calls += ["count = 1; fill(&count); buffer[0] = count", "count = 7; fill(&count); buffer[0] = count"]
+    result = compare(compiler, tmp_path, function.replace("cells[100]", "cells[300]"), calls, (2, 2))
+    assert "(unsigned long)&count" in result.text.decode()
+
+
+def test_what_is_apart_for_sure_is_not_tested() -> None:
+    for parameters, body in (
+        ("int n, double *restrict x, double *restrict y", ""),
+        ("int n, double *restrict x, double *y", ""),
+        ("int n, double *x", "double y[n];"),
+        ("int n, double *x", "double *y = malloc(n * sizeof(double));"),
+        ("int n", "double *x = (double *)malloc(8 * n), *y; y = calloc(n, 8);"),
+    ):
+        result = found(f"void *malloc(unsigned long); void *calloc(unsigned long, unsigned long);\nvoid f({parameters}) {{\n"
+                       f"  {body}\n  for (int i = 0; i < n; i++)\n    y[i] = 2 * x[i];\n  use(y);\n}}\n".replace("use(y);", "x[0] = y[0];"))
+        assert ids(result) == ["region.transformed"], body
+
+
+def test_what_may_be_derived_is_tested() -> None:
+    for parameters, body in (
+        ("int n, double *restrict x", "double *y = x + 1;"),
+        ("int n, double *x", "double *y = malloc(n * sizeof(double)); x = y;"),
+        ("int n, double *x", "double z[100], *y = z; x = z;"),
+    ):
+        result = found(f"void *malloc(unsigned long);\nvoid f({parameters}) {{\n  {body}\n  for (int i = 0; i < n; i++)\n    y[i] = 2 * x[i];\n}}\n")
+        assert ids(result) == ["assume.apart", "region.transformed"], body
+
+
+def test_what_has_no_bounds_is_refused() -> None:
+    function = "void f(int n, int *c, double *x, double *y) {\n  for (int i = 0; i < n; i++)\n    y[i] = x[c[i]];\n}\n"
+    assert ids(found(function)) == ["alias.may-overlap"]
+    assert "region.transformed" in ids(found(function, assume=("noalias",)))
+
+
+def test_characters_may_change_a_pointer() -> None:
+    function = "char *name;\nvoid f(int n, char *x) {\n  for (int i = 0; i < n; i++)\n    x[i] = name[i];\n}\n"
+    assert "(unsigned long)&name" in found(function).text.decode()
+
+
+def test_guard_and_values_of_macros_share_the_original() -> None:
+    function = "#define N 40\n" + AXPY.replace("i < n", "i < N")
+    text = found(function).text.decode()
+    assert text.count("// in place") == 1
+    assert "#if (N) == 40\n  if (" in text
+    assert "  } else\n#endif\n  {\n  for (int i" in text
+
+
+def test_a_guard_inside_a_line_ends_inside_it() -> None:
+    function = "void f(int n, double *x, double *y) { for (int i = 0; i < n; i++) y[i] = x[i]; /* end */ }\n"
+    text = found(function).text.decode()
+    assert text.startswith("void f(int n, double *x, double *y) { if (")
+    assert text.endswith("} else {\nfor (int i = 0; i < n; i++) y[i] = x[i];\n} /* end */ }\n")
