@@ -97,10 +97,10 @@ class _Aligned:
                     yield array.type.bits // 8, offset
 
 
-def _subscripts(access: Access) -> Iterator[c_ast.Node]:
-    node, found = access.node, []
+def _subscripts(access: Access) -> tuple[c_ast.Node, ...]:
+    """The subscripts of a reference, outermost dimension first; none for a scalar."""
+    node, found = access.node, list[c_ast.Node]()
     while isinstance(node, c_ast.ArrayRef):
-        found.append(node.subscript)
+        found.insert(0, node.subscript)
         node = node.name
-    return reversed(found)
-
+    return tuple(found)

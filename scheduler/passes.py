@@ -5,7 +5,6 @@ Everything is decided from the dependences and the access functions; the schedul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -19,14 +18,12 @@ from scopt.scheduler.bands import (
     active,
     distances,
     is_coincident,
-    looks_in_between,
     nonnegative,
     ordered,
     private_arrays,
     reductions_of,
     with_properties,
     with_properties_below,
-    zero,
 )
 from scopt.scheduler.contraction.inner import InnerPart, inner_contraction, inner_part
 from scopt.scheduler.contraction.recognize import contraction_of
@@ -35,8 +32,10 @@ from scopt.scheduler.diamond import tile_shape
 from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.jam import CHUNK, ROWS, Jam, blocks, jam_of, parts_of
+from scopt.scheduler.marks import LOOP, Marks
 from scopt.scheduler.panels import TiledLoops, packed_tile
-from scopt.scheduler.restructure import distributable, filters_of, has_inner_bands, leaf_parts, reordered, sequence_of, topological
+from scopt.scheduler.plans import LeafPlan, Planner
+from scopt.scheduler.restructure import filters_of, has_inner_bands, reordered, sequence_of, united
 from scopt.scheduler.sinking import sink_loops, sunk
 from scopt.scheduler.splitting import split_loops
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
@@ -45,8 +44,6 @@ from scopt.scheduler.tile_sizes import band_sizes, diamond_sizes, vector_sizes
 from scopt.scheduler.tiling import atomic, interleaved, shaped_tiles, sizes_for, tiled, wavefront
 
 _BAND = isl.schedule_node_type.band
-# What the names of marks begin with that say nothing but what a loop is.
-LOOP = "loop"
 
 
 def apply_passes(
@@ -71,59 +68,10 @@ def apply_passes(
     strips = with_sweeps(scop, deps.strict(), strict, tree, options) if not loops else Strips(tree)
     if strips.sweeps:
         passes = _Passes(scop, deps, strict, options, loops)  # rows of a strip are lanes of a vector: there, reductions keep their order
-    passes.marks.update(strips.marks)
+    passes.marks.found.update(strips.marks)
     node = passes.visit(strips.tree.get_root(), parallel_above=not options.parallel)
     shapes, tilings, packs = tuple(passes.shapes), dict(passes.tilings), dict(passes.packs)
-    return MarkedSchedule(node.get_schedule(), dict(passes.marks), shapes, tilings, strips.sweeps, packs)
-
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LeafPlan:
-    """What is to become of a band with no bands below.
-
-    order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop of its own; a group
-      is a sequence of parts.
-    simd: per group, whether its innermost loop carries nothing but reductions and walks through memory well; scalar: whether it carries nothing, but
-      jumps in every access. private: per group, what each lane needs
-      a copy of. reductions: per group, what its innermost loop carries; threads: what the parallel loop does.
-    tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
-    tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
-    slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and cheap loop bounds.
-    jumps: the vector loop jumps between lines in some access. serial: every innermost loop would carry something.
-    """
-
-    order: tuple[int, ...]
-    groups: tuple[tuple[isl.UnionSet, ...], ...]
-    simd: tuple[bool, ...]
-    scalar: tuple[bool, ...]
-    private: tuple[tuple[str, ...], ...]
-    tile: bool
-    tile_vector: bool
-    parallel: int | None
-    skew: bool
-    slopes: tuple[int, ...]
-    jumps: bool
-    serial: bool
-    reductions: tuple[tuple[Reduction, ...], ...]
-    threads: tuple[Reduction, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Grouping:
-    """The statement groups of an innermost loop, each with what it has in a `LeafPlan`. free: whether a group carries nothing but reductions."""
-
-    groups: tuple[tuple[isl.UnionSet, ...], ...]
-    free: tuple[bool, ...]
-    private: tuple[tuple[str, ...], ...]
-    reductions: tuple[tuple[Reduction, ...], ...]
-
-    @property
-    def penalty(self) -> int:
-        """What vectors lose: the copies of a reduction have to be put together in the end."""
-        if any(ok and not carried for ok, carried in zip(self.free, self.reductions, strict=True)):
-            return 0
-        return 1 if any(self.free) else 3
+    return MarkedSchedule(node.get_schedule(), dict(passes.marks.found), shapes, tilings, strips.sweeps, packs)
 
 
 @dataclass(slots=True)
@@ -141,7 +89,11 @@ class _Passes:
     shapes: list[TileShape] = field(default_factory=list)
     tilings: dict[str, RegisterTiling] = field(default_factory=dict)
     packs: dict[str, PackedTile] = field(default_factory=dict)
-    marks: dict[str, LoopMark] = field(default_factory=dict)
+    marks: Marks = field(default_factory=Marks)
+
+    @property
+    def planner(self) -> Planner:
+        return Planner(self.scop, self.dependences, self.options, self.loops)
 
     def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
         """Transform the subtree; returns the node at the same place."""
@@ -163,12 +115,12 @@ class _Passes:
             return True
         if node.child(0).get_type() != isl.schedule_node_type.leaf:
             return False
-        plan = self.plan(node, False)
+        plan = self.planner.plan(node, False)
         return (any(plan.simd) and len(plan.order) > 1) or (plan.order[-1] == 0 and len(plan.order) > 1)
 
     def lacks_vectors(self, node: isl.ScheduleNode) -> bool:
         """Whether a leaf band would get no vector loop, nor anything better."""
-        return not self.holds_contraction(node) and not any(self.plan(node, False).simd)
+        return not self.holds_contraction(node) and not any(self.planner.plan(node, False).simd)
 
     def holds_contraction(self, node: isl.ScheduleNode) -> bool:
         return wanted(self.options) and contraction_of(self.scop, node) is not None
@@ -182,7 +134,7 @@ class _Passes:
         coincident = sorted((k for k in range(width) if node.band_member_get_coincident(k)), key=lambda k: k != threads)
         chosen = coincident[0] if coincident and not parallel_above else None
         reductions: tuple[Reduction, ...] = ()
-        if not coincident and not parallel_above and (reduced := self.reduced_member(node)) is not None:
+        if not coincident and not parallel_above and (reduced := self.planner.reduced_member(node)) is not None:
             chosen, reductions = reduced
         if chosen is not None:
             node = reordered(node, [chosen, *(k for k in range(width) if k != chosen)])
@@ -210,9 +162,9 @@ class _Passes:
         if tiles is not None and not reductions and not (parallel_above and self.options.parallel):
             node = self.packed(node, tiles)
         if chosen is not None:
-            node = self.marked(node, 0, LoopMark(parallel=True, private=private, reductions=reductions))
+            node = self.marks.above_member(node, 0, LoopMark(parallel=True, private=private, reductions=reductions))
         elif skew:
-            node = self.marked(node, 1, LoopMark(parallel=True, private=private))
+            node = self.marks.above_member(node, 1, LoopMark(parallel=True, private=private))
         return node
 
     def inner_tiles(self, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, InnerPart] | None:
@@ -233,7 +185,7 @@ class _Passes:
         child = points.child(tile).child(0).cut().insert_partial_schedule(joined(part.members)).band_set_permutable(1)
         points = self.register_tiles(child, part.tiling, True).parent().parent()
         points = self.below(atomic(self.sunk_points(points.child(other).child(0))), 0, True).parent().parent()
-        return self.marked(atomic(points.parent()), 1, LoopMark(parallel=True, private=private))
+        return self.marks.above_member(atomic(points.parent()), 1, LoopMark(parallel=True, private=private))
 
     def sunk_points(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The band over the points of a tile, its last member sunk where that gains."""
@@ -245,14 +197,14 @@ class _Passes:
         inside = [below.mark_get_id().get_name() for below in walk(node.child(0)) if below.get_type() == isl.schedule_node_type.mark]
         if self.loops or not wanted(self.options) or not all(name.startswith(LOOP) for name in inside):
             return node
-        if any(self.marks[name].parallel for name in inside):
+        if any(self.marks.found[name].parallel for name in inside):
             return node
         found = packed_tile(self.scop, self.deps, self.options.machine, node.child(0), tiles)
         if found is None:
             return node
         name = f"panels{len(self.packs)}"
-        self.packs[name], self.marks[name] = found, LoopMark()
-        return node.child(0).insert_mark(isl.Id(name)).parent()
+        self.packs[name] = found
+        return self.marks.named(node.child(0), name).parent()
 
     def below(self, node: isl.ScheduleNode, levels: int, parallel_above: bool) -> isl.ScheduleNode:
         """Visit what lies below a band and, if it was tiled, below its point band; returns the band."""
@@ -266,7 +218,7 @@ class _Passes:
     # --- bands with nothing but statements below -------------------------------------------------------------------------------------
 
     def leaf_band(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
-        plan = self.plan(node, parallel_above)
+        plan = self.planner.plan(node, parallel_above)
         tiling = register_tiling(self.scop, node, self.options) if not self.loops else None
         if tiling is not None:
             return self.register_tiles(node, tiling, parallel_above)
@@ -299,19 +251,8 @@ class _Passes:
             at = 1 if plan.skew else plan.parallel
             both = not depth and plan.parallel == width - 1  # the vector loop itself: it was marked above
             if not both:
-                node = self.marked(node, at, LoopMark(parallel=True, private=private, reductions=plan.threads))
+                node = self.marks.above_member(node, at, LoopMark(parallel=True, private=private, reductions=plan.threads))
         return node
-
-    def reduced_member(self, node: isl.ScheduleNode, *, cells: bool = False) -> tuple[int, tuple[Reduction, ...]] | None:
-        """The outermost member of a band that may be a parallel loop if it reduces variables, and those. Copies of arrays would be large.
-
-        cells: also one that reduces cells of arrays, which will be held in variables.
-        """
-        for position in range(node.band_n_member()):
-            found = reductions_of(self.scop, self.dependences, node, node.band_get_partial_schedule().get_at(position))
-            if found and (cells or not any(self.scop.arrays[clause.array].rank for clause in found)):
-                return position, found
-        return None
 
     def register_tiles(self, node: isl.ScheduleNode, tiling: RegisterTiling, parallel_above: bool) -> isl.ScheduleNode:
         """The band of a contraction as loops over blocks, over register tiles, and over a tile's instances, with marks for packing."""
@@ -326,12 +267,10 @@ class _Passes:
             node = node.insert_partial_schedule(band).band_set_permutable(1)
             node = atomic(node)
             if place:
-                name = f"{place}:{key}"
-                self.marks[name] = LoopMark()
-                node = node.insert_mark(isl.Id(name))
+                node = self.marks.named(node, f"{place}:{key}")
         if parallel:
             node = node.band_member_set_coincident(0, 1)
-            node = self.marked(node, 0, LoopMark(parallel=True, coarse=True))
+            node = self.marks.above_member(node, 0, LoopMark(parallel=True, coarse=True))
         return node
 
     def jammed(self, node: isl.ScheduleNode, jam: Jam, parallel_above: bool) -> isl.ScheduleNode | None:
@@ -355,135 +294,15 @@ class _Passes:
                 child = child.band_member_set_ast_loop_type(0, isl.ast_loop_type.unroll)
                 child = child.insert_partial_schedule(columns).band_set_permutable(1)
             reductions = reductions_of(self.scop, self.dependences, child, columns.get_at(0)) if together and self.options.simd else None
-            child = child.insert_mark(self.name(LoopMark(simd=jam.simd or bool(reductions), jammed=True, reductions=reductions or ())))
+            child = self.marks.above(child, LoopMark(simd=jam.simd or bool(reductions), jammed=True, reductions=reductions or ()))
             if not together:
                 child = child.insert_partial_schedule(rows).band_set_permutable(1)
-                child = child.insert_mark(self.name(LoopMark(most=ROWS)))
+                child = self.marks.above(child, LoopMark(most=ROWS))
             node = child.parent().parent()
         node = node.parent()
         if jam.parallel is not None and not parallel_above:
-            node = self.marked(node.band_member_set_coincident(0, 1), 0, LoopMark(parallel=True))
+            node = self.marks.above_member(node.band_member_set_coincident(0, 1), 0, LoopMark(parallel=True))
         return node
-
-    def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:
-        """Decide everything about a leaf band from its dependences and strides."""
-        width = node.band_n_member()
-        schedule = linear_schedule(self.scop, node)
-        carried = [not node.band_member_get_coincident(k) for k in range(width)]
-        walks = [strides(self.scop, schedule, k) for k in range(width)]
-        groupings = [self.grouping(node, k) for k in range(width)]
-        quality = [walk.score() - grouping.penalty for walk, grouping in zip(walks, groupings, strict=True)]
-        wished = wished_member(self.scop, node, self.loops, "vector")
-        vector = wished if wished is not None else max(range(width), key=lambda k: (quality[k], k))
-        found = groupings[vector]
-        groups, free, private, reductions = found.groups, found.free, found.private, found.reductions
-        others = [k for k in range(width) if k != vector]
-        coincident = [k for k in others if not carried[k]]
-        parallel: int | None = None
-        skew = tile_vector = False
-        threads = wished_member(self.scop, node, self.loops, "parallel")
-        cells = width == 1 and node.get_schedule_depth() == 0  # a loop of its own: the variables stand around it
-        reduced = self.reduced_member(node, cells=cells) if all(carried) and not parallel_above else None
-        coincident.sort(key=lambda k: k != threads)
-        if threads == vector and not carried[vector]:
-            coincident = []
-        if coincident:
-            others = [coincident[0], *(k for k in others if k != coincident[0])]
-            parallel = 0
-        elif not carried[vector]:
-            parallel, tile_vector = len(others), bool(others) and self.options.tile
-        elif reduced is not None and reduced[0] != vector:
-            others = [reduced[0], *(k for k in others if k != reduced[0])]
-            parallel = 0
-        elif reduced is not None:
-            parallel, tile_vector = len(others), bool(others) and self.options.tile
-        elif width >= 2 and self.options.tile:
-            parallel, skew = 1, True
-        tile = self.options.tile and width >= 2 and (width >= 3 or skew or walks[vector].other_reads + walks[vector].other_writes > 0)
-        if skew and width == 2:
-            tile_vector = True
-        if tile and not carried[vector]:
-            tile_vector = True
-        if parallel_above:
-            parallel, skew, tile_vector = None, False, tile and not carried[vector]
-        if tile_vector and not skew and parallel == len(others):
-            parallel = 0  # its tile loop goes outermost
-        serial = not any(free)
-        if serial:
-            # Loops of their own would gain nothing.
-            groups, free, private, reductions = (tuple(part for group in groups for part in group),), (False,), ((),), ((),)
-        simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in free)
-        scalar = tuple(ok and self.options.simd and walks[vector].jumping and wished is None for ok in free)
-        slopes = [max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1 for k in range(width)]
-        order = (*others, vector)
-        jumps = walks[vector].other_reads + walks[vector].other_writes > 0
-        reduces = reduced[1] if reduced is not None and parallel is not None else ()
-        sizes = tuple(slopes[k] for k in order)
-        return LeafPlan(order, groups, simd, scalar, private, tile, tile_vector, parallel, skew, sizes, jumps, serial, reductions, reduces)
-
-    def grouping(self, node: isl.ScheduleNode, vector: int) -> Grouping:
-        """The statement groups of an innermost loop over `vector`: distributed where legal."""
-        parts = leaf_parts(node.child(0)) or [node.get_domain()]
-        partial = node.band_get_partial_schedule()
-        member = partial.get_at(vector)
-
-        def inner(pairs: isl.UnionMap) -> isl.UnionMap:
-            found = active(pairs, node)
-            for k in range(node.band_n_member()):
-                if k != vector and not found.is_empty():
-                    found = found.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)))
-            return found
-
-        must = inner(self.dependences.must)
-        order = topological(parts, must)
-        if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
-            order = [list(range(len(parts)))]
-        groups, free, private, reductions = [], [], [], []
-        for indices in order:
-            domain = _union([parts[index] for index in indices])
-            found = self.carried(inner, domain, member)
-            carried, copies = found if found is not None else ((), ())
-            groups.append(tuple(parts[index] for index in indices))
-            free.append(found is not None)
-            private.append(copies)
-            reductions.append(carried)
-        return Grouping(tuple(groups), tuple(free), tuple(private), tuple(reductions))
-
-    def carried(
-        self, inner: Callable[[isl.UnionMap], isl.UnionMap], domain: isl.UnionSet, member: isl.UnionPwAff
-    ) -> tuple[tuple[Reduction, ...], tuple[str, ...]] | None:
-        """The reductions that an innermost loop carries, and what its lanes need copies of; None if it carries anything else."""
-
-        def apart(pairs: isl.UnionMap) -> bool:
-            return not zero(distances(inner(pairs).intersect_domain(domain).intersect_range(domain), member))
-
-        if not apart(self.dependences.shared) and (copies := self.copies(self.dependences, inner, domain, member)) is not None:
-            return (), copies
-        relaxed = self.dependences.relaxed
-        if relaxed is None or apart(relaxed.shared) or (copies := self.copies(relaxed, inner, domain, member)) is None:
-            return None
-        names = {part.get_tuple_name() for part in sets_of(domain)}
-        found = tuple(clause for clause, pairs in self.dependences.reductions.items() if apart(pairs))
-        seen = any(looks_in_between(self.scop, clause, self.dependences.updating[clause], names) for clause in found)
-        return None if seen or any(clause.array in copies for clause in found) else (found, copies)
-
-    def copies(self, dependences: Ordered, inner: object, domain: isl.UnionSet, member: isl.UnionPwAff) -> tuple[str, ...] | None:
-        """Private arrays that each lane of a vector loop needs a copy of; None if a live range would leave its lane."""
-        assert callable(inner)
-        needed = []
-        for name, ranges in dependences.ranges.items():
-            reuse = dependences.reuse[name].intersect_domain(domain).intersect_range(domain)
-            touched = ranges.intersect_domain(domain).union(ranges.intersect_range(domain))
-            inside = ranges.intersect_domain(domain).intersect_range(domain)
-            if reuse.is_empty() and touched.is_empty():
-                continue
-            if zero(distances(inner(reuse), member)) and zero(distances(inner(inside), member)):
-                continue  # each lane has cells of its own
-            if touched.subtract(inside).is_empty() and zero(distances(inner(inside), member)):
-                needed.append(name)
-            else:
-                return None
-        return tuple(needed)
 
     def shape_for(self, node: isl.ScheduleNode) -> TileShape:
         """The shape of a band's tiles; rows only if they are legal there: no active pair goes backwards in any of them."""
@@ -551,9 +370,9 @@ class _Passes:
             node = node.band_split(width - 1).child(0)
         if len(plan.groups) > 1:
             partial = node.band_get_partial_schedule()
-            node = node.cut().insert_sequence(sequence_of([_union(parts) for parts in plan.groups]))
+            node = node.cut().insert_sequence(sequence_of([united(parts) for parts in plan.groups]))
             for position, parts in enumerate(plan.groups):
-                group = _union(parts)
+                group = united(parts)
                 loop = self.unskewed(schedule, width - 1, group) or partial
                 child = node.child(position).child(0).insert_partial_schedule(loop.intersect_domain(group)).band_set_permutable(1)
                 if len(parts) > 1:
@@ -576,24 +395,9 @@ class _Passes:
         if not (plan.simd[group] or parallel or scalar):
             return node
         mark = LoopMark(parallel, plan.simd[group], plan.private[group], scalar=scalar, reductions=plan.reductions[group])
-        return node.insert_mark(self.name(mark))
+        return self.marks.above(node, mark)
 
-    # --- marks ------------------------------------------------------------------------------------------------------------------------
-
-    def name(self, mark: LoopMark) -> isl.Id:
-        key = f"{LOOP}{len(self.marks)}"
-        self.marks[key] = mark
-        return isl.Id(key)
-
-    def marked(self, node: isl.ScheduleNode, member: int, mark: LoopMark) -> isl.ScheduleNode:
-        """Isolate one member of a band in a band of its own and put a mark above it. Returns the node at the band's place."""
-        width = node.band_n_member()
-        if member + 1 < width:
-            node = node.band_split(member + 1)
-        if member == 0:
-            return node.insert_mark(self.name(mark))
-        node = node.band_split(member).child(0)
-        return node.insert_mark(self.name(mark)).parent()
+    # --- private arrays --------------------------------------------------------------------------------------------------------------
 
     def private_for(self, node: isl.ScheduleNode, member: int) -> tuple[str, ...]:
         """Private arrays of a parallel loop over one member (or over its tiles: a range that stays in an iteration stays in a tile)."""
@@ -612,10 +416,3 @@ def _flagged(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNode:
     for position in range(node.band_n_member()):
         node = node.band_member_set_coincident(position, int(is_coincident(node, partial.get_at(position), dependences)))
     return node
-
-
-def _union(parts: Sequence[isl.UnionSet]) -> isl.UnionSet:
-    result = parts[0]
-    for part in parts[1:]:
-        result = result.union(part)
-    return result

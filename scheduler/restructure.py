@@ -86,6 +86,14 @@ def _between_groups(parts: Sequence[isl.UnionSet], place: Mapping[int, int], pai
     return found
 
 
+def united(parts: Sequence[isl.UnionSet]) -> isl.UnionSet:
+    """The union of at least one set."""
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.union(part)
+    return result
+
+
 def sequence_of(parts: Sequence[isl.UnionSet]) -> isl.UnionSetList:
     """A list of filters for `insert_sequence`."""
     result = isl.UnionSetList.alloc(parts[0].get_ctx(), len(parts))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import hypothesis.strategies as st
-from hypothesis import given
+from hypothesis import given, settings
 
 from scopt.astgen.alignment import with_aligned_starts
 from scopt.astgen.expr import evaluate, plus
 from scopt.model import Block, Call, Const, Expr, For, LoopMark, LoopNest, Name
 from scopt.options import Options
 from scopt.pipeline import optimize
-from tests.sources import scop_of
+from tests.sources import scop_of as parsed
 
 SIMD = LoopMark(simd=True)
 ROW, COLUMN, N, T = Name("i"), Name("j"), Name("n"), Name("t")
 STENCIL = "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) A[i][j] = B[i - 1][j] + B[i][j] + B[i + 1][j] + B[i][j - 1] + B[i][j + 1];"
 LINE = 64
+scop_of = cache(parsed)
 
 
 def row(start: int, upper: Expr = N, shift: int = 0, mark: LoopMark = SIMD) -> For:
@@ -58,6 +61,7 @@ def test_what_is_left_alone() -> None:
     assert split(row(1), columns) == (row(1),)
 
 
+@settings(deadline=None)
 @given(start=st.integers(0, 20), shift=st.integers(-9, 9), size=st.integers(-3, 40))
 def test_the_instances_and_their_order_stay(start: int, shift: int, size: int) -> None:
     loop = row(start, N, shift)

@@ -1,0 +1,205 @@
+"""What is to become of a band with nothing but statements below: decided as a whole, from its dependences and strides, before it is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.isl_utils import sets_of
+from scopt.model import LoopDirective, Reduction, Scop
+from scopt.options import Options
+from scopt.scheduler.bands import Ordered, active, distances, looks_in_between, reductions_of, zero
+from scopt.scheduler.influence.honoured import wished_member
+from scopt.scheduler.restructure import distributable, leaf_parts, topological, united
+from scopt.scheduler.strides import linear_schedule, strides
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafPlan:
+    """What is to become of a band with no bands below.
+
+    order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop of its own; a group
+      is a sequence of parts.
+    simd: per group, whether its innermost loop carries nothing but reductions and walks through memory well; scalar: whether it carries nothing, but
+      jumps in every access. private: per group, what each lane needs
+      a copy of. reductions: per group, what its innermost loop carries; threads: what the parallel loop does.
+    tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
+    tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
+    slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and cheap loop bounds.
+    jumps: the vector loop jumps between lines in some access. serial: every innermost loop would carry something.
+    """
+
+    order: tuple[int, ...]
+    groups: tuple[tuple[isl.UnionSet, ...], ...]
+    simd: tuple[bool, ...]
+    scalar: tuple[bool, ...]
+    private: tuple[tuple[str, ...], ...]
+    tile: bool
+    tile_vector: bool
+    parallel: int | None
+    skew: bool
+    slopes: tuple[int, ...]
+    jumps: bool
+    serial: bool
+    reductions: tuple[tuple[Reduction, ...], ...]
+    threads: tuple[Reduction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """The statement groups of an innermost loop, each with what it has in a `LeafPlan`. free: whether a group carries nothing but reductions."""
+
+    groups: tuple[tuple[isl.UnionSet, ...], ...]
+    free: tuple[bool, ...]
+    private: tuple[tuple[str, ...], ...]
+    reductions: tuple[tuple[Reduction, ...], ...]
+
+    @property
+    def penalty(self) -> int:
+        """What vectors lose: the copies of a reduction have to be put together in the end."""
+        if any(ok and not carried for ok, carried in zip(self.free, self.reductions, strict=True)):
+            return 0
+        return 1 if any(self.free) else 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planner:
+    """Plans for leaf bands of one tree. dependences: sorted by what they ask of a schedule. loops: that pragmas want parallel or vector."""
+
+    scop: Scop
+    dependences: Ordered
+    options: Options
+    loops: tuple[LoopDirective, ...] = ()
+
+    def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:
+        """Decide everything about a leaf band from its dependences and strides."""
+        width = node.band_n_member()
+        schedule = linear_schedule(self.scop, node)
+        carried = [not node.band_member_get_coincident(k) for k in range(width)]
+        walks = [strides(self.scop, schedule, k) for k in range(width)]
+        groupings = [self.grouping(node, k) for k in range(width)]
+        quality = [walk.score() - grouping.penalty for walk, grouping in zip(walks, groupings, strict=True)]
+        wished = wished_member(self.scop, node, self.loops, "vector")
+        vector = wished if wished is not None else max(range(width), key=lambda k: (quality[k], k))
+        found = groupings[vector]
+        groups, free, private, reductions = found.groups, found.free, found.private, found.reductions
+        others = [k for k in range(width) if k != vector]
+        coincident = [k for k in others if not carried[k]]
+        parallel: int | None = None
+        skew = tile_vector = False
+        threads = wished_member(self.scop, node, self.loops, "parallel")
+        cells = width == 1 and node.get_schedule_depth() == 0  # a loop of its own: the variables stand around it
+        reduced = self.reduced_member(node, cells=cells) if all(carried) and not parallel_above else None
+        coincident.sort(key=lambda k: k != threads)
+        if threads == vector and not carried[vector]:
+            coincident = []
+        if coincident:
+            others = [coincident[0], *(k for k in others if k != coincident[0])]
+            parallel = 0
+        elif not carried[vector]:
+            parallel, tile_vector = len(others), bool(others) and self.options.tile
+        elif reduced is not None and reduced[0] != vector:
+            others = [reduced[0], *(k for k in others if k != reduced[0])]
+            parallel = 0
+        elif reduced is not None:
+            parallel, tile_vector = len(others), bool(others) and self.options.tile
+        elif width >= 2 and self.options.tile:
+            parallel, skew = 1, True
+        tile = self.options.tile and width >= 2 and (width >= 3 or skew or walks[vector].other_reads + walks[vector].other_writes > 0)
+        if skew and width == 2:
+            tile_vector = True
+        if tile and not carried[vector]:
+            tile_vector = True
+        if parallel_above:
+            parallel, skew, tile_vector = None, False, tile and not carried[vector]
+        if tile_vector and not skew and parallel == len(others):
+            parallel = 0  # its tile loop goes outermost
+        serial = not any(free)
+        if serial:
+            # Loops of their own would gain nothing.
+            groups, free, private, reductions = (tuple(part for group in groups for part in group),), (False,), ((),), ((),)
+        simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in free)
+        scalar = tuple(ok and self.options.simd and walks[vector].jumping and wished is None for ok in free)
+        slopes = [max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1 for k in range(width)]
+        order = (*others, vector)
+        jumps = walks[vector].other_reads + walks[vector].other_writes > 0
+        reduces = reduced[1] if reduced is not None and parallel is not None else ()
+        sizes = tuple(slopes[k] for k in order)
+        return LeafPlan(order, groups, simd, scalar, private, tile, tile_vector, parallel, skew, sizes, jumps, serial, reductions, reduces)
+
+    def grouping(self, node: isl.ScheduleNode, vector: int) -> Grouping:
+        """The statement groups of an innermost loop over `vector`: distributed where legal."""
+        parts = leaf_parts(node.child(0)) or [node.get_domain()]
+        partial = node.band_get_partial_schedule()
+        member = partial.get_at(vector)
+
+        def inner(pairs: isl.UnionMap) -> isl.UnionMap:
+            found = active(pairs, node)
+            for k in range(node.band_n_member()):
+                if k != vector and not found.is_empty():
+                    found = found.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)))
+            return found
+
+        must = inner(self.dependences.must)
+        order = topological(parts, must)
+        if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
+            order = [list(range(len(parts)))]
+        groups, free, private, reductions = [], [], [], []
+        for indices in order:
+            domain = united([parts[index] for index in indices])
+            found = self.carried(inner, domain, member)
+            carried, copies = found if found is not None else ((), ())
+            groups.append(tuple(parts[index] for index in indices))
+            free.append(found is not None)
+            private.append(copies)
+            reductions.append(carried)
+        return Grouping(tuple(groups), tuple(free), tuple(private), tuple(reductions))
+
+    def carried(
+        self, inner: Callable[[isl.UnionMap], isl.UnionMap], domain: isl.UnionSet, member: isl.UnionPwAff
+    ) -> tuple[tuple[Reduction, ...], tuple[str, ...]] | None:
+        """The reductions that an innermost loop carries, and what its lanes need copies of; None if it carries anything else."""
+
+        def apart(pairs: isl.UnionMap) -> bool:
+            return not zero(distances(inner(pairs).intersect_domain(domain).intersect_range(domain), member))
+
+        if not apart(self.dependences.shared) and (copies := self.copies(self.dependences, inner, domain, member)) is not None:
+            return (), copies
+        relaxed = self.dependences.relaxed
+        if relaxed is None or apart(relaxed.shared) or (copies := self.copies(relaxed, inner, domain, member)) is None:
+            return None
+        names = {part.get_tuple_name() for part in sets_of(domain)}
+        found = tuple(clause for clause, pairs in self.dependences.reductions.items() if apart(pairs))
+        seen = any(looks_in_between(self.scop, clause, self.dependences.updating[clause], names) for clause in found)
+        return None if seen or any(clause.array in copies for clause in found) else (found, copies)
+
+    def copies(self, dependences: Ordered, inner: object, domain: isl.UnionSet, member: isl.UnionPwAff) -> tuple[str, ...] | None:
+        """Private arrays that each lane of a vector loop needs a copy of; None if a live range would leave its lane."""
+        assert callable(inner)
+        needed = []
+        for name, ranges in dependences.ranges.items():
+            reuse = dependences.reuse[name].intersect_domain(domain).intersect_range(domain)
+            touched = ranges.intersect_domain(domain).union(ranges.intersect_range(domain))
+            inside = ranges.intersect_domain(domain).intersect_range(domain)
+            if reuse.is_empty() and touched.is_empty():
+                continue
+            if zero(distances(inner(reuse), member)) and zero(distances(inner(inside), member)):
+                continue  # each lane has cells of its own
+            if touched.subtract(inside).is_empty() and zero(distances(inner(inside), member)):
+                needed.append(name)
+            else:
+                return None
+        return tuple(needed)
+
+    def reduced_member(self, node: isl.ScheduleNode, *, cells: bool = False) -> tuple[int, tuple[Reduction, ...]] | None:
+        """The outermost member of a band that may be a parallel loop if it reduces variables, and those. Copies of arrays would be large.
+
+        cells: also one that reduces cells of arrays, which will be held in variables.
+        """
+        for position in range(node.band_n_member()):
+            found = reductions_of(self.scop, self.dependences, node, node.band_get_partial_schedule().get_at(position))
+            if found and (cells or not any(self.scop.arrays[clause.array].rank for clause in found)):
+                return position, found
+        return None
