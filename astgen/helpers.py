@@ -2,47 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from scopt.astgen.emit_c import helper_definitions
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.preprocess import is_pragma
 from scopt.frontend.regions import Region
-from scopt.frontend.tokens import RawSource
+from scopt.frontend.tokens import RawSource, RawToken, directive_words
 
 
 def helper_text(tu: TranslationUnit, region: Region, helpers: Sequence[str], own: Sequence[str] = ()) -> tuple[int, bytes]:
     """Offset in the source and the text to insert there: the definitions of `helpers` and others, before the function that `region` is in."""
-    place = _beginning_of_function(tu.preprocessed.raw, region.start)
+    place = _beginning_of_function(tu.preprocessed.raw, region.start, region.function.decl.name)
     definitions = "\n".join((helper_definitions(helpers, tu.long_type, tu.reserved), *own)) + "\n"
     return place, definitions.replace("\n", region.newline).encode("latin-1")
 
 
-def _beginning_of_function(raw: RawSource, inside: int) -> int:
+def _beginning_of_function(raw: RawSource, inside: int, name: str) -> int:
     """Start of the line on which the external declaration around an offset begins, comments right above it included.
 
-    The beginning of the file where braces don't tell (they may come from macros).
+    name: the function's. The beginning of the file where braces don't tell (they may come from macros).
     """
-    depth, boundary = 0, 0
-    for token in raw.tokens:
-        if token.start >= inside:
-            break
-        if token.kind == "directive" and depth == 0:
-            # What stands right below a pragma may be what it is about, such as `omp declare simd`.
-            if not is_pragma(token):
-                boundary = token.end
-        elif token.kind == "punct":
-            if token.text == "{":
-                depth += 1
-            elif token.text == "}":
-                depth -= 1
-                if depth == 0:
-                    boundary = token.end
-                elif depth < 0:
-                    return 0
-            elif token.text == ";" and depth == 0:
-                boundary = token.end
-    if depth == 0:
+    braces, boundary = _before_function(raw, inside, _place_of_name(raw, inside, name))
+    if braces <= 0:
         return 0
     following = [token for token in raw.tokens_between(boundary, inside) if token.kind != "directive" or is_pragma(token)]
     if not following:
@@ -50,3 +32,59 @@ def _beginning_of_function(raw: RawSource, inside: int) -> int:
     # A comment that begins on the boundary's own line belongs to what stands before it.
     start = next((t.start for t in following if raw.line(t.start) > raw.line(max(boundary - 1, 0)) or boundary == 0), None)
     return raw.line_start(start) if start is not None else 0
+
+
+def _place_of_name(raw: RawSource, inside: int, name: str) -> int:
+    """Where the function around an offset is named; the offset itself if the name isn't spelled out."""
+    last = inside
+    for token, (_, braces, _) in _nested(raw, inside):
+        if braces == 0 and token.kind == "word" and token.text == name:
+            last = token.start
+    return last
+
+
+def _before_function(raw: RawSource, inside: int, named: int) -> tuple[int, int]:
+    """How many braces are open at an offset, fewer than 0 if they don't match; and the end of what stands before the function around it.
+
+    named: where the function is. What comes after that (directives among its parameters, declarations of parameters in the old style) is part of it.
+    """
+    boundary, braces, last = 0, 0, ""
+    for token, (parentheses, braces, closed) in _nested(raw, inside):
+        if braces < 0:
+            return braces, 0
+        outside = braces == 0 and parentheses == 0 and token.start < named
+        if token.kind == "directive":
+            # What stands right below a pragma may be what it is about, such as `omp declare simd`.
+            if outside and last in ("", ";", "}", ")") and not is_pragma(token):
+                boundary = token.end
+        elif token.kind != "comment":
+            if outside and (closed or token.text == ";"):
+                boundary = token.end
+            last = token.text
+    return braces, boundary
+
+
+def _nested(raw: RawSource, inside: int) -> Iterator[tuple[RawToken, tuple[int, int, bool]]]:
+    """The tokens before an offset; each with the parentheses and the braces that are open behind it, and whether it closes the last brace.
+
+    Of the branches of a conditional, of which each may open the same function, the last one counts.
+    """
+    parentheses, braces = 0, 0
+    outer: list[tuple[int, int]] = []
+    for token in raw.tokens:
+        if token.start >= inside:
+            return
+        closed = False
+        if token.kind == "directive":
+            word = next(iter(directive_words(token.text)), "")
+            if word in ("if", "ifdef", "ifndef"):
+                outer.append((parentheses, braces))
+            elif word in ("else", "elif") and outer:
+                parentheses, braces = outer[-1]
+            elif word == "endif" and outer:
+                outer.pop()
+        elif token.kind == "punct":
+            parentheses += (token.text == "(") - (token.text == ")")
+            braces += (token.text == "{") - (token.text == "}")
+            closed = token.text == "}" and braces == 0
+        yield token, (parentheses, braces, closed)

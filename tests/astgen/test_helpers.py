@@ -1,0 +1,33 @@
+"""Where helper functions go: in front of the function that calls them, whatever that looks like."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+
+BODY = "  for (i = 0; i < n >> 2; i++) a[i] = b[2 * i];\n"
+BEFORE = "int first;\n"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "void f(double *restrict a, double *restrict b, int n\n#ifdef FIXED\n  , int shift\n#endif\n)\n{\n",
+        "void f(a, b, n)\n  double *restrict a;\n  double *restrict b;\n  int n;\n{\n",
+        "#ifdef FIXED\nvoid f(double *restrict a, double *restrict b, int n, int m)\n{\n#else\nvoid f(double *restrict a, double *restrict b, int n)\n{\n#endif\n",
+        "static\n#ifdef FIXED\ninline\n#endif\nvoid f(double *restrict a, double *restrict b, int n)\n{\n",
+        "void f(double *, double *, int);\n\nvoid f(double *restrict a, double *restrict b, int n)\n{\n#ifdef FIXED\n  if (n) {\n#else\n  {\n#endif\n}\n",
+    ],
+)
+def test_helpers_stand_in_front_of_the_function(head: str) -> None:
+    source = f"{BEFORE}{head}  int i;\n{BODY}}}\n"
+    text = optimize(source.encode(), Options(autodetect=True)).text
+    assert b"scopt_floord(n - 4L, 4)" in text
+    assert text.index(b"int first;") < text.index(b"static inline") < text.index(b"double *restrict a")
+    for flags in ((), ("-DFIXED",)):
+        done = subprocess.run(["cc", "-fsyntax-only", "-x", "c", *flags, "-"], input=text, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr.decode()
