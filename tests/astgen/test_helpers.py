@@ -11,16 +11,17 @@ from scopt.pipeline import optimize
 
 BODY = "  for (i = 0; i < n >> 2; i++) a[i] = b[2 * i];\n"
 BEFORE = "int first;\n"
+POINTERS = "double *restrict a, double *restrict b, int n"
 
 
 @pytest.mark.parametrize(
     "head",
     [
-        "void f(double *restrict a, double *restrict b, int n\n#ifdef FIXED\n  , int shift\n#endif\n)\n{\n",
+        f"void f({POINTERS}\n#ifdef FIXED\n  , int shift\n#endif\n)\n{{\n",
         "void f(a, b, n)\n  double *restrict a;\n  double *restrict b;\n  int n;\n{\n",
-        "#ifdef FIXED\nvoid f(double *restrict a, double *restrict b, int n, int m)\n{\n#else\nvoid f(double *restrict a, double *restrict b, int n)\n{\n#endif\n",
-        "static\n#ifdef FIXED\ninline\n#endif\nvoid f(double *restrict a, double *restrict b, int n)\n{\n",
-        "void f(double *, double *, int);\n\nvoid f(double *restrict a, double *restrict b, int n)\n{\n#ifdef FIXED\n  if (n) {\n#else\n  {\n#endif\n}\n",
+        f"#ifdef FIXED\nvoid f({POINTERS}, int m)\n{{\n#else\nvoid f({POINTERS})\n{{\n#endif\n",
+        f"static\n#ifdef FIXED\ninline\n#endif\nvoid f({POINTERS})\n{{\n",
+        f"void f(double *, double *, int);\n\nvoid f({POINTERS})\n{{\n#ifdef FIXED\n  if (n) {{\n#else\n  {{\n#endif\n}}\n",
     ],
 )
 def test_helpers_stand_in_front_of_the_function(head: str) -> None:
