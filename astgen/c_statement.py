@@ -77,6 +77,23 @@ class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not type
     def visit_While(self, n: c_ast.While) -> str:
         return f"while ({self._visit_expr(n.cond, allow_comma=True)}){self._nested(n.stmt)}"
 
+    def visit_DoWhile(self, n: c_ast.DoWhile) -> str:
+        body = self._nested(n.stmt)
+        body = f"{body.rstrip()} " if isinstance(n.stmt, c_ast.Compound) else f"{body}{self._make_indent()}"
+        return f"do{body}while ({self._visit_expr(n.cond, allow_comma=True)});"
+
+    def visit_Switch(self, n: c_ast.Switch) -> str:
+        return f"switch ({self._visit_expr(n.cond, allow_comma=True)}){self._nested(n.stmt)}"
+
+    def visit_Case(self, n: c_ast.Case) -> str:
+        return self._labelled(f"case {self._visit_expr(n.expr)}:", n.stmts)
+
+    def visit_Default(self, n: c_ast.Default) -> str:
+        return self._labelled("default:", n.stmts)
+
+    def _labelled(self, label: str, statements: list[c_ast.Node] | None) -> str:
+        return label + "".join(self._nested(statement).rstrip("\n") for statement in statements or ())
+
     def _nested(self, n: c_ast.Node) -> str:
         """What follows the head of an if or loop, up to a newline: a block on the same line, another statement on the next one."""
         if isinstance(n, c_ast.Compound):

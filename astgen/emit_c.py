@@ -12,8 +12,9 @@ import cgen
 from scopt.astgen.c_expr import APART, HELPERS, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.c_statement import declaration_text, statement_text
 from scopt.astgen.expr import Product, plus
-from scopt.astgen.loops import Item
+from scopt.astgen.loops import Item, calls
 from scopt.astgen.work import imbalanced, is_tile_loop
+from scopt.costs import has_loop
 from scopt.diagnostics import InternalError
 from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, Held, Hold, If, LoopMark, LoopNest, Max, Min, Scop, Sum
 
@@ -211,7 +212,10 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
     if mark.private:
         words.append(f"private({', '.join(scop.arrays[name].spelling for name in mark.private)})")
     words += [f"reduction({operator}: {', '.join(names)})" for operator, names in reduced_names(scop, mark).items()]
-    if mark.parallel and not mark.coarse and not imbalanced(loop):
+    uneven = mark.parallel and any(has_loop(scop.statement(call.statement).body) for call in calls(loop.body))
+    if mark.parallel and uneven and not mark.coarse and not is_tile_loop(loop):
+        words.append("schedule(guided)")  # each instance takes as long as its data say
+    elif mark.parallel and not mark.coarse and not imbalanced(loop):
         words.append("schedule(static)")
     elif mark.parallel:
         words.append("schedule(dynamic)" if mark.coarse or is_tile_loop(loop) else "schedule(dynamic, 8)")

@@ -46,6 +46,9 @@ class StatementMatch:
                 raise Unreadable(f"{self.name} doesn't use '{self.held[id(original)]}'")
             return
         match original:
+            case c_ast.ExprList(exprs=[only]) if not isinstance(printed, c_ast.ExprList):
+                self.match(only, printed)  # a list of one has no commas
+                return
             case c_ast.ID(name=name) if name in self.values:
                 self.value(name, printed)
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import islpy as isl
@@ -13,6 +14,7 @@ from scopt.diagnostics import Location, Refusal
 from scopt.frontend.affine import NotAffine, Scope, affine
 from scopt.frontend.constructs import construct_text
 from scopt.frontend.loops import NotALoop, parse_loop
+from scopt.frontend.opaque import leaving
 from scopt.frontend.scoping import children, loop_iterator
 from scopt.isl_utils import constant_pw_aff, project_out_params
 from scopt.model import AccessKind, Array, CType
@@ -68,15 +70,19 @@ class AccessCollector:
 
     domain: the parameter set of the enclosing loops. `conditional` writes become may-writes. `inner` iterators are those of loops inside an opaque
     statement; they are projected out of the relations. `local_names` are declared inside the statement and no business of others.
+    unknown: why subscripts of written arrays aren't affine, so that the writes may reach any element.
+    assigned: scalars that the statement has surely assigned by now, so that a read doesn't see what was there before it.
     """
 
     names: Names
     domain: isl.Set
     iterators: tuple[str, ...] = ()
     found: list[RawAccess] = field(default_factory=list)
+    unknown: list[NotAffine] = field(default_factory=list)
     inner: dict[str, CType] = field(default_factory=dict)
     local_names: frozenset[str] = frozenset()
     conditional: bool = False
+    assigned: set[str] = field(default_factory=set)
 
     def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
         return Refusal(id, message, self.names.location(node), hint)
@@ -86,7 +92,11 @@ class AccessCollector:
 
     def child(self, **changes: Any) -> AccessCollector:
         """The same statement, seen from a nested place: results go to the same list."""
-        return replace(self, **changes)
+        return replace(self, assigned=set(self.assigned), **changes)
+
+    def sometimes(self) -> AccessCollector:
+        """A part that may be left out."""
+        return self.child(conditional=True)
 
     # --- statements -------------------------------------------------------------------------------------------------------------------
 
@@ -96,33 +106,58 @@ class AccessCollector:
             case None | c_ast.EmptyStatement():
                 return
             case c_ast.Compound():
-                inner = self
+                inner = replace(self)
                 for item in node.block_items or []:
-                    if isinstance(item, c_ast.Decl):
-                        if item.init is not None:
-                            if isinstance(item.init, c_ast.InitList):
-                                raise self.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", item)
-                            inner.read(item.init)
-                        inner = inner.child(local_names=inner.local_names | {item.name})
-                    else:
-                        inner.statement(item)
+                    inner.block_item(item)
             case c_ast.If():
                 self.read(node.cond)
-                branch = self.child(conditional=True)
-                branch.statement(node.iftrue)
-                branch.statement(node.iffalse)
+                then, otherwise = self.sometimes(), self.sometimes()
+                then.statement(node.iftrue)
+                otherwise.statement(node.iffalse)
+                self.assigned |= then.assigned & otherwise.assigned
             case c_ast.For():
                 self.opaque_loop(node)
+            case c_ast.While():
+                self.read(node.cond)
+                self.sometimes().statement(node.stmt)
+            case c_ast.DoWhile():
+                body = self.sometimes()
+                body.statement(node.stmt)
+                body.read(node.cond)
+            case c_ast.Switch():
+                self.read(node.cond)
+                self.sometimes().statement(node.stmt)
+            case c_ast.Case() | c_ast.Default():
+                for item in node.stmts or []:
+                    self.sometimes().statement(item)
+            case c_ast.Break() | c_ast.Continue():
+                return
+            case c_ast.DeclList():
+                for item in node.decls:
+                    self.block_item(item)
             case c_ast.Decl():
                 raise self.refuse("decl.form", "a declaration can't stand here", node)
             case _:
                 self.read(node)
 
+    def block_item(self, item: Any) -> None:
+        """A statement or declaration of a block; what is declared is local from there on."""
+        if not isinstance(item, c_ast.Decl):
+            self.statement(item)
+            return
+        if set(item.storage or ()) & {"static", "extern"} or isinstance(item.type, (c_ast.FuncDecl, c_ast.PtrDecl)):
+            raise self.refuse("decl.form", f"a declaration of this kind ('{item.name}') inside a SCoP is not supported", item)
+        if isinstance(item.init, c_ast.InitList):
+            raise self.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", item)
+        self.read(item.init)
+        self.local_names = self.local_names | {item.name}
+
     def opaque_loop(self, node: c_ast.For) -> None:
         """A loop inside an opaque statement: its iterations happen within one instance; its own iterator is nobody else's."""
         iterator = loop_iterator(node)
-        if iterator is None:
-            raise self.refuse("loop.form", "a loop without one iterator inside a data-dependent statement", node)
+        if iterator is None or iterator in written_names(node.stmt) or next(leaving(node.stmt), None) is not None:
+            self.free_loop(node)
+            return
         iterator_type = self.names.iterator_type(node)
 
         def within(domain: isl.Set) -> Scope:
@@ -130,9 +165,22 @@ class AccessCollector:
 
         try:
             loop = parse_loop(node, iterator_type, self.names.scope(self.domain, self.inner), within)
-        except (NotALoop, NotAffine) as error:
-            raise self.refuse("loop.opaque", f"a loop inside a data-dependent statement is not affine: {error}", node) from error
+        except (NotALoop, NotAffine):
+            self.free_loop(node)
+            return
         self.child(domain=loop.domain, inner={**self.inner, iterator: iterator_type}, conditional=True).statement(node.stmt)
+
+    def free_loop(self, node: c_ast.For) -> None:
+        """A loop inside an opaque statement whose iterations aren't known: any number of them, over whatever their subscripts reach."""
+        inner = replace(self)
+        if isinstance(node.init, c_ast.DeclList):
+            inner.statement(node.init)
+        else:
+            inner.read(node.init)
+        inner.read(node.cond)
+        body = inner.sometimes()
+        body.statement(node.stmt)
+        inner.sometimes().read(node.next)
 
     # --- expressions ------------------------------------------------------------------------------------------------------------------
 
@@ -158,14 +206,14 @@ class AccessCollector:
                 self.read(node.expr)
             case c_ast.BinaryOp(op="&&" | "||"):
                 self.read(node.left)
-                self.child(conditional=True).read(node.right)
+                self.sometimes().read(node.right)
             case c_ast.BinaryOp():
                 self.read(node.left)
                 self.read(node.right)
             case c_ast.TernaryOp():
                 self.read(node.cond)
-                self.child(conditional=True).read(node.iftrue)
-                self.child(conditional=True).read(node.iffalse)
+                self.sometimes().read(node.iftrue)
+                self.sometimes().read(node.iffalse)
             case c_ast.Cast():
                 self.read(node.expr)
             case c_ast.ExprList():
@@ -222,33 +270,39 @@ class AccessCollector:
             raise self.refuse("access.partial", f"'{array.name}' has {array.rank} dimensions, but {len(subscripts)} subscripts here", node)
         for subscript in subscripts:
             self.read(subscript)
-        self.add(array, kind, self.subscripts(array, subscripts, kind, node), node)
+        exact, cells = self.subscripts(array, subscripts, kind)
+        if kind == "read" and not array.rank and array.name in self.assigned:
+            cells = isl.Set.empty(cells.get_space())
+        elif kind == "write" and not array.rank:
+            self.assigned.add(array.name)
+        self.add(array, kind if exact or kind == "read" else "may-write", cells, node)
 
     def add(self, array: Array, kind: AccessKind, subscripts: isl.Set, node: Any) -> None:
         if kind == "write" and self.conditional:
             kind = "may-write"
         self.found.append(RawAccess(array.name, kind, project_out_params(subscripts, self.inner), node, self.names.location(node)))
 
-    def subscripts(self, array: Array, subscripts: list[Any], kind: AccessKind, node: Any) -> isl.Set:
-        """The accessed elements as a set over the array's space, with the iterators as parameters."""
-        if not subscripts:
-            return isl.Set(f"{{ {array.name}[] }}").intersect_params(self.domain)
+    def subscripts(self, array: Array, subscripts: list[Any], kind: AccessKind) -> tuple[bool, isl.Set]:
+        """The accessed elements as a set over the array's space, with the iterators as parameters; whether these are exactly those.
+
+        Where a subscript isn't affine, it may have any value.
+        """
         scope = self.names.scope(self.domain, self.inner)
-        result: isl.MultiPwAff | None = None
+        known: dict[int, isl.PwAff] = {}
         for position, subscript in enumerate(subscripts):
             try:
-                aff = affine(subscript, scope).aff
+                known[position] = affine(subscript, scope).aff
             except NotAffine as error:
                 if kind != "read":
-                    reason = f"{error.reason}-subscript" if error.reason in ("indirect", "nonlinear", "variant", "call") else error.reason
-                    message = f"subscript of the written array '{array.name}': {error}"
-                    raise self.refuse(f"affine.{reason}", message, error.node, error.hint) from error
-                return _whole(array).intersect_params(self.domain)
-            self.check_bounds(array, position, aff, subscript)
-            part = isl.MultiPwAff.from_pw_aff(aff)
-            result = part if result is None else result.flat_range_product(part)
-        assert result is not None
-        return result.as_set().set_tuple_name(array.name).intersect_params(self.domain)
+                    self.unknown.append(error)
+                continue
+            self.check_bounds(array, position, known[position], subscript)
+        if len(known) == len(subscripts) > 0:
+            functions = [isl.MultiPwAff.from_pw_aff(aff) for aff in known.values()]
+            value = reduce(isl.MultiPwAff.flat_range_product, functions)
+            return True, value.as_set().set_tuple_name(array.name).intersect_params(self.domain)
+        cells = reduce(isl.Set.intersect, (_at(array, position, aff) for position, aff in known.items()), _whole(array))
+        return not subscripts, cells.intersect_params(self.domain)
 
     def check_bounds(self, array: Array, position: int, aff: isl.PwAff, node: Any) -> None:
         """A subscript that leaves its row reaches an element of another row, which the model would take for a different one.
@@ -283,6 +337,13 @@ def _flatten(node: Any) -> tuple[Any, list[Any]]:
                 node = inner
         else:
             return node, subscripts[::-1]
+
+
+def _at(array: Array, position: int, aff: isl.PwAff) -> isl.Set:
+    """The elements whose subscript at a position has a value, which is a function of parameters."""
+    one = isl.MultiPwAff.from_pw_aff(aff).as_set()
+    before, after = position, array.rank - position - 1
+    return one.insert_dims(isl.dim_type.set, 1, after).insert_dims(isl.dim_type.set, 0, before).set_tuple_name(array.name)
 
 
 def _whole(array: Array) -> isl.Set:

@@ -13,11 +13,14 @@ import islpy as isl
 from pycparser import c_ast
 
 from scopt.diagnostics import Refusal, Remark
-from scopt.frontend.extract import extract
+from scopt.frontend.dependences import dependences
+from scopt.frontend.extract import extract_whole
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.placement import misplaced, with_directives
 from scopt.frontend.regions import Region, find_autodetected, region_of
-from scopt.isl_utils import operation_limit
+from scopt.isl_utils import operation_limit, sets_of
+from scopt.model import Scop
+from scopt.scheduler.bands import band_nodes, ordered, with_properties
 
 # isl's elementary operations for one extraction: what needs more is no candidate.
 MAX_OPERATIONS = 10_000_000
@@ -118,9 +121,20 @@ class _Search:
         """Why a region can't be extracted; None if it can."""
         try:
             with operation_limit(MAX_OPERATIONS):
-                extract(self.tu, region, "candidate", assume_apart=self.assume_apart)
+                scop, whole = extract_whole(self.tu, region, "candidate", assume_apart=self.assume_apart)
+                serial = without_gain(scop, frozenset(whole)) if whole else None
+                return whole[serial].remark if serial is not None else None
         except Refusal as refusal:
             return refusal.remark
         except isl.Error:
             return Remark("missed", "budget.exceeded", "too complex to analyse", region.location, "split the function")
-        return None
+
+
+def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
+    """The first of some statements that no loop around can run in parallel: taken apart, they may have more to offer. None without any."""
+    dependences_of = ordered(scop, dependences(scop))
+    parallel: set[str] = set()
+    for node in band_nodes(with_properties(scop, dependences_of, scop.schedule)):
+        if any(node.band_member_get_coincident(k) for k in range(node.band_n_member())):
+            parallel |= {part.get_tuple_name() for part in sets_of(node.get_domain())}
+    return min(statements - parallel, default=None)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.diagnostics import Location, Refusal
+from scopt.diagnostics import Location, Refusal, Remark
 from scopt.frontend.accesses import AccessCollector, Names, RawAccess, written_names
 from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, type_range
 from scopt.frontend.aliasing import Aliasing, check_aliasing
@@ -17,8 +17,11 @@ from scopt.frontend.aliasing import Names as AliasNames
 from scopt.frontend.constructs import construct_text
 from scopt.frontend.dependences import classify_private
 from scopt.frontend.directives import is_directive
-from scopt.frontend.liveness import may_be_read_after
+from scopt.frontend.liveness import identifiers, may_be_read_after
+from scopt.frontend.loops import Loop as ParsedLoop
 from scopt.frontend.loops import NotALoop, parse_loop
+from scopt.frontend.normal import all_nodes, normalized
+from scopt.frontend.opaque import blocking, construct_of, leaving, out_of_statements
 from scopt.frontend.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.placement import bound
@@ -33,16 +36,6 @@ ISL_WORDS = frozenset([
     "exists", "mod", "min", "max", "floor", "ceil", "and", "or", "not", "true", "false", "implies", "rat", "infty", "infinity", "nan",
     "floord", "ceild", "eval", "lex_le", "lex_lt",
 ])
-_CONTROL = {
-    c_ast.While: ("control.while", "'while' loops are not supported", "write it as a 'for' loop with affine bounds"),
-    c_ast.DoWhile: ("control.while", "'do' loops are not supported", "write it as a 'for' loop with affine bounds"),
-    c_ast.Goto: ("control.goto", "'goto' is not supported", "use structured control flow"),
-    c_ast.Label: ("control.goto", "labels are not supported", "use structured control flow"),
-    c_ast.Break: ("control.break", "'break' is not supported", "put the condition into the loop's bounds"),
-    c_ast.Continue: ("control.continue", "'continue' is not supported", "use an 'if' around the rest of the body"),
-    c_ast.Return: ("control.return", "'return' inside a SCoP is not supported", "leave the function after the region"),
-    c_ast.Switch: ("control.switch", "'switch' is not supported", "use 'if' statements"),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +70,12 @@ def extract(tu: TranslationUnit, region: Region, name: str, *, assume_apart: boo
     return _Extraction(tu, region, name, assume_apart).run()
 
 
+def extract_whole(tu: TranslationUnit, region: Region, name: str, *, assume_apart: bool = False) -> tuple[Scop, Mapping[str, Refusal]]:
+    """The SCoP of a region, and why some of its statements are loops or the like that are executed as a whole, by the statements' names."""
+    extraction = _Extraction(tu, region, name, assume_apart)
+    return extraction.run(), extraction.obstacles
+
+
 @dataclass(slots=True)
 class _Extraction:
     tu: TranslationUnit
@@ -93,6 +92,8 @@ class _Extraction:
     arrays: dict[str, Array] = field(default_factory=dict)
     statements: list[_Raw] = field(default_factory=list)
     originals: dict[int, Any] = field(default_factory=dict)
+    obstacles: dict[str, Refusal] = field(default_factory=dict)
+    unknown: list[Remark] = field(default_factory=list)
 
     def run(self) -> Scop:
         self.prepare()
@@ -109,10 +110,11 @@ class _Extraction:
     def prepare(self) -> None:
         """Give every name one meaning and note what the region writes."""
         outer = scope_at(self.tu, self.region)
-        unique = unique_names(self.region.items, self.tu.reserved, ISL_WORDS)
+        normal = normalized(self.region.items)
+        unique = unique_names(normal.items, self.tu.reserved, ISL_WORDS)
         self.items, self.iterator_names = unique.items, unique.iterators
-        self.originals = {id(ours): theirs for ours, theirs in zip(_all(self.items), _all(self.region.items), strict=True)}
-        for node in [node for node in _all(self.items) if isinstance(node, c_ast.Compound)]:
+        self.originals = {id(ours): normal.origin(theirs) for ours, theirs in zip(all_nodes(self.items), all_nodes(normal.items), strict=True)}
+        for node in [node for node in all_nodes(self.items) if isinstance(node, c_ast.Compound)]:
             node.block_items = [item for item in node.block_items or () if not is_directive(item)]
         self.symbols = dict(outer)
         for local, decl in unique.declared.items():
@@ -239,6 +241,8 @@ class _Extraction:
                 return None
             case c_ast.Compound():
                 return self.sequence(node.block_items or (), place)
+            case _ if (construct := blocking(node)) is not None:
+                return self.opaque(node, place, self.control(construct))
             case c_ast.For():
                 return self.loop(node, place)
             case c_ast.If():
@@ -258,6 +262,18 @@ class _Extraction:
         raise self.refuse("statement.unsupported", f"{construct_text(node)} is not supported", node)
 
     def loop(self, node: c_ast.For, place: _Place) -> Tree | None:
+        """A loop over an affine set; any other one is executed as a whole."""
+        try:
+            iterator_type, loop = self.header(node, place)
+        except Refusal as refusal:
+            return self.opaque(node, place, refusal)
+        self.types[loop.iterator] = iterator_type
+        loops = (*place.loops, self.originals[id(node)])
+        body = self.visit(node.stmt, _Place((*place.iterators, loop.iterator), loop.domain, loops))
+        return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
+
+    def header(self, node: c_ast.For, place: _Place) -> tuple[CType, ParsedLoop]:
+        """The type of a loop's iterator, and what it runs over. Raises Refusal."""
         iterator_type = self.iterator_type(node)
         iterator = loop_iterator(node)
         if iterator is not None:
@@ -267,15 +283,11 @@ class _Extraction:
             return self.scope(domain, {**self.active(place), str(iterator): iterator_type})
 
         try:
-            loop = parse_loop(node, iterator_type, self.scope(place.domain, self.active(place)), within)
+            return iterator_type, parse_loop(node, iterator_type, self.scope(place.domain, self.active(place)), within)
         except NotALoop as error:
             raise self.refuse(error.id, error.message, error.node, error.hint) from error
         except NotAffine as error:
             raise self.not_affine(error, "bound", "the loop's bounds") from error
-        self.types[loop.iterator] = iterator_type
-        loops = (*place.loops, self.originals[id(node)])
-        body = self.visit(node.stmt, _Place((*place.iterators, loop.iterator), loop.domain, loops))
-        return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
 
     def check_iterator(self, node: c_ast.For, iterator: str, place: _Place) -> None:
         if iterator in ISL_WORDS:
@@ -336,6 +348,13 @@ class _Extraction:
         )
         collector = AccessCollector(names, place.domain, place.iterators)
         collector.statement(node)
+        for error in collector.unknown:
+            if self.needs_values(error.node):
+                raise self.not_affine(error, "subscript", "the subscript of a written array")
+        if collector.unknown and not self.unknown:
+            error = collector.unknown[0]
+            message = f"which elements are written here is only known at run time: {error.message}"
+            self.unknown.append(Remark("analysis", "access.unknown-cell", message, self.location(error.node), error.hint))
         return Leaf(self.add(node, place, tuple(collector.found)))
 
     def own_iterators(self, node: Any) -> None:
@@ -356,12 +375,27 @@ class _Extraction:
         names = [name for name in sorted(self.written) if name not in self.iterator_names and name in self.symbols]
         return [array for name in names if (array := self.array(name, node)) is not None]
 
+    def opaque(self, node: Any, place: _Place, refusal: Refusal) -> Leaf:
+        """A loop or `switch` that isn't affine as a statement of the loops around it; without any, there is nothing to gain: raises the refusal."""
+        if not place.iterators or (refusal.remark.id.startswith("affine.") and self.needs_values(node)):
+            raise refusal
+        leaf = self.leaf(node, place)
+        self.obstacles[leaf.statement] = refusal
+        return leaf
+
+    def needs_values(self, node: Any) -> bool:
+        """Whether something that isn't affine has names of macros, whose values might make it so."""
+        return not self.region.symbolic.keys().isdisjoint(identifiers(node))
+
+    def control(self, construct: Any) -> Refusal:
+        said = construct_of(construct)
+        return self.refuse(said.id, said.message, construct, said.hint)
+
     def refuse_control(self, node: Any) -> None:
-        """Refuse jumps and loops that are not `for`, wherever they hide."""
-        if type(node) in _CONTROL:
-            raise self.refuse(_CONTROL[type(node)][0], _CONTROL[type(node)][1], node, _CONTROL[type(node)][2])
-        for _, child in node.children():
-            self.refuse_control(child)
+        """Refuse jumps that leave their statement, wherever they hide."""
+        found = out_of_statements(node) or next(leaving(node), None)
+        if found is not None:
+            raise self.control(found)
 
     def add(self, node: Any, place: _Place, accesses: tuple[RawAccess, ...], kill: bool = False) -> str:
         number = sum(raw.kill == kill for raw in self.statements)
@@ -392,7 +426,7 @@ class _Extraction:
             name=self.name, location=self.region.location, context=context, parameters=tuple(self.estimated(domains, statements)),
             arrays=arrays, statements=statements, kills=kills, schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
             order=order, reserved=self.tu.reserved, typedefs=self.tu.typedefs, long_type=self.tu.long_type, long_suffix=self.tu.long_suffix,
-            assumptions=aliasing.remarks, guard=guard,
+            assumptions=(*aliasing.remarks, *self.unknown, *map(_as_a_whole, self.obstacles.values())), guard=guard,
             directives=bound(self.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 
@@ -468,11 +502,11 @@ def _relation(access: RawAccess, raw: _Raw) -> isl.Map:
     return relation
 
 
-def _all(nodes: Iterable[Any]) -> Iterator[Any]:
-    """The nodes and all below them, parents first."""
-    for node in nodes:
-        yield node
-        yield from _all(child for _, child in node.children())
+def _as_a_whole(refusal: Refusal) -> Remark:
+    """What is said of a statement that is executed as a whole."""
+    reason = refusal.remark
+    message = f"this is executed as a whole in each iteration of the loops around it: {reason.message}"
+    return Remark("analysis", "statement.opaque", message, reason.location, reason.hint)
 
 
 def _without(tree: Tree, names: set[str]) -> Tree | None:

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from scopt.frontend.gnu import opaque_words
 
-_JUMPS = (c_ast.Goto, c_ast.Label, c_ast.Switch, c_ast.Case, c_ast.Default, c_ast.FuncDef)
+_JUMPS = (c_ast.Goto, c_ast.Label, c_ast.FuncDef)
 _RETURNS_TWICE = frozenset({"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "siglongjmp", "vfork", "getcontext"})
 _HIDDEN_CONTROL = frozenset({"goto", "break", "continue", "return"})
 
@@ -19,13 +19,15 @@ class FunctionFacts:
     """Of one function definition, whose tree doesn't change any more.
 
     parents: by `id` of a node of the body, the node above it and its position among that one's children. jumps: control may move in ways that a
-    walk along the structure does not see. leaps: `id` of each ``break`` and ``continue``. taken: what `addresses_taken` said, by its ranks.
+    walk along the structure does not see. leaps: `id` of each ``break`` and ``continue``; switches: of each ``switch`` and its
+      labels. taken: what `addresses_taken` said, by its ranks.
     """
 
     function: Any
     parents: dict[int, tuple[Any, int]] = field(default_factory=dict)
     jumps: bool = False
     leaps: set[int] = field(default_factory=set)
+    switches: set[int] = field(default_factory=set)
     taken: dict[frozenset[tuple[str, int]], frozenset[str]] = field(default_factory=dict)
 
     @classmethod
@@ -37,6 +39,8 @@ class FunctionFacts:
             facts.jumps = facts.jumps or _is_jump(node)
             if isinstance(node, (c_ast.Break, c_ast.Continue)):
                 facts.leaps.add(id(node))
+            if isinstance(node, (c_ast.Switch, c_ast.Case, c_ast.Default)):
+                facts.switches.add(id(node))
             for index, (_, child) in enumerate(node.children()):
                 facts.parents[id(child)] = (node, index)
                 todo.append(child)

@@ -32,8 +32,11 @@ def may_be_read_after(facts: FunctionFacts, region: Region, name: str) -> bool:
     path = [*facts.path_to(region.parent), (region.parent, region.first)]
     if not _is_automatic(facts, path, name) or facts.jumps:
         return True
+    inside = {id(node) for node in _all(region.items)} if facts.leaps or facts.switches else set()
+    if not facts.switches <= inside:
+        return True
     # A write that a jump may skip doesn't count.
-    kills = not facts.leaps or facts.leaps <= {id(node) for node in _all(region.items)}
+    kills = facts.leaps <= inside
     rest = (region.parent.block_items or ())[region.stop:]
     fate = _sequence(rest, name, kills)
     if fate != "untouched":

@@ -29,6 +29,7 @@ from scopt.scheduler.contraction.inner import InnerPart, inner_contraction, inne
 from scopt.scheduler.contraction.recognize import contraction_of
 from scopt.scheduler.contraction.tiles import band_tile, pure_tiling, register_bands, register_tiling, wanted
 from scopt.scheduler.diamond import tile_shape
+from scopt.scheduler.distribution import set_apart
 from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.jam import CHUNK, ROWS, Jam, blocks, jam_of, parts_of
@@ -63,6 +64,7 @@ def apply_passes(
     passes = _Passes(scop, deps, dependences, options, loops)
     if options.fusion == "auto":
         tree = with_properties(scop, dependences, fuse_loops(scop, dependences, tree, passes.keeps_apart))
+    tree = with_properties(scop, dependences, set_apart(scop, dependences, tree))
     tree = with_properties(scop, dependences, split_loops(scop, dependences, tree, passes.lacks_vectors))
     strict = ordered(scop, deps.strict()) if deps.reductions else dependences
     strips = with_sweeps(scop, deps.strict(), strict, tree, options) if not loops else Strips(tree)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
+from scopt.costs import has_loop
 from scopt.isl_utils import sets_of
 from scopt.model import LoopDirective, Reduction, Scop
 from scopt.options import Options
@@ -120,14 +121,19 @@ class Planner:
         if serial:
             # Loops of their own would gain nothing.
             groups, free, private, reductions = (tuple(part for group in groups for part in group),), (False,), ((),), ((),)
-        simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in free)
-        scalar = tuple(ok and self.options.simd and walks[vector].jumping and wished is None for ok in free)
+        vectors = [ok and not self.holds_loop(group) for ok, group in zip(free, groups, strict=True)]
+        simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in vectors)
+        scalar = tuple(ok and self.options.simd and walks[vector].jumping and wished is None for ok in vectors)
         slopes = [max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1 for k in range(width)]
         order = (*others, vector)
         jumps = walks[vector].other_reads + walks[vector].other_writes > 0
         reduces = reduced[1] if reduced is not None and parallel is not None else ()
         sizes = tuple(slopes[k] for k in order)
         return LeafPlan(order, groups, simd, scalar, private, tile, tile_vector, parallel, skew, sizes, jumps, serial, reductions, reduces)
+
+    def holds_loop(self, group: Sequence[isl.UnionSet]) -> bool:
+        """Whether a statement of a group is a loop itself."""
+        return any(has_loop(self.scop.statement(part.get_tuple_name()).body) for some in group for part in sets_of(some))
 
     def grouping(self, node: isl.ScheduleNode, vector: int) -> Grouping:
         """The statement groups of an innermost loop over `vector`: distributed where legal."""

@@ -9,12 +9,19 @@ from pycparser import c_ast
 from scopt.machine import Machine
 
 # Cycles of what isn't vectorized, operands included: of an operation with its share of loads, of a division, of a call into the mathematical library.
+# How often a loop inside a statement is taken to run: nothing is known of that.
+_ITERATIONS = 16
 _OPERATION, _DIVISION, _CALL = Fraction(3, 2), Fraction(6), Fraction(45)
 
 
 def instance_cost(body: c_ast.Node, machine: Machine) -> Fraction:
     """Nanoseconds of one instance of a statement with this body, on one core."""
     return _cycles(body) / Fraction(str(machine.gigahertz))
+
+
+def has_loop(body: c_ast.Node) -> bool:
+    """Whether a statement has a loop of its own: no vector instruction does several of its instances at once, and they take their own time each."""
+    return isinstance(body, c_ast.For | c_ast.While | c_ast.DoWhile) or any(has_loop(child) for _, child in body.children())
 
 
 def vector_gain(machine: Machine) -> int:
@@ -29,4 +36,5 @@ def _cycles(node: c_ast.Node) -> Fraction:
             own = _DIVISION if node.op in ("/", "%", "/=", "%=") else _OPERATION
         case c_ast.FuncCall():
             own = _CALL
-    return own + sum((_cycles(child) for _, child in node.children()), Fraction(0))
+    times = _ITERATIONS if isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile) else 1
+    return own + times * sum((_cycles(child) for _, child in node.children()), Fraction(0))

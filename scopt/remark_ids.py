@@ -140,9 +140,6 @@ loop.iterator-modified: the iterator is modified in its loop
 loop.not-equal: a loop that ends with '!=' might not end
   The iterator may step over the value, or start behind it.
   > use '<' or '>'
-loop.opaque: a loop inside a data-dependent statement is not affine
-  The statement is moved as a whole, and has to tell which cells it may touch.
-  > give the inner loop affine bounds
 loop.step: the step is not the addition of a constant
   Iterations have to be numbered evenly.
   > use a constant step
@@ -231,6 +228,9 @@ reduction.reordered: updates run in another order
 """
 
 _ANALYSIS = """\
+access.unknown-cell: which element is written depends on data
+  Any element of the array may be written, so that the loops around keep their order wherever the array is concerned.
+  > write to an element whose subscript is a sum of loop iterators and parameters with constant factors
 alias.assumed-none: pointers are taken not to overlap
   In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the convention of '#pragma scop'; elsewhere
   --assume=noalias says so.
@@ -257,6 +257,9 @@ machine.native: the machine model of this host
   What the running system tells, see --machine.
 schedule.sampled: a schedule drawn at random
   Which point of the schedule space --scheduler sample took.
+statement.opaque: a loop or switch that is executed as a whole
+  Its own iterations depend on data, and stay as they are; the loops around it may be transformed.
+  > give the loop affine bounds, and no jumps out of it
 schedule.simplified: the first choice of transformation was given up
   It took too long, or failed one of scopt's checks; a simpler one was taken, and verified.
   > allow more with --budget if it took too long; else please report this

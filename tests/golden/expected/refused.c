@@ -1,12 +1,11 @@
 // scopt: --tile-size none
 /* The first region can't be handled and stays as it is, tabs and all; the second is done. */
-int target[100];
 
 void refused(int n, double a[n], double b[n])
 {
 #pragma scop
-	for (int i = 0; i < n; i++)   /* which cell is written is only known at run time */
-		a[target[i]] = b[i];
+	for (int i = 0; i < n && a[i] != b[i]; i++)   /* where it ends is only known at run time */
+		a[i] = b[i];
 #pragma endscop
 
 #pragma scop
