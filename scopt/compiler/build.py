@@ -6,12 +6,13 @@ import os
 import re
 import shutil
 import sys
+import zlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from scopt.compiler import openmp, processes
+from scopt.compiler import depfile, openmp, processes
 from scopt.compiler.arguments import Argument, Command
-from scopt.compiler.cache import Cache
+from scopt.compiler.cache import Cache, key_of
 from scopt.compiler.optimized import Optimized
 from scopt.compiler.settings import Settings
 
@@ -42,7 +43,7 @@ class Build(NamedTuple):
         which lines and macros it is said about, doesn't depend on scopt.
         Raises Failed before anything was said.
         """
-        messages = self._front_end()
+        messages = processes.Finished(0, b"", b"") if self._known_to_be_silent(optimized) else self._front_end(optimized)
         if self.command.mode != "link":
             for number, argument in enumerate(self.command.inputs):
                 if argument.language:
@@ -52,7 +53,21 @@ class Build(NamedTuple):
         _say(messages)
         return 0
 
-    def _front_end(self) -> processes.Finished:
+    def _known_to_be_silent(self, optimized: Mapping[int, Optimized]) -> bool:
+        """Whether the compiler is known to have nothing to say about the only source; then its dependencies are in their place."""
+        made = next(iter(optimized.values()), None)
+        if made is None or not made.key or len(self.command.inputs) > 1 or self.cache.get_bytes(self._key(b"silent", made)) is None:
+            return False
+        return depfile.put_into_place(self.command, self.folder)
+
+    def _key(self, what: bytes, made: Optimized) -> str:
+        """For what the compiler makes of a source, or of scopt's text for it, with these flags."""
+        flags = self.command.words("flag", "preprocessor", "warning", "language", "mode")
+        # With -g the preprocessor writes down where it was run.
+        words = (*self.settings.compiler, *flags, os.getcwd(), made.source.name)
+        return key_of((what, made.key.encode(), *(os.fsencode(word) for word in words)))
+
+    def _front_end(self, optimized: Mapping[int, Optimized]) -> processes.Finished:
         """Let the compiler read the user's files: it finds errors, gives warnings, and writes the files with dependencies, as it always does."""
         color = ["-fdiagnostics-color=always"] if _on_terminal() and not any("-color" in flag for flag in self.command.flags) else []
         linking = self.command.mode == "link"
@@ -62,6 +77,10 @@ class Build(NamedTuple):
         done = processes.run([*self.settings.compiler, *color, *words, "-fsyntax-only"], source=source, dependencies=True)
         if done.status != 0:
             raise Failed
+        if not done.output and not done.errors and len(self.command.inputs) == 1:
+            for made in optimized.values():
+                if made.key:
+                    self.cache.put_bytes(self._key(b"silent", made), b"1")
         return done
 
     def _compile(self, number: int, argument: Argument, optimized: Optimized | None, output: str) -> None:
@@ -74,7 +93,7 @@ class Build(NamedTuple):
             words += [*self.command.words("flag", "preprocessor"), "-w", mode, *language, argument.value]
         else:
             words += [*self.command.words("flag"), *openmp.compile_flags(self.command, optimized.pragmas, optimized.text), *self._standard()]
-            path = self._preprocessed(number, argument, optimized.text)
+            path = self._preprocessed(number, argument, optimized)
             if self.command.has("-save-temps", "-save-temps=cwd"):
                 shutil.copy(path, os.path.basename(path))
             words += ["-w", mode, path]
@@ -104,8 +123,24 @@ class Build(NamedTuple):
             raise Failed
         _say(done)
 
-    def _preprocessed(self, number: int, argument: Argument, text: bytes) -> str:
+    def _preprocessed(self, number: int, argument: Argument, made: Optimized) -> str:
         """A file with the new text as the preprocessor leaves it, as if it stood in the user's file; its path, with the stem of the user's."""
+        text = made.text or b""
+        # What the key is made from has all headers but those that only scopt's text includes.
+        key = self._key(b"preprocessed", made) if made.key and text.count(b"#include") <= made.source.text.count(b"#include") else ""
+        packed = self.cache.get_bytes(key) if key else None
+        if packed is None:
+            result = self._run_preprocessor(argument, text)
+            if key:
+                self.cache.put_bytes(key, zlib.compress(result, 1))
+        else:
+            result = zlib.decompress(packed)
+        path = self._path(number, argument, ".i")
+        with open(path, "wb") as file:
+            file.write(result)
+        return path
+
+    def _run_preprocessor(self, argument: Argument, text: bytes) -> bytes:
         name = "<stdin>" if argument.value == "-" else argument.value
         marker = b'# 1 "%s"\n' % os.fsencode(name).replace(b"\\", b"\\\\").replace(b'"', b'\\"')
         folder = os.path.dirname(argument.value)
@@ -115,10 +150,7 @@ class Build(NamedTuple):
         done = processes.run([*self.settings.compiler, "-w", "-E", *stdin[:-3], *flags, *stdin[-3:]], source=marker + text)
         if done.status != 0:
             raise Failed
-        path = self._path(number, argument, ".i")
-        with open(path, "wb") as file:
-            file.write(_MARKER.sub(lambda found: found[1] + marker[4:-1], done.output))
-        return path
+        return _MARKER.sub(lambda found: found[1] + marker[4:-1], done.output)
 
     def _path(self, number: int, argument: Argument, suffix: str) -> str:
         """A place for a file of an input, in a folder of its own: outputs are named by the stem."""

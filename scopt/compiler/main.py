@@ -136,7 +136,7 @@ def _build(request: _Request, texts: dict[int, bytes], stdin: bytes | None) -> i
 
 def _attempt(request: _Request, texts: dict[int, bytes], stdin: bytes | None, folder: str, warnings: list[str]) -> int | None:
     """The exit status of a build with scopt's texts; None if the user's own command is to be run. warnings: what to say if that one works."""
-    from scopt.compiler import openmp
+    from scopt.compiler import depfile, openmp
     from scopt.compiler.build import Build, Failed
     from scopt.compiler.cache import Cache
     from scopt.compiler.optimized import Source, has_loops, optimize_source
@@ -148,7 +148,8 @@ def _attempt(request: _Request, texts: dict[int, bytes], stdin: bytes | None, fo
         with open(os.path.join(folder, "stdin"), "wb") as file:
             file.write(stdin)
     sources = [Source(command.inputs[number], text, number) for number, text in texts.items() if has_loops(text)]
-    results = [optimize_source(source, command, settings, cache) for source in sources]
+    dependencies = depfile.flags(command, folder)
+    results = [optimize_source(source, command, settings, cache, dependencies) for source in sources]
     report(results, settings)
     warnings += [f"{result.source.name}: {result.failure}" for result in results if result.failure]
     optimized = {result.source.number: result for result in results if result.text is not None}

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scopt import __version__
@@ -37,13 +38,17 @@ class Source(NamedTuple):
 
 
 class Optimized(NamedTuple):
-    """text: None where the source stays as it is. pragmas: what scopt was allowed to use. failure: what went wrong, for a warning; or empty."""
+    """text: None where the source stays as it is. pragmas: what scopt was allowed to use. failure: what went wrong, for a warning; or empty.
+
+    key: of all that the text was made from; empty where nothing that the compiler says of it may be remembered.
+    """
 
     source: Source
     text: bytes | None
     pragmas: openmp.Pragmas = openmp.Pragmas(False, False)
     remarks: str = ""
     failure: str = ""
+    key: str = ""
 
 
 def has_loops(text: bytes) -> bool:
@@ -51,12 +56,15 @@ def has_loops(text: bytes) -> bool:
     return (b"for" in text or b"while" in text) and re.search(rb"\b(?:for|while)\b", text) is not None
 
 
-def optimize_source(source: Source, command: Command, settings: Settings, cache: Cache) -> Optimized:
-    """Run scopt on a source, or find what it has made of the same one before. Raises nothing: what goes wrong is the result's `failure`."""
+def optimize_source(source: Source, command: Command, settings: Settings, cache: Cache, dependencies: Sequence[str] = ()) -> Optimized:
+    """Run scopt on a source, or find what it has made of the same one before. Raises nothing: what goes wrong is the result's `failure`.
+
+    dependencies: flags by which the preprocessor also writes down which files the source is made from.
+    """
     unchanged = Optimized(source, None)
     if _UNSTABLE.search(source.text):
         return unchanged
-    preprocessed = _preprocessed(source, command, settings)
+    preprocessed = _preprocessed(source, command, settings, dependencies)
     if preprocessed is None:
         return unchanged  # the compiler will say why
     pragmas = openmp.allowed(command, preprocessed, settings, cache)
@@ -74,13 +82,13 @@ def optimize_source(source: Source, command: Command, settings: Settings, cache:
         again = _preprocessed(source, command, settings)
         if again is not None and _key(source, again, arguments) == key:
             cache.put(key, entry)
-    return Optimized(source, entry.text, pragmas, entry.remarks, entry.failure)
+    return Optimized(source, entry.text, pragmas, entry.remarks, entry.failure, key)
 
 
-def _preprocessed(source: Source, command: Command, settings: Settings) -> bytes | None:
+def _preprocessed(source: Source, command: Command, settings: Settings, dependencies: Sequence[str] = ()) -> bytes | None:
     """All text of a source and the macros it sees; None if the compiler refuses it."""
     flags = [word for words in command.for_preprocessor() for word in words]
-    words = [*settings.compiler, *flags, "-w", "-E", "-dD", "-x", "c", source.argument.value]
+    words = [*settings.compiler, *flags, *dependencies, "-w", "-E", "-dD", "-x", "c", source.argument.value]
     done = processes.run(words, source=source.text if source.argument.value == "-" else b"")
     return done.output if done.status == 0 else None
 

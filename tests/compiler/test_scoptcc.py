@@ -156,6 +156,39 @@ def test_the_second_time_scopt_is_not_run(run: Run, project: Path) -> None:
     assert "scoptcc: warning" in changed.stderr
 
 
+@pytest.mark.parametrize(
+    "dependencies",
+    [(), ("-MD",), ("-MMD", "-MF", "d/x.d"), ("-MD", "-MT", "a b", "-MP", "-MFd/x.d"), ("-Wp,-MD,d/x.d",)],
+)
+def test_the_second_time_the_compiler_runs_twice(run: Run, project: Path, cc: str, dependencies: tuple[str, ...]) -> None:
+    counting = project / "counting"
+    counting.write_text(f'#!/bin/sh\necho "$@" >> {project}/runs\nexec {cc} "$@"\n')
+    counting.chmod(0o755)
+    (project / "d").mkdir()
+    words = ("-O1", *dependencies, "-c", "src/program.c", "-o", "d/program.o")
+    counts, written = [], []
+    for program in ("cc", "scoptcc", "scoptcc"):
+        (project / "runs").write_text("")
+        for old in (project / "d").iterdir():
+            old.unlink()
+        done = run(program, *words, SCOPT_CC=str(counting), SCOPT_CACHE_DIR=str(project / "own"))
+        assert (done.returncode, done.stderr) == (0, "")
+        written.append({path.name: path.read_text() for path in (project / "d").glob("*.d")})
+        counts.append(len((project / "runs").read_text().splitlines()))
+    assert has_threads(project / "d/program.o")
+    assert written[0] == written[1] == written[2]
+    assert len(written[0]) == bool(dependencies)
+    assert counts[2] == (3 if "-Wp,-MD,d/x.d" in dependencies else 2) < counts[1]
+
+
+def test_warnings_are_given_every_time(run: Run, project: Path) -> None:
+    first, second, third = (run("scoptcc", *FLAGS, "-c", "src/program.c", SCOPT_CACHE_DIR=str(project / "own")) for _ in range(3))
+    assert "-Wunused-variable" in first.stderr
+    assert first.stderr == second.stderr == third.stderr
+    assert run("scoptcc", "-O1", "-c", "src/program.c", SCOPT_CACHE_DIR=str(project / "own")).stderr == ""
+    assert run("scoptcc", *FLAGS, "-c", "src/program.c", SCOPT_CACHE_DIR=str(project / "own")).stderr == first.stderr
+
+
 def test_many_at_a_time(run: Run, project: Path) -> None:
     def compile_one(number: int) -> int:
         return run("scoptcc", "-w", "-O1", "-c", "src/program.c", "-o", f"p{number}.o", SCOPT_CACHE_DIR=str(project / "own")).returncode
