@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import sys
-import zlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -39,11 +38,11 @@ class Build(NamedTuple):
     def run(self, optimized: Mapping[int, Optimized]) -> int:
         """Compile, and link if the command does; the exit status. optimized: by the number of the input.
 
-        The messages come from the compiler's own look at the user's files; then the new texts are compiled without any. So what is said, and
-        which lines and macros it is said about, doesn't depend on scopt.
+        The messages come from the compiler's own look at the user's files, this time or before; then the new texts are compiled without any.
+        So what is said, and which lines and macros it is said about, doesn't depend on scopt.
         Raises Failed before anything was said.
         """
-        messages = processes.Finished(0, b"", b"") if self._known_to_be_silent(optimized) else self._front_end(optimized)
+        messages = self._known_messages(optimized) or self._messages(optimized)
         if self.command.mode != "link":
             for number, argument in enumerate(self.command.inputs):
                 if argument.language:
@@ -53,35 +52,54 @@ class Build(NamedTuple):
         _say(messages)
         return 0
 
-    def _known_to_be_silent(self, optimized: Mapping[int, Optimized]) -> bool:
-        """Whether the compiler is known to have nothing to say about the only source; then its dependencies are in their place."""
-        made = next(iter(optimized.values()), None)
-        if made is None or not made.key or len(self.command.inputs) > 1 or self.cache.get_bytes(self._key(b"silent", made)) is None:
-            return False
-        return depfile.put_into_place(self.command, self.folder)
+    def _known_messages(self, optimized: Mapping[int, Optimized]) -> processes.Finished | None:
+        """What the compiler has said of the only source before; then its dependencies are in their place. None if that isn't known."""
+        key = self._messages_key(optimized)
+        known = self.cache.get_packed(key) if key else None
+        if known is None or not depfile.put_into_place(self.command, self.folder):
+            return None
+        output, _, errors = known.partition(b"\0")
+        return processes.Finished(0, output, errors)
 
-    def _key(self, what: bytes, made: Optimized) -> str:
-        """For what the compiler makes of a source, or of scopt's text for it, with these flags."""
-        flags = self.command.words("flag", "preprocessor", "warning", "language", "mode")
-        # With -g the preprocessor writes down where it was run.
-        words = (*self.settings.compiler, *flags, os.getcwd(), made.source.name)
-        return key_of((what, made.key.encode(), *(os.fsencode(word) for word in words)))
+    def _messages(self, optimized: Mapping[int, Optimized]) -> processes.Finished:
+        """Let the compiler read the user's files: it finds errors, gives warnings, and writes the files with dependencies, as it always does.
 
-    def _front_end(self, optimized: Mapping[int, Optimized]) -> processes.Finished:
-        """Let the compiler read the user's files: it finds errors, gives warnings, and writes the files with dependencies, as it always does."""
-        color = ["-fdiagnostics-color=always"] if _on_terminal() and not any("-color" in flag for flag in self.command.flags) else []
+        Where it's known how to compile them without leaving anything else, that is done, since some warnings are only given then.
+        """
         linking = self.command.mode == "link"
         skipped = [a for a in self.command.arguments if (linking and a.for_linker) or a.words[0].startswith("-save-temps")]
+        if self._compiles_one() and (not depfile.wanted(self.command) or depfile.place(self.command)):
+            skipped += [a for a in self.command.arguments if a.kind in ("output", "dependencies")]
+            last = [*depfile.as_wanted(self.command), "-o", os.path.join(self.folder, "as-it-is.o")]
+        else:
+            last = ["-fsyntax-only"]
         words = [word for a in self.command.arguments if a not in skipped for word in a.words]
-        source = self._stdin_text()
-        done = processes.run([*self.settings.compiler, *color, *words, "-fsyntax-only"], source=source, dependencies=True)
+        done = processes.run([*self.settings.compiler, *self._color(), *words, *last], source=self._stdin_text(), dependencies=True)
         if done.status != 0:
             raise Failed
-        if not done.output and not done.errors and len(self.command.inputs) == 1:
-            for made in optimized.values():
-                if made.key:
-                    self.cache.put_bytes(self._key(b"silent", made), b"1")
+        key = self._messages_key(optimized)
+        if key and b"\0" not in done.output:
+            self.cache.put_packed(key, done.output + b"\0" + done.errors)
         return done
+
+    def _color(self) -> list[str]:
+        return ["-fdiagnostics-color=always"] if _on_terminal() and not any("-color" in flag for flag in self.command.flags) else []
+
+    def _compiles_one(self) -> bool:
+        return self.command.mode == "object" and len(self.command.inputs) == 1
+
+    def _messages_key(self, optimized: Mapping[int, Optimized]) -> str:
+        """For what the compiler says of the only source; empty if nothing may be remembered."""
+        made = next(iter(optimized.values()), None)
+        return self._key(b"messages", made, *self._color()) if made is not None and made.key and self._compiles_one() else ""
+
+    def _key(self, what: bytes, made: Optimized, *more: str) -> str:
+        """For what the compiler makes of a source, or of scopt's text for it, with these flags and some more."""
+        flags = self.command.words("flag", "preprocessor", "warning", "language", "mode")
+        # With -g the preprocessor writes down where it was run. Messages are in a language.
+        language = tuple(os.environ.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE", "GCC_COLORS"))
+        words = (*self.settings.compiler, *flags, *more, os.getcwd(), made.source.name, *language)
+        return key_of((what, made.key.encode(), *(os.fsencode(word) for word in words)))
 
     def _compile(self, number: int, argument: Argument, optimized: Optimized | None, output: str) -> None:
         """Compile one input. output: empty for the one that the command asks for or the compiler takes without -o."""
@@ -128,13 +146,11 @@ class Build(NamedTuple):
         text = made.text or b""
         # What the key is made from has all headers but those that only scopt's text includes.
         key = self._key(b"preprocessed", made) if made.key and text.count(b"#include") <= made.source.text.count(b"#include") else ""
-        packed = self.cache.get_bytes(key) if key else None
-        if packed is None:
+        result = self.cache.get_packed(key) if key else None
+        if result is None:
             result = self._run_preprocessor(argument, text)
             if key:
-                self.cache.put_bytes(key, zlib.compress(result, 1))
-        else:
-            result = zlib.decompress(packed)
+                self.cache.put_packed(key, result)
         path = self._path(number, argument, ".i")
         with open(path, "wb") as file:
             file.write(result)

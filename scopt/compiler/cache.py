@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import secrets
+import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -82,10 +83,27 @@ class Cache(NamedTuple):
 
     def get_bytes(self, key: str) -> bytes | None:
         """What `put_bytes` has stored."""
+        path = self._path(key)
         try:
-            with open(self._path(key), "rb") as file:
-                return file.read()
+            with open(path, "rb") as file:
+                data = file.read()
         except OSError:
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)
+        return data
+
+    def put_packed(self, key: str, data: bytes) -> None:
+        """Store bytes that take less space when they are packed."""
+        if self.folder:
+            self.put_bytes(key, zlib.compress(data, 1))
+
+    def get_packed(self, key: str) -> bytes | None:
+        """What `put_packed` has stored."""
+        packed = self.get_bytes(key)
+        try:
+            return None if packed is None else zlib.decompress(packed)
+        except zlib.error:
             return None
 
     def _path(self, key: str) -> str:

@@ -32,6 +32,15 @@ def test_damaged_entries_are_none(tmp_path: Path, damage: bytes) -> None:
     assert cache.get(key) is None
 
 
+def test_packed_bytes(tmp_path: Path) -> None:
+    cache = Cache(str(tmp_path), 1 << 20)
+    cache.put_packed("abc", b"x" * 1000)
+    assert cache.get_packed("abc") == b"x" * 1000
+    assert (tmp_path / "a/bc").stat().st_size < 100
+    cache.put_bytes("abc", b"not packed")
+    assert cache.get_packed("abc") is None
+
+
 def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     one = len(b"x" * 200) + 70
     cache = Cache(str(tmp_path), 16 * 4 * one)

@@ -181,6 +181,16 @@ def test_the_second_time_the_compiler_runs_twice(run: Run, project: Path, cc: st
     assert counts[2] == (3 if "-Wp,-MD,d/x.d" in dependencies else 2) < counts[1]
 
 
+def test_warnings_of_the_optimizer_are_given(run: Run, project: Path) -> None:
+    end = "int main(int q, char **v) { int u; if (q > 2) u = 3; if (v[0][0]) return fill(u); return 0; }\n"
+    (project / "src/late.c").write_text(PROGRAM[: PROGRAM.index("int main")] + end)
+    words = ("-O2", "-Wmaybe-uninitialized", "-c", "src/late.c", "-o", "late.o")
+    theirs, first, second = (run(program, *words, SCOPT_CACHE_DIR=str(project / "own")) for program in ("cc", "scoptcc", "scoptcc"))
+    assert has_threads(project / "late.o")
+    assert theirs.stderr == first.stderr == second.stderr
+    assert sorted(path.name for path in project.iterdir()) == ["late.o", "own", "src"]
+
+
 def test_warnings_are_given_every_time(run: Run, project: Path) -> None:
     first, second, third = (run("scoptcc", *FLAGS, "-c", "src/program.c", SCOPT_CACHE_DIR=str(project / "own")) for _ in range(3))
     assert "-Wunused-variable" in first.stderr
