@@ -38,32 +38,38 @@ class Original:
         return self.text if self.text.endswith(newline) else self.text.rstrip(b"\r\n") + newline
 
 
-def with_original(text: str, original: Original, *, macros: str, guard: str, needed: tuple[Allocation, ...]) -> bytes:
+def with_original(text: str, original: Original, *, macros: str, guard: str, needed: tuple[Allocation, ...], prologue: tuple[str, ...] = ()) -> bytes:
     """The bytes that take the region's place.
 
     macros: condition of the preprocessor, guard: C expression; under both `text` may run. Empty where nothing has to hold. needed: arrays that
-    `text` uses.
+    `text` uses. prologue: declarations that all of these need.
     """
     if guard:
-        return _guarded(text, original, macros, guard, needed)
+        return _guarded(text, original, macros, guard, needed, prologue)
     lines = original.text.decode("latin-1").replace("\r\n", "\n")
     text = with_allocations(needed, text, lines)
+    if prologue:
+        body = textwrap.indent(text, _INDENT) if not needed else text
+        text = "".join(["{\n", *(f"{_INDENT}{line}\n" for line in prologue), body, "}\n"])
     if macros:
         newline = "" if lines.endswith("\n") else "\n"  # text from inside a line has none of its own
         text = f"#if {macros}\n{text}#else\n{lines}{newline}#endif\n"
     return as_bytes(text, indent=original.indent, newline=original.newline, whole_lines=original.whole_lines)
 
 
-def _guarded(text: str, original: Original, macros: str, guard: str, needed: tuple[Allocation, ...]) -> bytes:
+def _guarded(text: str, original: Original, macros: str, guard: str, needed: tuple[Allocation, ...], prologue: tuple[str, ...]) -> bytes:
     condition = _folded(guard)
     if needed:
         done = helper_name(_DONE, original.reserved)
         before = ["{", f"{_INDENT}int {done} = 0;", *_preprocessed(macros, _with_memory(text, condition, done, needed)), f"{_INDENT}if (!{done}) {{"]
         after = [f"{_INDENT}}}", "}"]
     else:
-        taken = [f"if ({condition}) {{", textwrap.indent(text.rstrip("\n"), _INDENT)]
+        taken = [f"if ({condition}) {{", *textwrap.indent(text.rstrip("\n"), _INDENT).split("\n")]
         before = [f"#if {macros}", *taken, "} else", "#endif", "{"] if macros else [*taken, "} else {"]
         after = ["}"]
+    if prologue:
+        before = ["{", *(f"{_INDENT}{line}" for line in prologue), *(line if line.startswith("#") else f"{_INDENT}{line}" for line in before)]
+        after = [*(f"{_INDENT}{line}" for line in after), "}"]
 
     def part(lines: list[str], whole_lines: bool) -> bytes:
         return as_bytes("\n".join(lines), indent=original.indent, newline=original.newline, whole_lines=whole_lines)

@@ -86,8 +86,9 @@ def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter]) ->
 def _subscripts(access: Access) -> Iterator[c_ast.Node]:
     """The subscripts of a reference, outermost dimension first; none if they aren't the relation's dimensions."""
     node, found = access.node, []
-    while isinstance(node, c_ast.ArrayRef):
-        found.append(node.subscript)
+    while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
+        if isinstance(node, c_ast.ArrayRef):
+            found.append(node.subscript)
         node = node.name
     if len(found) == access.relation.dim(OUT):
         yield from reversed(found)

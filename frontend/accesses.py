@@ -16,6 +16,7 @@ from scopt.frontend.constructs import construct_text
 from scopt.frontend.loops import NotALoop, parse_loop
 from scopt.frontend.opaque import leaving
 from scopt.frontend.scoping import children, loop_iterator
+from scopt.frontend.structs import Reference, reference_of
 from scopt.isl_utils import constant_pw_aff, project_out_params
 from scopt.model import AccessKind, Array, CType
 
@@ -53,9 +54,11 @@ class Names:
     array(name, node): the array or scalar behind a name, None if it is an iterator or constant; raises Refusal for what can't be accessed.
     scope(domain): the affine scope in a domain. location(node): where a node stands. functions: purity of declared functions;
     defined: functions with a body in this file. iterator_type(name, node): type of an iterator that the region's loops declare.
+    member(reference, node): the array behind a reference that goes through members, and whether the reference is only a part of its elements.
     """
 
     array: Callable[[str, Any], Array | None]
+    member: Callable[[Reference, Any], tuple[Array, bool]]
     scope: Callable[[isl.Set, Mapping[str, CType]], Scope]
     location: Callable[[Any], Location]
     purity: Mapping[str, str]
@@ -86,9 +89,6 @@ class AccessCollector:
 
     def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
         return Refusal(id, message, self.names.location(node), hint)
-
-    def struct_member(self, node: Any) -> Refusal:
-        return self.refuse("access.struct", "members of structures are not supported", node, "copy the member to a local variable before the region")
 
     def child(self, **changes: Any) -> AccessCollector:
         """The same statement, seen from a nested place: results go to the same list."""
@@ -191,7 +191,7 @@ class AccessCollector:
                 return
             case c_ast.ID():
                 self.reference(node, "read")
-            case c_ast.ArrayRef() | c_ast.UnaryOp(op="*"):
+            case c_ast.ArrayRef() | c_ast.StructRef() | c_ast.UnaryOp(op="*"):
                 self.reference(node, "read")
             case c_ast.Assignment():
                 self.assignment(node)
@@ -221,8 +221,6 @@ class AccessCollector:
                     self.read(part)
             case c_ast.FuncCall():
                 self.call(node)
-            case c_ast.StructRef():
-                raise self.struct_member(node)
             case _:
                 raise self.refuse("expression.unsupported", f"{construct_text(node)} is not supported", node)
 
@@ -250,16 +248,18 @@ class AccessCollector:
 
     def reference(self, node: Any, kind: AccessKind) -> None:
         """A read or write of a scalar or of one element of an array."""
-        base, subscripts = _flatten(node)
+        found = reference_of(node)
+        base, subscripts = found.base, list(found.subscripts)
         if not isinstance(base, c_ast.ID):
-            if isinstance(base, c_ast.StructRef):
-                raise self.struct_member(base)
             raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
         if base.name in self.local_names or base.name in self.inner:
             if base.name in self.inner and kind == "write":
                 raise self.refuse("loop.iterator-modified", f"the iterator '{base.name}' is modified in the loop's body", node)
             for subscript in subscripts:
                 self.read(subscript)
+            return
+        if found.path:
+            self.member(found, kind, node)
             return
         array = self.names.array(base.name, base)
         if array is None:
@@ -276,6 +276,16 @@ class AccessCollector:
         elif kind == "write" and not array.rank:
             self.assigned.add(array.name)
         self.add(array, kind if exact or kind == "read" else "may-write", cells, node)
+
+    def member(self, found: Reference, kind: AccessKind, node: Any) -> None:
+        """A read or write of a member, or of a part of an element that is one cell as a whole."""
+        array, part = self.names.member(found, node)
+        if len(found.subscripts) != array.rank and not part:
+            raise self.refuse("access.partial", f"'{array.spelling}' has {array.rank} dimensions, but {len(found.subscripts)} subscripts here", node)
+        for subscript in found.subscripts:
+            self.read(subscript)
+        exact, cells = self.subscripts(array, list(found.subscripts[: array.rank]), kind)
+        self.add(array, "may-write" if kind == "write" and (part or not exact) else kind, cells, node)
 
     def add(self, array: Array, kind: AccessKind, subscripts: isl.Set, node: Any) -> None:
         if kind == "write" and self.conditional:
@@ -320,25 +330,6 @@ class AccessCollector:
             raise self.refuse("access.out-of-bounds", f"subscript {position + 1} of '{array.name}' leaves its extent of {size}", node)
 
 
-def _flatten(node: Any) -> tuple[Any, list[Any]]:
-    """Base and subscripts of `A[i][j]`, `(*A)[i]`, `*p`, `*(p + i)`; subscripts outermost first."""
-    subscripts: list[Any] = []
-    while True:
-        if isinstance(node, c_ast.ArrayRef):
-            subscripts.append(node.subscript)
-            node = node.name
-        elif isinstance(node, c_ast.UnaryOp) and node.op == "*":
-            inner = node.expr
-            if isinstance(inner, c_ast.BinaryOp) and inner.op == "+" and isinstance(inner.left, c_ast.ID):
-                subscripts.append(inner.right)
-                node = inner.left
-            else:
-                subscripts.append(c_ast.Constant("int", "0", node.coord))
-                node = inner
-        else:
-            return node, subscripts[::-1]
-
-
 def _at(array: Array, position: int, aff: isl.PwAff) -> isl.Set:
     """The elements whose subscript at a position has a value, which is a function of parameters."""
     one = isl.MultiPwAff.from_pw_aff(aff).as_set()
@@ -364,7 +355,7 @@ def written_names(node: Any) -> frozenset[str]:
         elif isinstance(part, c_ast.Decl) and part.init is not None:
             found.add(part.name)
         if target is not None:
-            base, _ = _flatten(target)
+            base = reference_of(target).base
             if isinstance(base, c_ast.ID):
                 found.add(base.name)
         for child in children(part):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -14,7 +14,7 @@ from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.regions import Region
 from scopt.frontend.stretches import array_stretch, scalar_stretch
 from scopt.frontend.symbols import Symbol
-from scopt.model import Array, Statement, Stretch
+from scopt.model import Array, CType, Statement, Stretch
 
 # Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
 MAX_PAIRS = 16
@@ -36,7 +36,8 @@ class Names:
     """What a region accesses, by name.
 
     parameters: names of the region's symbolic constants. written: names that it writes. defined: functions with a body in this file.
-    statements: with their accesses. context: parameter set of what is known.
+    statements: with their accesses. context: parameter set of what is known. loaded: members that are read once, before the region.
+    strict: objects of types that C keeps apart don't overlap.
     """
 
     symbols: Mapping[str, Symbol]
@@ -46,16 +47,21 @@ class Names:
     defined: frozenset[str]
     statements: Sequence[Statement]
     context: isl.Set
+    loaded: tuple[Symbol, ...] = ()
+    strict: bool = True
 
 
 def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) -> Aliasing:
     """A marked region's convention, or tests for an unmarked one's. A Refusal where something that may overlap can't be tested.
 
-    Two names can't overlap if neither is written, if both are objects of their own, or if one is a restrict pointer.
+    Two names can't overlap if neither is written, if both are objects of their own, or if one is a restrict pointer; nor if they are different
+    members of structures of one type, or of types that C gives objects of their own.
     assume_apart: the user says that nothing overlaps.
     """
+    names = replace(names, symbols={**names.symbols, **{cell.name: cell for cell in names.loaded}})
     origins = _Origins(region.function, names)
     listed = [*names.arrays, *(name for name in sorted(names.parameters) if name in names.symbols and name not in names.arrays)]
+    listed += [cell.name for cell in names.loaded]
     doubtful = [
         (a, b) for a, b in combinations(listed, 2)
         if (a in names.written or b in names.written) and origins.may_overlap(names.symbols[a], names.symbols[b])
@@ -87,7 +93,7 @@ def _tested(region: Region, names: Names, doubtful: Sequence[tuple[str, str]], h
             message = f"'{name}' and '{other}' may overlap, and what the region touches of '{name}' has no simple bounds to test"
             raise Refusal("alias.may-overlap", message, region.location, hint)
         stretches[name] = found
-    apart = [(stretches[a], stretches[b]) for a, b in doubtful]
+    apart = list(dict.fromkeys((stretches[a], stretches[b]) for a, b in doubtful))
     apart += [(stretches[written], scalar_stretch(pointer, pointer)) for written, pointer in hidden]
     pairs = ", ".join(f"'{a}' and '{b}'" for a, b in (*doubtful, *hidden))
     message = f"the program tests where the region begins that what is touched does not overlap: {pairs}"
@@ -98,12 +104,38 @@ def _stretch(names: Names, name: str) -> Stretch | None:
     if name not in names.arrays:
         return scalar_stretch(name, name)
     array = names.arrays[name]
-    relations = [access.relation for statement in names.statements for access in statement.accesses if access.array == array.name]
+    together = {other.name for other in names.arrays.values() if array.within and other.within == array.within} | {array.name}
+    relations = [access.relation for statement in names.statements for access in statement.accesses if access.array in together]
     return array_stretch(array, relations, names.context)
 
 
 def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
+
+
+# --- types and members ----------------------------------------------------------------------------------------------------------------------
+
+
+def _diverge(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    """Whether two paths lead to different members."""
+    return any(x != y for x, y in zip(a, b, strict=False))
+
+
+def _types_differ(a: CType, b: CType) -> bool:
+    """Whether an object of one type can't be accessed as the other one (C11 6.5, paragraph 7); False if in doubt."""
+    first, second = _kind(a), _kind(b)
+    return first != second and None not in (first, second)
+
+
+def _kind(ctype: CType) -> tuple[str, int] | None:
+    """What tells types apart: their kind and width. None for characters, which are part of everything, and for what isn't known."""
+    if ctype.spelling.endswith("*"):
+        return "pointer", 0
+    if ctype.floating:
+        return "floating", ctype.bits // 2 if "_Complex" in ctype.spelling else ctype.bits
+    if ctype.integer and ctype.bits != _CHARACTER:
+        return "integer", ctype.bits
+    return None
 
 
 # --- where pointers come from -----------------------------------------------------------------------------------------------------------
@@ -117,6 +149,19 @@ class _Origins:
     names: Names
 
     def may_overlap(self, a: Symbol, b: Symbol) -> bool:
+        """Whether what two names stand for may have bytes in common."""
+        first, second = a.within or a, b.within or b
+        different = _diverge(a.path, b.path)
+        if first.name == second.name and (a.within is not None or b.within is not None):
+            return not different
+        # Objects of one structure type are the same object or have nothing in common.
+        if a.within is not None and b.within is not None and a.struct and a.struct == b.struct and different:
+            return False
+        if self.names.strict and _types_differ(a.type, b.type):
+            return False
+        return self.objects_overlap(first, second)
+
+    def objects_overlap(self, a: Symbol, b: Symbol) -> bool:
         if not (a.pointer or b.pointer):
             return False
         if not (a.pointer and b.pointer):

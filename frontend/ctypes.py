@@ -35,6 +35,8 @@ class Symbol:
     restrict, static, extern, thread_local: as declared (static: storage that outlives the call, or internal linkage).
     address_taken: a pointer to it may exist: ``&x``, an array used as a value, any global.
     decl: the declaration. value: of an enum constant. size: of the element in bytes, 0 if unknown. layers: the whole type.
+    within: the variable in whose object, or in an element of which, a member of a structure lies, else None; path: the member's name there, with
+      those of the structures around it; struct: tells definitions of structures apart, 0 if unknown.
     """
 
     name: str
@@ -52,6 +54,9 @@ class Symbol:
     value: int | None = None
     size: int = 0
     layers: tuple[Layer, ...] = ()
+    within: Symbol | None = None
+    path: tuple[str, ...] = ()
+    struct: int = 0
 
 
 class _HasBody(Protocol):

@@ -22,12 +22,14 @@ from scopt.frontend.loops import Loop as ParsedLoop
 from scopt.frontend.loops import NotALoop, parse_loop
 from scopt.frontend.normal import all_nodes, normalized
 from scopt.frontend.opaque import blocking, construct_of, leaving, out_of_statements
+from scopt.frontend.members import Hoisted, MemberHoister
 from scopt.frontend.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.placement import bound
 from scopt.frontend.regions import Region
 from scopt.frontend.scoping import loop_iterator, unique_names
-from scopt.frontend.symbols import Symbol, constant_value, ctype_of, facts_of, scope_at, symbol_of
+from scopt.frontend.structs import Reference, Typed, Types, path_shape, reference_of, references, shared_storage
+from scopt.frontend.symbols import Layer, Symbol, constant_value, ctype_of, facts_of, scope_at, symbol_of
 from scopt.isl_utils import constant_pw_aff, to_statement_space, universe_params
 from scopt.model import Access, Array, CType, Guard, Parameter, Scop, Statement
 
@@ -94,6 +96,8 @@ class _Extraction:
     originals: dict[int, Any] = field(default_factory=dict)
     obstacles: dict[str, Refusal] = field(default_factory=dict)
     unknown: list[Remark] = field(default_factory=list)
+    hoisted: tuple[Hoisted, ...] = ()
+    whole: frozenset[str] = frozenset()
 
     def run(self) -> Scop:
         self.prepare()
@@ -120,7 +124,24 @@ class _Extraction:
         for local, decl in unique.declared.items():
             self.symbols[local] = symbol_of(decl, outer)
         self.local_names = frozenset(unique.declared)
+        inside = self.local_names | self.iterator_names
+        self.hoisted = MemberHoister(self.items, self.symbols, self.tu.structs, inside, self.tu.reserved).run()
+        self.whole = self.whole_structures()
         self.written = frozenset().union(*(written_names(item) for item in self.items)) if self.items else frozenset()
+
+    def whole_structures(self) -> frozenset[str]:
+        """Bases whose structures are copied as a whole, or have members that share their bytes: one element is one cell, whatever the member."""
+        types = Types(self.symbols, self.tu.structs)
+        found: set[str] = set()
+        for node in (node for item in self.items for node in references(item)):
+            reference = reference_of(node)
+            if isinstance(reference.base, c_ast.ID) and reference.base.name in self.symbols:
+                typed = types.of(node)
+                whole = typed is not None and typed.composite and typed.struct is not None
+                local = bool(reference.path) and reference.base.name in self.local_names
+                if whole or local or (reference.path and shared_storage(types, reference)):
+                    found.add(reference.base.name)
+        return frozenset(found)
 
     def location(self, node: Any) -> Location:
         coord = getattr(node, "coord", None)
@@ -218,7 +239,7 @@ class _Extraction:
             raise self.refuse("loop.iterator-live-out", f"'{name}' is used outside the loop that steps it", node, "use a variable of its own")
         if symbol.pointer and name in self.written and not _stores_element(name, self.items):
             raise self.refuse("access.pointer-modified", f"the pointer '{name}' is modified in the region", node)
-        if not (symbol.type.integer or symbol.type.floating) and symbol.dims:
+        if not (symbol.type.integer or symbol.type.floating) and symbol.dims and name not in self.whole:
             raise self.refuse("access.type", f"the elements of '{name}' are of a type that is not supported", node)
         local = name in self.local_names
         sizes = tuple(constant_value(extent, self.symbols) if extent is not None else None for extent in symbol.dims)
@@ -226,6 +247,55 @@ class _Extraction:
         self.arrays[name] = Array(isl_name, name, symbol.type, symbol.dims, sizes, symbol.pointer, False, local,
                                   symbol.decl if local else None, self.location(node))
         return self.arrays[name]
+
+    def member(self, reference: Reference, node: Any) -> tuple[Array, bool]:
+        """The array that the members of a path make, or the elements that they are parts of (True)."""
+        base = reference.base.name
+        symbol = self.symbols.get(base)
+        if symbol is None:
+            raise self.refuse("name.undeclared", f"'{base}' is not declared", node)
+        shape = path_shape(Types(self.symbols, self.tu.structs), reference)
+        if shape is None or symbol.kind not in ("local", "parameter", "global"):
+            raise self.refuse("access.struct", f"nothing is known of this member of '{base}'", node)
+        layers, typed = shape
+        if any(layer.kind == "pointer" for layer in layers[1:]):
+            raise self.refuse("access.pointer-to-pointer", f"what is reached through pointers of '{base}' may overlap", node)
+        if typed.type.volatile or typed.type.atomic:
+            raise self.refuse("access.volatile", f"this member of '{base}' is volatile or atomic", node)
+        if typed.layers or not (typed.type.integer or typed.type.floating) and base not in self.whole:
+            raise self.refuse("access.type", f"this member of '{base}' is of a type that is not supported", node)
+        if base in self.whole:
+            array = self.array(base, node)
+            assert array is not None
+            if len(reference.subscripts) < array.rank or any(before < array.rank for before in reference.before):
+                raise self.refuse("access.struct", f"members before all subscripts of '{base}' are not supported", node)
+            return array, True
+        return self.member_array(reference, symbol, layers, typed, node), False
+
+    def member_array(self, reference: Reference, base: Symbol, layers: tuple[Layer, ...], typed: Typed, node: Any) -> Array:
+        """The array of all members of one path."""
+        dots = dict[int, str]()
+        for name, before in zip(reference.path, reference.before, strict=True):
+            dots[before] = f"{dots.get(before, '')}.{name}"
+        # No name in C is spelled like this: what makes references of its own from an array's name leaves this one alone.
+        spelling = base.name + "".join(f"{'[]' if k else ''}{dots.get(k, '')}" for k in range(len(layers) + 1))
+        if spelling in self.arrays:
+            return self.arrays[spelling]
+        if base.name in self.iterator_names or any(isinstance(target, c_ast.ID) and target.name == base.name for target in _targets(self.items)):
+            raise self.refuse("access.pointer-modified", f"'{base.name}' is modified in the region", node)
+        name, number = "__".join((base.name, *reference.path)), 2
+        while name in self.tu.reserved or name in self.symbols or any(array.name == name for array in self.arrays.values()):
+            name, number = f"{'__'.join((base.name, *reference.path))}_{number}", number + 1
+        dims = tuple(layer.dim for layer in layers)
+        sizes = tuple(constant_value(dim, self.symbols) if dim is not None else None for dim in dims)
+        types = Types(self.symbols, self.tu.structs)
+        struct = types.of(c_ast.ID(base.name))
+        self.symbols[spelling] = replace(
+            base, name=spelling, type=typed.type, dims=dims, size=typed.size, decl=None, within=base, path=reference.path,
+            struct=id(struct.struct) if struct is not None and struct.struct is not None else 0,
+        )
+        self.arrays[spelling] = Array(name, spelling, typed.type, dims, sizes, base.pointer, location=self.location(node), within=base.name)
+        return self.arrays[spelling]
 
     # --- control ----------------------------------------------------------------------------------------------------------------------
 
@@ -339,6 +409,7 @@ class _Extraction:
         self.own_iterators(node)
         names = Names(
             array=lambda name, where: None if name in place.iterators else self.array(name, where),
+            member=self.member,
             scope=lambda domain, inner: self.scope(domain, {**self.active(place), **inner}),
             location=self.location,
             purity=self.tu.pure_functions,
@@ -373,6 +444,11 @@ class _Extraction:
     def written_arrays(self, node: Any) -> list[Array]:
         """Everything that the region writes, as far as it has a name."""
         names = [name for name in sorted(self.written) if name not in self.iterator_names and name in self.symbols]
+        types = Types(self.symbols, self.tu.structs)
+        for name in names:
+            typed = types.of(c_ast.ID(name))
+            if typed is not None and typed.struct is not None and name not in self.whole:
+                raise self.refuse("call.pointer", f"a function that may read everything is called where members of '{name}' are written", node)
         return [array for name in names if (array := self.array(name, node)) is not None]
 
     def opaque(self, node: Any, place: _Place, refusal: Refusal) -> Leaf:
@@ -425,14 +501,17 @@ class _Extraction:
         return Scop(
             name=self.name, location=self.region.location, context=context, parameters=tuple(self.estimated(domains, statements)),
             arrays=arrays, statements=statements, kills=kills, schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
-            order=order, reserved=self.tu.reserved, typedefs=self.tu.typedefs, long_type=self.tu.long_type, long_suffix=self.tu.long_suffix,
+            order=order, reserved=self.tu.reserved | {one.symbol.name for one in self.hoisted}, typedefs=self.tu.typedefs,
+            long_type=self.tu.long_type, long_suffix=self.tu.long_suffix,
             assumptions=(*aliasing.remarks, *self.unknown, *map(_as_a_whole, self.obstacles.values())), guard=guard,
+            prologue=tuple(one.text for one in self.hoisted),
             directives=bound(self.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 
     def aliasing(self, statements: tuple[Statement, ...], context: isl.Set) -> Aliasing:
         names = AliasNames(
-            self.symbols, self.arrays, self.written, frozenset(self.parameters), self.tu.defined_functions, statements, context,
+            self.symbols, self.arrays, self.written_keys(), frozenset(self.parameters), self.tu.defined_functions, statements, context,
+            tuple(one.cell for one in self.hoisted if one.cell is not None), self.tu.strict_aliasing,
         )
         return check_aliasing(self.region, names, assume_apart=self.assume_apart)
 
@@ -447,7 +526,7 @@ class _Extraction:
         if name in self.local_names:
             return True
         symbol = self.symbols[name]
-        if symbol.pointer or symbol.kind not in ("local", "parameter") or symbol.static or symbol.address_taken:
+        if symbol.within is not None or symbol.pointer or symbol.kind not in ("local", "parameter") or symbol.static or symbol.address_taken:
             return False
         return not may_be_read_after(facts_of(self.tu, self.region.function), self.region, name)
 
@@ -507,6 +586,15 @@ def _as_a_whole(refusal: Refusal) -> Remark:
     reason = refusal.remark
     message = f"this is executed as a whole in each iteration of the loops around it: {reason.message}"
     return Remark("analysis", "statement.opaque", message, reason.location, reason.hint)
+
+
+def _targets(items: Iterable[Any]) -> Iterator[Any]:
+    """The lvalues that are assigned to."""
+    for node in all_nodes(items):
+        if isinstance(node, c_ast.Assignment):
+            yield node.lvalue
+        elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+            yield node.expr
 
 
 def _without(tree: Tree, names: set[str]) -> Tree | None:

@@ -21,6 +21,7 @@ from scopt.frontend.macros import Macro
 from scopt.frontend.placement import misplaced, with_directives
 from scopt.frontend.preprocess import Preprocessed, ScoptPragma, check_syntax, pragma_token, preprocess
 from scopt.frontend.regions import Region, marked_regions
+from scopt.frontend.structs import definitions_of
 from scopt.frontend.symbols import FileScope
 from scopt.options import Options
 from scopt.scheduler import scheduler_names
@@ -48,7 +49,8 @@ class TranslationUnit:
     target: the base types. long_type, long_suffix: an integer type of 64 bits and the suffix of its literals.
     remarks: on pragmas and functions that could not be used. directives: the file's ``#pragma scopt``, wherever they stand.
     found_extents: what `extents_of` has worked out, which takes a while and is only needed without pragmas. found_facts, file_scope: likewise what
-      `facts_of` and `scope_at` have.
+      `facts_of` and `scope_at` have. structs: definitions of structures and unions by ``struct tag``.
+    strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies.
     """
 
     source: bytes
@@ -70,6 +72,8 @@ class TranslationUnit:
     preprocessed: Preprocessed
     directives: tuple[Directive, ...] = ()
     found_extents: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
+    structs: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    strict_aliasing: bool = True
     found_facts: dict[int, FunctionFacts] = field(default_factory=dict, repr=False)
     file_scope: FileScope = field(default_factory=FileScope, repr=False)
 
@@ -102,7 +106,8 @@ def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) 
         reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII)) | result.all_macros.keys() | _C_WORDS,
         typedefs=frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Typedef)),
         macros=result.macros, symbolic=merged, target=target, long_type=long_type, long_suffix="L" if long_type == "long" else "LL",
-        remarks=(*unit.remarks, *remarks), preprocessed=result, directives=directives,
+        remarks=(*unit.remarks, *remarks), preprocessed=result, directives=directives, structs=definitions_of(ast),
+        strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
     )
 
 

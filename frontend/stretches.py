@@ -25,21 +25,25 @@ def array_stretch(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -
     context: parameter set of what is known.
     """
     if not array.rank:
+        if array.within:
+            return scalar_stretch(array.within, array.within)
         return scalar_stretch(array.name, array.spelling)
     cells: isl.Set | None = None
     for relation in accesses:
-        reached = relation.range().intersect_params(context).remove_divs()
+        # Whole rows of an array with several dimensions, as its type has them; its extents were evaluated where it was declared.
+        rows = relation.range().reset_tuple_id()
+        reached = rows.project_out(SET, 1, rows.dim(SET) - 1).intersect_params(context).remove_divs()
         cells = reached if cells is None else cells.union(reached)
     if cells is None:
         return None
-    # Whole rows of an array with several dimensions, as its type has them; its extents were evaluated where it was declared.
     ends = _ends(cells, 0, lower=True), _ends(cells, 0, lower=False)
     if ends[0] is None or ends[1] is None:
         return None
     first, beyond = ends[0], tuple(add(end, ((1, ()),)) for end in ends[1])
     if len(first) > MAX_CASES or len(beyond) > MAX_CASES:
         return None
-    return Stretch(array.name, array.spelling, f"sizeof(*{array.spelling})", first, beyond)
+    base = array.within or array.spelling
+    return Stretch(array.within or array.name, base, f"sizeof(*{base})", first, beyond)
 
 
 def _ends(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial, ...] | None:

@@ -77,11 +77,12 @@ class _Fusion:
         return Band(isl.MultiUnionPwAff.from_union_pw_aff(member), Sequence(parts))
 
     def share_data(self, first: Tree, second: Tree) -> bool:
-        """Whether some array is accessed by both."""
+        """Whether some array is accessed by both, or members of the same structures, which share cache lines."""
         arrays = []
         for tree in (first, second):
             names = {part.get_tuple_name() for part in sets_of(domain_of(tree))}
-            arrays.append({access.array for statement in self.scop.statements if statement.name in names for access in statement.accesses})
+            accesses = (access for statement in self.scop.statements if statement.name in names for access in statement.accesses)
+            arrays.append({self.scop.arrays[access.array].within or access.array for access in accesses})
         return bool(arrays[0] & arrays[1])
 
     def apart(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> bool:

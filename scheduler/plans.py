@@ -9,7 +9,7 @@ import islpy as isl
 
 from scopt.costs import has_loop
 from scopt.isl_utils import sets_of
-from scopt.model import LoopDirective, Reduction, Scop
+from scopt.model import Array, LoopDirective, Reduction, Scop
 from scopt.options import Options
 from scopt.scheduler.bands import Ordered, active, distances, looks_in_between, reductions_of, zero
 from scopt.scheduler.influence.honoured import wished_member
@@ -152,6 +152,7 @@ class Planner:
         order = topological(parts, must)
         if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
             order = [list(range(len(parts)))]
+        order = self.with_members_together(parts, order, lambda domain: self.carried(inner, domain, member) == ((), ()))
         groups, free, private, reductions = [], [], [], []
         for indices in order:
             domain = united([parts[index] for index in indices])
@@ -162,6 +163,30 @@ class Planner:
             private.append(copies)
             reductions.append(carried)
         return Grouping(tuple(groups), tuple(free), tuple(private), tuple(reductions))
+
+    def with_members_together(
+        self, parts: Sequence[isl.UnionSet], order: Sequence[Sequence[int]], is_free: Callable[[isl.UnionSet], bool]
+    ) -> list[list[int]]:
+        """The groups, those merged with the one before them that access members of the same structures: loops of their own would get the same cache
+        lines again. Only groups that carry nothing, where the merged one doesn't either."""
+        if not any(_structures_of(array) for array in self.scop.arrays.values()):
+            return [list(group) for group in order]
+        merged: list[list[int]] = []
+        for group in order:
+            if merged:
+                together = sorted([*merged[-1], *group])
+                domains = [united([parts[k] for k in some]) for some in (merged[-1], group, together)]
+                if self.structures(domains[0]) & self.structures(domains[1]) and all(is_free(domain) for domain in domains):
+                    merged[-1] = together
+                    continue
+            merged.append(list(group))
+        return merged
+
+    def structures(self, domain: isl.UnionSet) -> frozenset[str]:
+        """The arrays of structures whose members statements access."""
+        names = {part.get_tuple_name() for part in sets_of(domain)}
+        accesses = (access for statement in self.scop.statements if statement.name in names for access in statement.accesses)
+        return frozenset(name for access in accesses if (name := _structures_of(self.scop.arrays[access.array])))
 
     def carried(
         self, inner: Callable[[isl.UnionMap], isl.UnionMap], domain: isl.UnionSet, member: isl.UnionPwAff
@@ -209,3 +234,8 @@ class Planner:
             if found and (cells or not any(self.scop.arrays[clause.array].rank for clause in found)):
                 return position, found
         return None
+
+
+def _structures_of(array: Array) -> str:
+    """The array of structures that an array is, or whose members make it; empty if it has no part in structures."""
+    return array.within or ("" if array.type.integer or array.type.floating else array.name)

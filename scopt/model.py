@@ -50,6 +50,7 @@ class Array:
     pointer: reached through a pointer value (a parameter ``double *a``, ``double a[n][m]`` or a local pointer).
     private: dead outside one execution of its scope and never read before it is written there (see `live_out`): its
       anti and output dependences may be removed by giving each thread its own copy.
+    within: of members of structures: the variable in whose elements they lie, else empty. Such an array's spelling is no C.
     local: declared inside the region, so that the printer has to declare it. declaration: that declaration, else None.
     """
 
@@ -63,6 +64,7 @@ class Array:
     local: bool = False
     declaration: c_ast.Decl | None = None
     location: Location | None = None
+    within: str = ""
 
     @property
     def rank(self) -> int:
@@ -186,7 +188,11 @@ class Scop:
     long_type/long_suffix: an integer type of 64 bits on the target, and the suffix of its literals (``long``/``L``, or ``long long``/``LL``).
     assumptions: analysis remarks on what was taken for granted (no aliasing, …).
     directives: the loops that the user's pragmas ask for.
+<<<<<<< HEAD
     guard: what the emitted program has to test; None if nothing.
+=======
+    prologue: declarations, one each, that have to stand in a block around the emitted code: names for members of structures.
+>>>>>>> c1c0bcd (Members of structures: p[i].x and s->a[i][j] are arrays of their own, s->n may bound loops; types that C keeps apart don't overlap)
     """
 
     name: str
@@ -204,7 +210,11 @@ class Scop:
     long_suffix: str = "L"
     assumptions: tuple[Remark, ...] = ()
     directives: tuple[LoopDirective, ...] = ()
+<<<<<<< HEAD
     guard: Guard | None = None
+=======
+    prologue: tuple[str, ...] = ()
+>>>>>>> c1c0bcd (Members of structures: p[i].x and s->a[i][j] are arrays of their own, s->n may bound loops; types that C keeps apart don't overlap)
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -209,7 +209,7 @@ def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
     own = tu.source[region.start + len(region.leading) : region.end - len(region.trailing)]
     original = Original(own, region.indent, region.newline, region.whole_lines, tu.reserved)
     macros = " && ".join(f"({name}) == {value}" for name, value in sorted(region.baked.items()))
-    text = with_original(outcome.text or "", original, macros=macros, guard=outcome.guard, needed=outcome.allocations)
+    text = with_original(outcome.text or "", original, macros=macros, guard=outcome.guard, needed=outcome.allocations, prologue=outcome.prologue)
     return region.leading + text + region.trailing
 
 

@@ -67,6 +67,7 @@ class Outcome:
     explanation: for people, if it was asked for. view: for a report, likewise. gains: what the loops of the region's first level got.
     error: what is wrong with something that the user gave for this region, such as a schedule. It ends the run; nothing is written.
     guard: C expression that has to hold where the region begins, so that the text may run in place of the original; empty if it always may.
+    prologue: declarations that text, guard and allocations need.
     """
 
     text: str | None
@@ -83,6 +84,7 @@ class Outcome:
     view: RegionView | None = None
     gains: tuple[Gain, ...] = ()
     guard: str = ""
+    prologue: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,8 +189,13 @@ def _transform(
         explanation = _explanation(scop, deps, made) if options.explain else ""
         view = _view(scop, deps, made) if options.report else None
     return Outcome(
+<<<<<<< HEAD
         made.emitted.text,
         (*made.emitted.helpers, *(helper for one in made.allocations for helper in one.helpers), *guard_helpers(made.guard, scop.reserved)),
+=======
+        made.emitted.text,
+        (*made.emitted.helpers, *(helper for one in made.allocations for helper in one.helpers)),
+>>>>>>> c1c0bcd (Members of structures: p[i].x and s->a[i][j] are arrays of their own, s->n may bound loops; types that C keeps apart don't overlap)
         made.emitted.definitions,
         made.allocations,
         tuple(remarks),
@@ -200,6 +207,7 @@ def _transform(
         view=view,
         gains=gains(scop, region, made.marked, made.nest),
         guard=made.guard,
+        prologue=scop.prologue,
     )
 
 

@@ -91,12 +91,21 @@ def _unit(row: Vector) -> int | None:
 def _updated_cell(statement: Statement) -> tuple[c_ast.ArrayRef, tuple[Vector, ...]] | None:
     """The reference that the statement writes, or that it writes if a comparison holds, and its subscripts; None if it writes several."""
     writes: list[Access] = [a for a in statement.accesses if a.is_write]
-    if len(writes) != 1 or not isinstance(writes[0].node, c_ast.ArrayRef):
+    if len(writes) != 1 or not all(_is_plain(access.node) for access in statement.accesses):
+        return None
+    if not isinstance(writes[0].node, c_ast.ArrayRef):
         return None
     if writes[0].kind != "write" and isinstance(statement.body, c_ast.Assignment):
         return None  # somewhere in an array
     rows = subscript_rows(writes[0].relation)
     return (writes[0].node, rows) if rows is not None else None
+
+
+def _is_plain(node: c_ast.Node | None) -> bool:
+    """Whether a reference, if it has subscripts, is an array's name with subscripts, not a member of a structure."""
+    while isinstance(node, c_ast.ArrayRef):
+        node = node.name
+    return not isinstance(node, c_ast.StructRef)
 
 
 def _roles(iterators: Sequence[int], cell: Sequence[Vector]) -> tuple[int, int, int] | None:
