@@ -105,7 +105,7 @@ def affine(node: Any, scope: Scope) -> Value:
             return _cast(node, scope)
         case c_ast.FuncCall():
             return _inlined(node, scope)
-        case c_ast.ArrayRef():
+        case c_ast.ArrayRef() | c_ast.UnaryOp(op="*"):
             raise NotAffine("indirect", "the value of an array element is not affine", node, "use a loop iterator or a parameter here")
         case _:
             raise NotAffine("nonlinear", f"{construct_text(node)} is not affine", node)

@@ -515,6 +515,11 @@ class _Extraction:
         )
         return check_aliasing(self.region, names, assume_apart=self.assume_apart)
 
+    def written_keys(self) -> frozenset[str]:
+        """The arrays, by their keys, that statements write."""
+        names = {access.array for raw in self.statements for access in raw.accesses if access.kind != "read"}
+        return frozenset(key for key, array in self.arrays.items() if array.name in names)
+
     def statement(self, raw: _Raw, domain: isl.Set) -> Statement:
         accesses = tuple(
             Access(a.array, a.kind, _relation(a, raw).intersect_domain(domain), a.node, a.location) for a in raw.accesses

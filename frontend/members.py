@@ -19,6 +19,7 @@ from typing import Any, Literal
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
+from scopt.frontend.constants import constant_value
 from scopt.frontend.ctypes import Layer, Shape, Symbol, describe
 from scopt.frontend.scoping import children, loop_iterator
 from scopt.frontend.structs import Definitions, Typed, Types, reference_of, references, shared_storage
@@ -105,6 +106,8 @@ class MemberHoister:
     def is_fixed(self, name: str) -> bool:
         symbol = self.symbols.get(name)
         if symbol is None or name in self.inside or symbol.kind not in ("local", "parameter", "global"):
+            return False
+        if {"register", "_Thread_local"} & set(getattr(symbol.decl, "storage", None) or ()):
             return False
         if symbol.pointer_depth > 1 or len(symbol.dims) > symbol.pointer or symbol.type.volatile or symbol.type.atomic:
             return False
@@ -229,6 +232,8 @@ class MemberHoister:
         condition = _substituted(loop.cond, iterator, start, loop.init)
         if condition is None or not self.is_known(condition):
             return None
+        if constant_value(condition, self.symbols):
+            return ""
         return str(CGenerator(reduce_parentheses=True).visit(condition))
 
     def is_known(self, node: Any) -> bool:
@@ -336,7 +341,3 @@ def _declaration(name: str, typed: Typed, how: How, text: str, condition: str) -
         return f"{element} *{name} = {text};"
     return f"__typeof__({text}[0]) *{name} = {text};"
 
-
-def origins(symbols: Mapping[str, Symbol]) -> tuple[str, ...]:
-    """The names that stand for members."""
-    return tuple(name for name, symbol in symbols.items() if symbol.within is not None)

@@ -188,11 +188,8 @@ class Scop:
     long_type/long_suffix: an integer type of 64 bits on the target, and the suffix of its literals (``long``/``L``, or ``long long``/``LL``).
     assumptions: analysis remarks on what was taken for granted (no aliasing, …).
     directives: the loops that the user's pragmas ask for.
-<<<<<<< HEAD
     guard: what the emitted program has to test; None if nothing.
-=======
     prologue: declarations, one each, that have to stand in a block around the emitted code: names for members of structures.
->>>>>>> c1c0bcd (Members of structures: p[i].x and s->a[i][j] are arrays of their own, s->n may bound loops; types that C keeps apart don't overlap)
     """
 
     name: str
@@ -210,11 +207,8 @@ class Scop:
     long_suffix: str = "L"
     assumptions: tuple[Remark, ...] = ()
     directives: tuple[LoopDirective, ...] = ()
-<<<<<<< HEAD
     guard: Guard | None = None
-=======
     prologue: tuple[str, ...] = ()
->>>>>>> c1c0bcd (Members of structures: p[i].x and s->a[i][j] are arrays of their own, s->n may bound loops; types that C keeps apart don't overlap)
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -189,13 +189,8 @@ def _transform(
         explanation = _explanation(scop, deps, made) if options.explain else ""
         view = _view(scop, deps, made) if options.report else None
     return Outcome(
-<<<<<<< HEAD
         made.emitted.text,
         (*made.emitted.helpers, *(helper for one in made.allocations for helper in one.helpers), *guard_helpers(made.guard, scop.reserved)),
-=======
-        made.emitted.text,
-        (*made.emitted.helpers, *(helper for one in made.allocations for helper in one.helpers)),
->>>>>>> c1c0bcd (Members of structures: p[i].x and s->a[i][j] are arrays of their own, s->n may bound loops; types that C keeps apart don't overlap)
         made.emitted.definitions,
         made.allocations,
         tuple(remarks),

@@ -58,8 +58,8 @@ access.pointer-modified: a pointer is modified in the region
 access.pointer-to-pointer: rows that may overlap
   The rows of an array of pointers are found at run time, and two of them may be the same.
   > use an array of several dimensions
-access.struct: a member of a structure
-  Members of structures are not supported here.
+access.struct: a member that can't be followed
+  Nothing is known of the structure, or the member comes before all subscripts of an array whose structures are used as a whole.
   > copy the member to a local variable before the region
 access.type: elements of a type that is not supported
   The size and the meaning of the type are not known.

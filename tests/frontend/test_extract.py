@@ -153,7 +153,7 @@ REFUSED = [
     ("for (i = 0; i < n; ) { x[i] = 0; }", "loop.form"),
     ("for (i = 0; i < n; i--) x[i] = 0;", "loop.unbounded"),
     ("for (i = 0; i < m; i++) m = 3;", "affine.variant-bound"),
-    ("for (i = 0; i < n; i++) r->y = 0;", "access.struct"),
+    ("for (i = 0; i < n; i++) r->q = 0;", "access.struct"),
     ("for (i = 0; i < n; i++) pp[i][0] = 0;", "access.pointer-to-pointer"),
     ("for (i = 0; i < n; i++) A[i][100] = 0;", "access.out-of-bounds"),
     ("for (i = 0; i < n; i++) x++;", "access.pointer-modified"),

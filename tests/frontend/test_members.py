@@ -1,0 +1,113 @@
+"""Members of structures: which get names before the region, which are arrays of their own, what may overlap."""
+
+from __future__ import annotations
+
+import pytest
+
+from scopt.diagnostics import Refusal
+from scopt.frontend.autodetect import detect
+from scopt.frontend.extract import extract
+from scopt.frontend.parse import parse
+from scopt.model import Scop
+from scopt.options import Options
+
+BEFORE = """
+typedef struct { double x, y; float v[4]; } vec;
+typedef union { float f; unsigned u; } word;
+typedef struct { unsigned lo : 4, hi : 4; int w; } bits;
+typedef struct { int n; double a[40][40], b[40], sum; double *data; int *index; vec pos; vec *cells; } grid;
+extern grid G; extern vec P[100];
+"""
+
+
+def scop_of_function(parameters: str, body: str, *, marked: bool = False, flags: tuple[str, ...] = ()) -> Scop:
+    inside = f"#pragma scop\n{body}\n#pragma endscop\n" if marked else f"{body}\n"
+    tu = parse(f"{BEFORE}void f({parameters}) {{\n{inside}}}\n".encode(), "in.c", Options(cpp_flags=flags))
+    if marked:
+        return extract(tu, tu.regions[0], "scop0")
+    found = detect(tu)
+    if not found.regions:
+        raise Refusal(found.remarks[0].id, found.remarks[0].message, found.remarks[0].location)
+    return extract(tu, found.regions[0], "scop0")
+
+
+def test_members_of_elements_are_arrays_of_their_own() -> None:
+    scop = scop_of_function("int n, vec *restrict p", "for (int i = 0; i < n; i++) for (int k = 0; k < 4; k++) p[i].v[k] = p[i].x;")
+    assert {name: array.rank for name, array in scop.arrays.items()} == {"p__v": 2, "p__x": 1}
+    assert {array.within for array in scop.arrays.values()} == {"p"}
+    assert scop.prologue == ()
+
+
+def test_members_of_one_object_get_names() -> None:
+    scop = scop_of_function("grid *restrict s", "for (int i = 0; i < s->n; i++) s->a[i][0] = s->b[i] + s->data[i];")
+    assert scop.prologue == (
+        "const int s_n = s->n;", "__typeof__(s->a[0]) *s_a = s->a;", "double *s_b = s->b;", "double *s_data = s->data;",
+    )
+    assert [parameter.name for parameter in scop.parameters] == ["s_n"]
+
+
+def test_a_member_that_is_written_is_reached_through_its_address() -> None:
+    scop = scop_of_function("grid *restrict s, int n", "for (int i = 0; i < n; i++) s->sum += s->b[i];")
+    assert "double *s_sum = &s->sum;" in scop.prologue
+    assert scop.arrays["s_sum"].rank == 1
+
+
+def test_loads_that_may_not_happen_stand_under_a_condition() -> None:
+    scop = scop_of_function("grid *s, int n, double (*restrict x)[40]", "for (int i = 0; i < n; i++) for (int j = 0; j < s->n; j++) x[i][j] = 1;")
+    assert scop.prologue == ("const int s_n = 0 < n ? s->n : 0;",)
+
+
+def test_loads_whose_condition_moves_are_none() -> None:
+    body = "for (int i = 0; i < n; i++) for (int j = i; j < m; j++) for (int k = 0; k < s->n; k++) x[i][j] = 1;"
+    with pytest.raises(Refusal) as caught:
+        scop_of_function("grid *s, int n, int m, double (*restrict x)[40]", body, marked=True)
+    assert caught.value.remark.id == "affine.indirect-bound"
+
+
+@pytest.mark.parametrize("body", [
+    "for (int i = 0; i < n; i++) { p[i].f = 1; p[i].u = 2; }",
+    "for (int i = 0; i < n; i++) { q[i].lo = 1; q[i].hi = 2; }",
+    "for (int i = 0; i < n; i++) { r[i].x = 1; r[i] = r[i + 1]; }",
+])
+def test_shared_bytes_are_one_cell(body: str) -> None:
+    scop = scop_of_function("int n, word *restrict p, bits *restrict q, vec *restrict r", body)
+    assert len(scop.arrays) == 1
+    assert {access.kind for statement in scop.statements for access in statement.accesses if access.node is not None} & {"may-write"}
+
+
+def test_a_local_structure_is_one_private_cell() -> None:
+    body = "for (int i = 0; i < n; i++) { vec d; d.x = r[i].x; d.y = r[i].y; r[i].x = d.x * d.y; }"
+    scop = scop_of_function("int n, vec *restrict r", body)
+    assert scop.arrays["d"].private
+    assert scop.arrays["d"].rank == 0
+
+
+def test_a_pointer_that_is_subscripted_and_followed_is_one_array() -> None:
+    scop = scop_of_function("int n, vec *restrict p", "for (int i = 0; i < n; i++) p[i].x = p->x;")
+    assert list(scop.arrays) == ["p__x"]
+
+
+@pytest.mark.parametrize(("parameters", "body", "tested"), [
+    ("int n, vec *p, vec *q", "for (int i = 0; i < n; i++) p[i].x = q[i].x;", True),
+    ("int n, vec *p, vec *q", "for (int i = 0; i < n; i++) p[i].x = q[i].y;", False),
+    ("int n, double *p, float *q", "for (int i = 0; i < n; i++) p[i] = q[i];", False),
+    ("int n, double *p, char *q", "for (int i = 0; i < n; i++) p[i] = q[i];", True),
+    ("int *a, grid *s", "for (int i = 0; i < s->n; i++) a[i] = 1;", True),
+    ("double *a, grid *s", "for (int i = 0; i < s->n; i++) a[i] = 1;", False),
+    ("grid *s", "for (int i = 0; i < s->n; i++) s->b[i] = s->sum;", False),
+    ("grid *s", "for (int i = 0; i < s->n; i++) s->data[i] = s->b[i];", True),
+    ("void", "for (int i = 0; i < 100; i++) P[i].x = G.b[0];", False),
+])
+def test_what_may_overlap_is_tested(parameters: str, body: str, tested: bool) -> None:
+    assert (scop_of_function(parameters, body).guard is not None) == tested
+
+
+def test_without_strict_aliasing_types_tell_nothing_apart() -> None:
+    body = "for (int i = 0; i < n; i++) p[i] = q[i];"
+    assert scop_of_function("int n, double *p, float *q", body, flags=("-fno-strict-aliasing",)).guard is not None
+
+
+def test_volatile_structures_are_refused() -> None:
+    with pytest.raises(Refusal) as caught:
+        scop_of_function("int n, volatile vec *p", "for (int i = 0; i < n; i++) p[i].x = 1;", marked=True)
+    assert caught.value.remark.id == "access.volatile"
