@@ -262,7 +262,7 @@ class _Extraction:
             raise self.refuse("access.pointer-to-pointer", f"what is reached through pointers of '{base}' may overlap", node)
         if typed.type.volatile or typed.type.atomic:
             raise self.refuse("access.volatile", f"this member of '{base}' is volatile or atomic", node)
-        if typed.layers or not (typed.type.integer or typed.type.floating) and base not in self.whole:
+        if typed.layers or (not (typed.type.integer or typed.type.floating) and base not in self.whole):
             raise self.refuse("access.type", f"this member of '{base}' is of a type that is not supported", node)
         if base in self.whole:
             array = self.array(base, node)

@@ -12,7 +12,7 @@ name is for `scopt.frontend.aliasing` to say.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -49,8 +49,7 @@ class _Use:
 class MemberHoister:
     """Rewrites the statements of a region (copies of its nodes) in place.
 
-    symbols: what is visible, extended with the new names. fixed: names that mean the same object all through the region's code: neither declared
-    inside nor iterators. reserved: identifiers that new names must not be.
+    symbols: what is visible, extended with the new names. inside: names that are declared inside, and iterators. reserved: identifiers that new names must not be.
     """
 
     items: Sequence[Any]
@@ -176,20 +175,18 @@ class MemberHoister:
         text = CGenerator().visit(uses[0].node)
         name = self.fresh("_".join((base, *path)))
         root = self.symbols[base]
-        origin = {"within": root, "path": path, "struct": self.struct_of(base)}
-        symbol = self.symbol(name, typed, how)
-        cell = None
+        symbol, cell, struct = self.symbol(name, typed, how), None, self.struct_of(base)
         if how == "address":
-            symbol = replace(symbol, restrict=root.restrict, **origin)
+            symbol = replace(symbol, restrict=root.restrict, within=root, path=path, struct=struct)
         else:
-            cell = replace(describe(text, Shape(typed.layers, typed.type, typed.size), "global"), dims=(), pointer=False, **origin)
-            if typed.layers:
-                cell = replace(cell, type=replace(typed.type, spelling=f"{typed.type.spelling} *", integer=False, floating=False))
+            pointer = replace(typed.type, spelling=f"{typed.type.spelling} *", integer=False, floating=False)
+            cell = Symbol(text, "global", pointer if typed.layers else typed.type, within=root, path=path, struct=struct)
         self.symbols[name] = symbol
         self.found.append(Hoisted(symbol, _declaration(name, typed, how, text, condition or ""), cell))
         scalar = how == "address" and not typed.layers
         for use in uses:
-            _become(use.node, self.items, c_ast.UnaryOp("*", c_ast.ID(name, use.node.coord), use.node.coord) if scalar else c_ast.ID(name, use.node.coord))
+            named = c_ast.ID(name, use.node.coord)
+            _become(use.node, self.items, c_ast.UnaryOp("*", named, use.node.coord) if scalar else named)
         return True
 
     def symbol(self, name: str, typed: Typed, how: How) -> Symbol:
@@ -242,9 +239,10 @@ class MemberHoister:
             return False
         if isinstance(node, c_ast.BinaryOp) and node.op in ("/", "%"):
             return False
-        if isinstance(node, c_ast.ID) and not (node.name not in self.symbols or self.symbols[node.name].kind == "enum-constant"):
-            changed = any(isinstance(reference_of(target).base, c_ast.ID) and reference_of(target).base.name == node.name for target in self.targets())
-            if changed or node.name in self.inside or self.symbols[node.name].dims:
+        if isinstance(node, c_ast.ID):
+            symbol = self.symbols.get(node.name)
+            changed = any(isinstance(target, c_ast.ID) and target.name == node.name for target in self.targets())
+            if changed or node.name in self.inside or (symbol is not None and (symbol.dims or symbol.type.volatile)):
                 return False
         return all(self.is_known(child) for _, child in node.children())
 
