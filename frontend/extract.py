@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,9 +20,9 @@ from scopt.frontend.directives import is_directive
 from scopt.frontend.liveness import identifiers, may_be_read_after
 from scopt.frontend.loops import Loop as ParsedLoop
 from scopt.frontend.loops import NotALoop, parse_loop
+from scopt.frontend.members import Hoisted, MemberHoister
 from scopt.frontend.normal import all_nodes, normalized
 from scopt.frontend.opaque import blocking, construct_of, leaving, out_of_statements
-from scopt.frontend.members import Hoisted, MemberHoister
 from scopt.frontend.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.placement import bound

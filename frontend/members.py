@@ -49,7 +49,8 @@ class _Use:
 class MemberHoister:
     """Rewrites the statements of a region (copies of its nodes) in place.
 
-    symbols: what is visible, extended with the new names. inside: names that are declared inside, and iterators. reserved: identifiers that new names must not be.
+    symbols: what is visible, extended with the new names. inside: names that are declared inside, and iterators.
+    reserved: identifiers that new names must not be.
     """
 
     items: Sequence[Any]
