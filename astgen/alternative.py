@@ -57,6 +57,14 @@ def with_original(text: str, original: Original, *, macros: str, guard: str, nee
     return as_bytes(text, indent=original.indent, newline=original.newline, whole_lines=original.whole_lines)
 
 
+def in_braces(text: bytes, original: Original) -> bytes:
+    """The bytes as one statement: they take the place of a body that had no braces around it."""
+    newline, indent = original.newline.encode(), original.indent.encode("latin-1")
+    if original.whole_lines:
+        return indent + b"{" + newline + text + indent + b"}" + newline
+    return b"{ " + text.rstrip(b"\r\n") + newline + indent + b"}"
+
+
 def _guarded(text: str, original: Original, macros: str, guard: str, needed: tuple[Allocation, ...], prologue: tuple[str, ...]) -> bytes:
     condition = _folded(guard)
     if needed:

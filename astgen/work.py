@@ -30,9 +30,14 @@ def add_work_guards(
     machine: says what operations and a fork cost. A loop that surely has less work is not parallel any more; one that surely has more has
     no guard. Loops inside a parallel loop lose their parallel mark, loops inside a simd loop every mark.
     """
-    costs = {s.name: instance_cost(s.body, machine) for s in scop.statements}
-    costs |= {name: costs[other] * count / vector_gain(machine) for name, (other, count) in (weights or {}).items()}
+    costs = statement_costs(scop, weights or {}, machine)
     return LoopNest(_guard(nest.body, costs, machine.fork_nanoseconds, frozenset(p.name for p in scop.parameters)))
+
+
+def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> dict[str, Fraction]:
+    """Nanoseconds of an instance of each statement; weights: as above."""
+    costs = {s.name: instance_cost(s.body, machine) for s in scop.statements}
+    return costs | {name: costs[other] * count / vector_gain(machine) for name, (other, count) in weights.items()}
 
 
 def _guard(block: Block, costs: Mapping[str, Fraction], threshold: int, parameters: frozenset[str]) -> Block:
@@ -45,11 +50,11 @@ def _guard_item(item: Item, costs: Mapping[str, Fraction], threshold: int, param
             otherwise = None if item.otherwise is None else _guard(item.otherwise, costs, threshold, parameters)
             return If(item.condition, _guard(item.then, costs, threshold, parameters), otherwise)
         case For() if item.mark.parallel:
-            weight, factors = _work(item, costs)
+            weight, factors = loop_work(item, costs)
             factors = tuple(_rough(factor, parameters) for factor in factors)
             inner = replace(item, body=_unmark(item.body, item.mark.simd))
             if factors:
-                limit = _rounded(threshold / weight)
+                limit = rounded(threshold / weight)
                 product = factors[0] if len(factors) == 1 else Product(factors)
                 return replace(inner, work=compare(product, ">", Const(limit)))  # type: ignore[arg-type]
             if weight < threshold:
@@ -84,7 +89,7 @@ def _without_threads(mark: LoopMark) -> LoopMark:
     return replace(mark, parallel=False) if mark.simd else replace(mark, parallel=False, private=(), reductions=())
 
 
-def _rounded(value: Fraction) -> int:
+def rounded(value: Fraction) -> int:
     """To one significant digit, at least 1: it is an estimate, and people read it."""
     if value < 1:
         return 1
@@ -105,7 +110,7 @@ def _rough(factor: Expr, parameters: frozenset[str]) -> Expr:
 # --- trip counts -----------------------------------------------------------------------------------------------------------------------
 
 
-def _work(loop: For, costs: Mapping[str, Fraction]) -> tuple[Fraction, tuple[Expr, ...]]:
+def loop_work(loop: For, costs: Mapping[str, Fraction]) -> tuple[Fraction, tuple[Expr, ...]]:
     """The heaviest statement under the loop: a weight in nanoseconds, and the symbolic factors it is multiplied with."""
     totals: dict[tuple[Expr, ...], Fraction] = {}
     for path, call in _paths(loop, ()):
@@ -152,7 +157,7 @@ def _inner_trips(loop: For, path: tuple[For, ...]) -> tuple[Fraction, tuple[Expr
     ranges = {outer.iterator: outer for outer in path}
     best: tuple[int, int, Expr] | None = None
     for extent in extents:
-        bound = _without(extent, ranges)
+        bound = bounded(extent, ranges)
         if bound is not None:
             shrinks = any(name in ranges for name in names(extent))
             rank = (len(names(bound)), int(shrinks), bound)
@@ -176,7 +181,7 @@ def _bound_pairs(loop: For) -> Iterator[tuple[Expr, Expr]]:
     return product(lowers, uppers)
 
 
-def _without(extent: Expr, ranges: Mapping[str, For]) -> Expr | None:
+def bounded(extent: Expr, ranges: Mapping[str, For]) -> Expr | None:
     """An upper bound of `extent` without the iterators in `ranges`; None if an iterator is used in a way that isn't linear."""
     for name, loop in reversed(list(ranges.items())):
         coefficients, constant = linear(extent)

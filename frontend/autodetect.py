@@ -1,12 +1,14 @@
 """Maximal SCoPs without pragmas.
 
-Of each run of loops: the longest stretches that can be extracted, and inside loops that can't be, the loops within.
+Of each run of loops: the longest stretches that can be extracted, and inside loops that can't be, the loops within. The time is near to linear in the
+size of the file: what is tried together is bounded, and the end of a stretch is found by bisection.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import islpy as isl
@@ -17,13 +19,15 @@ from scopt.frontend.dependences import dependences
 from scopt.frontend.extract import extract_whole
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.placement import misplaced, with_directives
-from scopt.frontend.regions import Region, find_autodetected, region_of
+from scopt.frontend.regions import Region, find_autodetected, has_loop, region_of, runs_in
 from scopt.isl_utils import operation_limit, sets_of
 from scopt.model import Scop
 from scopt.scheduler.bands import band_nodes, ordered, with_properties
 
 # isl's elementary operations for one extraction: what needs more is no candidate.
 MAX_OPERATIONS = 10_000_000
+# Statements of a region that is found: schedulers take too long for more of them, and only where somebody asks for it.
+MAX_STATEMENTS = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,12 +39,13 @@ class Detected:
     remarks: tuple[Remark, ...]
 
 
-def detect(tu: TranslationUnit, *, assume_apart: bool = False) -> Detected:
-    """All maximal SCoPs outside marked regions. assume_apart: as in `extract`.
+def detect(tu: TranslationUnit, *, assume_apart: bool = False, deadline: float = float("inf")) -> Detected:
+    """All maximal SCoPs outside marked regions.
 
+    assume_apart: as in `extract`. deadline: of `time.monotonic`; candidates whose turn comes later stay as they are.
     Raises InputError where a ``#pragma scopt`` asks for what can't be meant.
     """
-    search = _Search(tu, [], assume_apart)
+    search = _Search(tu, assume_apart, deadline)
     regions = tuple(region for candidate in find_autodetected(tu) for region in search.within(candidate))
     regions = tuple(with_directives(region, tu.directives, tu.file) for region in regions)
     return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
@@ -49,11 +54,16 @@ def detect(tu: TranslationUnit, *, assume_apart: bool = False) -> Detected:
 @dataclass(frozen=True, slots=True)
 class _Search:
     tu: TranslationUnit
-    remarks: list[Remark]
     assume_apart: bool = False
+    deadline: float = float("inf")
+    remarks: list[Remark] = field(default_factory=list)
 
     def within(self, region: Region) -> Iterator[Region]:
         """The maximal SCoPs of a candidate, which may be itself."""
+        if time.monotonic() > self.deadline:
+            message = "not looked at: the time for the file is over"
+            self.remarks.append(Remark("missed", "budget.file", message, region.location, "allow more with --file-budget"))
+            return
         refusal = self.refused(region)
         if refusal is None:
             yield region
@@ -61,64 +71,60 @@ class _Search:
             yield from self.stretches(region)
         else:
             self.remarks.append(refusal)
-            yield from self.inside(region, region.items[0])
+            for _, child in region.items[0].children():
+                for candidate in runs_in(self.tu, region.function, child):
+                    yield from self.within(candidate)
 
     def stretches(self, region: Region) -> Iterator[Region]:
         """Of several statements: each loop that can be extracted, joined with as many of its followers as go with it."""
-        position = region.first
-        while position < region.stop:
-            single = self.region(region, region.parent, position, position + 1)
-            if not isinstance(region.parent.block_items[position], c_ast.For) or single is None:
-                position += 1
+        loops = [k for k in range(region.first, region.stop) if has_loop(region.parent.block_items[k])]
+        number = 0
+        while number < len(loops):
+            single = self.part(region, loops[number], loops[number])
+            if single is None or self.refused(single) is not None:
+                if single is not None:
+                    yield from self.within(single)
+                number += 1
                 continue
-            if (refusal := self.refused(single)) is not None:
-                self.remarks.append(refusal)
-                yield from self.inside(single, single.items[0])
-                position += 1
-                continue
-            longest, stop = single, position + 1
-            for end in range(position + 2, region.stop + 1):
-                joined = self.region(region, region.parent, position, end)
-                if joined is None or self.refused(joined) is not None:
-                    break
-                if isinstance(region.parent.block_items[end - 1], c_ast.For):
-                    longest, stop = joined, end
-            yield longest
-            position = stop
-
-    def inside(self, region: Region, node: Any) -> Iterator[Region]:
-        """The SCoPs inside a loop that is none itself."""
-        for _, child in node.children():
-            if isinstance(child, c_ast.Compound):
-                yield from self.runs(region, child)
-            elif isinstance(child, c_ast.For):
-                continue  # a loop that is another's whole body has no compound to be replaced in
+            last, longest = self.longest(region, loops, number, single)
+            if any(isinstance(item, c_ast.For) for item in longest.items):
+                yield longest
             else:
-                yield from self.inside(region, child)
+                yield from self.within_branch(longest)
+            number = last + 1
 
-    def runs(self, region: Region, compound: c_ast.Compound) -> Iterator[Region]:
-        """Runs of loops among the items of a compound statement."""
-        items = compound.block_items or []
-        position = 0
-        while position < len(items):
-            if not isinstance(items[position], c_ast.For):
-                search = self.runs if isinstance(items[position], c_ast.Compound) else self.inside
-                yield from search(region, items[position])
-                position += 1
-                continue
-            stop = position + 1
-            while stop < len(items) and isinstance(items[stop], c_ast.For):
-                stop += 1
-            candidate = self.region(region, compound, position, stop)
-            if candidate is not None:
-                yield from self.within(candidate)
-            position = stop
+    def longest(self, region: Region, loops: list[int], first: int, single: Region) -> tuple[int, Region]:
+        """The longest stretch from one of the loops on, and the number of its last loop."""
+        items = region.parent.block_items
+        sizes = [_statements(items[loops[first] : loops[last] + 1]) for last in range(first, min(len(loops), first + MAX_STATEMENTS))]
+        good, end, found, step = first, first + sum(size <= MAX_STATEMENTS for size in sizes), single, 4
+        bad = end
+        while bad - good > 1:
+            # Most runs go together as a whole or hardly at all: growing steps find the end without trying all.
+            middle = min(good + step, end - 1) if bad == end else (good + bad) // 2
+            joined = self.part(region, loops[first], loops[middle])
+            if joined is None or self.refused(joined) is not None:
+                bad = middle
+            else:
+                good, found = middle, joined
+            step *= 4
+        return good, found
 
-    def region(self, region: Region, parent: c_ast.Compound, first: int, stop: int) -> Region | None:
-        return region_of(self.tu, region.function, parent, first, stop)
+    def within_branch(self, region: Region) -> Iterator[Region]:
+        """A branch around loops alone stays, so that what is asked inside is asked once: the loops in it are what may be replaced."""
+        for item in region.items:
+            for _, child in item.children():
+                for candidate in runs_in(self.tu, region.function, child):
+                    yield from self.within(candidate)
+
+    def part(self, region: Region, first: int, last: int) -> Region | None:
+        return region_of(self.tu, region.function, region.parent, first, last + 1)
 
     def refused(self, region: Region) -> Remark | None:
         """Why a region can't be extracted; None if it can."""
+        if (size := _statements(region.items)) > MAX_STATEMENTS:
+            message = f"{size} statements: more than {MAX_STATEMENTS} are not taken together where nobody asks for it"
+            return Remark("missed", "region.large", message, region.location, "mark the region, or split the loop")
         try:
             with operation_limit(MAX_OPERATIONS):
                 scop, whole = extract_whole(self.tu, region, "candidate", assume_apart=self.assume_apart)
@@ -138,3 +144,17 @@ def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
         if any(node.band_member_get_coincident(k) for k in range(node.band_n_member())):
             parallel |= {part.get_tuple_name() for part in sets_of(node.get_domain())}
     return min(statements - parallel, default=None)
+
+
+def _statements(items: Sequence[Any]) -> int:
+    """Simple statements of a region."""
+    count, todo = 0, list(items)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch)):
+            todo += [part for name in ("stmt", "iftrue", "iffalse") if (part := getattr(node, name, None)) is not None]
+        elif isinstance(node, c_ast.Compound):
+            todo += node.block_items or ()
+        else:
+            count += 1
+    return count

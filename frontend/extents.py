@@ -30,11 +30,12 @@ _KEYWORDS = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A raw statement: kind is ``for``, ``simple`` or ``other``; first and last are indices of its tokens."""
+    """A raw statement: kind is ``for``, ``if``, ``simple`` or ``other``; first and last are indices of its tokens. single: it has no comma."""
 
     kind: str
     first: int
     last: int
+    single: bool = False
 
 
 def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
@@ -46,8 +47,9 @@ def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
     places = _Lines(tu, tokens)
     lists = _statement_lists(tokens)
     found: dict[int, tuple[int, int]] = {}
+    # A loop that stands in a list among others is better known than as another statement's whole body.
     loops = {(places.line(s.first), places.order_in_line(s.first)): (statements, k)
-             for statements in lists for k, s in enumerate(statements) if s.kind == "for"}
+             for statements in (*_alone(tokens), *lists) for k, s in enumerate(statements) if s.kind == "for"}
     for function in tu.user_functions:
         for compound in _compounds(function.body):
             _match(tu, compound, loops, places, found)
@@ -80,9 +82,10 @@ def _match(
 
 
 def _same_kind(node: Any, statement: _Statement) -> bool:
-    if statement.kind == "for":
-        return isinstance(node, c_ast.For)
-    simple = isinstance(node, (c_ast.Assignment, c_ast.UnaryOp))
+    if statement.kind in ("for", "if"):
+        return isinstance(node, c_ast.For if statement.kind == "for" else c_ast.If)
+    # Declarators that share a declaration are several nodes for one statement.
+    simple = isinstance(node, (c_ast.Assignment, c_ast.UnaryOp)) or (isinstance(node, c_ast.Decl) and statement.single)
     return simple and statement.kind == "simple"
 
 
@@ -175,11 +178,20 @@ def _statement_lists(tokens: Sequence[RawToken]) -> list[list[_Statement]]:
             end = _statement_end(tokens, position)
             if end is None:
                 break
-            kind = "for" if tokens[position].text == "for" else "other" if tokens[position].text in _KEYWORDS | {"{"} else "simple"
-            statements.append(_Statement(kind, position, end))
+            text = tokens[position].text
+            kind = text if text in ("for", "if") else "other" if text in _KEYWORDS | {"{"} else "simple"
+            single = kind == "simple" and all(token.text != "," for token in tokens[position:end])
+            statements.append(_Statement(kind, position, end, single))
             position = end + 1
         lists.append(statements)
     return lists
+
+
+def _alone(tokens: Sequence[RawToken]) -> Iterable[list[_Statement]]:
+    """Every loop in a list of its own."""
+    for index, token in enumerate(tokens):
+        if token.text == "for" and (end := _statement_end(tokens, index)) is not None:
+            yield [_Statement("for", index, end)]
 
 
 def _statement_end(tokens: Sequence[RawToken], position: int) -> int | None:

@@ -117,6 +117,7 @@ class _Extraction:
         normal = normalized(self.region.items)
         unique = unique_names(normal.items, self.tu.reserved, ISL_WORDS)
         self.items, self.iterator_names = unique.items, unique.iterators
+        self.refuse_visible()
         self.originals = {id(ours): normal.origin(theirs) for ours, theirs in zip(all_nodes(self.items), all_nodes(normal.items), strict=True)}
         for node in [node for node in all_nodes(self.items) if isinstance(node, c_ast.Compound)]:
             node.block_items = [item for item in node.block_items or () if not is_directive(item)]
@@ -142,6 +143,13 @@ class _Extraction:
                 if whole or local or (reference.path and shared_storage(types, reference)):
                     found.add(reference.base.name)
         return frozenset(found)
+
+    def refuse_visible(self) -> None:
+        """Declarations move into a block of the region's own: what is used after the region has to be declared before it."""
+        after = (self.region.parent.block_items or ())[self.region.stop :]
+        for item in self.region.items:
+            if isinstance(item, (c_ast.Decl, c_ast.Typedef)) and any(item.name in identifiers(node) for node in after):
+                raise self.refuse("decl.used-after", f"'{item.name}' is used after the region", item, "declare it before the region")
 
     def location(self, node: Any) -> Location:
         coord = getattr(node, "coord", None)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pycparser import c_ast
 
 from scopt.frontend.gnu import opaque_words
 
+# What happens first to a variable on the way through some code: it may be read; it is surely overwritten (or the function is left)
+# before any read; neither.
+Fate = Literal["read", "killed", "untouched"]
 _JUMPS = (c_ast.Goto, c_ast.Label, c_ast.FuncDef)
 _RETURNS_TWICE = frozenset({"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "siglongjmp", "vfork", "getcontext"})
 _HIDDEN_CONTROL = frozenset({"goto", "break", "continue", "return"})
@@ -21,6 +24,7 @@ class FunctionFacts:
     parents: by `id` of a node of the body, the node above it and its position among that one's children. jumps: control may move in ways that a
     walk along the structure does not see. leaps: `id` of each ``break`` and ``continue``; switches: of each ``switch`` and its
       labels. taken: what `addresses_taken` said, by its ranks.
+    fates: what a statement does to a variable's value (see `liveness`).
     """
 
     function: Any
@@ -28,6 +32,7 @@ class FunctionFacts:
     jumps: bool = False
     leaps: set[int] = field(default_factory=set)
     switches: set[int] = field(default_factory=set)
+    fates: dict[tuple[int, str, bool], Fate] = field(default_factory=dict)
     taken: dict[frozenset[tuple[str, int]], frozenset[str]] = field(default_factory=dict)
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
@@ -12,12 +12,9 @@ from scopt.frontend.gnu import opaque_words
 from scopt.frontend.symbols import base_name, taken_in
 
 if TYPE_CHECKING:
-    from scopt.frontend.facts import FunctionFacts
+    from scopt.frontend.facts import Fate, FunctionFacts
     from scopt.frontend.regions import Region
 
-# What happens first to the variable on the way through some code: it may be read; it is surely overwritten (or the function is left)
-# before any read; neither.
-Fate = Literal["read", "killed", "untouched"]
 _BASIC_WORDS = frozenset({
     "char", "short", "int", "long", "float", "double", "signed", "unsigned", "void", "_Bool", "_Complex",
     "__int128",
@@ -38,7 +35,7 @@ def may_be_read_after(facts: FunctionFacts, region: Region, name: str) -> bool:
     # A write that a jump may skip doesn't count.
     kills = facts.leaps <= inside
     rest = (region.parent.block_items or ())[region.stop:]
-    fate = _sequence(rest, name, kills)
+    fate = _known(facts, rest, name, kills)
     if fate != "untouched":
         return fate == "read"
     inner: Any = region.parent
@@ -157,6 +154,20 @@ def _around(before_body: list[Any], body: Any, name: str, kills: bool) -> Fate:
 
 def _declares(items: Iterable[Any], name: str) -> bool:
     return any(isinstance(item, (c_ast.Decl, c_ast.Typedef)) and item.name == name for item in items)
+
+
+def _known(facts: FunctionFacts, items: Iterable[Any], name: str, kills: bool) -> Fate:
+    """`_sequence` of items that later regions of the function ask about again: what each does is kept."""
+    for item in items:
+        if _declares([item], name):
+            return _sequence([item], name, kills)
+        key = (id(item), name, kills)
+        fate: Fate | None = facts.fates.get(key)
+        if fate is None:
+            fate = facts.fates[key] = _statement(item, name, kills)
+        if fate != "untouched":
+            return fate
+    return "untouched"
 
 
 # --- fates ------------------------------------------------------------------------------------------------------------------------------

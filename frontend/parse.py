@@ -21,12 +21,15 @@ from scopt.frontend.macros import Macro
 from scopt.frontend.placement import misplaced, with_directives
 from scopt.frontend.preprocess import Preprocessed, ScoptPragma, check_syntax, pragma_token, preprocess
 from scopt.frontend.regions import Region, marked_regions
+from scopt.frontend.scoping import blocks_around_loops
 from scopt.frontend.structs import definitions_of
 from scopt.frontend.symbols import FileScope
 from scopt.options import Options
 from scopt.scheduler import scheduler_names
 
 _ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
+# An attribute of the whole declaration, before a body begins.
+_COLD = re.compile(r"\A[^{]*\b(?:__attribute__|__attribute)\s*\(\((?:[^()]|\([^()]*\))*\b_*cold_*\b")
 _C_WORDS = frozenset({
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
     "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
@@ -48,6 +51,8 @@ class TranslationUnit:
     symbolic: integer macros that are identifiers in the tree of marked regions, with their values.
     target: the base types. long_type, long_suffix: an integer type of 64 bits and the suffix of its literals.
     remarks: on pragmas and functions that could not be used. directives: the file's ``#pragma scopt``, wherever they stand.
+    bare: `id` of each compound that the source has no braces for (see `blocks_around_loops`). cold_functions: that are said to
+      run rarely.
     found_extents: what `extents_of` has worked out, which takes a while and is only needed without pragmas. found_facts, file_scope: likewise what
       `facts_of` and `scope_at` have. structs: definitions of structures and unions by ``struct tag``.
     strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies.
@@ -71,6 +76,8 @@ class TranslationUnit:
     remarks: tuple[Remark, ...]
     preprocessed: Preprocessed
     directives: tuple[Directive, ...] = ()
+    bare: frozenset[int] = frozenset()
+    cold_functions: frozenset[str] = frozenset()
     found_extents: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
     structs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     strict_aliasing: bool = True
@@ -89,6 +96,7 @@ def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) 
     unit = _Unit(result, source, options)
     ast = unit.parse()
     in_file = tuple(n for n in ast.ext if isinstance(n, c_ast.FuncDef) and n.coord is not None and n.coord.file == file)
+    bare = blocks_around_loops(in_file) if options.autodetect else frozenset()
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
     regions = tuple(with_directives(region, directives, file) for region in regions)
     if not options.autodetect:
@@ -107,7 +115,7 @@ def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) 
         typedefs=frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Typedef)),
         macros=result.macros, symbolic=merged, target=target, long_type=long_type, long_suffix="L" if long_type == "long" else "LL",
         remarks=(*unit.remarks, *remarks), preprocessed=result, directives=directives, structs=definitions_of(ast),
-        strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
+        strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags, bare=bare, cold_functions=unit.cold,
     )
 
 
@@ -150,6 +158,7 @@ class _Unit:
     options: Options
     pure: dict[str, str] = field(default_factory=dict)
     defined: frozenset[str] = frozenset()
+    cold: frozenset[str] = frozenset()
     remarks: list[Remark] = field(default_factory=list)
     unparsed_lines: list[range] = field(default_factory=list)
     checked: bool = False
@@ -184,6 +193,8 @@ class _Unit:
         if cleaned.purity:
             for name in _function_names(text):
                 self.pure[name] = cleaned.purity
+        if "cold" in text and _COLD.search(text):
+            self.cold |= _function_names(text)
         piece = _Piece(chunk, cleaned.text + body, text)
         if cleaned.opaque and re.match(r"\s*(?:__extension__\s*)?typedef\b", text):
             piece.text = _opaque_typedefs(text)

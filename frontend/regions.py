@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
@@ -31,6 +31,7 @@ class Region:
     leading, trailing: comments and blank lines before the first and after the last token, part of [start, end).
     marked: by pragmas. directives: the region has preprocessor directives besides pragmas, or text of other files.
     symbolic: integer macros that are identifiers in the tree, baked: those that were expanded, both with their values.
+    bare: it is the whole body of another statement, without braces: what stands in its place has to be one statement.
     pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
     """
 
@@ -52,6 +53,7 @@ class Region:
     symbolic: Mapping[str, int] = field(default_factory=dict)
     baked: Mapping[str, int] = field(default_factory=dict)
     pragmas: Directives = field(default_factory=Directives)
+    bare: bool = False
 
 
 def marked_regions(
@@ -203,41 +205,63 @@ def _in_header(file: str, line: int) -> Remark:
 
 
 def find_autodetected(tu: TranslationUnit) -> tuple[Region, ...]:
-    """Candidates for SCoPs without pragmas: maximal runs of `for` loops, with assignments between them, in the user's functions."""
-    regions: list[Region] = []
-    for function in tu.user_functions:
-        covered = [region for region in tu.regions if region.function is function]
-        regions.extend(_runs_in(tu, function, function.body, covered))
+    """Candidates for SCoPs without pragmas: maximal runs of `for` loops, with what may stand between them, in the user's functions."""
+    regions = (region for function in tu.user_functions for region in runs_in(tu, function, function.body))
     return tuple(sorted(regions, key=lambda region: region.start))
 
 
-def _runs_in(tu: TranslationUnit, function: Any, node: Any, covered: list[Region]) -> Iterator[Region]:
+def runs_in(tu: TranslationUnit, function: Any, node: Any) -> Iterator[Region]:
+    """The maximal runs of loops in a statement, those in bodies of other loops left out."""
     if not isinstance(node, c_ast.Compound):
-        if isinstance(node, c_ast.For):
-            return
-        for _, child in node.children():
-            yield from _runs_in(tu, function, child, covered)
+        if not isinstance(node, c_ast.For):
+            for _, child in node.children():
+                yield from runs_in(tu, function, child)
         return
     items = node.block_items or ()
-    taken = [range(region.first, region.stop) for region in covered if region.parent is node]
+    taken = [range(region.first, region.stop) for region in tu.regions if region.parent is node]
     position = 0
     while position < len(items):
         stop = position
         while stop < len(items) and _may_belong(items[stop]) and not any(stop in indices for indices in taken):
             stop += 1
-        loops = [k for k in range(position, stop) if isinstance(items[k], c_ast.For) and not under_pragma(node, k)]
-        if loops:
-            region = region_of(tu, function, node, loops[0], loops[-1] + 1)
-            if region is not None:
-                yield region
-        elif stop == position and not any(position in indices for indices in taken):
-            yield from _runs_in(tu, function, items[position], covered)
+        loops = [k for k in range(position, stop) if has_loop(items[k]) and not under_pragma(node, k)]
+        if any(isinstance(items[k], c_ast.For) for k in loops):
+            yield from _told(tu, function, node, loops)
+        else:
+            for index in range(position, max(stop, position + 1)):
+                if not any(index in indices for indices in taken):
+                    yield from runs_in(tu, function, items[index])
         position = max(stop, position + 1)
 
 
+def _told(tu: TranslationUnit, function: Any, parent: Any, loops: list[int]) -> Iterator[Region]:
+    """The run from the first to the last of some items; where its place isn't known for sure, the parts whose place is."""
+    region = region_of(tu, function, parent, loops[0], loops[-1] + 1)
+    if region is not None:
+        yield region
+        return
+    for position in loops:
+        single = region_of(tu, function, parent, position, position + 1)
+        if single is not None and isinstance(parent.block_items[position], c_ast.For):
+            yield single
+        elif single is None and isinstance(parent.block_items[position], c_ast.If):
+            yield from runs_in(tu, function, parent.block_items[position])
+
+
+def has_loop(node: Any) -> bool:
+    """Whether an item of a run is a loop, or an `if` around loops."""
+    return isinstance(node, c_ast.For) or (isinstance(node, c_ast.If) and any(_is_or_has_for(part) for part in (node.iftrue, node.iffalse)))
+
+
+def _is_or_has_for(node: Any) -> bool:
+    return isinstance(node, c_ast.For) or (node is not None and any(_is_or_has_for(child) for _, child in node.children()))
+
+
 def _may_belong(item: Any) -> bool:
-    return isinstance(item, c_ast.For) or (
-        isinstance(item, (c_ast.Assignment, c_ast.EmptyStatement)) or (isinstance(item, c_ast.UnaryOp) and item.op in ("++", "--", "p++", "p--"))
+    if isinstance(item, c_ast.Decl):
+        return isinstance(item.type, c_ast.TypeDecl) and isinstance(item.type.type, c_ast.IdentifierType) and not item.storage
+    return isinstance(item, (c_ast.For, c_ast.If, c_ast.Assignment, c_ast.EmptyStatement)) or (
+        isinstance(item, c_ast.UnaryOp) and item.op in ("++", "--", "p++", "p--")
     )
 
 
@@ -274,8 +298,9 @@ def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop:
     directives = any(t.kind == "directive" and not is_pragma(t, "scopt") for t in tokens)
     baked = baked_macros({t.text for t in tokens if t.kind == "word"}, tu.preprocessed.all_macros)
     macros = RegionMacros(location.line, location.line, {}, baked)
-    return _with_text(raw, macros, items, function, parent, (first, stop), (start, end), location,
-                      marked=False, directives=directives, whole_lines=whole)
+    found = _with_text(raw, macros, items, function, parent, (first, stop), (start, end), location,
+                       marked=False, directives=directives, whole_lines=whole)
+    return replace(found, bare=True) if id(parent) in tu.bare else found
 
 
 def statement_extent(tu: TranslationUnit, node: Any) -> tuple[int, int] | None:

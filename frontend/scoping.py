@@ -71,6 +71,22 @@ def _free_names(items: Iterable[Any]) -> set[str]:
     return found
 
 
+def blocks_around_loops(functions: Iterable[Any]) -> frozenset[int]:
+    """Put a compound around each `for` that is another statement's whole body, so that a region can stand in its place; their `id`."""
+    made: set[int] = set()
+    todo = [function.body for function in functions]
+    while todo:
+        node = todo.pop()
+        for part in ("stmt", "iftrue", "iffalse"):
+            if isinstance(node, (c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile)) and isinstance(getattr(node, part, None), c_ast.For):
+                loop = getattr(node, part)
+                block = c_ast.Compound([loop], loop.coord)
+                setattr(node, part, block)
+                made.add(id(block))
+        todo.extend(child for _, child in node.children())
+    return frozenset(made)
+
+
 def loop_iterator(node: c_ast.For) -> str | None:
     """The name of the variable that the loop's init sets, None if it sets none or several."""
     init = node.init

@@ -289,6 +289,10 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         cc=arguments.cc,
         cpp_flags=cpp_flags,
         autodetect=arguments.autodetect,
+        eager=arguments.eager,
+        file_budget=arguments.file_budget,
+        jobs=arguments.jobs,
+        memory=arguments.memory << 20,
         assume=tuple(arguments.assume),
         scheduler=arguments.scheduler or Options().scheduler,
         tile=tile,
@@ -449,6 +453,11 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
         help="noalias: different pointers lead to different memory in regions without pragmas too, which is then not tested "
         "(a wrong assumption makes wrong programs)",
     )
+    group.add_argument(
+        "--eager",
+        action="store_true",
+        help="with --autodetect: transform regions even where the cost model sees no gain, and whatever their size",
+    )
     _add_schedule_arguments(group)
     _add_loop_arguments(group)
 
@@ -556,6 +565,24 @@ def _add_checking_arguments(parser: argparse.ArgumentParser) -> None:
         default=Options().budget,
         help="how long one region may take before it is left as it was; 0: as long as it needs (default: %(default)g)",
     )
+    group.add_argument(
+        "--file-budget",
+        metavar="SECONDS",
+        type=_seconds,
+        default=Options().file_budget,
+        help="how long the file may take: regions whose turn comes later are left as they were, those with the deepest loops come first; "
+        "0: as long as it needs (default: %(default)g)",
+    )
+    group.add_argument(
+        "-j", "--jobs", metavar="N", type=_positive, default=Options().jobs, help="regions that are worked on at a time (default: %(default)s)"
+    )
+    group.add_argument(
+        "--memory",
+        metavar="MIB",
+        type=_natural,
+        default=Options().memory >> 20,
+        help="how much memory the work on one region may take before it is left as it was, in MiB; 0: what there is (default: %(default)s)",
+    )
 
 
 def _tile_sizes(text: str) -> tuple[bool, tuple[int, ...]]:
@@ -569,6 +596,18 @@ def _tile_sizes(text: str) -> tuple[bool, tuple[int, ...]]:
     if min(sizes) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a list of positive numbers such as 32,64 nor 'none'")
     return True, sizes
+
+
+def _natural(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a natural number")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if (number := _natural(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return number
 
 
 def _seconds(text: str) -> float:

@@ -1,14 +1,20 @@
-"""Run one piece of work in a process of its own, so that a time limit always holds and a crash in native code stays there."""
+"""Run pieces of work in processes of their own, so that limits of time and memory always hold and a crash in native code stays there."""
 
 from __future__ import annotations
 
+import math
 import multiprocessing
-from collections.abc import Callable
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
+from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,41 +32,135 @@ class Failed:
     timed_out: bool = False
 
 
-def run_isolated(work: Callable[[], T], seconds: float) -> Finished[T] | Failed:
-    """The value of ``work()``, computed in a forked process that is killed after `seconds` (0: no limit).
+@dataclass(frozen=True, slots=True)
+class Attempt(Generic[T]):
+    """Work for a process of its own. seconds: after which it is killed (0: no limit). memory: bytes that it may take besides what is there already
+    (0: no limit)."""
+
+    work: Callable[[], T]
+    seconds: float
+    memory: int = 0
+
+
+Task = Generator[Attempt[T], Finished[T] | Failed, R]
+"""Yields attempts, one after the other, is sent what became of each, and returns its result."""
+
+
+def run_isolated(work: Callable[[], T], seconds: float, memory: int = 0) -> Finished[T] | Failed:
+    """The value of ``work()``, computed in a forked process with these limits, see `Attempt`.
 
     The value travels by pickle. Where processes can't be forked, and in a worker of a `multiprocessing.Pool`, which may not have children, the work
-    runs here, without a limit.
+    runs here, without limits.
     """
-    if "fork" not in multiprocessing.get_all_start_methods() or multiprocessing.current_process().daemon:
-        return _attempt(work)
+
+    def once() -> Task[T, Finished[T] | Failed]:
+        return (yield Attempt(work, seconds, memory))
+
+    return run_tasks([once()], 1)[0]
+
+
+def run_tasks(tasks: Sequence[Task[T, R]], jobs: int) -> list[R]:
+    """The results of the tasks, in order; their attempts run in processes of their own, at most `jobs` at a time. Raises what a task raises."""
+    results: dict[int, R] = {}
+    waiting = deque(enumerate(tasks))
+    running: dict[Connection, _Running[T, R]] = {}
+    forks = "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
+
+    def advance(number: int, task: Task[T, R], outcome: Finished[T] | Failed | None) -> None:
+        """Go on with a task until it waits for a process, or is done."""
+        try:
+            while True:
+                attempt = next(task) if outcome is None else task.send(outcome)
+                if forks:
+                    started = _started(number, task, attempt)
+                    running[started.receiver] = started
+                    return
+                outcome = _attempt(attempt.work)
+        except StopIteration as stop:
+            results[number] = stop.value
+
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                advance(*waiting.popleft(), None)
+            limits = [one.deadline for one in running.values()]
+            timeout = min(limits, default=math.inf) - time.monotonic()
+            ready = wait(list(running), max(0.0, timeout) if math.isfinite(timeout) else None) if running else []
+            now = time.monotonic()
+            for receiver in [r for r in running if r in ready or running[r].deadline <= now]:
+                one = running.pop(receiver)
+                advance(one.number, one.task, one.ended(receiver in ready))
+    finally:
+        for one in running.values():
+            one.ended(False)
+    return [results[number] for number in range(len(tasks))]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Running(Generic[T, R]):
+    """An attempt's process. deadline: of `time.monotonic`."""
+
+    number: int
+    task: Task[T, R]
+    seconds: float
+    deadline: float
+    process: ForkProcess
+    receiver: Connection
+
+    def ended(self, ready: bool) -> Finished[T] | Failed:
+        """What became of it; it is killed if it has nothing to say."""
+        try:
+            if not ready:
+                return Failed(f"not finished after {self.seconds:g} s", timed_out=True)
+            try:
+                outcome: Finished[T] | Failed = self.receiver.recv()
+            except EOFError:
+                self.process.join()
+                return Failed(f"the process died with exit code {self.process.exitcode}")
+            return outcome
+        finally:
+            self.receiver.close()
+            self.process.kill()
+            self.process.join()
+
+
+def _started(number: int, task: Task[T, R], attempt: Attempt[T]) -> _Running[T, R]:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(work, sender), daemon=True)
+    process = context.Process(target=_child, args=(attempt.work, sender, attempt.memory), daemon=True)
     process.start()
     sender.close()
-    try:
-        if not receiver.poll(seconds or None):
-            return Failed(f"not finished after {seconds:g} s", timed_out=True)
-        try:
-            outcome: Finished[T] | Failed = receiver.recv()
-        except EOFError:
-            process.join()
-            return Failed(f"the process died with exit code {process.exitcode}")
-        return outcome
-    finally:
-        receiver.close()
-        process.kill()
-        process.join()
+    deadline = time.monotonic() + attempt.seconds if attempt.seconds else math.inf
+    return _Running(number, task, attempt.seconds, deadline, process, receiver)
 
 
-def _child(work: Callable[[], T], sender: Connection) -> None:
-    sender.send(_attempt(work))
+def _child(work: Callable[[], T], sender: Connection, memory: int) -> None:
+    limited = bool(memory) and _limit_memory(memory)
+    outcome = _attempt(work)
+    if isinstance(outcome, Failed) and limited and outcome.message.startswith("MemoryError"):
+        outcome = Failed(f"not finished with {memory >> 20} MiB of memory", timed_out=True)
+    sender.send(outcome)
     sender.close()
+
+
+def _limit_memory(more: int) -> bool:
+    """Let the process have so many bytes of memory besides what it has. False where that can't be said."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limit = pages * resource.getpagesize() + more
+        resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+    except (ImportError, OSError, ValueError):
+        return False
+    return True
 
 
 def _attempt(work: Callable[[], T]) -> Finished[T] | Failed:
     try:
         return Finished(work())
+    except MemoryError:
+        return Failed("MemoryError")
     except Exception as error:
         return Failed(f"{type(error).__name__}: {error}")

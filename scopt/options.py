@@ -21,6 +21,9 @@ class Options:
     cc: the C compiler whose preprocessor is run (``cc -E``).
     cpp_flags: flags for it, in order: -I -D -U -std= -include -isystem -iquote …
     autodetect: also find maximal SCoPs without pragmas.
+    eager: transform the regions of autodetect even where the cost model sees no gain.
+    file_budget: seconds that a file may take; regions whose turn comes later stay as they are; 0 means no limit.
+    jobs: regions that are worked on at a time. memory: bytes that the work on one region may take; 0 means no limit.
     assume: what is taken for granted without a test at run time: ``noalias``, different pointers lead to different memory.
     scheduler: a name in `scopt.scheduler.REGISTRY`.
     fusion: which statements share loops: ``max`` as many as legal, ``smart`` those in nests of the same depth, ``typed`` parallel with parallel
@@ -47,6 +50,10 @@ class Options:
     cc: str = "cc"
     cpp_flags: tuple[str, ...] = ()
     autodetect: bool = False
+    eager: bool = False
+    file_budget: float = 0.0
+    jobs: int = 1
+    memory: int = 4 << 30
     assume: tuple[Assumption, ...] = ()
     scheduler: str = "pluto"
     fusion: Fusion = "auto"

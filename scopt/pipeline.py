@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
-from scopt.astgen.alternative import Original, with_original
+from pycparser import c_ast
+
+from scopt.astgen.alternative import Original, in_braces, with_original
 from scopt.astgen.helpers import helper_text
 from scopt.astgen.splice import Piece, Replacement, pieces, splice
 from scopt.diagnostics import InputError, Location, Remark, Remarks
@@ -17,7 +21,7 @@ from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
 from scopt.gains import Gain
 from scopt.guidance import check_influence_file
-from scopt.isolation import Failed, Finished, run_isolated
+from scopt.isolation import Attempt, Failed, Finished, Task, run_tasks
 from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.region import Outcome, transform
@@ -96,11 +100,12 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
     tu = parse(data, file, options)
     timings = {"parse": time.perf_counter() - started}
-    found = detect(tu, assume_apart=options.assume_apart) if options.autodetect else Detected((), ())
+    found = _detected(tu, options) if options.autodetect else Detected((), ())
     regions = [*tu.regions, *found.regions]
     check_influence_file(options, len(regions))
     given = read_schedules(options.schedule_file, len(regions)) if options.schedule_file else (None,) * len(regions)
-    done = [_transformed(tu, region, number, options, given) for number, region in enumerate(regions)]
+    end = started + options.file_budget if options.file_budget else math.inf
+    done = _all_transformed(tu, regions, options, given, end)
     if expanded := [k for k, item in enumerate(done) if _macros_in_the_way(item)]:
         done = _with_expanded_macros(data, file, options, given, done, expanded)
     replacements = _replacements(tu, [item for item in done if item.outcome.text is not None], options)
@@ -114,35 +119,68 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     return Result(text, tuple(remarks), tuple(_result(item) for item in done), timings, pieces(replacements))
 
 
-def _transformed(tu: TranslationUnit, region: Region, number: int, options: Options, given: Sequence[ScheduleDocument | None]) -> _Done:
-    """One region under its time limit. given: the user's schedules of all regions. Raises InputError if the region's schedule can't be used."""
+def _detected(tu: TranslationUnit, options: Options) -> Detected:
+    """The search may take a third of the file's time."""
+    deadline = time.monotonic() + options.file_budget / 3 if options.file_budget else math.inf
+    return detect(tu, assume_apart=options.assume_apart, deadline=deadline)
+
+
+def _all_transformed(
+    tu: TranslationUnit, regions: Sequence[Region], options: Options, given: Sequence[ScheduleDocument | None], end: float
+) -> list[_Done]:
+    """The regions, some at a time. Where the file's time is limited, until `end` (of `time.perf_counter`), those that gain most come first."""
+    order = list(range(len(regions)))
+    if options.file_budget:
+        order.sort(key=lambda number: (not regions[number].marked, -_depth(regions[number].items)))
+    done = run_tasks([_transformed(tu, regions[number], number, options, given, end) for number in order], options.jobs)
+    by_number = dict(zip(order, done, strict=True))
+    return [by_number[number] for number in range(len(regions))]
+
+
+def _depth(nodes: Iterable[Any]) -> int:
+    """How deep loops are nested."""
+    return max((isinstance(node, c_ast.For) + _depth(child for _, child in node.children()) for node in nodes), default=0)
+
+
+def _transformed(
+    tu: TranslationUnit, region: Region, number: int, options: Options, given: Sequence[ScheduleDocument | None], end: float = math.inf
+) -> Task[Outcome, _Done]:
+    """One region under its limits. given: the user's schedules of all regions. Raises InputError if the region's schedule can't be used."""
     started = time.perf_counter()
     if region.directives:
         hint = "move them out of the region"
         remark = Remark("missed", "region.directives", "the region has preprocessor directives or text of other files", region.location, hint)
         return _Done(region, Outcome(None, remarks=(remark,)), 0.0)
-    outcome = _in_time(lambda chosen: transform(tu, region, number, chosen, given[number]), region, options)
+    if started >= end:
+        message = "left as it was: the time for the file is over"
+        remark = Remark("missed", "budget.file", message, region.location, "allow more with --file-budget")
+        return _Done(region, Outcome(None, remarks=(remark,)), 0.0)
+    left = end - started
+    if left < options.budget or (not options.budget and left < math.inf):
+        options = replace(options, budget=left)
+    outcome = yield from _in_time(lambda chosen: transform(tu, region, number, chosen, given[number]), region, options)
     seconds = time.perf_counter() - started
     if not isinstance(outcome, Failed):
         if outcome.value.error:
             raise InputError(outcome.value.error)
         return _Done(region, outcome.value, seconds)
     if outcome.timed_out:
-        remark = Remark("missed", "budget.exceeded", f"left as it was: {outcome.message}", region.location, "allow more with --budget")
+        hint = "allow more with --budget or --memory"
+        remark = Remark("missed", "budget.exceeded", f"left as it was: {outcome.message}", region.location, hint)
     else:
         remark = Remark("missed", "internal.error", f"left as it was: {outcome.message}", region.location, "please report this")
     return _Done(region, Outcome(None, remarks=(remark,)), seconds)
 
 
-def _in_time(work: Callable[[Options], Outcome], region: Region, options: Options) -> Finished[Outcome] | Failed:
+def _in_time(work: Callable[[Options], Outcome], region: Region, options: Options) -> Task[Outcome, Finished[Outcome] | Failed]:
     """A region's outcome within its budget: with the options as they are, then in simpler forms, each with a part of the budget."""
     if not options.budget or not options.tile:
-        return run_isolated(lambda: work(options), options.budget)
+        return (yield Attempt(partial(work, options), options.budget, options.memory))
     attempts = _attempts(options)
     total = sum(share for share, _ in attempts)
     given_up = ""
     for share, chosen in attempts:
-        outcome = run_isolated(partial(work, chosen), options.budget * share / total)
+        outcome = yield Attempt(partial(work, chosen), options.budget * share / total, options.memory)
         if not isinstance(outcome, Failed):
             return _with_remark(outcome, region, given_up) if given_up and outcome.value.text is not None else outcome
         if not outcome.timed_out:
@@ -180,7 +218,7 @@ def _with_expanded_macros(
     for number in again:
         region = found.get(done[number].region.start)
         if region is not None:
-            retried = _transformed(tu, region, number, options, given)
+            retried = run_tasks([_transformed(tu, region, number, options, given)], 1)[0]
             if retried.outcome.text is not None:
                 result[number] = retried
     return result
@@ -210,7 +248,7 @@ def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
     original = Original(own, region.indent, region.newline, region.whole_lines, tu.reserved)
     macros = " && ".join(f"({name}) == {value}" for name, value in sorted(region.baked.items()))
     text = with_original(outcome.text or "", original, macros=macros, guard=outcome.guard, needed=outcome.allocations, prologue=outcome.prologue)
-    return region.leading + text + region.trailing
+    return region.leading + (in_braces(text, original) if region.bare else text) + region.trailing
 
 
 def _remarks(item: _Done) -> tuple[Remark, ...]:

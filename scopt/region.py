@@ -26,6 +26,7 @@ from scopt.astgen.reparse import check_printed
 from scopt.astgen.sweeps.check import apart, check_copies, originals
 from scopt.astgen.sweeps.lower import Swept, lower_sweeps
 from scopt.astgen.work import add_work_guards
+from scopt.astgen.worth import NotWorth, Worth, check_nest, check_source
 from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
 from scopt.explain import explain
 from scopt.frontend.dependences import dependences
@@ -107,6 +108,9 @@ def transform(tu: TranslationUnit, region: Region, number: int, options: Options
     """
     clock = Clock()
     options = _with_pragmas(options, region)
+    if region.function.decl.name in tu.cold_functions and _is_judged(region, options, given):
+        remark = Remark("missed", "region.cold", "left as it was: the function is declared cold", region.location, "mark the region if it matters")
+        return Outcome(None, remarks=(remark,))
     try:
         with clock("extract"):
             scop = extract(tu, region, f"scop{number}", assume_apart=options.assume_apart)
@@ -123,6 +127,11 @@ def transform(tu: TranslationUnit, region: Region, number: int, options: Options
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
         return Outcome(None, seconds=clock.seconds, error=str(error))
+
+
+def _is_judged(region: Region, options: Options, given: ScheduleDocument | None) -> bool:
+    """Whether nobody asks for the region's transformation, so that it has to pay."""
+    return not (region.marked or options.eager or region.pragmas.used or given is not None)
 
 
 def _rewritten(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
@@ -165,13 +174,21 @@ def _transform(
     remarks = list(scop.assumptions)
     failure: Exception | None = None
     missing: NotHonoured | None = None
+    judged = _is_judged(region, options, given)
+    if judged:
+        try:
+            check_source(scop, options.machine)
+        except NotWorth as error:
+            return Outcome(None, remarks=(error.remark,), seconds=clock.seconds)
     for attempt in _attempts(options, fixed is not None):
         try:
             with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
-                made = _generate(scop, deps, attempt, guide, clock, fixed)
+                made = _generate(scop, deps, attempt, guide, clock, fixed, judged)
             break
         except InputError:
             raise
+        except NotWorth as error:
+            return Outcome(None, remarks=(error.remark,), seconds=clock.seconds)
         except NotHonoured as error:
             missing = missing or error
         except (isl.Error, ScoptError) as error:
@@ -240,8 +257,10 @@ def _attempts(options: Options, fixed: bool) -> Iterator[Options]:
         yield replace(options, tile=False, scheduler="identity")
 
 
-def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, clock: Clock, fixed: isl.Schedule | None) -> _Generated:
-    """By a schedule tree that is fixed, or else by the scheduler's."""
+def _generate(
+    scop: Scop, deps: Dependences, options: Options, guide: Guidance, clock: Clock, fixed: isl.Schedule | None, judged: bool
+) -> _Generated:
+    """By a schedule tree that is fixed, or else by the scheduler's. judged: raises NotWorth where the original is no worse."""
     with clock("schedule"):
         # Reductions in their order keep what they use close together. Schedulers that needn't order them put anything in between.
         proposed = ScheduleResult(fixed) if fixed is not None else get_scheduler(options.scheduler).schedule(scop, deps.strict(), options, guide.tree)
@@ -259,6 +278,8 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
         nest = add_work_guards(lowered.scop, nest, lowered.weights, options.machine)
         if not guide.loops:
             nest = drop_small_loops(scop, nest)
+        worth = check_nest(lowered.scop, marked, nest, lowered.weights, options.machine) if judged else Worth(nest)
+        nest = worth.nest
     check_wishes(scop, nest, guide.loops)
     if options.verify == "full":
         with clock("verify loops"):
@@ -279,7 +300,7 @@ def _generate(scop: Scop, deps: Dependences, options: Options, guide: Guidance, 
             nest = with_constant_lengths(nest, _rare(swept, lowered), lowered.fills, swept.packed)
         nest = with_aligned_starts(lowered.scop, nest, options.machine.cache(1).line)
         printed = hold_cells(lowered.scop, nest)
-        guard = guard_text(scop)
+        guard = " && ".join(test for test in (worth.condition, guard_text(scop)) if test)
         emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
     if options.verify == "full":
         with clock("verify text"):

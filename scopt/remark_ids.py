@@ -86,6 +86,9 @@ alias.may-overlap: pointers that may overlap
 budget.exceeded: the region takes too long
   The analysis, the scheduler or the generator didn't end within its limit.
   > allow more with --budget, or split the region
+budget.file: the time for the file is over
+  Regions whose turn comes later stay as they are, so that a build goes on. Those with the deepest loops come first.
+  > allow more with --file-budget, or split the file
 call.pointer: a pointer is passed to a function
   The function may read or write what it points to.
   > pass values, or write the function's body here
@@ -119,6 +122,9 @@ decl.form: a declaration of a kind that is not supported
 decl.initializer: an initializer list
   Declarations are taken apart into assignments, which a list can't be.
   > assign the elements
+decl.used-after: a declaration that is used after the region
+  Declarations move into a block of the region's own, which ends with it.
+  > declare it before the region
 decl.variable-length: a local array of variable length
   Its size may differ from iteration to iteration.
   > declare it before the region
@@ -161,6 +167,21 @@ pragma.misplaced: a pragma that belongs to nothing
 region.directives: preprocessor directives inside of the region
   Its text differs from build to build, or comes from other files.
   > move them out of the region
+region.cold: code that hardly ever runs
+  It ends the program or belongs to a function that is declared cold, so that nothing is gained by making it faster.
+  > mark the region if it matters
+region.library: loops that compilers make calls of
+  They fill or copy memory, for which compilers call memset and memcpy: nothing that C can say is faster.
+  > mark the region if it is to run in parallel
+region.no-gain: nothing would be gained
+  The transformed region would be neither parallel nor tiled nor a vector loop where there was none. What is only written in another way stays.
+  > mark the region if you want to see it
+region.large: more statements than are taken together
+  The time of schedulers grows fast with the number of statements.
+  > mark the region, or split the loop
+region.tiny: too little work
+  The loops run so shortly that threads and tiles would cost more than they gain, for any size that the arrays have room for.
+  > mark the region if it matters
 region.empty: the region contains no statement
   There is nothing to do.
   > put the pragmas around loops

@@ -17,6 +17,8 @@ from scopt.compiler.settings import Settings
 
 # Seconds that one region may take in a build.
 BUDGET = "10"
+# Of the seconds that scopt has for a file, the part for its regions: what is done when the whole run is ended would be lost.
+FILE_BUDGET_SHARE = 0.6
 # What scopt's own command takes for the preprocessor; other flags go along with the compiler's name.
 _KNOWN_WITH_VALUE = ("-D", "-U", "-I", "-include", "-imacros", "-iquote", "-isystem", "-idirafter")
 _KNOWN_TO_SCOPT = (*_KNOWN_WITH_VALUE, "-std=", "-ansi", "-nostdinc", "-undef", "-f", "-m")
@@ -105,7 +107,8 @@ def _scopt_arguments(command: Command, settings: Settings) -> list[str]:
         taken = words[0] in _KNOWN_WITH_VALUE if len(words) == 2 else words[0].startswith(_KNOWN_TO_SCOPT)
         (known if taken else others).extend(words)
     compiler = shlex.join([*settings.compiler, *others])
-    return ["--autodetect", "--line-directives", f"--budget={BUDGET}", f"--cc={compiler}", *known]
+    within = f"--file-budget={settings.seconds * FILE_BUDGET_SHARE:g}"
+    return ["--autodetect", "--line-directives", f"--budget={BUDGET}", within, f"--cc={compiler}", *known]
 
 
 def _run_scopt(source: Source, arguments: list[str], settings: Settings) -> Entry:

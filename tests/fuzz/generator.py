@@ -141,6 +141,7 @@ class _Generator:
         sizes = tuple(2 + self.up_to(6) for _ in range(1 + self.up_to(2))) if tile and not self.chance(40) else ()
         return Options(
             autodetect=self.chance(12),
+            eager=True,
             scheduler=self.pick("isl", "isl", "pluto", "pluto", "pluto", "feautrier", "identity", "sample"),
             fusion=self.pick("auto", "auto", "max", "smart", "no", "typed"),
             seed=self.up_to(1000),

@@ -67,7 +67,8 @@ def command_line(program: Program) -> str:
     arguments = ["--scheduler", options.scheduler, "--tile-size", ",".join(map(str, options.tile_sizes)) if options.tile else "none"]
     arguments += ["--seed", str(options.seed)] if options.scheduler == "sample" else []
     arguments += ["--fusion", options.fusion, *(["--influence", options.influence] if options.influence else [])]
-    switches = {"--autodetect": options.autodetect, "--no-parallel": not options.parallel, "--no-simd": not options.simd}
+    found = options.autodetect
+    switches = {"--autodetect": found, "--eager": found, "--no-parallel": not options.parallel, "--no-simd": not options.simd}
     arguments += [name for name, given in switches.items() if given] + ["--verify", options.verify]
     return shlex.join(arguments)
 

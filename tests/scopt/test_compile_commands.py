@@ -49,7 +49,7 @@ def test_what_is_no_database_is_said(tmp_path: Path, text: str) -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.c").write_text("double A[N];\nvoid f(void)\n{\n  for (int i = 0; i < N; i++)\n    A[i] = 1;\n}\n")
-    words = ["--autodetect", str(tmp_path / "a.c"), "-o", str(tmp_path / "out.c")]
+    words = ["--autodetect", "--eager", str(tmp_path / "a.c"), "-o", str(tmp_path / "out.c")]
     assert cli.main(words) == 0
     assert "transformed" not in capsys.readouterr().err
     database(tmp_path, {"directory": str(tmp_path), "file": "a.c", "command": "cc -DN=100 -c a.c"})

@@ -25,7 +25,7 @@ TAKEN, NOT_TAKEN = "NEW++;\n", "OLD++;\n"
 
 
 def found(source: str, **options: object) -> Result:
-    return optimize(source.encode(), Options(autodetect=True, parallel=False, **options), file="in.c")  # type: ignore[arg-type]
+    return optimize(source.encode(), Options(autodetect=True, eager=True, parallel=False, **options), file="in.c")  # type: ignore[arg-type]
 
 
 def ids(result: Result) -> list[str]:

@@ -25,14 +25,15 @@ BODY
 @pytest.mark.parametrize("own", ["", '#line 50 "other.y"\n', '# 70 "other.y"\n'])
 def test_lines_and_files_stay(run_c: RunC, before: str, after: str, own: str) -> None:
     source = (own + SOURCE.replace("BODY", BODY.format(before, after))).encode()
-    result = optimize(source, Options(autodetect=True, line_directives=True), file="program.c")
+    result = optimize(source, Options(autodetect=True, eager=True, line_directives=True), file="program.c")
     assert [region.transformed for region in result.regions] == [True]
     text = result.text.replace(b"__FILE__", b'"program.c"') if not own else result.text
     assert run_c(text, "-fopenmp") == run_c(source.replace(b"__FILE__", b'"program.c"') if not own else source)
 
 
 def test_new_text_stays_on_the_lines_of_what_it_replaces() -> None:
-    result = optimize(SOURCE.replace("BODY", BODY.format("", "")).encode(), Options(autodetect=True, line_directives=True, tile_sizes=(2,)))
+    options = Options(autodetect=True, eager=True, line_directives=True, tile_sizes=(2,))
+    result = optimize(SOURCE.replace("BODY", BODY.format("", "")).encode(), options)
     number, loops, others = 1, [], []
     for line in result.text.decode().splitlines():
         if line.startswith("#line"):
@@ -49,12 +50,12 @@ def test_new_text_stays_on_the_lines_of_what_it_replaces() -> None:
 
 
 def test_no_directives_unless_asked_for_or_where_nothing_changed() -> None:
-    assert b"#line" not in optimize(SOURCE.replace("BODY", BODY.format("", "")).encode(), Options(autodetect=True)).text
+    assert b"#line" not in optimize(SOURCE.replace("BODY", BODY.format("", "")).encode(), Options(autodetect=True, eager=True)).text
     untouched = SOURCE.replace("BODY", "").encode()
-    assert optimize(untouched, Options(autodetect=True, line_directives=True)).text == untouched
+    assert optimize(untouched, Options(autodetect=True, eager=True, line_directives=True)).text == untouched
 
 
 def test_a_line_number_from_a_macro_cannot_be_continued() -> None:
     source = ("#define NUMBER 12\n#line NUMBER\n" + SOURCE.replace("BODY", BODY.format("", ""))).encode()
     with pytest.raises(InputError, match=r"in\.c:2:1: error"):
-        optimize(source, Options(autodetect=True, line_directives=True), file="in.c")
+        optimize(source, Options(autodetect=True, eager=True, line_directives=True), file="in.c")

@@ -13,7 +13,7 @@ import scopt
 import scopt.scheduler
 from scopt.diagnostics import InputError, Location
 from scopt.frontend.regions import Region
-from scopt.isolation import Failed, Finished
+from scopt.isolation import Failed, Finished, run_tasks
 from scopt.options import Options
 from scopt.pipeline import Result, _in_time, optimize
 from scopt.region import Outcome
@@ -96,12 +96,12 @@ def test_budget() -> None:
 
 def test_autodetection_takes_what_cannot_alias() -> None:
     plain = source_of(LOOP).replace(b"#pragma scop\n", b"").replace(b"#pragma endscop\n", b"")
-    assert "assume.apart" in ids(optimize(plain, Options(autodetect=True)))
-    assert ids(optimize(plain, Options(autodetect=True, assume=("noalias",))))[0] == "alias.assumed-none"
+    assert "assume.apart" in ids(optimize(plain, Options(autodetect=True, eager=True)))
+    assert ids(optimize(plain, Options(autodetect=True, eager=True, assume=("noalias",))))[0] == "alias.assumed-none"
     distinct = plain.replace(b"double A[100][100], double B[100][100], ", b"").replace(b"void f", b"static double A[100][100], B[100][100];\nvoid f")
-    assert [region.transformed for region in optimize(distinct, Options(autodetect=True)).regions] == [True]
+    assert [region.transformed for region in optimize(distinct, Options(autodetect=True, eager=True)).regions] == [True]
     restrict = plain.replace(b"A[100][100], double B[100]", b"A[restrict 100][100], double B[restrict 100]")
-    assert [region.transformed for region in optimize(restrict, Options(autodetect=True)).regions] == [True]
+    assert [region.transformed for region in optimize(restrict, Options(autodetect=True, eager=True)).regions] == [True]
 
 
 def test_autodetection_finds_the_loops_inside_what_it_cannot_take() -> None:
@@ -119,7 +119,7 @@ void f(int n) {
   }
 }
 """
-    result = optimize(source, Options(autodetect=True))
+    result = optimize(source, Options(autodetect=True, eager=True))
     assert [region.location.line for region in result.regions] == [6, 10]
     assert "call.unknown" in ids(result)
 
@@ -167,7 +167,7 @@ def test_region_that_takes_too_long_tiled_is_tried_untiled() -> None:
         time.sleep(60 if options.tile else 0)
         return Outcome("loops")
 
-    done = _in_time(work, region_at(3), Options(budget=0.6))
+    [done] = run_tasks([_in_time(work, region_at(3), Options(budget=0.6))], 1)
     assert isinstance(done, Finished)
     assert done.value.text == "loops"
     assert [remark.id for remark in done.value.remarks] == ["schedule.simplified"]
@@ -178,7 +178,7 @@ def test_region_that_takes_too_long_untiled_too_is_given_up() -> None:
         time.sleep(60)
         return Outcome("loops")
 
-    done = _in_time(work, region_at(3), Options(budget=0.6))
+    [done] = run_tasks([_in_time(work, region_at(3), Options(budget=0.6))], 1)
     assert isinstance(done, Failed)
     assert done.timed_out
     assert "0.6 s" in done.message
@@ -193,5 +193,5 @@ def test_helpers_do_not_come_between_a_function_and_its_pragma() -> None:
 
 def test_the_alternative_for_other_macros_ends_with_a_line_inside_one() -> None:
     source = b"#define N 9\nint A[N];\nvoid f(int n)\n{\n  if (n) { for (int i = 0; i < N; i++) A[i] = 3; }\n}\n"
-    text = optimize(source, Options(autodetect=True)).text
+    text = optimize(source, Options(autodetect=True, eager=True)).text
     assert b"A[i] = 3;\n#endif\n }\n" in text

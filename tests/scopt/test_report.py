@@ -159,7 +159,7 @@ def test_a_sequential_loop_has_the_dependence_that_asks_for_it() -> None:
 
 
 def test_loops_outside_of_regions_are_told_with_autodetection() -> None:
-    made = paged(SOURCE.replace(b"#pragma scop", b"").replace(b"#pragma endscop", b""), options=Options(autodetect=True))
+    made = paged(SOURCE.replace(b"#pragma scop", b"").replace(b"#pragma endscop", b""), options=Options(autodetect=True, eager=True))
     assert "Loops that are in no region" in made
     _Page(made)
 

@@ -1,0 +1,276 @@
+"""Whether a region that nobody marked is worth its transformation: what it gains, and from which size on.
+
+A transformed loop nest costs something before it gains anything: threads are woken, tiles have bounds, copies are made. What surely has less work
+than that stays as it was; what has a size of its own is tested at run time, so that short loops that are run often keep their speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.astgen.build import build
+from scopt.astgen.c_expr import ExprPrinter
+from scopt.astgen.emit_c import work_text
+from scopt.astgen.expr import Product, compare, linear, names
+from scopt.astgen.loops import children, items
+from scopt.astgen.work import bounded, is_tile_loop, loop_work, rounded, statement_costs
+from scopt.costs import instance_cost
+from scopt.diagnostics import Remark
+from scopt.isl_utils import PARAM
+from scopt.machine import Machine
+from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, LoopNest, MarkedSchedule, Name, Scop, Statement
+
+# Forks that the work of a skewed nest has to be worth.
+_FORKS = 4
+_SET = isl.dim_type.set
+_MARK = "mark the region"
+
+
+class NotWorth(Exception):
+    """The region had better stay as it is. remark: why."""
+
+    def __init__(self, remark: Remark) -> None:
+        super().__init__(remark.message)
+        self.remark = remark
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worth:
+    """nest: without tests of single loops that the region's own test covers. condition: C text under which the nest pays; empty: always."""
+
+    nest: LoopNest
+    condition: str = ""
+
+
+def check_source(scop: Scop, machine: Machine) -> None:
+    """Raises NotWorth where the SCoP alone says that nothing can be gained."""
+    if all(_is_library_loop(scop, statement) for statement in scop.statements):
+        message = "left as it was: compilers make calls of memset and memcpy of such loops"
+        raise NotWorth(Remark("missed", "region.library", message, scop.location, f"{_MARK} if it is to run in parallel"))
+    most = most_work(scop, machine)
+    if most is not None and most < machine.fork_nanoseconds:
+        message = f"left as it was: at most some {_time(most)} of work"
+        raise NotWorth(Remark("missed", "region.tiny", message, scop.location, f"{_MARK} if it matters"))
+
+
+def check_nest(scop: Scop, marked: MarkedSchedule, nest: LoopNest, weights: Mapping[str, tuple[str, int]], machine: Machine) -> Worth:
+    """The nest with the condition under which it pays. weights: as in `add_work_guards`. Raises NotWorth where it never does."""
+    if not _gains(marked, nest):
+        message = "left as it was: the loops would be neither parallel nor tiled, and no others would be vector loops than before"
+        raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
+    costs = statement_costs(scop, weights, machine)
+    found: list[Condition] = []
+    for condition in _conditions(nest.body, costs, machine.fork_nanoseconds, frozenset(p.name for p in scop.parameters)):
+        if condition is None:
+            return Worth(nest)
+        if condition not in found:
+            found.append(condition)
+    if not found:
+        return Worth(nest)
+    if not all(_is_plain(condition) for condition in found):
+        whole = _of_source(scop, machine)
+        found = [condition for condition in whole if condition is not None]
+        if not found or len(found) < len(whole):
+            return Worth(nest)
+    texts = [work_text(condition, ExprPrinter.of(scop)) for condition in found]
+    if len(found) == 1:
+        return Worth(LoopNest(_without_test(nest.body, found[0])), texts[0])
+    return Worth(nest, f"({' || '.join(texts)})")
+
+
+# --- how much there is ------------------------------------------------------------------------------------------------------------------
+
+
+def most_work(scop: Scop, machine: Machine) -> Fraction | None:
+    """Nanoseconds that the region takes at most, with the parameters as large as array extents and macros let them be; None if nobody knows."""
+    total = Fraction(0)
+    for statement in scop.statements:
+        instances = _most_instances(scop, statement)
+        if instances is None:
+            return None
+        total += instances * instance_cost(statement.body, machine)
+    return total
+
+
+def _most_instances(scop: Scop, statement: Statement) -> int | None:
+    """A box around the domain."""
+    domain = statement.domain.intersect_params(scop.context)
+    for parameter in scop.parameters:
+        position = domain.find_dim_by_name(PARAM, parameter.name)
+        if position >= 0 and parameter.estimate is not None:
+            domain = domain.upper_bound_val(PARAM, position, isl.Val(parameter.estimate))
+    if domain.is_empty():
+        return 0
+    domain = domain.project_out(PARAM, 0, domain.dim(PARAM))
+    count = 1
+    for dimension in range(domain.dim(_SET)):
+        if not domain.dim_is_bounded(_SET, dimension):
+            return None
+        low, high = domain.dim_min_val(dimension), domain.dim_max_val(dimension)
+        count *= int(high.sub(low).to_python()) + 1
+    return count
+
+
+def _time(nanoseconds: Fraction) -> str:
+    return f"{round(nanoseconds / 1000)} µs" if nanoseconds >= 1000 else f"{max(1, int(nanoseconds))} ns"
+
+
+# --- what compilers do better -----------------------------------------------------------------------------------------------------------
+
+
+def _is_library_loop(scop: Scop, statement: Statement) -> bool:
+    """Whether the innermost loop of a statement sets a row to zero or to a byte, or copies one."""
+    body = statement.body
+    if not (isinstance(body, c_ast.Assignment) and body.op == "=" and statement.iterators):
+        return False
+    target = body.lvalue
+    if not _is_row(target, statement.iterators[-1]):
+        return False
+    types = [scop.arrays[access.array].type for access in statement.accesses]
+    match body.rvalue:
+        case c_ast.ArrayRef():
+            return _is_row(body.rvalue, statement.iterators[-1]) and len(types) == 2 and types[0].spelling == types[1].spelling
+        case c_ast.Constant(value=value):
+            return types[-1].bits == 8 or value.strip("+-0.fFlLuU") == "" or value == r"'\0'"
+        case c_ast.ID():
+            return types[-1].bits == 8
+    return False
+
+
+def _is_row(node: c_ast.Node, iterator: str) -> bool:
+    """Whether the last subscript of a reference is the iterator with something added, and no other one has it."""
+    if not isinstance(node, c_ast.ArrayRef) or _mentions(node.name, iterator):
+        return False
+    match node.subscript:
+        case c_ast.ID(name=name):
+            return bool(name == iterator)
+        case c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right):
+            own, other = (left, right) if op == "-" or not _mentions(right, iterator) else (right, left)
+            return isinstance(own, c_ast.ID) and own.name == iterator and not _mentions(other, iterator)
+    return False
+
+
+def _mentions(node: c_ast.Node, name: str) -> bool:
+    return (isinstance(node, c_ast.ID) and node.name == name) or any(_mentions(child, name) for _, child in node.children())
+
+
+# --- what is gained ---------------------------------------------------------------------------------------------------------------------
+
+
+def _gains(marked: MarkedSchedule, nest: LoopNest) -> bool:
+    """Threads, tiles, reductions in another order, or vector loops over what was no innermost loop."""
+    loops = [item for item in items(nest.body) if isinstance(item, For)]
+    if marked.tilings or marked.sweeps or marked.packed:
+        return True
+    if any(loop.mark.parallel or loop.mark.reductions or (is_tile_loop(loop) and loop.step > 1) for loop in loops):
+        return True
+    return any(_is_interchanged(path, call) for path, call in _calls(nest.body, ()))
+
+
+def _is_interchanged(path: tuple[For, ...], call: Call) -> bool:
+    """Whether a vector loop around an instance is not the loop of its innermost iterator."""
+    if not call.args:
+        return False
+    return any(loop.mark.simd and loop.iterator not in names(call.args[-1]) for loop in path)
+
+
+def _calls(block: Block, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], Call]]:
+    for item in block.items:
+        if isinstance(item, Call):
+            yield path, item
+        else:
+            inner = (*path, item) if isinstance(item, For) else path
+            for part in children(item):
+                yield from _calls(part, inner)
+
+
+# --- from which size on -----------------------------------------------------------------------------------------------------------------
+
+
+def _conditions(block: Block, costs: Mapping[str, Fraction], limit: int, parameters: frozenset[str]) -> Iterator[Condition | None]:
+    """Any of these is enough: the tests of parallel loops in terms of the parameters, or of a loop as a whole where none is inside; None: always."""
+    for loop in _outermost(block):
+        inside = list(_parallel(loop, ()))
+        tests = [_outside(path, inner, parameters) for path, inner in inside]
+        if inside and all(test is not None for test in tests):
+            yield from (None if test == _ALWAYS else test for test in tests)
+        else:
+            yield _whole(loop, costs, limit, parameters)
+
+
+def _is_plain(condition: Condition) -> bool:
+    """Whether all factors are sums of parameters: people read the test."""
+    if not isinstance(condition, Compare):
+        return False
+    factors = condition.left.factors if isinstance(condition.left, Product) else (condition.left,)
+    return all(isinstance(name, Name) for factor in factors for name in linear(factor)[0])
+
+
+def _of_source(scop: Scop, machine: Machine) -> list[Condition | None]:
+    """The tests of the original loops' work: enough for some forks, since skewed loops fork again and again."""
+    costs = statement_costs(scop, {}, machine)
+    nest = build(scop, MarkedSchedule(scop.schedule, {}))
+    parameters = frozenset(p.name for p in scop.parameters)
+    whole = [_whole(loop, costs, _FORKS * machine.fork_nanoseconds, parameters) for loop in _outermost(nest.body)]
+    return list(dict.fromkeys(whole))
+
+
+_ALWAYS = Compare(Const(0), "==", Const(0))
+
+
+def _outermost(block: Block) -> Iterator[For]:
+    for item in block.items:
+        if isinstance(item, For):
+            yield item
+        elif not isinstance(item, Call):
+            for part in children(item):
+                yield from _outermost(part)
+
+
+def _parallel(item: For, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], For]]:
+    """The outermost parallel loops in a loop, itself perhaps, with the loops around them."""
+    if item.mark.parallel:
+        yield path, item
+        return
+    for inner in _outermost(item.body):
+        yield from _parallel(inner, (*path, item))
+
+
+def _outside(path: tuple[For, ...], loop: For, parameters: frozenset[str]) -> Condition | None:
+    """A parallel loop's test at its best, over the parameters alone; None if it can't be told."""
+    if loop.work is None:
+        return _ALWAYS
+    if not isinstance(loop.work, Compare) or loop.work.op != ">":
+        return None
+    around = {outer.iterator: outer for outer in path}
+    left = loop.work.left
+    factors: list[Expr] = []
+    for factor in left.factors if isinstance(left, Product) else (left,):
+        bound = bounded(factor, around)
+        if bound is None or not names(bound) <= parameters:
+            return None
+        factors.append(bound)
+    return compare(Product(tuple(factors)) if len(factors) > 1 else factors[0], ">", loop.work.right)  # type: ignore[arg-type]
+
+
+def _whole(loop: For, costs: Mapping[str, Fraction], limit: int, parameters: frozenset[str]) -> Condition | None:
+    """The test of a loop's work as a whole."""
+    weight, factors = loop_work(loop, costs)
+    factors = tuple(factor for factor in factors if names(factor) <= parameters and linear(factor)[0])
+    if not factors or not weight:
+        return None
+    product = factors[0] if len(factors) == 1 else Product(factors)
+    return compare(product, ">", Const(rounded(limit / weight)))  # type: ignore[arg-type]
+
+
+def _without_test(block: Block, condition: Condition) -> Block:
+    """The block without the tests that the region's test makes needless."""
+    return Block(tuple(replace(item, work=None) if isinstance(item, For) and item.work == condition else item for item in block.items))
+
+
+__all__ = ["NotWorth", "Worth", "check_nest", "check_source", "most_work"]
