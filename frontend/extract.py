@@ -17,10 +17,11 @@ from scopt.frontend.aliasing import Names as AliasNames
 from scopt.frontend.constructs import construct_text
 from scopt.frontend.dependences import classify_private
 from scopt.frontend.directives import is_directive
-from scopt.frontend.liveness import identifiers, may_be_read_after
+from scopt.frontend.liveness import may_be_read_after
 from scopt.frontend.loops import Loop as ParsedLoop
 from scopt.frontend.loops import NotALoop, parse_loop
 from scopt.frontend.members import Hoisted, MemberHoister
+from scopt.frontend.mentioned import identifiers
 from scopt.frontend.normal import all_nodes, normalized
 from scopt.frontend.opaque import blocking, construct_of, leaving, out_of_statements
 from scopt.frontend.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree

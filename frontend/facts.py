@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from pycparser import c_ast
 
 from scopt.frontend.gnu import opaque_words
 
-# What happens first to a variable on the way through some code: it may be read; it is surely overwritten (or the function is left)
-# before any read; neither.
-Fate = Literal["read", "killed", "untouched"]
-_JUMPS = (c_ast.Goto, c_ast.Label, c_ast.FuncDef)
 _RETURNS_TWICE = frozenset({"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "siglongjmp", "vfork", "getcontext"})
 _HIDDEN_CONTROL = frozenset({"goto", "break", "continue", "return"})
 
@@ -21,19 +17,17 @@ _HIDDEN_CONTROL = frozenset({"goto", "break", "continue", "return"})
 class FunctionFacts:
     """Of one function definition, whose tree doesn't change any more.
 
-    parents: by `id` of a node of the body, the node above it and its position among that one's children. jumps: control may move in ways that a
-    walk along the structure does not see. leaps: `id` of each ``break`` and ``continue``; switches: of each ``switch`` and its
-      labels. taken: what `addresses_taken` said, by its ranks.
-    fates: what a statement does to a variable's value (see `liveness`).
+    parents: by `id` of a node of the body, the node above it and its position among that one's children. hidden_jumps: control may move in ways that
+    no statement of C spells out. taken: what `addresses_taken` said, by its ranks. live: what `live_positions` said, by `id` of the declaration;
+    mentioned: the names in expressions and declarations, by `id`, which that asks for again for each variable.
     """
 
     function: Any
     parents: dict[int, tuple[Any, int]] = field(default_factory=dict)
-    jumps: bool = False
-    leaps: set[int] = field(default_factory=set)
-    switches: set[int] = field(default_factory=set)
-    fates: dict[tuple[int, str, bool], Fate] = field(default_factory=dict)
+    hidden_jumps: bool = False
     taken: dict[frozenset[tuple[str, int]], frozenset[str]] = field(default_factory=dict)
+    live: dict[int, frozenset[tuple[int, int]] | None] = field(default_factory=dict)
+    mentioned: dict[int, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, function: Any) -> FunctionFacts:
@@ -41,11 +35,7 @@ class FunctionFacts:
         todo = [function.body]
         while todo:
             node = todo.pop()
-            facts.jumps = facts.jumps or _is_jump(node)
-            if isinstance(node, (c_ast.Break, c_ast.Continue)):
-                facts.leaps.add(id(node))
-            if isinstance(node, (c_ast.Switch, c_ast.Case, c_ast.Default)):
-                facts.switches.add(id(node))
+            facts.hidden_jumps = facts.hidden_jumps or _is_hidden_jump(node)
             for index, (_, child) in enumerate(node.children()):
                 facts.parents[id(child)] = (node, index)
                 todo.append(child)
@@ -60,8 +50,8 @@ class FunctionFacts:
         return path[::-1] if target is self.function.body else []
 
 
-def _is_jump(node: Any) -> bool:
-    if isinstance(node, _JUMPS):
+def _is_hidden_jump(node: Any) -> bool:
+    if isinstance(node, c_ast.FuncDef):
         return True
     if not isinstance(node, c_ast.FuncCall):
         return False

@@ -15,7 +15,8 @@ from pycparser import c_ast, c_parser
 from scopt.diagnostics import Location
 from scopt.frontend.facts import FunctionFacts
 from scopt.frontend.gnu import PREAMBLE, clean
-from scopt.frontend.liveness import identifiers, may_be_read_after, written_in
+from scopt.frontend.liveness import may_be_read_after
+from scopt.frontend.mentioned import identifiers, written_in
 from scopt.frontend.regions import Region
 
 
@@ -102,8 +103,14 @@ REGION = "\n#pragma scop\nx = 1;\n#pragma endscop\n"
         ("int x; if (c) { g(x); @ }", False),
         ("int x; { @ } { { g(x); } }", True),
         ("int x; for (;;) { for (;;) { @ } x = 2; g(x); }", False),
-        ("int x; for (;;) { for (;;) { @ } } g(x);", True),
-        ("int x; for (;;) { g(x); for (;;) { x = 3; @ } }", True),
+        ("int x; for (;;) { for (;;) { @ } } g(x);", False),
+        ("int x; for (;;) { for (;;) { @ if (c) break; } if (c) break; } g(x);", True),
+        ("int x; for (;;) { g(x); for (;;) { x = 3; @ if (c) break; } }", True),
+        ("int x; for (;;) { g(x); for (;;) { x = 3; @ } }", False),
+        ("int x; while (1) { @ if (c) break; x = 2; } x = 3; g(x);", False),
+        ("int x; do { @ if (c) continue; x = 2; } while (1); g(x);", False),
+        ("int x; for (i = 0; i < 3; i++) { if (c) continue; g(x); x = 2; @ }", True),
+        ("int x; for (i = 0; i < 3; i++) { if (c) continue; x = 2; @ } x = 2;", False),
         ("int x; for (i = 0; i < 3; i++) { @ if (c) break; x = 2; } g(x);", True),
         ("int x; @ ;;;", False),
         ("int x;\n@\n#pragma omp parallel for lastprivate(x)\nfor (i = 0; i < 3; i++) ;", True),
@@ -113,8 +120,25 @@ REGION = "\n#pragma scop\nx = 1;\n#pragma endscop\n"
         ("@", True),
         ("int x; g(&x); @", True),
         ("int x; @ p = &x;", True),
-        ("int x; l: ; @ if (c) goto l;", True),
-        ("int x; @ switch (c) { case 1: ; }", True),
+        ("int x; l: ; @ if (c) goto l;", False),
+        ("int x; l: g(x); @ if (c) goto l;", True),
+        ("int x; @ if (c) goto l; x = 2; l: g(x);", True),
+        ("int x; @ if (c) goto l; g(x); l: x = 2; g(x);", True),
+        ("int x; @ goto l; g(x); l: x = 2; g(x);", False),
+        ("int x; { l: { @ } } if (c) { g(x); } else goto l;", True),
+        ("int x; @ switch (c) { case 1: ; }", False),
+        ("int x; @ switch (c) { case 1: g(x); }", True),
+        ("int x; @ switch (c) { case 1: x = 2; break; default: return; } g(x);", False),
+        ("int x; @ switch (c) { case 1: x = 2; break; case 2: return; } g(x);", True),
+        ("int x; @ switch (c) { case 1: x = 2; case 2: g(x); default: x = 3; } g(x);", True),
+        ("int x; @ switch (c) { g(x); default: x = 3; } g(x);", False),
+        ("int x; @ switch (c) { case 0: x = 2; for (;;) { default: g(x); } }", True),
+        ("int x; for (;;) { @ switch (c) { case 1: continue; default: break; } x = 2; g(x); }", False),
+        ("int x; for (;;) { if (c) break; switch (c) { case 1: { @ } break; default: x = 3; } } g(x);", True),
+        ("int x; for (;;) { x = 1; switch (c) { case 1: { @ } break; default: x = 3; } }", False),
+        ("int x; @ switch (c) { int x; case 1: g(x); }", False),
+        ("int x; @ switch (c) { case 1: ; int x; default: x = 2; } g(x);", True),
+        ("int x; switch (c) { case 1: ; int x; { @ } g(x); }", True),
         ("int x; setjmp(j); @", True),
         ("int x; @ asm(\"\" : : \"r\"(x));", True),
         ("int x; @ asm(\"\" : : \"r\"(c));", False),
@@ -177,7 +201,8 @@ def programs(draw: st.DrawFn) -> str:
     def statement(depth: int, loop: bool) -> str:
         kinds = ["read", "write", "update", "other"]
         if depth > 0:
-            kinds += ["if", "ifelse", "for", "while", "do", "block", "shadow", "forx", "return"] + (["break", "continue"] if loop else [])
+            kinds += ["if", "ifelse", "for", "while", "do", "block", "shadow", "forx", "return", "switch", "ever"]
+            kinds += ["break", "continue"] if loop else []
             if not placed[0]:
                 kinds += ["region", "region"]
         kind = draw(st.sampled_from(kinds))
@@ -199,6 +224,12 @@ def programs(draw: st.DrawFn) -> str:
                 return f"while (c()) {block(inner, True)}"
             case "do":
                 return f"do {block(inner, True)} while (c());"
+            case "ever":
+                return f"while (1) {block(inner, True)}"
+            case "switch":
+                labels = draw(st.lists(st.sampled_from(["case 0:", "case 1:", "default:"]), min_size=1, max_size=3, unique=True))
+                end = draw(st.sampled_from(["", "break;"]))
+                return "switch (c()) { " + " ".join(f"{label} {block(inner, loop)} {end}" for label in labels) + " }"
             case "block":
                 return block(inner, loop)
             case "shadow":
@@ -223,6 +254,10 @@ def programs(draw: st.DrawFn) -> str:
 
 
 class _Jump(Exception):
+    pass
+
+
+class _Break(_Jump):
     pass
 
 
@@ -260,6 +295,11 @@ class _Run:
                 self.run(node.iftrue if self.random.random() < 0.5 else node.iffalse)
             case c_ast.For() | c_ast.While() | c_ast.DoWhile():
                 self.loop(node)
+            case c_ast.Switch():
+                self.switch(node.stmt.block_items or [])
+            case c_ast.Case() | c_ast.Default():
+                for item in node.stmts or ():
+                    self.run(item)
             case c_ast.Assignment():
                 if node.op != "=":
                     self.read()
@@ -273,11 +313,21 @@ class _Run:
                         for name in scope:
                             scope[name] = "old"
                     self.cell()["x"] = "marked"
-            case c_ast.Return() | c_ast.Break() | c_ast.Continue():
+            case c_ast.Break():
+                raise _Break("break")
+            case c_ast.Return() | c_ast.Continue():
                 raise _Jump(type(node).__name__.lower())
 
     def read(self) -> None:
         self.seen = self.seen or self.cell()["x"] == "marked"
+
+    def switch(self, labels: list[Any]) -> None:
+        """From one of the labels on, or none of them if there is no default."""
+        default = any(isinstance(label, c_ast.Default) for label in labels)
+        first = self.random.randrange(len(labels) + (not default))
+        with contextlib.suppress(_Break):
+            for label in labels[first:]:
+                self.run(label)
 
     def loop(self, node: Any) -> None:
         self.scopes.append({})
@@ -285,7 +335,8 @@ class _Run:
             if isinstance(node, c_ast.For):
                 self.run(node.init)
             first = isinstance(node, c_ast.DoWhile)
-            while first or self.random.random() < 0.6:
+            ever = isinstance(node.cond, c_ast.Constant)
+            while first or ever or self.random.random() < 0.6:
                 first = False
                 try:
                     self.run(node.stmt)
