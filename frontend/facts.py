@@ -19,7 +19,8 @@ class FunctionFacts:
 
     parents: by `id` of a node of the body, the node above it and its position among that one's children. hidden_jumps: control may move in ways that
     no statement of C spells out. taken: what `addresses_taken` said, by its ranks. live: what `live_positions` said, by `id` of the declaration;
-    mentioned: the names in expressions and declarations, by `id`, which that asks for again for each variable.
+    mentioned: the names in expressions and declarations, by `id`, which that asks for for each variable; each with its node, so that none gets the
+    same `id` later.
     """
 
     function: Any
@@ -27,7 +28,7 @@ class FunctionFacts:
     hidden_jumps: bool = False
     taken: dict[frozenset[tuple[str, int]], frozenset[str]] = field(default_factory=dict)
     live: dict[int, frozenset[tuple[int, int]] | None] = field(default_factory=dict)
-    mentioned: dict[int, frozenset[str]] = field(default_factory=dict)
+    mentioned: dict[int, tuple[Any, frozenset[str]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, function: Any) -> FunctionFacts:

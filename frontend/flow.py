@@ -19,11 +19,11 @@ Position = tuple[int, int]
 SEEN = -1
 
 
-def live_positions(function: Any, decl: Any, mentioned: dict[int, frozenset[str]]) -> frozenset[Position] | None:
+def live_positions(function: Any, decl: Any, mentioned: dict[int, tuple[Any, frozenset[str]]]) -> frozenset[Position] | None:
     """Positions in compound statements, as `id` and index of the item that comes next, where the local or parameter of a declaration is live.
 
     With the index `SEEN` for each compound statement that was walked through.
-    mentioned: the names in parts of the tree, by `id`, as far as they are known; others are added. The tree mustn't change meanwhile.
+    mentioned: the names in parts of the tree, by `id`, and these parts, as far as they are known; others are added.
     None where it isn't clear which variable the name means. Only what its own name does is seen, and only control flow that statements spell out.
     """
     variable = _Variable(decl.name, decl, mentioned)
@@ -57,7 +57,7 @@ class _Variable:
 
     name: str
     decl: Any
-    mentioned: dict[int, frozenset[str]]
+    mentioned: dict[int, tuple[Any, frozenset[str]]]
     live: set[Position] = field(default_factory=set)
     at_heads: set[int] = field(default_factory=set)
     at_labels: set[str] = field(default_factory=set)
@@ -175,10 +175,9 @@ class _Variable:
     def mentions(self, node: Any) -> bool:
         if node is None:
             return False
-        names = self.mentioned.get(id(node))
-        if names is None:
-            names = self.mentioned[id(node)] = identifiers(node)
-        return self.name in names
+        if id(node) not in self.mentioned:
+            self.mentioned[id(node)] = node, identifiers(node)
+        return self.name in self.mentioned[id(node)][1]
 
     def add(self, live: bool, place: Any, places: set[Any]) -> None:
         if live and place not in places:
