@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
@@ -22,11 +23,19 @@ def statement_text(statement: Statement, call: Call, printer: ExprPrinter) -> st
 
 
 def declaration_text(declaration: c_ast.Decl) -> str:
-    """A local's declaration without its initializer."""
-    bare = c_ast.Decl(
-        declaration.name, declaration.quals, declaration.align, declaration.storage, declaration.funcspec, declaration.type, None, None
-    )
+    """A local's declaration without its initializer, and not const: its value is assigned later."""
+    bare = c_ast.Decl(declaration.name, [], declaration.align, declaration.storage, declaration.funcspec, assignable(declaration.type), None, None)
     return f"{PlainGenerator().visit(bare)};"
+
+
+def assignable(declared: Any) -> Any:
+    """A declared type whose objects, or whose elements, aren't const."""
+    if isinstance(declared, c_ast.ArrayDecl):
+        return c_ast.ArrayDecl(assignable(declared.type), declared.dim, declared.dim_quals, declared.coord)
+    quals = [qualifier for qualifier in declared.quals or () if qualifier != "const"]
+    if isinstance(declared, c_ast.PtrDecl):
+        return c_ast.PtrDecl(quals, declared.type, declared.coord)
+    return c_ast.TypeDecl(declared.declname, quals, declared.align, declared.type, declared.coord)
 
 
 class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not typed

@@ -20,21 +20,23 @@ from scopt.diagnostics import InternalError
 from scopt.model import And, Block, Condition, Guard, LoopNest, Polynomial, Scop, Stretch
 
 
-def guard_text(scop: Scop) -> str:
+def guard_text(scop: Scop, worth: str = "") -> str:
     """The condition under which the transformed region is right, as a C expression; empty if that is always so.
 
+    worth: another condition, without ``||``, that has to hold too.
     Raises InternalError if the printed condition, read back, allows parameters that the guard doesn't.
     """
     if scop.guard is None:
-        return ""
+        return worth
     condition = condition_of(scop, scop.guard.parameters)
     printer = ExprPrinter.of(scop)
-    tests = []
+    tests: list[str] = []
     if condition != TRUE:
         conjuncts = condition.args if isinstance(condition, And) else (condition,)
         tests += [printer.condition(one).at(Level.COMPARE) for one in conjuncts]
         _check(scop, scop.guard, condition, " && ".join(tests))
     tests += [_apart(scop, *pair) for pair in scop.guard.apart]
+    tests = [worth, *tests] if worth else tests
     return tests[0].removeprefix("(").removesuffix(")") if len(tests) == 1 and scop.guard.apart else " && ".join(tests)
 
 

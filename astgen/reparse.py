@@ -10,6 +10,7 @@ from pycparser import c_ast, c_parser
 
 from scopt.astgen.c_expr import APART, SCALAR, helper_name
 from scopt.astgen.c_read import Reader, Unreadable, canonical, canonical_condition, type_spelling
+from scopt.astgen.c_statement import assignable
 from scopt.astgen.emit_c import PAIR, Emitted, inline, parted, reduced_names
 from scopt.astgen.expr import plus
 from scopt.astgen.statement_match import StatementMatch, same_tree
@@ -48,7 +49,7 @@ def _without_declarations(scop: Scop, nest: LoopNest, items: list[c_ast.Node]) -
         case [c_ast.Compound(block_items=inner)] if inner is not None and len(inner) >= len(wanted):
             for declaration, printed in zip(wanted, inner, strict=False):
                 same = isinstance(printed, c_ast.Decl) and printed.name == declaration.name and printed.init is None
-                if not same or not same_tree(printed.type, declaration.type):
+                if not same or not same_tree(printed.type, assignable(declaration.type)):
                     raise Unreadable(f"the declaration of '{declaration.name}'")
             return list(inner[len(wanted) :])
     raise Unreadable("the declarations of locals are missing")

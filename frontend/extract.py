@@ -403,8 +403,6 @@ class _Extraction:
             raise self.refuse("decl.variable-length", f"'{node.name}' has a variable length", node, "declare it before the region")
         if isinstance(node.init, c_ast.InitList) or (node.init is not None and array.rank):
             raise self.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", node, "assign the elements")
-        if "const" in (node.quals or []):
-            raise self.refuse("decl.const", f"'{node.name}' is const and can't be hoisted", node, "drop the const")
         whole = isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}").intersect_params(place.domain)
         killed = RawAccess(array.name, "write", whole, node, self.location(node))
         kill = Leaf(self.add(node, place, (killed,), kill=True))

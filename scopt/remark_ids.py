@@ -113,9 +113,6 @@ control.switch: a switch
 control.while: a loop without a known number of iterations
   Iterations can only be put into another order if it is known which there are.
   > write it as a 'for' loop with affine bounds
-decl.const: a const local variable
-  Declarations move out of the loops that they stand in, and the value is assigned later.
-  > drop the const
 decl.form: a declaration of a kind that is not supported
   Only scalars and arrays of constant size can be declared inside a region.
   > put the declaration before the region

@@ -162,6 +162,15 @@ def test_declarations_lose_their_initializer(text: str) -> None:
     assert declaration_text(initialized) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("const double t;", "double t;"), ("double const t[3][2];", "double t[3][2];"), ("volatile const int t;", "volatile int t;"),
+     ("const float *const p;", "const float *p;")],
+)  # fmt: skip
+def test_declarations_lose_const(text: str, expected: str) -> None:
+    assert declaration_text(parse_statement(text)) == expected
+
+
 def test_the_statement_is_not_modified() -> None:
     scop = scop_with("A[i][j] = i;")
     (statement,) = scop.statements

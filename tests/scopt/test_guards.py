@@ -157,3 +157,12 @@ def test_a_guard_inside_a_line_ends_inside_it() -> None:
     text = found(function).text.decode()
     assert text.startswith("void f(int n, double *x, double *y) { if (")
     assert text.endswith("} else {\nfor (int i = 0; i < n; i++) y[i] = x[i];\n} /* end */ }\n")
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_what_pays_and_what_is_apart_both_have_to_hold(compiler: str, tmp_path: Path) -> None:
+    function = "void f(int n, double *a, double *b)\n{\n  for (int i = 0; i < n; i++)\n    a[i] += 2 * b[i];\n}\n"
+    text = optimize(function.encode(), Options(autodetect=True), file="in.c").text.decode()
+    calls = "".join(f"  {call}; show();\n" for call in ("f(100, at(0), at(2000))", "f(100, at(2000), at(0))", "f(100, at(1), at(0))"))
+    main = f"int main(void) {{\n  reset();\n{calls}%s  return 0;\n}}\n"
+    assert outcome(compiler, tmp_path, "short", HEAD + counted(text) + main % '  printf("%d %d\\n", NEW, OLD);\n').endswith("\n0 3\n")

@@ -195,3 +195,10 @@ def test_the_alternative_for_other_macros_ends_with_a_line_inside_one() -> None:
     source = b"#define N 9\nint A[N];\nvoid f(int n)\n{\n  if (n) { for (int i = 0; i < N; i++) A[i] = 3; }\n}\n"
     text = optimize(source, Options(autodetect=True, eager=True)).text
     assert b"A[i] = 3;\n#endif\n }\n" in text
+
+
+def test_const_locals_are_assigned_like_others() -> None:
+    body = "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++) {\n      const double t = 2 * B[j][i], u = t + 1;\n      A[i][j] = t * u;\n    }"
+    text = optimize(source_of(body)).text
+    assert b"    double t;\n" in text
+    assert b"t = 2 * B[j][i];" in text
