@@ -20,10 +20,10 @@ from scopt.diagnostics import InternalError
 from scopt.model import And, Block, Condition, Guard, LoopNest, Polynomial, Scop, Stretch
 
 
-def guard_text(scop: Scop, worth: str = "") -> str:
+def guard_text(scop: Scop, worth: str = "", counter: str = "") -> str:
     """The condition under which the transformed region is right, as a C expression; empty if that is always so.
 
-    worth: another condition, without ``||``, that has to hold too.
+    worth: another condition, without ``||``, that has to hold too. counter: a function that is given the condition, where it is asked for.
     Raises InternalError if the printed condition, read back, allows parameters that the guard doesn't.
     """
     if scop.guard is None:
@@ -36,8 +36,9 @@ def guard_text(scop: Scop, worth: str = "") -> str:
         tests += [printer.condition(one).at(Level.COMPARE) for one in conjuncts]
         _check(scop, scop.guard, condition, " && ".join(tests))
     tests += [_apart(scop, *pair) for pair in scop.guard.apart]
+    tests = [f"{counter}({' && '.join(tests)})"] if counter and tests else tests
     tests = [worth, *tests] if worth else tests
-    return tests[0].removeprefix("(").removesuffix(")") if len(tests) == 1 and scop.guard.apart else " && ".join(tests)
+    return tests[0].removeprefix("(").removesuffix(")") if len(tests) == 1 and scop.guard.apart and not counter else " && ".join(tests)
 
 
 def guard_helpers(text: str, reserved: frozenset[str]) -> tuple[str, ...]:

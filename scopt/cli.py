@@ -294,6 +294,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         jobs=arguments.jobs,
         memory=arguments.memory << 20,
         assume=tuple(arguments.assume),
+        count_guards=arguments.count_guards,
         scheduler=arguments.scheduler or Options().scheduler,
         tile=tile,
         tile_sizes=sizes,
@@ -452,6 +453,12 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="noalias: different pointers lead to different memory in regions without pragmas too, which is then not tested "
         "(a wrong assumption makes wrong programs)",
+    )
+    group.add_argument(
+        "--count-guards",
+        action="store_true",
+        help="the program counts how often what it tests before new loops holds and fails, and appends that to the file named by the environment "
+        "variable SCOPT_GUARDS (default: stderr) when it ends",
     )
     group.add_argument(
         "--eager",

@@ -25,6 +25,7 @@ class Options:
     file_budget: seconds that a file may take; regions whose turn comes later stay as they are; 0 means no limit.
     jobs: regions that are worked on at a time. memory: bytes that the work on one region may take; 0 means no limit.
     assume: what is taken for granted without a test at run time: ``noalias``, different pointers lead to different memory.
+    count_guards: the program counts how often what is tested at run time holds, and says so when it ends (`scopt.astgen.counted`).
     scheduler: a name in `scopt.scheduler.REGISTRY`.
     fusion: which statements share loops: ``max`` as many as legal, ``smart`` those in nests of the same depth, ``typed`` parallel with parallel
       ones, ``no`` only those that depend on each other in a cycle; ``auto``: what was measured to be good for the scheduler.
@@ -55,6 +56,7 @@ class Options:
     jobs: int = 1
     memory: int = 4 << 30
     assume: tuple[Assumption, ...] = ()
+    count_guards: bool = False
     scheduler: str = "pluto"
     fusion: Fusion = "auto"
     influence: str = ""

@@ -228,7 +228,7 @@ def _replacements(tu: TranslationUnit, done: Sequence[_Done], options: Options) 
     """The texts of transformed regions, and the helper functions that they call in front of the first function that has one."""
     replacements = [(item.region.start, item.region.end, _new_bytes(tu, item)) for item in done]
     helpers = sorted({name for item in done for name in item.outcome.helpers})
-    definitions = [text for item in done for text in item.outcome.definitions]
+    definitions = [*dict.fromkeys(text for item in done for text in item.outcome.definitions)]
     if helpers or definitions:
         place, text = helper_text(tu, min(done, key=lambda item: item.region.start).region, helpers, definitions)
         replacements.append((place, place, text))

@@ -14,6 +14,7 @@ from scopt.astgen.allocation import INCLUDE, Allocation, allocations
 from scopt.astgen.build import build
 from scopt.astgen.emit_c import Emitted, emit
 from scopt.astgen.estimates import drop_small_loops
+from scopt.astgen.counted import counter_definitions, counter_name
 from scopt.astgen.guard import guard_helpers, guard_text
 from scopt.astgen.held import hold_cells
 from scopt.astgen.held_check import check_held
@@ -208,7 +209,7 @@ def _transform(
     return Outcome(
         made.emitted.text,
         (*made.emitted.helpers, *(helper for one in made.allocations for helper in one.helpers), *guard_helpers(made.guard, scop.reserved)),
-        made.emitted.definitions,
+        (*(counter_definitions(scop.location) if counter_name(scop.location) in made.guard else ()), *made.emitted.definitions),
         made.allocations,
         tuple(remarks),
         str(made.marked.tree.get_root()),
@@ -300,7 +301,7 @@ def _generate(
             nest = with_constant_lengths(nest, _rare(swept, lowered), lowered.fills, swept.packed)
         nest = with_aligned_starts(lowered.scop, nest, options.machine.cache(1).line)
         printed = hold_cells(lowered.scop, nest)
-        guard = guard_text(scop, worth.condition)
+        guard = guard_text(scop, worth.condition, counter_name(scop.location) if options.count_guards else "")
         emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
     if options.verify == "full":
         with clock("verify text"):

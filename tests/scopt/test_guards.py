@@ -166,3 +166,13 @@ def test_what_pays_and_what_is_apart_both_have_to_hold(compiler: str, tmp_path: 
     calls = "".join(f"  {call}; show();\n" for call in ("f(100, at(0), at(2000))", "f(100, at(2000), at(0))", "f(100, at(1), at(0))"))
     main = f"int main(void) {{\n  reset();\n{calls}%s  return 0;\n}}\n"
     assert outcome(compiler, tmp_path, "short", HEAD + counted(text) + main % '  printf("%d %d\\n", NEW, OLD);\n').endswith("\n0 3\n")
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_guards_can_be_counted(compiler: str, tmp_path: Path) -> None:
+    function = "void f(int n, double *a, double *b)\n{\n  for (int i = 0; i < n; i++)\n    a[i] += 2 * b[i];\n}\n"
+    text = found(function + function.replace("f(", "g("), count_guards=True).text.decode()
+    calls = "f(9, at(0), at(9)); f(9, at(9), at(0)); f(9, at(1), at(0)); g(9, at(0), at(1));"
+    outcome(compiler, tmp_path, "counted", HEAD + text + f"int main(void) {{ {calls} return 0; }}\n")
+    subprocess.run([tmp_path / "counted"], check=True, env={**os.environ, "SCOPT_GUARDS": str(tmp_path / "guards")})
+    assert sorted((tmp_path / "guards").read_text().splitlines()) == ["in.c:3:3: guard: held 2, failed 1", "in.c:8:3: guard: held 0, failed 1"]
