@@ -12,9 +12,9 @@ import islpy as isl
 from scopt.astgen.alignment import with_aligned_starts
 from scopt.astgen.allocation import INCLUDE, Allocation, allocations
 from scopt.astgen.build import build
+from scopt.astgen.counted import counter_definitions, counter_name
 from scopt.astgen.emit_c import Emitted, emit
 from scopt.astgen.estimates import drop_small_loops
-from scopt.astgen.counted import counter_definitions, counter_name
 from scopt.astgen.guard import guard_helpers, guard_text
 from scopt.astgen.held import hold_cells
 from scopt.astgen.held_check import check_held
