@@ -128,9 +128,11 @@ class Types:
             return None
         typed = self.declared(found.decl)
         kind = typed.type
-        if whole.type.volatile or whole.type.atomic or whole.type.const:
+        # What a pointer in a const structure leads to isn't const.
+        const = kind.const or (whole.type.const and all(layer.kind == "array" for layer in typed.layers))
+        if whole.type.volatile or whole.type.atomic or const:
             kind = CType(kind.spelling, kind.integer, kind.floating, kind.signed, kind.bits, kind.volatile or whole.type.volatile,
-                         kind.atomic or whole.type.atomic, kind.const or whole.type.const)
+                         kind.atomic or whole.type.atomic, const)
         return typed._replace(type=kind)
 
 

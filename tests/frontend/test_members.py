@@ -52,6 +52,11 @@ def test_a_member_that_is_written_is_reached_through_its_address() -> None:
     assert scop.arrays["s_sum"].rank == 1
 
 
+def test_what_a_pointer_in_a_const_structure_leads_to_is_written() -> None:
+    scop = scop_of_function("int n, const grid s", "for (int i = 0; i < n; i++) s.data[i] += s.b[i];")
+    assert scop.prologue == ("double *s_data = s.data;", "const double *s_b = s.b;")
+
+
 def test_loads_that_may_not_happen_stand_under_a_condition() -> None:
     scop = scop_of_function("grid *s, int n, double (*restrict x)[40]", "for (int i = 0; i < n; i++) for (int j = 0; j < s->n; j++) x[i][j] = 1;")
     assert scop.prologue == ("const int s_n = 0 < n ? s->n : 0;",)
