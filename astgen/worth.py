@@ -109,9 +109,9 @@ def _most_instances(scop: Scop, statement: Statement) -> int | None:
     domain = domain.project_out(PARAM, 0, domain.dim(PARAM))
     count = 1
     for dimension in range(domain.dim(_SET)):
-        if not domain.dim_is_bounded(_SET, dimension):
-            return None
         low, high = domain.dim_min_val(dimension), domain.dim_max_val(dimension)
+        if not (low.is_int() and high.is_int()):
+            return None  # infinite (a dimension that only another one bounds is bounded for `dim_is_bounded`)
         count *= int(high.sub(low).to_python()) + 1
     return count
 
