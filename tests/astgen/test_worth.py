@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from scopt.astgen.worth import most_work
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import scop_of
 
 
-def test_a_loop_that_only_its_outer_one_bounds() -> None:
-    body = "for (k = 2; k <= d; k++) { for (n = d; n > k; n--) p[n - 2] -= p[n]; p[k - 2] -= p[k]; }"
-    result = optimize(f"void f(int *p, int d) {{ int k, n; {body} }}\n".encode(), Options(autodetect=True))
-    assert not [remark.message for remark in result.remarks if remark.id.startswith("internal.")]
+def test_how_often_a_loop_runs_that_only_its_outer_one_bounds() -> None:
+    machine = Options().machine
+    assert most_work(scop_of("for (i = 2; i <= n; i++) for (j = n; j > i; j--) x[j - 2] -= x[j];"), machine) is None
+    work = most_work(scop_of("for (i = 2; i <= 50; i++) for (j = 50; j > i; j--) x[j - 2] -= x[j];"), machine)
+    assert work is not None
+    assert work > 1000
