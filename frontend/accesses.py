@@ -15,25 +15,11 @@ from scopt.frontend.affine import NotAffine, Scope, affine
 from scopt.frontend.constructs import construct_text
 from scopt.frontend.loops import NotALoop, parse_loop
 from scopt.frontend.opaque import leaving
+from scopt.frontend.purity import VALUE_FUNCTIONS
 from scopt.frontend.scoping import children, loop_iterator
 from scopt.frontend.structs import Reference, reference_of
 from scopt.isl_utils import constant_pw_aff, project_out_params
 from scopt.model import AccessKind, Array, CType
-
-# The functions of <math.h> and the like that compute a value from values. That they may set errno is not taken as an effect.
-_ROUNDING = ("ceil", "floor", "trunc", "round", "rint", "nearbyint", "lround", "llround", "lrint", "llrint")
-_MATH = (
-    *_ROUNDING, "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1",
-    "fabs", "fdim", "fma", "fmax", "fmin", "fmod", "hypot", "ilogb", "ldexp", "log", "log10", "log1p", "log2", "logb", "nextafter", "pow",
-    "remainder", "scalbln", "scalbn", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "exp10",
-)
-_OTHER = ("abs", "labs", "llabs", "isalpha", "isdigit", "isspace", "toupper", "tolower")
-_BUILTINS = ("expect", "popcount", "popcountl", "popcountll", "clz", "clzl", "clzll", "ctz", "ctzl", "ctzll", "bswap16", "bswap32", "bswap64",
-             "isnan", "isinf", "isfinite", "signbit", "inf", "huge_val", "isless", "isgreater")
-VALUE_FUNCTIONS = frozenset(
-    [name + suffix for name in _MATH for suffix in ("", "f", "l")] + list(_OTHER)
-    + ["__builtin_" + name + suffix for name in _MATH for suffix in ("", "f", "l")] + ["__builtin_" + name for name in (*_OTHER, *_BUILTINS)]
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@ from scopt.frontend.gnu import OPAQUE_TYPE, PREAMBLE, clean
 from scopt.frontend.macros import Macro
 from scopt.frontend.placement import misplaced, with_directives
 from scopt.frontend.preprocess import Preprocessed, ScoptPragma, check_syntax, pragma_token, preprocess
+from scopt.frontend.purity import VALUE_FUNCTIONS, computing_functions
 from scopt.frontend.regions import Region, marked_regions
 from scopt.frontend.scoping import blocks_around_loops
 from scopt.frontend.structs import definitions_of
@@ -105,12 +106,15 @@ def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) 
     target = target_of(result.macros)
     long_type = "long" if target["long"].size == 8 else "long long"
     functions = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
+    defined = frozenset(functions) | unit.defined
+    const = (VALUE_FUNCTIONS - defined) | {name for name, purity in unit.pure.items() if purity == "const"}
+    pure = {**dict.fromkeys(computing_functions(ast, const), "const"), **unit.pure}
     merged: dict[str, int] = {}
     for region in regions:
         merged.update(region.symbolic)
     return TranslationUnit(
-        source=source, file=file, ast=ast, regions=regions, pure_functions=unit.pure, functions=functions,
-        defined_functions=frozenset(functions) | unit.defined, user_functions=in_file,
+        source=source, file=file, ast=ast, regions=regions, pure_functions=pure, functions=functions,
+        defined_functions=defined, user_functions=in_file,
         reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII)) | result.all_macros.keys() | _C_WORDS,
         typedefs=frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Typedef)),
         macros=result.macros, symbolic=merged, target=target, long_type=long_type, long_suffix="L" if long_type == "long" else "LL",

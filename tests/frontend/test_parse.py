@@ -74,7 +74,7 @@ def test_gnu_c_in_the_users_file() -> None:
         "static inline __attribute__((always_inline)) int sq(int x) { return x * x; }\n"
         "extern double half(double) __attribute__((const)); extern int look(int *) __attribute__((__pure__));\n" + KERNEL
     )
-    assert tu.pure_functions == {"half": "const", "look": "pure"}
+    assert tu.pure_functions == {"sq": "const", "half": "const", "look": "pure"}
     assert set(tu.functions) == {"sq", "kernel"}
     assert {"sq", "kernel"} <= tu.defined_functions
     assert len(tu.regions) == 1
