@@ -137,11 +137,58 @@ class Choice:
         return min(then_low, else_low), max(then_high, else_high)
 
 
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Of two integers, neither of which need be a constant: what makes the subscript of a flat array."""
+
+    left: IntExpr
+    right: IntExpr
+
+    def __str__(self) -> str:
+        return f"{_factor(self.left)} * {_factor(self.right)}"
+
+    def range(self, ranges: Ranges) -> Range:
+        ends = [a * b for a in self.left.range(ranges) for b in self.right.range(ranges)]
+        return min(ends), max(ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A conversion to an integer type that can hold the value."""
+
+    type: str
+    term: IntExpr
+
+    def __str__(self) -> str:
+        return f"({self.type}){_operand(self.term)}"
+
+    def range(self, ranges: Ranges) -> Range:
+        return self.term.range(ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """An element of an array of integers that is only read, all of which are in 0 … most. text: the reference in C."""
+
+    text: str
+    most: int
+
+    def __str__(self) -> str:
+        return self.text
+
+    def range(self, ranges: Ranges) -> Range:
+        return 0, self.most
+
+
 def _operand(term: IntExpr) -> str:
-    return str(term) if isinstance(term, Var) else f"({term})"
+    return str(term) if isinstance(term, Var | Lookup) else f"({term})"
 
 
-IntExpr = Int | Var | Linear | Quotient | Remainder | Extremum | Choice
+def _factor(term: IntExpr) -> str:
+    return f"({term})" if isinstance(term, Linear | Quotient | Remainder) or (isinstance(term, Int) and term.value < 0) else str(term)
+
+
+IntExpr = Int | Var | Linear | Quotient | Remainder | Extremum | Choice | Product | Cast | Lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +220,7 @@ Condition = Compare | Logic
 
 # --- data: what statements compute ---------------------------------------------------------------------------------------------------
 
-DataType = Literal["double", "unsigned", "int"]
+DataType = Literal["double", "unsigned", "int", "float", "long long", "unsigned char", "short"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +235,12 @@ class Literally:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A scalar, or one element of an array. subscripts hold the shift that keeps them at 0 or above."""
+    """A scalar, or one element of an array: C text."""
 
-    name: str
-    subscripts: tuple[IntExpr, ...] = ()
+    text: str
 
     def __str__(self) -> str:
-        return self.name + "".join(f"[{subscript}]" for subscript in self.subscripts)
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)

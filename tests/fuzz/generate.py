@@ -1,60 +1,33 @@
-"""From a seed to programs, and from a failing seed to the smallest failing program."""
+"""From a seed to programs, and from a failing program to a smaller one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Sequence
 
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
-
-from tests.fuzz.generator import programs
+from tests.fuzz.choices import Choices, shrunk
+from tests.fuzz.generator import program
+from tests.fuzz.kinds import KINDS
 from tests.fuzz.program import Program
 
-# For each new program hypothesis tries some variants of it: only every fifth one is taken, for variety.
-_VARIANTS = 5
+
+def generate(seed: int, count: int, kinds: Sequence[str] = ()) -> tuple[Program, ...]:
+    """`count` programs, the same ones for the same arguments. kinds: those to choose from, all by default."""
+    return tuple(program(_choices(seed, number), _kind(number, kinds)) for number in range(count))
 
 
-def generate(number: int, count: int) -> tuple[Program, ...]:
-    """Up to `count` programs, the same ones for the same arguments."""
-    found: dict[Program, None] = {}
-    _search(number, count, found.setdefault, (Phase.generate,))
-    return tuple(found)[::_VARIANTS][:count]
+def shrink(seed: int, number: int, fails: Callable[[Program], bool], kinds: Sequence[str] = (), attempts: int = 200) -> Program:
+    """Make the failing program `generate(seed, …, kinds)[number]` smaller."""
+    choices, kind = _choices(seed, number), _kind(number, kinds)
+    program(choices, kind)
+    smaller = shrunk(choices.made, lambda made: fails(program(Choices(given=made), kind)), attempts)
+    return program(Choices(given=smaller), kind)
 
 
-def shrink(number: int, count: int, failing: Program, fails: Callable[[Program], bool]) -> Program:
-    """Make a failing program of `generate(number, count)` as small as hypothesis can; `failing` itself if it can't be met again."""
-    smallest: list[Program] = []
-
-    def body(program: Program) -> None:
-        if (smallest or program == failing) and fails(program):
-            smallest[:] = [program]
-            raise _Failed
-
-    try:
-        _search(number, count, body, (Phase.generate, Phase.shrink))
-    except _Failed:
-        # The engine runs the smallest one last, to show it.
-        return smallest[0]
-    return failing
+def _choices(seed: int, number: int) -> Choices:
+    return Choices(random.Random(f"{seed} {number}"))
 
 
-class _Failed(Exception):
-    """Tells hypothesis that a program is interesting."""
-
-
-def _search(number: int, count: int, body: Callable[[Program], object], phases: tuple[Phase, ...]) -> None:
-    @seed(number)
-    @settings(
-        max_examples=3 * _VARIANTS * count,
-        phases=phases,
-        database=None,
-        deadline=None,
-        print_blob=False,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-        verbosity=Verbosity.quiet,
-    )
-    @given(programs())
-    def run(program: Program) -> None:
-        body(program)
-
-    run()
+def _kind(number: int, kinds: Sequence[str]) -> str:
+    names = kinds or tuple(name for name, kind in KINDS.items() for _ in range(kind.share))
+    return names[number % len(names)]

@@ -1,7 +1,7 @@
 """A random program: its model, and its C text.
 
-A program is one translation unit: a kernel function with a marked region, and `run_<name>`, which fills the arrays, calls the kernel
-with several parameter values and records every array bit by bit.
+A program is one translation unit: kernel functions with regions, marked or not, and `run_<name>`, which fills the arrays, calls the kernels
+with several arguments and records every array bit by bit.
 """
 
 from __future__ import annotations
@@ -11,100 +11,66 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from scopt.options import Options
-from tests.fuzz.expressions import Comparison, Condition, Data, DataType, IntExpr, Ref
+from tests.fuzz.arrays import KINDS, ArrayModel
+from tests.fuzz.expressions import DataType
+from tests.fuzz.statements import Loop, Stmt, lines, walk
 
-# (n, m) of the calls: negative, empty, one, small, odd and larger trip counts; these ranges are what subscripts are proved against.
-CALLS = ((0, 0), (1, 2), (-3, 4), (5, 1), (4, 11), (11, 7))
-PARAMETERS = {"n": (-3, 11), "m": (0, 11)}
-
-
-@dataclass(frozen=True, slots=True)
-class Assign:
-    target: Ref
-    op: str
-    value: Data
-
-
-@dataclass(frozen=True, slots=True)
-class Declare:
-    """A local of a loop body. extent: None for a scalar; an array is filled element by element right here."""
-
-    type: DataType
-    name: str
-    value: Data
-    extent: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """condition: affine, or a comparison of data."""
-
-    condition: Condition | Data
-    then: tuple[Stmt, ...]
-    otherwise: tuple[Stmt, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """bounds are joined by `&&`. style: 0…3, the ways to write the step. flipped: `bound > i` in place of `i < bound`."""
-
-    iterator: str
-    type: str
-    inside: bool
-    start: IntExpr
-    comparison: Comparison
-    bounds: tuple[IntExpr, ...]
-    step: int
-    body: tuple[Stmt, ...]
-    style: int = 0
-    flipped: bool = False
-    braces: bool = True
-
-
-Stmt = Assign | Declare | Branch | Loop
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayModel:
-    """form: how the kernel gets at it. extents are what the accesses need."""
-
-    name: str
-    type: DataType
-    extents: tuple[int, ...]
-    form: Literal["global", "parameter", "vla", "pointer"] = "global"
-
-    def declarator(self) -> str:
-        """The kernel's parameters for it; empty for a global."""
-        constant = "".join(f"[{extent}]" for extent in self.extents)
-        if self.form == "parameter":
-            return f"{self.type} {self.name}{constant}"
-        if self.form == "pointer":
-            rest = "".join(f"[{extent}]" for extent in self.extents[1:])
-            return f"{self.type} (*{self.name}){rest}" if rest else f"{self.type} *{self.name}"
-        sizes = [f"{self.name}_{level}" for level in range(len(self.extents))]
-        return ", ".join([*(f"int {size}" for size in sizes), f"{self.type} {self.name}" + "".join(f"[{size}]" for size in sizes)])
-
-    def arguments(self) -> str:
-        data = f"{self.name}_data"
-        return ", ".join([*map(str, self.extents), data]) if self.form == "vla" else data
-
-    @property
-    def storage(self) -> str:
-        return self.name if self.form == "global" else f"{self.name}_data"
+# What macros that may be given otherwise are given: nothing, which is what scopt sees, and two other values.
+DEFINES: tuple[tuple[str, ...], ...] = ((), ("-DN=5", "-DM=9"), ("-DN=11", "-DM=3"))
 
 
 @dataclass(frozen=True, slots=True)
 class ScalarModel:
-    """place: a local of the kernel that is recorded after the region (live), one that isn't (dead), or a global."""
+    """place: a local of the kernel, recorded after the region (live) or not (dead); a global, a member of a structure, or pointed to."""
 
     name: str
     type: DataType
-    place: Literal["live", "dead", "global"]
+    place: Literal["live", "dead", "global", "member", "pointer"]
+    part: str = ""
+
+    @property
+    def text(self) -> str:
+        return {"member": f"q->{self.name}", "pointer": f"(*{self.name})"}.get(self.place, self.name)
+
+    @property
+    def storage(self) -> str:
+        return {"member": f"q{self.part}_data.{self.name}", "pointer": f"{self.name}_data", "live": f"{self.name}_live"}.get(self.place, self.name)
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """options: what scopt is run with, drawn with the program so that both shrink together.
+class Parameter:
+    """An integer that the kernel is given: `n`, or `q->n` as a member of a structure."""
+
+    name: str
+    type: str
+
+    @property
+    def member(self) -> bool:
+        return self.name.startswith("q->")
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """symbol: may be given another value by the compiler's command line."""
+
+    name: str
+    text: str
+    symbol: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Arguments: values of the parameters, own strides of each array, and where each array, each scalar lies (empty: in its own memory)."""
+
+    values: tuple[int, ...]
+    strides: tuple[tuple[int, ...], ...]
+    places: tuple[str, ...]
+    scalars: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One function. part: makes its names differ from those of other functions in the same file. iterators: (type, name) declared before the region.
 
     live_iterator: an iterator declared before the region whose last value is recorded after it.
     """
@@ -112,147 +78,179 @@ class Program:
     arrays: tuple[ArrayModel, ...]
     scalars: tuple[ScalarModel, ...]
     body: tuple[Stmt, ...]
-    iterator_type: str = "int"
+    parameters: tuple[Parameter, ...]
+    calls: tuple[Call, ...]
+    part: str = ""
+    inductions: tuple[str, ...] = ()
     live_iterator: str | None = None
+    static: bool = True
+
+    @property
+    def has_structure(self) -> bool:
+        members = [p.member for p in self.parameters] + [s.place == "member" for s in self.scalars] + [a.form == "member" for a in self.arrays]
+        return any(members)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """options: what scopt is run with, drawn with the program so that both shrink together. kind: of which kind it is (see `kinds`)."""
+
+    kernels: tuple[Kernel, ...]
+    macros: tuple[Macro, ...] = ()
     options: Options = field(default_factory=Options)
+    kind: str = "nests"
+
+    @property
+    def arrays(self) -> tuple[ArrayModel, ...]:
+        return tuple(array for kernel in self.kernels for array in kernel.arrays)
+
+    @property
+    def body(self) -> tuple[Stmt, ...]:
+        return tuple(statement for kernel in self.kernels for statement in kernel.body)
+
+    @property
+    def variants(self) -> tuple[tuple[str, ...], ...]:
+        """The flags that the program is compiled with, before and after scopt."""
+        return DEFINES if any(macro.symbol for macro in self.macros) else DEFINES[:1]
 
     def source(self, name: str) -> str:
-        """The translation unit, with `run_<name>` as its only external function."""
-        return "\n".join([*_prologue(self), *_kernel(self, name), *_driver(self, name), ""])
+        """The translation unit, with `run_<name>` as its only external function but for the kernels that aren't static."""
+        kernels = "\n".join(line for kernel in self.kernels for line in _kernel(kernel, name, marked=not self.options.autodetect))
+        driver = [line for kernel in self.kernels for line in _driver(kernel, name)]
+        calls = " ".join(f"drive{kernel.part}_{name}();" for kernel in self.kernels)
+        return "\n".join([*self._prologue(kernels), kernels, *driver, f"void run_{name}(void) {{ {calls} }}", ""])
+
+    def _prologue(self, body: str) -> Iterator[str]:
+        if any(f"{function}(" in body for function in ("fabs", "sqrt", "fmin", "fmax")):
+            yield "#include <math.h>"
+        if "int64_t" in body or "uint8_t" in body:
+            yield "#include <stdint.h>"
+        if "size_t" in body:
+            yield "#include <stddef.h>"
+        for kind, comparison in (("MIN", "<"), ("MAX", ">")):
+            if f"{kind}(" in body:
+                yield f"#define {kind}(a, b) ((a) {comparison} (b) ? (a) : (b))"
+        for name, text in _FUNCTION_MACROS.items():
+            if f"{name}(" in body:
+                yield f"#define {text}"
+        for macro in self.macros:
+            if macro.symbol:
+                yield f"#ifndef {macro.name}"
+            yield f"#define {macro.name} {macro.text}"
+            if macro.symbol:
+                yield "#endif"
+        yield "void fill(void *, long, long, long, int, unsigned, int);"
+        yield "void record(const char *, const void *, long, long, long, int);"
+        if "blend(" in body:
+            yield "static double __attribute__((const)) blend(double a, double b) { return 0.5 * a + 0.25 * b; }"
 
 
-def walk(statements: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """All statements, outer ones first."""
-    for statement in statements:
-        yield statement
-        if isinstance(statement, Branch):
-            yield from walk(statement.then)
-            yield from walk(statement.otherwise)
-        elif isinstance(statement, Loop):
-            yield from walk(statement.body)
+_FUNCTION_MACROS = {
+    "SQUARE": "SQUARE(x) ((x) * (x))",
+    "MIX": "MIX(a, x, y) ((a) * (x) + (y))",
+    "CLIP": "CLIP(x) ((x) < 0 ? 0 : (x))",
+}
 
 
-def _prologue(program: Program) -> Iterator[str]:
-    body = "\n".join(line for statement in program.body for line in _lines(statement, 0))
-    if "fabs(" in body or "sqrt(" in body:
-        yield "#include <math.h>"
-    for kind, comparison in (("MIN", "<"), ("MAX", ">")):
-        if f"{kind}(" in body:
-            yield f"#define {kind}(a, b) ((a) {comparison} (b) ? (a) : (b))"
-    yield "void fill_double(double *, long, unsigned);"
-    yield "void fill_unsigned(unsigned *, long, unsigned);"
-    yield "void fill_int(int *, long, unsigned);"
-    yield "void record(const char *, const void *, long, int);"
-    if "blend(" in body:
-        yield "static double __attribute__((const)) blend(double a, double b) { return 0.5 * a + 0.25 * b; }"
-    for array in program.arrays:
-        yield f"static {array.type} {array.storage}{''.join(f'[{extent}]' for extent in array.extents)};"
-    for scalar in program.scalars:
-        if scalar.place == "global":
-            yield f"static {scalar.type} {scalar.name};"
-        elif scalar.place == "live":
-            yield f"static {scalar.type} {scalar.name}_live;"
-    if program.live_iterator:
-        yield f"static int {program.live_iterator}_live;"
-
-
-def _kernel(program: Program, name: str) -> Iterator[str]:
-    parameters = ", ".join(["int n", "int m", *(array.declarator() for array in program.arrays if array.form != "global")])
-    yield f"static void kernel_{name}({parameters})"
+def _kernel(kernel: Kernel, name: str, *, marked: bool) -> Iterator[str]:
+    part = kernel.part
+    for array in kernel.arrays:
+        yield from array.definition()
+    if kernel.has_structure:
+        yield from _structure(kernel)
+    for scalar in kernel.scalars:
+        if scalar.place != "dead" and scalar.place != "member":
+            yield f"static {scalar.type} {scalar.storage};"
+    if kernel.live_iterator:
+        yield f"static long long {kernel.live_iterator}{part}_live;"
+    declared = [f"{p.type} {p.name}" for p in kernel.parameters if not p.member]
+    declared += [f"struct Q{part} *q"] if kernel.has_structure else []
+    declared += [f"{scalar.type} *{scalar.name}" for scalar in kernel.scalars if scalar.place == "pointer"]
+    declared += [text for array in kernel.arrays if (text := array.declarator())]
+    yield f"{'static ' if kernel.static else ''}void kernel{part}_{name}({', '.join(declared) or 'void'})"
     yield "{"
-    for scalar in program.scalars:
-        if scalar.place != "global":
+    for scalar in kernel.scalars:
+        if scalar.place in ("live", "dead"):
             yield f"    {scalar.type} {scalar.name} = {_START[scalar.type]};"
-    before = sorted({s.iterator for s in walk(program.body) if isinstance(s, Loop) and not s.inside})
-    if before:
-        yield f"    {program.iterator_type} {', '.join(before)};"
-    if not program.options.autodetect:
+    before = sorted({(s.type, s.iterator) for s in walk(kernel.body) if isinstance(s, Loop) and not s.inside})
+    for type in sorted({type for type, _ in before}):
+        yield f"    {type} {', '.join(iterator for of, iterator in before if of == type)};"
+    if kernel.inductions:
+        yield f"    int {', '.join(kernel.inductions)};"
+    if marked:
         yield "#pragma scop"
-    for statement in program.body:
-        yield from _lines(statement, 1)
-    if not program.options.autodetect:
+    for statement in kernel.body:
+        yield from lines(statement, 1)
+    if marked:
         yield "#pragma endscop"
-    for scalar in program.scalars:
+    for scalar in kernel.scalars:
         if scalar.place == "live":
-            yield f"    {scalar.name}_live = {scalar.name};"
-    if program.live_iterator:
-        yield f"    {program.live_iterator}_live = {program.live_iterator};"
-    # A parameter that no loop uses is no mistake in a random program.
-    yield "    (void)n, (void)m;"
+            yield f"    {scalar.storage} = {scalar.name};"
+    if kernel.live_iterator:
+        yield f"    {kernel.live_iterator}{part}_live = {kernel.live_iterator};"
     yield "}"
 
 
-_START = {"double": "0.5", "unsigned": "3", "int": "5"}
-_KIND = {"double": 0, "unsigned": 1, "int": 2}
+def _structure(kernel: Kernel) -> Iterator[str]:
+    yield f"struct Q{kernel.part} {{"
+    yield "    short first;"
+    for parameter in kernel.parameters:
+        if parameter.member:
+            yield f"    {parameter.type} {parameter.name.removeprefix('q->')};"
+    for scalar in kernel.scalars:
+        if scalar.place == "member":
+            yield f"    {scalar.type} {scalar.name};"
+    for array in kernel.arrays:
+        if array.form == "member":
+            yield f"    {array.type} {array.name}{''.join(f'[{extent}]' for extent in array.extents)};"
+    yield "};"
+    yield f"static struct Q{kernel.part} q{kernel.part}_data;"
 
 
-def _driver(program: Program, name: str) -> Iterator[str]:
-    yield f"void run_{name}(void)"
+_START: dict[DataType, str] = {
+    "double": "0.5", "float": "0.5f", "unsigned": "3", "int": "5", "long long": "5", "unsigned char": "7", "short": "5",
+}
+
+
+def _driver(kernel: Kernel, name: str) -> Iterator[str]:
+    part = kernel.part
+    yield f"static void drive{part}_{name}(void)"
     yield "{"
-    yield f"    static const int calls[][2] = {{{', '.join(f'{{{n}, {m}}}' for n, m in CALLS)}}};"
-    yield f"    for (int call = 0; call < {len(CALLS)}; call++) {{"
+    yield f"    for (int call = 0; call < {len(kernel.calls)}; call++) {{"
     recorded = []
-    for number, array in enumerate(program.arrays):
-        count = f"sizeof {array.storage} / sizeof({array.type})"
-        yield f"        fill_{array.type}(({array.type} *){array.storage}, {count}, {7 * number + 1});"
-        recorded.append((array.name, array.storage, array.type, count))
-    for scalar in program.scalars:
-        if scalar.place == "global":
-            yield f"        {scalar.name} = {_START[scalar.type]};"
+    for number, array in enumerate(kernel.arrays):
+        kind = KINDS[array.type]
+        most = int(array.fill) if array.fill else 0
+        yield f"        fill({array.cells_of()}, {kind}, {7 * number + 1}, {most});"
+        recorded.append((array.name, array.cells_of(), kind))
+    for scalar in kernel.scalars:
+        if scalar.place not in ("live", "dead"):
+            yield f"        {scalar.storage} = {_START[scalar.type]};"
         if scalar.place != "dead":
-            storage = scalar.name if scalar.place == "global" else f"{scalar.name}_live"
-            recorded.append((scalar.name, f"&{storage}", scalar.type, "1"))
-    if program.live_iterator:
-        recorded.append((program.live_iterator, f"&{program.live_iterator}_live", "int", "1"))
-    arguments = ["calls[call][0]", "calls[call][1]", *(array.arguments() for array in program.arrays if array.form != "global")]
-    yield f"        kernel_{name}({', '.join(arguments)});"
-    for label, storage, data_type, count in recorded:
-        yield f'        record("{name} {label}", {storage}, {count}, {_KIND[data_type]});'
+            recorded.append((scalar.name, f"&{scalar.storage}, 1, 0, 1", KINDS[scalar.type]))
+    if kernel.live_iterator:
+        recorded.append((kernel.live_iterator, f"&{kernel.live_iterator}{part}_live, 1, 0, 1", KINDS["long long"]))
+    yield "        switch (call) {"
+    for number, call in enumerate(kernel.calls):
+        yield from _call(kernel, call, number, name)
+    yield "        }"
+    for label, cells, kind in recorded:
+        yield f'        record("{name} {label}", {cells}, {kind});'
     yield "    }"
     yield "}"
 
 
-def _lines(statement: Stmt, depth: int) -> Iterator[str]:
-    pad = "    " * depth
-    match statement:
-        case Assign(target, op, value):
-            yield f"{pad}{target} {op} {value};"
-        case Declare(data_type, name, value, None):
-            yield f"{pad}{data_type} {name} = {value};"
-        case Declare(data_type, name, value, extent):
-            yield f"{pad}{data_type} {name}[{extent}];"
-            for element in range(extent):
-                yield f"{pad}{name}[{element}] = {value};"
-        case Branch(condition, then, otherwise):
-            yield f"{pad}if ({condition}) {{"
-            for inner in then:
-                yield from _lines(inner, depth + 1)
-            if otherwise:
-                yield f"{pad}}} else {{"
-                for inner in otherwise:
-                    yield from _lines(inner, depth + 1)
-            yield f"{pad}}}"
-        case Loop():
-            braces = statement.braces or len(statement.body) != 1
-            yield f"{pad}{_header(statement)}{' {' if braces else ''}"
-            for inner in statement.body:
-                yield from _lines(inner, depth + 1)
-            if braces:
-                yield f"{pad}}}"
-
-
-_MIRRORED: dict[Comparison, Comparison] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "==": "=="}
-
-
-def _header(loop: Loop) -> str:
-    name, size = loop.iterator, abs(loop.step)
-    sign = "+" if loop.step > 0 else "-"
-    if loop.style == 3:
-        step = f"{name} = {name} {sign} {size}"
-    elif loop.style == 2 or size != 1:
-        step = f"{name} {sign}= {size}"
-    else:
-        step = f"{sign}{sign}{name}" if loop.style == 1 else f"{name}{sign}{sign}"
-    declaration = f"{loop.type} " if loop.inside else ""
-    tests = [f"{bound} {_MIRRORED[loop.comparison]} {name}" if loop.flipped else f"{name} {loop.comparison} {bound}" for bound in loop.bounds]
-    return f"for ({declaration}{name} = {loop.start}; {' && '.join(tests)}; {step})"
+def _call(kernel: Kernel, call: Call, number: int, name: str) -> Iterator[str]:
+    arguments, members = [], []
+    for parameter, value in zip(kernel.parameters, call.values, strict=True):
+        if parameter.member:
+            members.append(f"q{kernel.part}_data.{parameter.name.removeprefix('q->')} = {value};")
+        else:
+            arguments.append(str(value))
+    arguments += [f"&q{kernel.part}_data"] if kernel.has_structure else []
+    pointed = zip(kernel.scalars, call.scalars, strict=True)
+    arguments += [place or f"&{scalar.storage}" for scalar, place in pointed if scalar.place == "pointer"]
+    for array, strides, place in zip(kernel.arrays, call.strides, call.places, strict=True):
+        if array.form not in ("global", "member"):
+            arguments += [*map(str, strides), place or f"(void *){array.storage}"]
+    yield f"        case {number}: {' '.join(members)}{' ' if members else ''}kernel{kernel.part}_{name}({', '.join(arguments)}); break;"
