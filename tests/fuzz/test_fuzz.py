@@ -17,7 +17,7 @@ NESTS = range(1000, 1004)
 
 @pytest.mark.parametrize("seed", NESTS)
 def test_results_are_the_same(seed: int) -> None:
-    played = play(seed, 15, ("nests",))
+    played = play(seed, 15, ("nests",), Setup(budget=40.0))
     assert not played.failures, _report(played)
     # A fuzzer that only sees refusals finds nothing.
     assert sum(outcome.transformed for outcome in played.outcomes) >= 8, statistics(played.outcomes)
@@ -25,7 +25,7 @@ def test_results_are_the_same(seed: int) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "nests"])
 def test_each_kind(kind: str) -> None:
-    played = play(3000, 12, (kind,))
+    played = play(3000, 12, (kind,), Setup(budget=40.0))
     assert not played.failures, _report(played)
 
 
