@@ -40,6 +40,7 @@ class Names:
     array(name, node): the array or scalar behind a name, None if it is an iterator or constant; raises Refusal for what can't be accessed.
     scope(domain): the affine scope in a domain. location(node): where a node stands. functions: purity of declared functions;
     defined: functions with a body in this file. iterator_type(name, node): type of an iterator that the region's loops declare.
+    fixed_pointer(name): whether it is a pointer that the region doesn't change.
     member(reference, node): the array behind a reference that goes through members, and whether the reference is only a part of its elements.
     """
 
@@ -51,6 +52,7 @@ class Names:
     defined: frozenset[str]
     written_arrays: Callable[[], Iterable[Array]]
     iterator_type: Callable[[c_ast.For], CType]
+    fixed_pointer: Callable[[str], bool]
 
 
 @dataclass(slots=True)
@@ -96,7 +98,7 @@ class AccessCollector:
                 for item in node.block_items or []:
                     inner.block_item(item)
             case c_ast.If():
-                self.read(node.cond)
+                self.truth(node.cond)
                 then, otherwise = self.sometimes(), self.sometimes()
                 then.statement(node.iftrue)
                 otherwise.statement(node.iffalse)
@@ -104,12 +106,12 @@ class AccessCollector:
             case c_ast.For():
                 self.opaque_loop(node)
             case c_ast.While():
-                self.read(node.cond)
+                self.truth(node.cond)
                 self.sometimes().statement(node.stmt)
             case c_ast.DoWhile():
                 body = self.sometimes()
                 body.statement(node.stmt)
-                body.read(node.cond)
+                body.truth(node.cond)
             case c_ast.Switch():
                 self.read(node.cond)
                 self.sometimes().statement(node.stmt)
@@ -188,16 +190,20 @@ class AccessCollector:
                 raise self.refuse("access.address", "taking an address inside a SCoP is not supported", node)
             case c_ast.UnaryOp(op="sizeof" | "_Alignof" | "__alignof__"):
                 return
-            case c_ast.UnaryOp():
+            case c_ast.UnaryOp() if node.op != "!":
                 self.read(node.expr)
             case c_ast.BinaryOp(op="&&" | "||"):
-                self.read(node.left)
-                self.sometimes().read(node.right)
+                self.truth(node.left)
+                self.sometimes().truth(node.right)
+            case c_ast.UnaryOp(op="!"):
+                self.truth(node.expr)
+            case c_ast.BinaryOp(op="==" | "!=") if _is_null(node.right) or _is_null(node.left):
+                self.truth(node.left if _is_null(node.right) else node.right)
             case c_ast.BinaryOp():
                 self.read(node.left)
                 self.read(node.right)
             case c_ast.TernaryOp():
-                self.read(node.cond)
+                self.truth(node.cond)
                 self.sometimes().read(node.iftrue)
                 self.sometimes().read(node.iffalse)
             case c_ast.Cast():
@@ -209,6 +215,12 @@ class AccessCollector:
                 self.call(node)
             case _:
                 raise self.refuse("expression.unsupported", f"{construct_text(node)} is not supported", node)
+
+    def truth(self, node: Any) -> None:
+        """An expression of which only matters whether it is zero. Of a pointer that stays as it is no cell is read."""
+        named = isinstance(node, c_ast.ID) and node.name not in self.inner and node.name not in self.local_names
+        if not (named and self.names.fixed_pointer(node.name)):
+            self.read(node)
 
     def assignment(self, node: c_ast.Assignment) -> None:
         self.read(node.rvalue)
@@ -349,3 +361,10 @@ def written_names(node: Any) -> frozenset[str]:
 
     visit(node)
     return frozenset(found)
+
+
+def _is_null(node: Any) -> bool:
+    """``0``, ``(void *)0`` or the like."""
+    while isinstance(node, c_ast.Cast):
+        node = node.expr
+    return isinstance(node, c_ast.Constant) and node.value == "0"

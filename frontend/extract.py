@@ -411,6 +411,13 @@ class _Extraction:
         assignment = c_ast.Assignment("=", c_ast.ID(node.name, node.coord), node.init, node.coord)
         return Sequence((kill, self.leaf(assignment, place)))
 
+    def fixed_pointer(self, name: str) -> bool:
+        """Whether a name is a pointer's that keeps its value in the region."""
+        symbol = self.symbols.get(name)
+        if symbol is None or not symbol.pointer or symbol.type.volatile or symbol.type.atomic or name in self.local_names:
+            return False
+        return name not in self.written or _stores_element(name, self.items)
+
     def leaf(self, node: Any, place: _Place) -> Leaf:
         """A statement executed as a whole."""
         self.own_iterators(node)
@@ -423,6 +430,7 @@ class _Extraction:
             defined=self.tu.defined_functions,
             written_arrays=lambda: self.written_arrays(node),
             iterator_type=self.iterator_type,
+            fixed_pointer=self.fixed_pointer,
         )
         collector = AccessCollector(names, place.domain, place.iterators)
         collector.statement(node)
