@@ -570,7 +570,7 @@ def _add_checking_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=_seconds,
         default=Options().budget,
-        help="how long one region may take before it is left as it was; 0: as long as it needs (default: %(default)g)",
+        help="processor time that one region may take before it is left as it was; 0: as long as it needs (default: %(default)g)",
     )
     group.add_argument(
         "--file-budget",

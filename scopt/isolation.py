@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import signal
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -12,6 +13,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Generic, TypeVar
+
+# Seconds on the clock for each one of processor time: for work that waits, on machines that are busy.
+PATIENCE = 10
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -34,8 +38,8 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[T]):
-    """Work for a process of its own. seconds: after which it is killed (0: no limit). memory: bytes that it may take besides what is there already
-    (0: no limit)."""
+    """Work for a process of its own. seconds: of processor time, after which it is killed (0: no limit), so that what becomes of it doesn't depend
+    on what else runs; memory: bytes that it may take besides what is there already (0: no limit)."""
 
     work: Callable[[], T]
     seconds: float
@@ -98,7 +102,7 @@ def run_tasks(tasks: Sequence[Task[T, R]], jobs: int) -> list[R]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Running(Generic[T, R]):
-    """An attempt's process. deadline: of `time.monotonic`."""
+    """An attempt's process. deadline: of `time.monotonic`, far behind its seconds."""
 
     number: int
     task: Task[T, R]
@@ -116,6 +120,8 @@ class _Running(Generic[T, R]):
                 outcome: Finished[T] | Failed = self.receiver.recv()
             except EOFError:
                 self.process.join()
+                if self.process.exitcode == -signal.SIGPROF:
+                    return Failed(f"not finished after {self.seconds:g} s", timed_out=True)
                 return Failed(f"the process died with exit code {self.process.exitcode}")
             return outcome
         finally:
@@ -127,14 +133,16 @@ class _Running(Generic[T, R]):
 def _started(number: int, task: Task[T, R], attempt: Attempt[T]) -> _Running[T, R]:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(attempt.work, sender, attempt.memory), daemon=True)
+    process = context.Process(target=_child, args=(attempt.work, sender, attempt.seconds, attempt.memory), daemon=True)
     process.start()
     sender.close()
-    deadline = time.monotonic() + attempt.seconds if attempt.seconds else math.inf
+    deadline = time.monotonic() + attempt.seconds * PATIENCE if attempt.seconds else math.inf
     return _Running(number, task, attempt.seconds, deadline, process, receiver)
 
 
-def _child(work: Callable[[], T], sender: Connection, memory: int) -> None:
+def _child(work: Callable[[], T], sender: Connection, seconds: float, memory: int) -> None:
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process, even inside of native code
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     limited = bool(memory) and _limit_memory(memory)
     outcome = _attempt(work)
     if isinstance(outcome, Failed) and limited and outcome.message.startswith("MemoryError"):

@@ -21,6 +21,19 @@ def test_limit_holds() -> None:
     assert time.monotonic() - start < 30
 
 
+def test_the_limit_is_one_of_processor_time() -> None:
+    assert run_isolated(lambda: time.sleep(1), 0.5) == Finished(None)
+    outcome = run_isolated(_busy, 0.5)
+    assert isinstance(outcome, Failed)
+    assert outcome.timed_out
+    assert outcome.message == "not finished after 0.5 s"
+
+
+def _busy() -> None:
+    while True:
+        pass
+
+
 def test_exception_is_a_failure() -> None:
     outcome = run_isolated(lambda: 1 // 0, 10)
     assert isinstance(outcome, Failed)
