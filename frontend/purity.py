@@ -20,7 +20,8 @@ _MATH = (
 )
 _OTHER = ("abs", "labs", "llabs", "isalpha", "isdigit", "isspace", "toupper", "tolower")
 _BUILTINS = ("expect", "popcount", "popcountl", "popcountll", "clz", "clzl", "clzll", "ctz", "ctzl", "ctzll", "bswap16", "bswap32", "bswap64",
-             "isnan", "isinf", "isfinite", "signbit", "inf", "huge_val", "isless", "isgreater")
+             "isnan", "isinf", "isfinite", "isnormal", "isinf_sign", "signbit", "inf", "huge_val", "isless", "islessequal", "islessgreater",
+             "isgreater", "isgreaterequal", "isunordered", "fpclassify")
 VALUE_FUNCTIONS = frozenset(
     [name + suffix for name in _MATH for suffix in ("", "f", "l")] + list(_OTHER)
     + ["__builtin_" + name + suffix for name in _MATH for suffix in ("", "f", "l")] + ["__builtin_" + name for name in (*_OTHER, *_BUILTINS)]
