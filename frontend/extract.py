@@ -115,7 +115,7 @@ class _Extraction:
     def prepare(self) -> None:
         """Give every name one meaning and note what the region writes."""
         outer = scope_at(self.tu, self.region)
-        normal = normalized(self.region.items)
+        normal = normalized(self.tu, self.region, outer)
         unique = unique_names(normal.items, self.tu.reserved, ISL_WORDS)
         self.items, self.iterator_names = unique.items, unique.iterators
         self.refuse_visible()
