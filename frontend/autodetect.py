@@ -15,6 +15,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from scopt.diagnostics import Refusal, Remark
+from scopt.frontend.counted import is_counting
 from scopt.frontend.dependences import dependences
 from scopt.frontend.extract import extract_whole
 from scopt.frontend.parse import TranslationUnit
@@ -87,7 +88,7 @@ class _Search:
                 number += 1
                 continue
             last, longest = self.longest(region, loops, number, single)
-            if any(isinstance(item, c_ast.For) for item in longest.items):
+            if any(is_counting(item) for item in longest.items):
                 yield longest
             else:
                 yield from self.within_branch(longest)

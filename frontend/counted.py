@@ -7,13 +7,14 @@ iteration, at any place of the body or in the condition. A loop that isn't of th
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pycparser import c_ast
 
 from scopt.frontend.accesses import written_names
+from scopt.frontend.liveness import written_in
 from scopt.frontend.opaque import leaving
 from scopt.frontend.rewriting import STEPS, is_plain, items_of, mentions, nodes_of, number, plus, step_of, substituted, writes
 from scopt.model import CType
@@ -42,6 +43,7 @@ class Count:
     """How a loop counts: ``for (name = start; name op end; name += step)``.
 
     once: its first iteration happens whatever the condition says. beyond: what is added to the variable when the loop has ended; early: before it starts.
+    stepped: the item from which on an iteration sees the variable with its step; None: no item does.
     start: None where the loop doesn't set it.
     """
 
@@ -54,19 +56,31 @@ class Count:
     once: bool = False
     beyond: int = 0
     early: int = 0
+    stepped: int | None = None
 
 
-def counted(loop: Any, before: list[Any], variables: Variables) -> list[Any] | None:
-    """The statements in a loop's place, None if it stays as it is. before: the statements in front of it; one that sets the iterator is taken out."""
+def is_counting(loop: Any) -> bool:
+    """Whether a statement is a `for` loop, or one that has the form of a loop that counts."""
+    return isinstance(loop, c_ast.For) or (isinstance(loop, (c_ast.While, c_ast.DoWhile)) and _count(loop) is not None)
+
+
+def counted(loop: Any, before: list[Any], outside: Sequence[Any], variables: Variables) -> list[Any] | None:
+    """The statements in a loop's place, None if it stays as it is.
+
+    before: the statements in front of it; one that sets the iterator is taken out. outside: those in front of them, which stay.
+    """
     count = _count(loop)
     if count is None or (ctype := variables.type_of(count.name)) is None or not _steady(count, loop):
         return None
     used = variables.used_after(loop, count.name)
     if isinstance(loop, c_ast.For) and loop.init is not None and loop.next is not None and not used:
         return None  # a plain `for`
-    setter = _setter(before, count.name) if count.start is None else None
+    setter = None
     if count.start is None:
-        start = copy.deepcopy(_value(before[setter])) if setter is not None else c_ast.ID(count.name, loop.coord)
+        everything = [*outside, *before]
+        setter = _setter(everything, count.name)
+        start = copy.deepcopy(_value(everything[setter])) if setter is not None else c_ast.ID(count.name, loop.coord)
+        setter = setter - len(outside) if setter is not None and setter >= len(outside) else None
         count = replace(count, start=plus(start, count.early))
     if (used and (last := _last(count)) is None) or (used and mentions(count.start, count.name)):
         return None
@@ -75,6 +89,10 @@ def counted(loop: Any, before: list[Any], variables: Variables) -> list[Any] | N
     if setter is not None:
         _take_out(before, setter, keep=used or variables.uses(count.name) > mentions(loop, count.name) + 1)
     assigned = c_ast.Assignment("=", c_ast.ID(count.name, loop.coord), last, loop.coord) if used else None
+    if count.stepped is not None:
+        after = plus(c_ast.ID(count.name, loop.coord), count.step)
+        rest = [substituted(item, count.name, after) for item in count.items[count.stepped:]]
+        count = replace(count, items=[*count.items[:count.stepped], *rest])
     if mentions(count.start, count.name):
         # the iterator starts from the variable that it is named after
         fresh = variables.fresh(count.name)
@@ -104,7 +122,7 @@ def _of_while(loop: Any, side: Any, op: str, end: Any) -> Count | None:
     if once:
         return Count(name, step, op, end, items, once=True)
     if late:
-        return Count(name, step, op, end, [substituted(item, name, plus(c_ast.ID(name), step)) for item in items], beyond=step)
+        return Count(name, step, op, end, items, beyond=step, stepped=0)
     return Count(name, step, op, end, items, early=step)
 
 
@@ -115,8 +133,7 @@ def _stepped(name: str, op: str, end: Any, items: list[Any], loop: Any, *, once:
         return None
     place = places[0]
     _, step = step_of(items[place]) or ("", 0)
-    rest = [substituted(item, name, plus(c_ast.ID(name), step)) for item in items[place + 1:]]
-    return Count(name, step, op, end, [*items[:place], *rest], once=once)
+    return Count(name, step, op, end, [*items[:place], *items[place + 1:]], once=once, stepped=place)
 
 
 def _of_for(loop: c_ast.For, side: Any, op: str, end: Any) -> Count | None:
@@ -179,7 +196,7 @@ def _setter(before: list[Any], name: str) -> int | None:
             return position if is_plain(value) and not _names(value) & (changed | {name}) else None
         if mentions(item, name) or writes(item, name):
             return None
-        changed |= written_names(item)
+        changed |= written_in([item])
     return None
 
 

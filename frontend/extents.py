@@ -26,11 +26,15 @@ _KEYWORDS = frozenset({
     "if", "while", "do", "switch", "case", "default", "goto", "return", "break", "continue", "else", "asm",
     "__asm__",
 })
+_LOOPS = {c_ast.For: "for", c_ast.While: "while", c_ast.DoWhile: "do"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A raw statement: kind is ``for``, ``if``, ``simple`` or ``other``; first and last are indices of its tokens. single: it has no comma."""
+    """A raw statement: kind is ``for``, ``while``, ``do``, ``if``, ``simple`` or ``other``; first and last are indices of its tokens.
+
+    single: it has no comma.
+    """
 
     kind: str
     first: int
@@ -48,8 +52,8 @@ def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
     lists = _statement_lists(tokens)
     found: dict[int, tuple[int, int]] = {}
     # A loop that stands in a list among others is better known than as another statement's whole body.
-    loops = {(places.line(s.first), places.order_in_line(s.first)): (statements, k)
-             for statements in (*_alone(tokens), *lists) for k, s in enumerate(statements) if s.kind == "for"}
+    loops = {(s.kind, places.line(s.first), places.order_in_line(s.first)): (statements, k)
+             for statements in (*_alone(tokens), *lists) for k, s in enumerate(statements) if s.kind in _LOOPS.values()}
     for function in tu.user_functions:
         for compound in _compounds(function.body):
             _match(tu, compound, loops, places, found)
@@ -58,16 +62,16 @@ def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
 
 
 def _match(
-    tu: TranslationUnit, compound: Any, loops: Mapping[tuple[int, int], tuple[Sequence[_Statement], int]], places: _Lines,
+    tu: TranslationUnit, compound: Any, loops: Mapping[tuple[str, int, int], tuple[Sequence[_Statement], int]], places: _Lines,
     found: dict[int, tuple[int, int]],
 ) -> None:
     """Find the raw statements of a compound's items: the loops by line, the simple statements by standing next to a loop."""
     items = compound.block_items or ()
     for index, item in enumerate(items):
         # What was found from a loop beside it lies in a stretch that was walked to both of its ends.
-        if not isinstance(item, c_ast.For) or item.coord.file != tu.file or id(item) in found:
+        if type(item) not in _LOOPS or item.coord.file != tu.file or id(item) in found:
             continue
-        place = loops.get((item.coord.line, places.order_of_node(item)))
+        place = loops.get((_LOOPS[type(item)], item.coord.line, places.order_of_node(item)))
         if place is None:
             continue
         statements, position = place
@@ -82,8 +86,10 @@ def _match(
 
 
 def _same_kind(node: Any, statement: _Statement) -> bool:
-    if statement.kind in ("for", "if"):
-        return isinstance(node, c_ast.For if statement.kind == "for" else c_ast.If)
+    if statement.kind == "if":
+        return isinstance(node, c_ast.If)
+    if statement.kind in _LOOPS.values():
+        return _LOOPS.get(type(node)) == statement.kind
     # Declarators that share a declaration are several nodes for one statement.
     simple = isinstance(node, (c_ast.Assignment, c_ast.UnaryOp)) or (isinstance(node, c_ast.Decl) and statement.single)
     return simple and statement.kind == "simple"
@@ -107,7 +113,7 @@ class _Lines:
         for index, token in enumerate(tokens):
             self.raw_by_line.setdefault(self.raw.line(token.start), []).append(index)
         self.structure: dict[int, list[str]] = {}
-        self.for_nodes: dict[int, int] = {}
+        self.loop_nodes: dict[int, int] = {}
         result = tu.preprocessed
         for number, line in enumerate(result.text.split("\n")):
             run = result.run(number)
@@ -117,21 +123,27 @@ class _Lines:
         self.count_nodes()
 
     def count_nodes(self) -> None:
-        """Number the `for` nodes of each line in the order of the text."""
-        counts: dict[int, int] = {}
-        for function in self.tu.user_functions:
-            for node in _for_nodes(function.body):
-                self.for_nodes[id(node)] = counts.get(node.coord.line, 0)
-                counts[node.coord.line] = self.for_nodes[id(node)] + 1
+        """Number the loops of each kind of each line in the order of the text. (The ``while`` of a ``do`` would be counted as a loop's.)"""
+        counts: dict[tuple[str, int], int] = {}
+        nodes = [node for function in self.tu.user_functions for node in _loop_nodes(function.body)]
+        for node in nodes:
+            key = _LOOPS[type(node)], node.coord.line
+            self.loop_nodes[id(node)] = counts.get(key, 0)
+            counts[key] = self.loop_nodes[id(node)] + 1
+        for node in nodes:
+            texts = (self.tokens[k].text for k in self.raw_by_line.get(node.coord.line, ()))
+            if isinstance(node, c_ast.While) and sum(text == "while" for text in texts) != counts["while", node.coord.line]:
+                self.loop_nodes[id(node)] = -1
 
     def line(self, index: int) -> int:
         return self.raw.line(self.tokens[index].start)
 
     def order_in_line(self, index: int) -> int:
-        return sum(self.tokens[k].text == "for" for k in self.raw_by_line[self.line(index)] if k < index)
+        keyword = self.tokens[index].text
+        return sum(self.tokens[k].text == keyword for k in self.raw_by_line[self.line(index)] if k < index)
 
     def order_of_node(self, node: Any) -> int:
-        return self.for_nodes.get(id(node), -1)
+        return self.loop_nodes.get(id(node), -1)
 
     def extent(self, statement: _Statement) -> tuple[int, int]:
         return self.tokens[statement.first].start, self.tokens[statement.last].end
@@ -153,12 +165,12 @@ class _Lines:
         return True
 
 
-def _for_nodes(root: Any) -> Iterable[Any]:
-    """The `for` nodes in the order of the text."""
+def _loop_nodes(root: Any) -> Iterable[Any]:
+    """The loops in the order of the text."""
     todo = [root]
     while todo:
         node = todo.pop()
-        if isinstance(node, c_ast.For):
+        if type(node) in _LOOPS:
             yield node
         todo.extend(child for _, child in reversed(node.children()))
 
@@ -179,7 +191,7 @@ def _statement_lists(tokens: Sequence[RawToken]) -> list[list[_Statement]]:
             if end is None:
                 break
             text = tokens[position].text
-            kind = text if text in ("for", "if") else "other" if text in _KEYWORDS | {"{"} else "simple"
+            kind = text if text == "if" or text in _LOOPS.values() else "other" if text in _KEYWORDS | {"{"} else "simple"
             single = kind == "simple" and all(token.text != "," for token in tokens[position:end])
             statements.append(_Statement(kind, position, end, single))
             position = end + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,8 @@ def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol
     pairs = list(zip(all_nodes(copies), all_nodes(region.items), strict=True))
     normal = Normal(tuple(copies), {id(ours): theirs for ours, theirs in pairs})
     rewriter = _Rewriter(tu, region, symbols, normal, {id(node): node for node, _ in pairs})
-    items = tuple(rewriter.statements(copies))
+    outside = () if facts_of(tu, region.function).jumps else (region.parent.block_items or ())[: region.first]
+    items = tuple(rewriter.statements(copies, outside))
     scalar_iterators(items)
     return Normal(items, {key: node for key, node in normal.origins.items()})
 
@@ -58,12 +59,12 @@ class _Rewriter:
     normal: Normal
     alive: Mapping[int, Any]
 
-    def statements(self, items: Iterable[Any]) -> list[Any]:
-        """The items of a block, rewritten from the inside out."""
+    def statements(self, items: Iterable[Any], outside: Sequence[Any] = ()) -> list[Any]:
+        """The items of a block, rewritten from the inside out. outside: what stands in front of them in the same block."""
         done: list[Any] = []
         for item in items:
             self.inside(item)
-            done.extend(self.loop(item, done) if isinstance(item, LOOPS) else [item])
+            done.extend(self.loop(item, done, outside) if isinstance(item, LOOPS) else [item])
         return done
 
     def inside(self, node: Any) -> None:
@@ -74,9 +75,9 @@ class _Rewriter:
         for _, child in node.children():
             self.inside(child)
 
-    def loop(self, loop: Any, before: list[Any]) -> list[Any]:
+    def loop(self, loop: Any, before: list[Any], outside: Sequence[Any]) -> list[Any]:
         """What stands in a loop's place."""
-        made = counted(loop, before, Variables(self.type_of, self.used_after, self.uses, self.fresh)) or [loop]
+        made = counted(loop, before, outside, Variables(self.type_of, self.used_after, self.uses, self.fresh)) or [loop]
         for one in made:
             if isinstance(one, c_ast.For):
                 without_continue(one)

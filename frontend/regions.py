@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from scopt.diagnostics import Location, Remark
+from scopt.frontend.counted import is_counting
 from scopt.frontend.directives import Directives
 from scopt.frontend.extents import extents_of
 from scopt.frontend.macros import baked_macros
@@ -213,7 +214,7 @@ def find_autodetected(tu: TranslationUnit) -> tuple[Region, ...]:
 def runs_in(tu: TranslationUnit, function: Any, node: Any) -> Iterator[Region]:
     """The maximal runs of loops in a statement, those in bodies of other loops left out."""
     if not isinstance(node, c_ast.Compound):
-        if not isinstance(node, c_ast.For):
+        if not is_counting(node):
             for _, child in node.children():
                 yield from runs_in(tu, function, child)
         return
@@ -225,7 +226,7 @@ def runs_in(tu: TranslationUnit, function: Any, node: Any) -> Iterator[Region]:
         while stop < len(items) and _may_belong(items[stop]) and not any(stop in indices for indices in taken):
             stop += 1
         loops = [k for k in range(position, stop) if has_loop(items[k]) and not under_pragma(node, k)]
-        if any(isinstance(items[k], c_ast.For) for k in loops):
+        if any(is_counting(items[k]) for k in loops):
             yield from _told(tu, function, node, loops)
         else:
             for index in range(position, max(stop, position + 1)):
@@ -242,7 +243,7 @@ def _told(tu: TranslationUnit, function: Any, parent: Any, loops: list[int]) -> 
         return
     for position in loops:
         single = region_of(tu, function, parent, position, position + 1)
-        if single is not None and isinstance(parent.block_items[position], c_ast.For):
+        if single is not None and is_counting(parent.block_items[position]):
             yield single
         elif single is None and isinstance(parent.block_items[position], c_ast.If):
             yield from runs_in(tu, function, parent.block_items[position])
@@ -250,17 +251,17 @@ def _told(tu: TranslationUnit, function: Any, parent: Any, loops: list[int]) -> 
 
 def has_loop(node: Any) -> bool:
     """Whether an item of a run is a loop, or an `if` around loops."""
-    return isinstance(node, c_ast.For) or (isinstance(node, c_ast.If) and any(_is_or_has_for(part) for part in (node.iftrue, node.iffalse)))
+    return is_counting(node) or (isinstance(node, c_ast.If) and any(_is_or_has_for(part) for part in (node.iftrue, node.iffalse)))
 
 
 def _is_or_has_for(node: Any) -> bool:
-    return isinstance(node, c_ast.For) or (node is not None and any(_is_or_has_for(child) for _, child in node.children()))
+    return is_counting(node) or (node is not None and any(_is_or_has_for(child) for _, child in node.children()))
 
 
 def _may_belong(item: Any) -> bool:
     if isinstance(item, c_ast.Decl):
         return isinstance(item.type, c_ast.TypeDecl) and isinstance(item.type.type, c_ast.IdentifierType) and not item.storage
-    return isinstance(item, (c_ast.For, c_ast.If, c_ast.Assignment, c_ast.EmptyStatement)) or (
+    return is_counting(item) or isinstance(item, (c_ast.If, c_ast.Assignment, c_ast.EmptyStatement)) or (
         isinstance(item, c_ast.UnaryOp) and item.op in ("++", "--", "p++", "p--")
     )
 
