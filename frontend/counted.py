@@ -14,7 +14,7 @@ from typing import Any
 from pycparser import c_ast
 
 from scopt.frontend.accesses import written_names
-from scopt.frontend.liveness import written_in
+from scopt.frontend.mentioned import written_in
 from scopt.frontend.opaque import leaving
 from scopt.frontend.rewriting import STEPS, is_plain, items_of, mentions, nodes_of, number, plus, step_of, substituted, writes
 from scopt.model import CType
@@ -42,7 +42,8 @@ class Variables:
 class Count:
     """How a loop counts: ``for (name = start; name op end; name += step)``.
 
-    once: its first iteration happens whatever the condition says. beyond: what is added to the variable when the loop has ended; early: before it starts.
+    once: its first iteration happens whatever the condition says. beyond: what is added to the variable when the loop has ended;
+      early: before it starts.
     stepped: the item from which on an iteration sees the variable with its step; None: no item does.
     start: None where the loop doesn't set it.
     """

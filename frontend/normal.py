@@ -43,8 +43,7 @@ def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol
     pairs = list(zip(all_nodes(copies), all_nodes(region.items), strict=True))
     normal = Normal(tuple(copies), {id(ours): theirs for ours, theirs in pairs})
     rewriter = _Rewriter(tu, region, symbols, normal, {id(node): node for node, _ in pairs})
-    outside = () if facts_of(tu, region.function).jumps else (region.parent.block_items or ())[: region.first]
-    items = tuple(rewriter.statements(copies, outside))
+    items = tuple(rewriter.statements(copies, _straight_before(tu, region)))
     scalar_iterators(items)
     return Normal(items, {key: node for key, node in normal.origins.items()})
 
@@ -118,6 +117,16 @@ class _Rewriter:
         place = next(k for k, item in enumerate(parent.block_items) if item is original)
         stretch = replace(self.region, items=(original,), parent=parent, first=place, stop=place + 1)
         return may_be_read_after(facts, stretch, name)
+
+
+def _straight_before(tu: TranslationUnit, region: Region) -> Sequence[Any]:
+    """The statements in front of a region, in its block, that are executed one after the other, and then the region."""
+    items = (region.parent.block_items or ())[: region.first]
+    if facts_of(tu, region.function).hidden_jumps:
+        return ()
+    targets = (c_ast.Label, c_ast.Case, c_ast.Default)
+    entered = [k for k, item in enumerate(items) if any(isinstance(node, targets) for node in all_nodes([item]))]
+    return items[entered[-1] + 1:] if entered else items
 
 
 def all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
