@@ -224,7 +224,7 @@ def test_autodetected_loops_have_directives() -> None:
 
 
 def test_misplaced_among_autodetected_loops() -> None:
-    _, found = detected("#pragma scopt notile\nwhile (n) n--;\n#pragma scopt nofuse\nfor (i = 0; i < n; i++) x[i] = 0;")
+    _, found = detected("#pragma scopt notile\nwhile (x[n] > 0) n--;\n#pragma scopt nofuse\nfor (i = 0; i < n; i++) x[i] = 0;")
     assert [(r.id, r.location.line) for r in found.remarks] == [("pragma.misplaced", 3)]
     assert [values(region.pragmas) for region in found.regions] == [{"fusion": "no"}]
 

@@ -231,7 +231,7 @@ def test_whole_lines_are_taken_where_nothing_else_stands_on_them() -> None:
 
 def test_loops_inside_other_statements() -> None:
     branch = "  if (n) {\n    for (i = 0; i < n; i++)\n      A[i] = 0;\n  }\n"
-    found = detected(in_function(branch + "  while (n--) { for (j = 0; j < n; j++) B[j] = 0; }"))
+    found = detected(in_function(branch + "  while (B[0] > 0) { for (j = 0; j < n; j++) B[j] = 0; }"))
     assert found == [b"    for (i = 0; i < n; i++)\n      A[i] = 0;\n", b"for (j = 0; j < n; j++) B[j] = 0;"]
 
 
