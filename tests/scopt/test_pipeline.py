@@ -113,7 +113,7 @@ void f(int n) {
     for (int j = 0; j < 9; j++)
       a[j][i] = 0;
   }
-  while (n--) {
+  while (g(n--)) {
     for (int j = 0; j < 9; j++)
       a[j][j] = 0;
   }
