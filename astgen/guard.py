@@ -30,11 +30,12 @@ def guard_text(scop: Scop, worth: str = "", counter: str = "") -> str:
         return worth
     condition = condition_of(scop, scop.guard.parameters)
     printer = ExprPrinter.of(scop)
-    tests: list[str] = []
+    tests = [f"({scop.long_type}){name} >= 0" for name in scop.guard.fits]
     if condition != TRUE:
         conjuncts = condition.args if isinstance(condition, And) else (condition,)
-        tests += [printer.condition(one).at(Level.COMPARE) for one in conjuncts]
-        _check(scop, scop.guard, condition, " && ".join(tests))
+        texts = [printer.condition(one).at(Level.COMPARE) for one in conjuncts]
+        _check(scop, scop.guard, condition, " && ".join(texts))
+        tests += texts
     tests += [_apart(scop, *pair) for pair in scop.guard.apart]
     tests = [f"{counter}({' && '.join(tests)})"] if counter and tests else tests
     tests = [worth, *tests] if worth else tests

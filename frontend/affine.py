@@ -53,6 +53,8 @@ class Scope:
     functions: functions of the translation unit that can be inlined in affine expressions, by name.
     domain: parameter set of the iterators' and parameters' values at this place.
     ranges: gives a parameter set, the ranges of the C types of the names met so far.
+    constant: value and type of an integer constant expression such as ``sizeof(x)``. assume(violation): takes for granted that no iteration is in a
+      parameter set; False if that can't be tested.
     """
 
     lookup: Callable[[str, Any], CType | Value]
@@ -60,6 +62,8 @@ class Scope:
     domain: isl.Set = field(default_factory=universe_params)
     ranges: Callable[[], isl.Set] = universe_params
     cast_type: Callable[[Any], CType | None] = lambda node: None
+    constant: Callable[[Any], tuple[int, CType] | None] = lambda node: None
+    assume: Callable[[isl.Set], bool] = lambda violation: False
 
     def within(self, condition: isl.Set) -> Scope:
         """The same place, where `condition` is known to hold too."""
@@ -80,6 +84,11 @@ def always(scope: Scope, condition: isl.Set) -> bool:
     return bool(scope.domain.intersect(scope.ranges()).is_subset(condition))
 
 
+def assured(scope: Scope, condition: isl.Set) -> bool:
+    """Whether `condition` holds everywhere in the scope's domain, or is taken for granted from now on."""
+    return always(scope, condition) or scope.assume(scope.domain.intersect(scope.ranges()).subtract(condition))
+
+
 def affine(node: Any, scope: Scope) -> Value:
     """The value of an integer expression. Raises NotAffine."""
     match node:
@@ -88,6 +97,8 @@ def affine(node: Any, scope: Scope) -> Value:
         case c_ast.ID():
             found = scope.lookup(node.name, node)
             return found if isinstance(found, Value) else Value(param_pw_aff(node.name), found)
+        case c_ast.UnaryOp(op="sizeof" | "_Alignof"):
+            return _size(node, scope)
         case c_ast.UnaryOp(op="-"):
             value = _promote(affine(node.expr, scope))
             return _checked(Value(value.aff.neg(), value.type), scope, node)
@@ -127,6 +138,15 @@ def condition(node: Any, scope: Scope) -> isl.Set:
             return _COMPARE[op](left_value, right_value)
         case _:
             return affine(node, scope).aff.ne_set(constant_pw_aff(0))
+
+
+def _size(node: c_ast.UnaryOp, scope: Scope) -> Value:
+    # That of an array may come from a macro, whose value may be another one when the result is compiled.
+    plain = scope.cast_type(node.expr) if isinstance(node.expr, c_ast.Typename) else None
+    found = scope.constant(node) if plain is not None and (plain.integer or plain.floating) else None
+    if found is None:
+        raise NotAffine("nonlinear", "the size of this is not known", node)
+    return Value(constant_pw_aff(found[0]), found[1])
 
 
 def _constant(node: c_ast.Constant) -> Value:
@@ -178,7 +198,7 @@ def _checked(value: Value, scope: Scope, node: Any) -> Value:
     inside = value.aff.ge_set(constant_pw_aff(0))
     if value.type.bits < 64:
         inside = inside.intersect(value.aff.le_set(constant_pw_aff((1 << value.type.bits) - 1)))
-    if not always(scope, inside):
+    if not assured(scope, inside):
         raise NotAffine("unsigned-wrap", "unsigned arithmetic may wrap around here", node, "use a signed type, or add a bound that rules it out")
     return value
 
@@ -270,7 +290,7 @@ def converted(value: Value, target: CType, scope: Scope, node: Any) -> Value:
     inside = value.aff.ge_set(constant_pw_aff(low)).intersect(value.aff.le_set(constant_pw_aff(high)))
     if target.signed and target.bits == 64 and not source.signed:
         inside = value.aff.ge_set(constant_pw_aff(low))  # no object is that large: half of the unsigned range is enough
-    if not always(scope, inside):
+    if not assured(scope, inside):
         raise NotAffine("narrowing", f"the conversion to '{target.spelling}' may change the value", node, "use a wider signed type")
     return Value(value.aff, target)
 

@@ -14,6 +14,7 @@ from scopt.frontend.accesses import AccessCollector, Names, RawAccess, written_n
 from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, type_range
 from scopt.frontend.aliasing import Aliasing, check_aliasing
 from scopt.frontend.aliasing import Names as AliasNames
+from scopt.frontend.assumptions import Assumptions, too_large, typed_values
 from scopt.frontend.constructs import construct_text
 from scopt.frontend.dependences import classify_private
 from scopt.frontend.directives import is_directive
@@ -29,10 +30,11 @@ from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.placement import bound
 from scopt.frontend.regions import Region
 from scopt.frontend.scoping import loop_iterator, unique_names
+from scopt.frontend.sizes import hoist_sizes
 from scopt.frontend.structs import Reference, Typed, Types, path_shape, reference_of, references, shared_storage
-from scopt.frontend.symbols import Layer, Symbol, constant_value, ctype_of, facts_of, scope_at, symbol_of
+from scopt.frontend.symbols import Layer, Symbol, constant_value, ctype_of, facts_of, scope_at, symbol_of, typed_constant
 from scopt.isl_utils import constant_pw_aff, to_statement_space, universe_params
-from scopt.model import Access, Array, CType, Guard, Parameter, Scop, Statement
+from scopt.model import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
 
 # Words that isl's own syntax gives a meaning to: parameters and arrays with these names need another name inside isl.
 ISL_WORDS = frozenset([
@@ -97,6 +99,7 @@ class _Extraction:
     originals: dict[int, Any] = field(default_factory=dict)
     obstacles: dict[str, Refusal] = field(default_factory=dict)
     unknown: list[Remark] = field(default_factory=list)
+    assumed: Assumptions = field(default_factory=Assumptions)
     hoisted: tuple[Hoisted, ...] = ()
     whole: frozenset[str] = frozenset()
 
@@ -127,7 +130,8 @@ class _Extraction:
             self.symbols[local] = symbol_of(decl, outer)
         self.local_names = frozenset(unique.declared)
         inside = self.local_names | self.iterator_names
-        self.hoisted = MemberHoister(self.items, self.symbols, self.tu.structs, inside, self.tu.reserved).run()
+        sizes = hoist_sizes(self.items, self.symbols, inside, self.tu.reserved)
+        self.hoisted = (*sizes, *MemberHoister(self.items, self.symbols, self.tu.structs, inside, self.tu.reserved).run())
         self.whole = self.whole_structures()
         self.written = frozenset().union(*(written_names(item) for item in self.items)) if self.items else frozenset()
 
@@ -204,12 +208,15 @@ class _Extraction:
         """The affine scope with these iterators and what is known of them."""
 
         def ranges() -> isl.Set:
-            result = universe_params()
+            result = self.assumed.values
             for known, ctype in {**{p.name: p.type for p in self.parameters.values()}, **active}.items():
                 result = result.intersect(type_range(known, ctype))
             return result
 
-        return Scope(self.lookup(active), self.tu.functions, domain, ranges, lambda node: ctype_of(node, self.symbols))
+        return Scope(
+            self.lookup(active), self.tu.functions, domain, ranges, lambda node: ctype_of(node, self.symbols),
+            lambda node: typed_constant(node, self.symbols), lambda violation: self.assumed.add(violation, active, self.parameters.values()),
+        )
 
     def active(self, place: _Place) -> dict[str, CType]:
         return {iterator: self.types[iterator] for iterator in place.iterators}
@@ -511,17 +518,33 @@ class _Extraction:
         dead = frozenset(array.name for name, array in self.arrays.items() if self.is_dead_after(name))
         order = order_map(tree, domains)
         arrays = classify_private({array.name: array for array in self.arrays.values()}, statements, kills, order, dead)
+        typed = typed_values(self.parameters.values())
+        context = context.intersect(self.assumed.values)
         aliasing = self.aliasing((*statements, *kills), context)
-        guard = Guard(universe_params(), aliasing.apart) if aliasing.apart else None
+        guard = self.guard(aliasing.apart, statements, typed)
         return Scop(
             name=self.name, location=self.region.location, context=context, parameters=tuple(self.estimated(domains, statements)),
             arrays=arrays, statements=statements, kills=kills, schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
             order=order, reserved=self.tu.reserved | {one.symbol.name for one in self.hoisted}, typedefs=self.tu.typedefs,
             long_type=self.tu.long_type, long_suffix=self.tu.long_suffix,
-            assumptions=(*aliasing.remarks, *self.unknown, *map(_as_a_whole, self.obstacles.values())), guard=guard,
+            assumptions=(*aliasing.remarks, *self.taken(guard), *self.unknown, *map(_as_a_whole, self.obstacles.values())), guard=guard,
             prologue=tuple(one.text for one in self.hoisted),
             directives=bound(self.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
+
+    def guard(self, apart: tuple[tuple[Stretch, Stretch], ...], statements: tuple[Statement, ...], typed: isl.Set) -> Guard | None:
+        """What the program has to test. typed: what the parameters' types say anyway."""
+        assumed = self.assumed.values.gist(typed).coalesce()
+        fits = too_large(self.parameters.values(), statements, typed.intersect(self.assumed.values))
+        fits = tuple(name for name in fits if not _implies_long(self.assumed.values, name))
+        return Guard(assumed, apart, fits) if apart or fits or not assumed.plain_is_universe() else None
+
+    def taken(self, guard: Guard | None) -> Iterator[Remark]:
+        """What is said of the values that are tested."""
+        if guard is not None and not guard.parameters.plain_is_universe():
+            values = str(guard.parameters).partition("{")[2].rpartition("}")[0].strip(" :")
+            message = f"the program tests where the region begins that C's arithmetic is exact and conversions change nothing: {values}"
+            yield Remark("analysis", "assume.values", message, self.region.location)
 
     def aliasing(self, statements: tuple[Statement, ...], context: isl.Set) -> Aliasing:
         names = AliasNames(
@@ -606,6 +629,11 @@ def _as_a_whole(refusal: Refusal) -> Remark:
     reason = refusal.remark
     message = f"this is executed as a whole in each iteration of the loops around it: {reason.message}"
     return Remark("analysis", "statement.opaque", message, reason.location, reason.hint)
+
+
+def _implies_long(values: isl.Set, name: str) -> bool:
+    """Whether a test of a parameter, read as one of the long type, fails where it isn't of that type."""
+    return bool(values.is_subset(isl.Set(f"[{name}] -> {{ : {name} >= 1 }}")))
 
 
 def _targets(items: Iterable[Any]) -> Iterator[Any]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.frontend.affine import NotAffine, Scope, affine, always, condition, converted
+from scopt.frontend.affine import NotAffine, Scope, affine, always, assured, condition, converted
 from scopt.frontend.scoping import children, loop_iterator
 from scopt.isl_utils import PARAM, constant_pw_aff, param_pw_aff, project_out_params
 from scopt.model import CType
+
+_INT_BITS = 32
 
 
 class NotALoop(Exception):
@@ -45,6 +47,8 @@ def parse_loop(node: c_ast.For, iterator_type: CType, scope: Scope, within: Call
     iterator = loop_iterator(node)
     if iterator is None:
         raise NotALoop("loop.form", "the loop doesn't start with one assignment to its iterator", node, "write 'for (i = start; …)'")
+    if (counted := _counted_down(node, iterator)) is not None:
+        return _countdown(node, iterator, iterator_type, counted, scope, within)
     if node.cond is None or node.next is None:
         raise NotALoop("loop.form", "the loop has no condition or no step", node, "write 'for (i = start; i < end; i++)'")
     step = _step(node.next, iterator, scope)
@@ -57,11 +61,62 @@ def parse_loop(node: c_ast.For, iterator_type: CType, scope: Scope, within: Call
     if abs(step) > 1:
         reachable = reachable.intersect(own.sub(start).mod_val(isl.Val(abs(step))).eq_set(constant_pw_aff(0)))
     inside = within(scope.domain.intersect(reachable))
+    if step == -1 and not iterator_type.signed and (end := _waits_for_wrap(node.cond, iterator, iterator_type, scope)) is not None:
+        values = own.ge_set(constant_pw_aff(0)).intersect(own.le_set(start)).intersect(start.lt_set(end))
+        return Loop(iterator, iterator_type, scope.domain.intersect(values), step)
     domain = _steps_taken(node.cond, iterator, step, start, inside)
     if not _bounded(domain, iterator):
         raise NotALoop("loop.unbounded", f"'{iterator}' has no bound in the direction of its step", node.cond, "check the loop's condition")
     _refuse_wrap(node, iterator, iterator_type, step, domain, inside)
     return Loop(iterator, iterator_type, domain, step)
+
+
+def _counted_down(node: c_ast.For, iterator: str) -> Any:
+    """What ``i--`` is compared with in ``for (i = n; i-- > 0;)``, or ``!= 0``, or by itself; None for other loops."""
+    match node.cond:
+        case c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)) if name == iterator and node.next is None:
+            return c_ast.Constant("int", "0", node.coord)
+        case c_ast.BinaryOp(op=">", left=c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)), right=end) if name == iterator and node.next is None:
+            return None if _mentions(end, iterator) else end
+        case c_ast.BinaryOp(op="!=", left=c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)), right=c_ast.Constant(value="0") as end) if (
+            name == iterator and node.next is None
+        ):
+            return end
+    return None
+
+
+def _countdown(
+    node: c_ast.For, iterator: str, ctype: CType, end_node: Any, scope: Scope, within: Callable[[isl.Set], Scope]
+) -> Loop:
+    """``for (i = start; i-- > end;)``: the body sees start - 1, …, end. The last test leaves end - 1 behind, which nothing sees."""
+    start_node = node.init.decls[0].init if isinstance(node.init, c_ast.DeclList) else node.init.rvalue
+    if start_node is None:
+        raise NotALoop("loop.form", "the iterator has no initial value", node)
+    start = converted(affine(start_node, scope), ctype, scope, start_node).aff
+    own = param_pw_aff(iterator)
+    # The comparison has the value that the iterator had before; this sees to what it takes for the comparison to be that of the integers.
+    condition(c_ast.BinaryOp(">", c_ast.ID(iterator, node.coord), end_node, node.coord), within(scope.domain.intersect(own.le_set(start))))
+    end = affine(end_node, scope).aff
+    if not isinstance(node.cond, c_ast.BinaryOp) or node.cond.op == "!=":
+        if not assured(scope, start.ge_set(end)):
+            raise NotALoop("loop.not-equal", "the iterator may already be past the value that is waited for", node.cond, "use '>'")
+    domain = scope.domain.intersect(own.lt_set(start)).intersect(own.ge_set(end))
+    if ctype.bits < _INT_BITS and ctype.signed:
+        raise NotALoop("loop.wrap", f"'{iterator}' of type '{ctype.spelling}' may wrap around", node, "use an iterator of type int or wider")
+    return Loop(iterator, ctype, domain, -1)
+
+
+def _waits_for_wrap(cond: Any, iterator: str, ctype: CType, scope: Scope) -> isl.PwAff | None:
+    """The end in ``for (unsigned i = n - 1; i < end; i--)``, which the iterator reaches from 0 to its type's largest value; None for other loops."""
+    if not isinstance(cond, c_ast.BinaryOp) or cond.op not in ("<", ">"):
+        return None
+    end = cond.right if cond.op == "<" else cond.left
+    own = cond.left if cond.op == "<" else cond.right
+    if not isinstance(own, c_ast.ID) or own.name != iterator or _mentions(end, iterator):
+        return None
+    value = affine(end, scope)
+    fits = not value.type.signed and value.type.bits <= ctype.bits and ctype.bits >= _INT_BITS
+    return value.aff if fits else None
 
 
 def _step(node: Any, iterator: str, scope: Scope) -> int:
@@ -153,11 +208,11 @@ def _until_equal(cond: Any, end_node: Any, iterator: str, step: int, start: isl.
     distance = end.sub(start) if step > 0 else start.sub(end)
     exact = distance.mod_val(isl.Val(abs(step))).eq_set(constant_pw_aff(0))
     ahead = distance.ge_set(constant_pw_aff(0))
-    outside = Scope(scope.lookup, domain=project_out_params(scope.domain, [iterator]), ranges=scope.ranges)
+    outside = replace(scope, domain=project_out_params(scope.domain, [iterator]))
     if not always(outside, exact):
         raise NotALoop("loop.not-equal", "the step may jump over the value that '!=' waits for", cond, "use '<' or '>'")
     overflow_is_undefined = iterator_type.signed and iterator_type.bits >= 32
-    if not overflow_is_undefined and not always(outside, ahead):
+    if not overflow_is_undefined and not assured(outside, ahead):
         raise NotALoop("loop.not-equal", "the iterator may already be past the value that '!=' waits for", cond, "use '<' or '>'")
     return scope.domain.intersect(own.lt_set(end) if step > 0 else own.gt_set(end))
 
@@ -178,7 +233,7 @@ def _refuse_wrap(node: c_ast.For, iterator: str, ctype: CType, step: int, domain
     low = -(1 << (ctype.bits - 1)) if ctype.signed else 0
     high = (1 << (ctype.bits - 1 if ctype.signed else ctype.bits)) - 1
     fits = after.ge_set(constant_pw_aff(low)).intersect(after.le_set(constant_pw_aff(high)))
-    if not always(Scope(scope.lookup, domain=domain, ranges=scope.ranges), fits):
+    if not assured(replace(scope, domain=domain), fits):
         raise NotALoop("loop.wrap", f"'{iterator}' of type '{ctype.spelling}' may wrap around", node, "use a signed iterator of type int or wider")
 
 

@@ -187,7 +187,7 @@ class MemberHoister:
         scalar = how == "address" and not typed.layers
         for use in uses:
             named = c_ast.ID(name, use.node.coord)
-            _become(use.node, self.items, c_ast.UnaryOp("*", named, use.node.coord) if scalar else named)
+            become(use.node, self.items, c_ast.UnaryOp("*", named, use.node.coord) if scalar else named)
         return True
 
     def symbol(self, name: str, typed: Typed, how: How) -> Symbol:
@@ -309,7 +309,7 @@ def _substituted(condition: Any, iterator: str, start: Any, init: Any) -> Any:
     return root.exprs[0]
 
 
-def _become(old: Any, items: Sequence[Any], new: Any) -> None:
+def become(old: Any, items: Sequence[Any], new: Any) -> None:
     """Put a node in the place of another one, somewhere in the items."""
     todo = list(items)
     while todo:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pycparser import c_ast
@@ -74,6 +74,11 @@ class Types:
         layers, element, size = shape_of(decl, self.scope)
         return Typed(layers, element, size, self.definition(decl))
 
+    def named(self, spelling: str) -> Any:
+        """The structure that a type's spelling names."""
+        symbol = self.scope.get(spelling)
+        return self.definition(symbol.decl) if symbol is not None and symbol.kind == "typedef" else self.structs.get(spelling)
+
     def definition(self, node: Any) -> Any:
         """The structure that a declaration's innermost type is, through typedefs."""
         seen: set[str] = set()
@@ -100,7 +105,7 @@ class Types:
                 if symbol is None or symbol.kind not in ("parameter", "local", "global"):
                     return None
                 if symbol.decl is None:
-                    return Typed(symbol.layers, symbol.type, symbol.size)
+                    return Typed(symbol.layers, symbol.type, symbol.size, self.named(symbol.type.spelling))
                 typed = self.declared(symbol.decl)
                 if symbol.kind == "parameter" and typed.array:
                     return typed._replace(layers=(Layer("pointer"), *typed.layers[1:]))
@@ -131,8 +136,7 @@ class Types:
         # What a pointer in a const structure leads to isn't const.
         const = kind.const or (whole.type.const and all(layer.kind == "array" for layer in typed.layers))
         if whole.type.volatile or whole.type.atomic or const:
-            kind = CType(kind.spelling, kind.integer, kind.floating, kind.signed, kind.bits, kind.volatile or whole.type.volatile,
-                         kind.atomic or whole.type.atomic, const)
+            kind = replace(kind, volatile=kind.volatile or whole.type.volatile, atomic=kind.atomic or whole.type.atomic, const=const)
         return typed._replace(type=kind)
 
 

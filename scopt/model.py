@@ -169,10 +169,12 @@ class Guard:
     """What the SCoP takes for granted and what the program can test where the region begins; elsewhere the original statements run.
 
     parameters: parameter set, simplified by what is known anyway; `Scop.context` lies in it. apart: pairs that must not overlap.
+    fits: unsigned parameters, by their C spelling, that must have values of the long type: all else computes with these.
     """
 
     parameters: isl.Set
     apart: tuple[tuple[Stretch, Stretch], ...] = ()
+    fits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -256,6 +256,10 @@ alias.assumed-none: pointers are taken not to overlap
 assume.apart: the program tests that pointers don't overlap
   Where the region begins, the first and last bytes that it touches through each pointer are compared. If they overlap, the original loops run.
   > declare the pointers restrict, which makes the test needless
+assume.values: the program tests values of its variables
+  Where the region begins, it is tested that no unsigned arithmetic in bounds and subscripts wraps around, and that conversions keep values. Elsewhere
+  the original loops run.
+  > use signed types of one width for iterators and bounds, which makes the test needless
 influence.backtrack: another branch of the influence constraint tree
   A dimension had no solution with the wishes that led to it.
 influence.carried: a new band begins

@@ -1,0 +1,83 @@
+"""What a region takes for granted about its parameters' values, so that C's arithmetic is that of the integers; the program tests it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from scopt.frontend.affine import type_range
+from scopt.isl_utils import SET, project_out_params, universe_params
+from scopt.model import Parameter, Statement
+
+# More alternatives than this make no test that anybody could read.
+_MOST_ALTERNATIVES = 2
+# A loop that is that long never ends: no program can depend on what comes after it.
+_FOREVER = 2**62
+_LONG_BITS = 64
+
+
+@dataclass(slots=True)
+class Assumptions:
+    """Collects what has to hold. values: parameter set."""
+
+    values: isl.Set = field(default_factory=universe_params)
+
+    def add(self, violation: isl.Set, iterators: Iterable[str], parameters: Iterable[Parameter]) -> bool:
+        """Take for granted that no iteration lies in `violation`, a parameter set over iterators and parameters; False if that would leave nothing,
+        or no simple condition."""
+        bad = project_out_params(violation, list(iterators))
+        known = typed_values(parameters)
+        kept = self.values.intersect(known.subtract(bad)).coalesce()
+        if kept.is_empty() or kept.n_basic_set() > _MOST_ALTERNATIVES or kept.gist(known).n_basic_set() > _MOST_ALTERNATIVES:
+            return False
+        self.values = kept
+        return True
+
+
+def typed_values(parameters: Iterable[Parameter]) -> isl.Set:
+    """Parameter set of what the parameters' types can hold."""
+    known = universe_params()
+    for parameter in parameters:
+        known = known.intersect(type_range(parameter.name, parameter.type))
+    return known
+
+
+def too_large(parameters: Iterable[Parameter], statements: Sequence[Statement], context: isl.Set) -> tuple[str, ...]:
+    """The unsigned parameters of 64 bits that may have values which a signed type of 64 bits can't hold.
+
+    Others can't: some statement would have to be executed forever.
+    """
+    return tuple(
+        parameter.spelling
+        for parameter in parameters
+        if not parameter.type.signed and parameter.type.bits >= _LONG_BITS and not _runs_forever(parameter.name, statements, context)
+    )
+
+
+def _runs_forever(name: str, statements: Sequence[Statement], context: isl.Set) -> bool:
+    """Whether a parameter beyond the signed range makes some loop around a statement too long to ever end, or changes nothing."""
+    large = context.intersect(isl.Set(f"[{name}] -> {{ : {name} >= {2**63} }}"))
+    nothing = isl.Set(f"[{name}] -> {{ : {name} <= 0 }}")
+    if not all(statement.domain.intersect_params(nothing).is_empty() for statement in statements):
+        return not any(_mentions(statement, name) for statement in statements)
+    # Read as a signed number it is negative, and as with 0, nothing is executed: right, if nothing was to be executed anyway.
+    something = isl.Set.empty(universe_params().get_space())
+    for statement in statements:
+        something = something.union(statement.domain.params())
+    large = large.intersect(something)
+    for statement in statements:
+        domain = statement.domain.intersect_params(large)
+        rank = domain.dim(SET)
+        for k in range(rank):
+            values = domain.project_out(SET, k + 1, rank - k - 1).project_out(SET, 0, k).reset_tuple_id()
+            stretch = isl.Map(f"{{ [l] -> [x] : l <= x <= l + {_FOREVER} }}")
+            if large.is_subset(values.params()) and values.lexmin().apply(stretch).is_subset(values):
+                return True
+    return not any(_mentions(statement, name) for statement in statements)
+
+
+def _mentions(statement: Statement, name: str) -> bool:
+    sets = [statement.domain.params(), *(access.relation.params() for access in statement.accesses)]
+    return any(part.find_dim_by_name(isl.dim_type.param, name) >= 0 for part in sets)
