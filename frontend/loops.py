@@ -97,9 +97,9 @@ def _countdown(
     # The comparison has the value that the iterator had before; this sees to what it takes for the comparison to be that of the integers.
     condition(c_ast.BinaryOp(">", c_ast.ID(iterator, node.coord), end_node, node.coord), within(scope.domain.intersect(own.le_set(start))))
     end = affine(end_node, scope).aff
-    if not isinstance(node.cond, c_ast.BinaryOp) or node.cond.op == "!=":
-        if not assured(scope, start.ge_set(end)):
-            raise NotALoop("loop.not-equal", "the iterator may already be past the value that is waited for", node.cond, "use '>'")
+    waits = not isinstance(node.cond, c_ast.BinaryOp) or node.cond.op == "!="
+    if waits and not assured(scope, start.ge_set(end)):
+        raise NotALoop("loop.not-equal", "the iterator may already be past the value that is waited for", node.cond, "use '>'")
     domain = scope.domain.intersect(own.lt_set(start)).intersect(own.ge_set(end))
     if ctype.bits < _INT_BITS and ctype.signed:
         raise NotALoop("loop.wrap", f"'{iterator}' of type '{ctype.spelling}' may wrap around", node, "use an iterator of type int or wider")

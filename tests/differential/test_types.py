@@ -145,7 +145,7 @@ def driver() -> str:
 
 @pytest.fixture(scope="module")
 def transformed() -> Result:
-    return optimize(source(), Options(autodetect=True, verify="full"), file="types.c")
+    return optimize(source(), Options(autodetect=True, eager=True, verify="full"), file="types.c")
 
 
 Outputs = Callable[..., str]
