@@ -115,8 +115,9 @@ def _waits_for_wrap(cond: Any, iterator: str, ctype: CType, scope: Scope) -> isl
     if not isinstance(own, c_ast.ID) or own.name != iterator or _mentions(end, iterator):
         return None
     value = affine(end, scope)
-    fits = not value.type.signed and value.type.bits <= ctype.bits and ctype.bits >= _INT_BITS
-    return value.aff if fits else None
+    if value.type.bits > ctype.bits or ctype.bits < _INT_BITS:
+        return None
+    return value.aff if not value.type.signed or assured(scope, value.aff.ge_set(constant_pw_aff(0))) else None
 
 
 def _step(node: Any, iterator: str, scope: Scope) -> int:

@@ -141,11 +141,8 @@ REFUSED = [
     ("for (i = 0; i < n; i++) for (i = 0; i < n; i++) x[i] = 0;", "loop.iterator-modified"),
     ("for (i = 0; i < n; i++) v[i] = 0;", "access.volatile"),
     ("for (w = 0; w < n; w++) x[w] = 0;", "access.volatile"),
-    ("for (unsigned u = un - 1; u >= 0; u--) x[u] = 0;", "affine.unsigned-wrap"),
+    ("for (unsigned u = un - 1; u >= 0; u--) x[u] = 0;", "loop.wrap"),
     ("for (unsigned u = 10; u >= 0; u--) x[u] = 0;", "loop.wrap"),
-    ("for (unsigned u = 0; u < un; u += 2) x[u] = 0;", "loop.wrap"),
-    ("for (unsigned u = 0; u < n; u++) x[u] = 0;", "affine.unsigned-wrap"),
-    ("for (unsigned char c = 0; c < n; c++) x[c] = 0;", "loop.wrap"),
     ("for (i = 0; i != n; i += 2) x[i] = 0;", "loop.not-equal"),
     ("for (i = 0; i < n; i += n) x[i] = 0;", "loop.step"),
     ("for (i = 0; i < n; i *= 2) x[i] = 0;", "loop.step"),
@@ -175,6 +172,42 @@ def test_refused(body: str, expected: str) -> None:
         scop_of(body, params=params, before="double g(int);")
     assert caught.value.remark.id == expected
     assert caught.value.remark.location.line >= 5
+
+
+@pytest.mark.parametrize(("body", "tested"), [
+    ("for (unsigned u = 0; u < un; u += 2) x[u] = 0;", "[un] -> { : un <= 4294967294 }"),
+    ("for (unsigned u = 0; u < n; u++) x[u] = 0;", "[n] -> { : n >= 0 }"),
+    ("for (unsigned char c = 0; c < n; c++) x[c] = 0;", "[n] -> { : n <= 255 }"),
+    ("for (unsigned u = 1; u < un - 1; u++) x[u] = 0;", "[un] -> { : un > 0 }"),
+    ("for (unsigned u = 0; u < un; u++) x[(int)u] = 0;", "[un] -> { : un <= 2147483648 }"),
+])
+def test_values_that_make_arithmetic_exact_are_tested(body: str, tested: str) -> None:
+    scop = scop_of(body, params="int n, unsigned un, double *x")
+    assert scop.guard is not None
+    assert scop.guard.parameters.is_equal(isl.Set(tested))
+    assert scop.context.is_subset(scop.guard.parameters)
+    assert [remark.id for remark in scop.assumptions] == ["assume.values"]
+
+
+@pytest.mark.parametrize(("body", "fits"), [
+    ("for (unsigned long u = 0; u < un; u++) x[u] = 0;", ()),
+    ("for (unsigned long u = 0; u < un; u++) if (u < um) x[u] = 0;", ("un", "um")),
+    ("for (unsigned long u = um; u < un; u++) x[u] = 0;", ("un", "um")),
+])
+def test_unsigned_parameters_that_may_be_larger_than_signed_ones_are_tested(body: str, fits: tuple[str, ...]) -> None:
+    guard = scop_of(body, params="unsigned long un, unsigned long um, double *x").guard
+    assert sorted(guard.fits if guard is not None else ()) == sorted(fits)
+
+
+@pytest.mark.parametrize(("header", "values"), [
+    ("size_t i = n; i-- > 0;", "0 <= i < n"),
+    ("size_t i = n; i--;", "0 <= i < n"),
+    ("size_t i = n; i-- > 2;", "2 <= i < n"),
+    ("unsigned i = un - 1; i < un; i--", "0 <= i < un"),
+])
+def test_loops_that_count_down_to_zero(header: str, values: str) -> None:
+    scop = scop_of(f"for ({header}) x[i] = 0;", params="size_t n, unsigned un, double *x", before="typedef unsigned long size_t;")
+    assert scop.statements[0].domain.is_equal(isl.Set(f"[n, un] -> {{ S0[i] : {values} }}"))
 
 
 def test_iterator_used_after_the_region_is_assigned() -> None:
