@@ -8,12 +8,12 @@ the long type (an iterator, a literal with a suffix, a cast) unless its operands
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
 from scopt.astgen.expr import linear, mirrored, plus, subtract, weighted
 from scopt.diagnostics import InternalError
-from scopt.model import And, Compare, Condition, Const, CType, Expr, FloorDiv, Max, Min, Mod, Name, Or, Parameter, Scop, Select, Sum
+from scopt.model import And, Array, Compare, Condition, Const, CType, Expr, FloorDiv, Max, Min, Mod, Name, Or, Parameter, Scop, Select, Sum
 
 HELPERS = ("scopt_floord", "scopt_mod", "scopt_min", "scopt_max")
 # A call that does nothing, but keeps clang from making a vector of what stands before and after it.
@@ -76,17 +76,20 @@ def kind_of(ctype: CType) -> Kind | None:
 class ExprPrinter:
     """Prints expressions of one SCoP.
 
-    parameters: the SCoP's parameters by name; every other name is an iterator, of the long type.
+    parameters: the SCoP's parameters by name; every other name is an iterator, of the long type. flat: arrays that C knows one dimension of, by
+    their names in C.
     """
 
     parameters: Mapping[str, Parameter]
     long_type: str
     long_suffix: str
     reserved: frozenset[str]
+    flat: Mapping[str, Array] = field(default_factory=dict)
 
     @staticmethod
     def of(scop: Scop) -> ExprPrinter:
-        return ExprPrinter({p.name: p for p in scop.parameters}, scop.long_type, scop.long_suffix, scop.reserved)
+        flat = {array.spelling: array for array in scop.arrays.values() if array.flat}
+        return ExprPrinter({p.name: p for p in scop.parameters}, scop.long_type, scop.long_suffix, scop.reserved, flat)
 
     # --- expressions ---
 

@@ -7,7 +7,7 @@ value: arithmetic without an operand of the long type, a 64-bit unsigned operand
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
@@ -32,7 +32,7 @@ from scopt.astgen.expr import (
     weighted,
 )
 from scopt.diagnostics import ScoptError
-from scopt.model import And, Compare, Condition, Const, Expr, FloorDiv, Max, Min, Mod, Name, Or, Parameter, Scop, Select, Sum
+from scopt.model import And, Array, Compare, Condition, Const, Expr, FloorDiv, Max, Min, Mod, Name, Or, Parameter, Scop, Select, Sum
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
@@ -58,17 +58,19 @@ class Reader:
     long_suffix: str
     helpers: Mapping[str, str]
     iterators: frozenset[str] = frozenset()
+    flat: Mapping[str, Array] = field(default_factory=dict)
 
     @staticmethod
     def of(scop: Scop) -> Reader:
         parameters = {p.spelling: p for p in scop.parameters}
-        return Reader(parameters, scop.long_type, scop.long_suffix, {helper_name(h, scop.reserved): h for h in HELPERS})
+        flat = {array.spelling: array for array in scop.arrays.values() if array.flat}
+        return Reader(parameters, scop.long_type, scop.long_suffix, {helper_name(h, scop.reserved): h for h in HELPERS}, flat=flat)
 
     def within(self, iterator: str) -> Reader:
         """The same with one more iterator; it must not hide another one or a parameter."""
         if iterator in self.iterators or iterator in self.parameters or any(p.name == iterator for p in self.parameters.values()):
             raise Unreadable(f"the iterator '{iterator}' hides another name")
-        return Reader(self.parameters, self.long_type, self.long_suffix, self.helpers, self.iterators | {iterator})
+        return replace(self, iterators=self.iterators | {iterator})
 
     def usable(self, n: c_ast.Node) -> Typed:
         """An expression whose value converts to the long type unchanged."""

@@ -8,7 +8,8 @@ from typing import Any
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
-from scopt.astgen.c_expr import ExprPrinter, Level
+from scopt.astgen.c_expr import ExprPrinter, Level, Text
+from scopt.astgen.flat import flat_subscript, reference_of
 from scopt.astgen.subscripts import exact_unsigned, linear_subscript
 from scopt.model import Call, Const, CType, Expr, Statement
 
@@ -145,10 +146,22 @@ class StatementGenerator(PlainGenerator):
     def visit_ArrayRef(self, n: c_ast.ArrayRef) -> str:
         if id(n) in self.held:
             return self.held[id(n)]
-        unsigned = id(n.subscript) in self.exact
-        subscript = linear_subscript(n.subscript, self.values, self.types, self.parameters, unsigned=unsigned)
-        text = self._visit_expr(n.subscript, allow_comma=True) if subscript is None else self.printer.expr(subscript).text
-        return f"{self._parenthesize_unless_simple(n.name)}[{text}]"
+        reference = reference_of(n, self.printer.flat)
+        if reference is not None:
+            array, subscripts = reference
+            return f"{array.spelling}[{flat_subscript(array, [self.subscript(node, wide=True) for node in subscripts], self.printer)}]"
+        return f"{self._parenthesize_unless_simple(n.name)}[{self.subscript(n.subscript).text}]"
+
+    def subscript(self, node: c_ast.Node, *, wide: bool = False) -> Text:
+        """A subscript's text; wide: of the long type, unless it is one sum over iterators and parameters."""
+        unsigned = id(node) in self.exact
+        value = linear_subscript(node, self.values, self.types, self.parameters, self.printer.long_type, unsigned=unsigned)
+        if value is not None:
+            return self.printer.expr(value)
+        text = self._visit_expr(node, allow_comma=True)
+        if wide and not isinstance(node, c_ast.Constant):
+            return Text(f"({self.printer.long_type})({text})", Level.UNARY)
+        return Text(text, Level.PRIMARY)
 
     def value(self, iterator: str) -> str:
         """The iterator's value, of its original type."""

@@ -12,6 +12,7 @@ import cgen
 from scopt.astgen.c_expr import APART, HELPERS, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.c_statement import declaration_text, statement_text
 from scopt.astgen.expr import Product, plus
+from scopt.astgen.flat import flat_subscript
 from scopt.astgen.loops import Item, calls
 from scopt.astgen.work import imbalanced, is_tile_loop
 from scopt.costs import has_loop
@@ -162,7 +163,10 @@ class _Printer:
         yield from (cgen.Line(f"{self.cell(cell)} = {cell.name};") for cell in hold.cells if cell.stored)
 
     def cell(self, cell: Held) -> str:
-        return self.scop.arrays[cell.array].spelling + "".join(f"[{self.exprs.expr(e).text}]" for e in cell.subscripts)
+        array = self.scop.arrays[cell.array]
+        if array.flat:
+            return f"{array.spelling}[{flat_subscript(array, [self.exprs.expr(e) for e in cell.subscripts], self.exprs)}]"
+        return array.spelling + "".join(f"[{self.exprs.expr(e).text}]" for e in cell.subscripts)
 
     def plain(self, block: Block) -> bool:
         """Whether the block is one line, so that no else can dangle."""

@@ -7,6 +7,7 @@ the region never reaches might overflow a signed one.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast, c_parser
@@ -85,39 +86,53 @@ def _not_after(scop: Scop, one: Stretch, other: Stretch) -> Iterator[str]:
 
 def _address(scop: Scop, stretch: Stretch, offset: Polynomial) -> str:
     """An address as an unsigned integer; unsigned arithmetic can't overflow."""
-    address = f"({_word(scop)}){stretch.base}"
-    if not offset:
-        return address
-    if len(offset) == 1:
+    return _Address(scop, stretch).text(offset)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Address:
+    scop: Scop
+    stretch: Stretch
+
+    def text(self, offset: Polynomial) -> str:
+        address = f"({self.word}){self.stretch.base}"
+        if not offset:
+            return address
+        if len(offset) > 1:
+            return f"{address} + {self.stretch.element} * ({self.sum(offset)})"
         coefficient, factors = offset[0]
-        sign = "-" if coefficient < 0 else "+"
-        more = () if abs(coefficient) == 1 and not factors else _factors(scop, abs(coefficient), factors)
-        return f"{address} {sign} {' * '.join((stretch.element, *more))}"
-    return f"{address} + {stretch.element} * ({_sum(scop, offset)})"
+        more = () if abs(coefficient) == 1 and not factors else self.factors(abs(coefficient), factors)
+        return f"{address} {'-' if coefficient < 0 else '+'} {' * '.join((self.stretch.element, *more))}"
 
+    def factors(self, coefficient: int, factors: tuple[str, ...]) -> tuple[str, ...]:
+        sums = dict(self.stretch.sums)
+        texts = (f"({self.sum(sums[factor])})" if factor in sums else factor for factor in factors)
+        return (*((self.unsigned(coefficient),) if coefficient != 1 or not factors else ()), *texts)
 
-def _factors(scop: Scop, coefficient: int, factors: tuple[str, ...]) -> tuple[str, ...]:
-    return (*((_unsigned(scop, coefficient),) if coefficient != 1 or not factors else ()), *factors)
+    def sum(self, offset: Polynomial) -> str:
+        """Each term has a factor of the unsigned type, or is a single name, which the sum converts."""
+        terms = sorted(offset, key=lambda term: (term[0] < 0, -len(term[1])))
+        constant = next((term for term in terms if not term[1]), None)
+        if constant is not None:
+            terms.remove(constant)
+            terms.insert(1 if terms[0][0] > 0 else 0, constant)
+        sums = {name for name, _ in self.stretch.sums}
+        text = ""
+        for coefficient, factors in terms:
+            product = " * ".join(self.factors(abs(coefficient), factors))
+            narrow = bool(factors) and abs(coefficient) == 1 and sums.isdisjoint(factors)
+            if narrow and (len(factors) > 1 or not (text or constant is not None)):
+                product = f"({self.word}){product}"
+            if not text:
+                text = product if coefficient > 0 else f"-{product}"
+            else:
+                text += f" {'-' if coefficient < 0 else '+'} {product}"
+        return text
 
+    @property
+    def word(self) -> str:
+        """An unsigned type as wide as a pointer."""
+        return "unsigned long" if self.scop.long_type == "long" else "__UINTPTR_TYPE__"
 
-def _sum(scop: Scop, offset: Polynomial) -> str:
-    """Each term has a factor of the unsigned type, or is a single name, which the sum converts."""
-    text = ""
-    for coefficient, factors in sorted(offset, key=lambda term: (term[0] < 0, -len(term[1]))):
-        product = " * ".join(_factors(scop, abs(coefficient), factors))
-        if factors and abs(coefficient) == 1 and (len(factors) > 1 or not text):
-            product = f"({_word(scop)}){product}"
-        if not text:
-            text = product if coefficient > 0 else f"-{product}"
-        else:
-            text += f" {'-' if coefficient < 0 else '+'} {product}"
-    return text
-
-
-def _word(scop: Scop) -> str:
-    """An unsigned type as wide as a pointer."""
-    return "unsigned long" if scop.long_type == "long" else "__UINTPTR_TYPE__"
-
-
-def _unsigned(scop: Scop, value: int) -> str:
-    return f"{value}UL" if scop.long_type == "long" else f"({_word(scop)}){value}"
+    def unsigned(self, value: int) -> str:
+        return f"{value}UL" if self.scop.long_type == "long" else f"({self.word}){value}"

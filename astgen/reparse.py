@@ -13,6 +13,7 @@ from scopt.astgen.c_read import Reader, Unreadable, canonical, canonical_conditi
 from scopt.astgen.c_statement import assignable
 from scopt.astgen.emit_c import PAIR, Emitted, inline, parted, reduced_names
 from scopt.astgen.expr import plus
+from scopt.astgen.flat import Meant, is_flat_subscript
 from scopt.astgen.statement_match import StatementMatch, same_tree
 from scopt.diagnostics import InternalError
 from scopt.model import Block, Call, For, Held, Hold, If, LoopMark, LoopNest, Scop
@@ -120,12 +121,20 @@ class _Checker:
 
     def cell(self, cell: Held, node: c_ast.Node, reader: Reader) -> None:
         """The cell that a variable stands for."""
-        for subscript in reversed(cell.subscripts):
+        array = self.scop.arrays[cell.array]
+        if array.flat:
+            if not isinstance(node, c_ast.ArrayRef):
+                raise Unreadable(f"the cell of '{cell.name}'")
+            meant = [Meant(subscript, node) for subscript in cell.subscripts]
+            if not is_flat_subscript(array, meant, node.subscript, reader, lambda *_: False):
+                raise Unreadable(f"the cell of '{cell.name}' is another one")
+            node = node.name
+        for subscript in () if array.flat else reversed(cell.subscripts):
             if not isinstance(node, c_ast.ArrayRef):
                 raise Unreadable(f"the cell of '{cell.name}'")
             _equal(canonical(reader.usable(node.subscript).value), canonical(subscript), f"cell of '{cell.name}'")
             node = node.name
-        spelling = self.scop.arrays[cell.array].spelling
+        spelling = array.spelling
         if not isinstance(node, c_ast.ID) or node.name != spelling or spelling in reader.iterators:
             raise Unreadable(f"the array of '{cell.name}'")
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from scopt.astgen.c_read import Reader, Unreadable, canonical, type_spelling
+from scopt.astgen.flat import Meant, is_flat_subscript, reference_of
 from scopt.astgen.subscripts import exact_unsigned, linear_subscript
-from scopt.model import Call, Const, CType, Expr, Scop
+from scopt.model import Array, Call, Const, CType, Expr, Scop
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,9 @@ class StatementMatch:
                 raise Unreadable(f"an iterator hides '{name}', which {self.name} uses")
             case c_ast.Decl(name=name) if name in self.reader.iterators:
                 raise Unreadable(f"{self.name} declares '{name}', which is an iterator")
+            case c_ast.ArrayRef() if (reference := reference_of(original, self.reader.flat)) is not None:
+                self.flat(*reference, printed)
+                return
             case c_ast.ArrayRef() if isinstance(printed, c_ast.ArrayRef) and self.same_subscript(original.subscript, printed.subscript):
                 self.match(original.name, printed.name)
                 return
@@ -71,6 +75,30 @@ class StatementMatch:
             raise Unreadable(f"{self.name} is not as it was: another number of operands in {type(original).__name__}")
         for (_, a), (_, b) in zip(mine, theirs, strict=True):
             self.match(a, b)
+
+    def flat(self, array: Array, subscripts: Sequence[c_ast.Node], printed: c_ast.Node) -> None:
+        """A reference to an array that C knows one dimension of."""
+        meant = [Meant(self.linear(node), node) for node in subscripts]
+        match printed:
+            case c_ast.ArrayRef(name=c_ast.ID(name=array.spelling), subscript=subscript) if array.spelling not in self.reader.iterators:
+                if is_flat_subscript(array, meant, subscript, self.reader, self.matches):
+                    return
+        raise Unreadable(f"{self.name} has another reference to '{array.spelling}'")
+
+    def matches(self, original: c_ast.Node, printed: c_ast.Node) -> bool:
+        try:
+            self.match(original, printed)
+        except Unreadable:
+            return False
+        return True
+
+    def linear(self, original: c_ast.Node) -> Expr | None:
+        """A subscript as an expression over the new iterators; None where it isn't one."""
+        unsigned = id(original) in self.exact
+        value = linear_subscript(original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned)
+        if value is None and isinstance(original, c_ast.Constant) and original.value.isdecimal():
+            return Const(int(original.value))
+        return value
 
     def value(self, iterator: str, printed: c_ast.Node) -> None:
         """An iterator's value: a cast to its type, or an expression that has its type already."""
@@ -90,7 +118,7 @@ class StatementMatch:
     def same_subscript(self, original: c_ast.Node, printed: c_ast.Node) -> bool:
         """Whether both are the same linear expression, and the original one has its mathematical value."""
         unsigned = id(original) in self.exact
-        meant = linear_subscript(original, self.values, self.types, self.reader.parameters, unsigned=unsigned)
+        meant = linear_subscript(original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned)
         if meant is None:
             return False
         try:

@@ -14,12 +14,19 @@ from scopt.model import Access, Const, CType, Expr, Name, Parameter, Statement
 
 
 def linear_subscript(
-    e: c_ast.Node, values: Mapping[str, Expr], types: Mapping[str, CType], parameters: Mapping[str, Parameter], *, unsigned: bool = False
+    e: c_ast.Node,
+    values: Mapping[str, Expr],
+    types: Mapping[str, CType],
+    parameters: Mapping[str, Parameter],
+    long_type: str = "",
+    *,
+    unsigned: bool = False,
 ) -> Expr | None:
     """A subscript as an expression over the new iterators; None if it is not linear or has no iterator.
 
     values and types: of the iterators, by their C names; parameters: by their C names too. A sum of signed operands has its
     mathematical value, as the original didn't overflow; unsigned ones are taken only with `unsigned`, which needs a proof that none wraps.
+    long_type: an integer type of 64 bits, to which a cast changes no value.
     """
 
     def usable(ctype: CType) -> bool:
@@ -33,6 +40,8 @@ def linear_subscript(
                 return Name(parameters[n.name].name) if usable(parameters[n.name].type) else None
             case c_ast.Constant():
                 return _literal(n, unsigned)
+            case c_ast.Cast() if long_type and _names_type(n.to_type, long_type):
+                return visit(n.expr)
             case c_ast.UnaryOp() if n.op in ("+", "-"):
                 inner = visit(n.expr)
                 return inner if inner is None or n.op == "+" else scale(inner, -1)
@@ -52,6 +61,13 @@ def linear_subscript(
 
 def _uses(n: c_ast.Node, values: Mapping[str, Expr]) -> bool:
     return (isinstance(n, c_ast.ID) and n.name in values) or any(_uses(child, values) for _, child in n.children())
+
+
+def _names_type(n: c_ast.Node, spelling: str) -> bool:
+    match n:
+        case c_ast.Typename(type=c_ast.TypeDecl(type=c_ast.IdentifierType(names=words)), quals=[]):
+            return " ".join(words) == spelling
+    return False
 
 
 def _literal(n: c_ast.Constant, unsigned: bool) -> Expr | None:

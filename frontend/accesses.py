@@ -13,6 +13,7 @@ from pycparser import c_ast
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.affine import NotAffine, Scope, affine
 from scopt.frontend.constructs import construct_text
+from scopt.frontend.delinearize import Shape, Subscript, parts_of, read_subscript
 from scopt.frontend.loops import NotALoop, parse_loop
 from scopt.frontend.opaque import leaving
 from scopt.frontend.purity import VALUE_FUNCTIONS
@@ -33,6 +34,13 @@ class RawAccess:
     location: Location
 
 
+@dataclass(slots=True)
+class Survey:
+    """The subscripts of arrays of one dimension, by the arrays' names; None for one that can't be read."""
+
+    found: dict[str, list[Subscript | None]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Names:
     """What names mean to the access collector.
@@ -42,6 +50,7 @@ class Names:
     defined: functions with a body in this file. iterator_type(name, node): type of an iterator that the region's loops declare.
     fixed_pointer(name): whether it is a pointer that the region doesn't change.
     member(reference, node): the array behind a reference that goes through members, and whether the reference is only a part of its elements.
+    shapes: of arrays that the program keeps in one dimension, by their names in C. survey: notes subscripts of others of one dimension.
     """
 
     array: Callable[[str, Any], Array | None]
@@ -53,6 +62,8 @@ class Names:
     written_arrays: Callable[[], Iterable[Array]]
     iterator_type: Callable[[c_ast.For], CType]
     fixed_pointer: Callable[[str], bool]
+    shapes: Mapping[str, Shape]
+    survey: Survey
 
 
 @dataclass(slots=True)
@@ -263,11 +274,17 @@ class AccessCollector:
         if array is None:
             if kind == "write":
                 raise self.refuse("loop.iterator-modified", f"the iterator '{base.name}' is modified in the loop's body", node)
+            if subscripts:
+                raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
             return
+        if array.flat and isinstance(node, c_ast.ArrayRef) and len(subscripts) == 1:
+            subscripts = self.divided(self.names.shapes[array.spelling], node, subscripts[0])
         if len(subscripts) != array.rank:
             raise self.refuse("access.partial", f"'{array.name}' has {array.rank} dimensions, but {len(subscripts)} subscripts here", node)
         for subscript in subscripts:
             self.read(subscript)
+        if array.rank == 1 and not array.local:
+            self.note(array, subscripts[0])
         exact, cells = self.subscripts(array, subscripts, kind)
         if kind == "read" and not array.rank and array.name in self.assigned:
             cells = isl.Set.empty(cells.get_space())
@@ -284,6 +301,31 @@ class AccessCollector:
             self.read(subscript)
         exact, cells = self.subscripts(array, list(found.subscripts[: array.rank]), kind)
         self.add(array, "may-write" if kind == "write" and (part or not exact) else kind, cells, node)
+
+    def note(self, array: Array, subscript: Any) -> None:
+        """Remember a subscript that may be one into rows of rows."""
+        try:
+            found = self.read_sum(subscript)
+        except NotAffine:
+            found = None
+        if found is not None and self.inner and found.unsigned:
+            found = None  # nobody proves that unsigned subscripts of loops inside a statement don't wrap
+        self.names.survey.found.setdefault(array.spelling, []).append(found)
+
+    def read_sum(self, subscript: Any) -> Subscript:
+        """A subscript as a sum of products, which nothing is taken for granted for."""
+        scope = replace(self.names.scope(self.domain, self.inner), assume=lambda violation: False)
+        return read_subscript(subscript, scope, (*self.iterators, *self.inner))
+
+    def divided(self, shape: Shape, node: c_ast.ArrayRef, subscript: Any) -> list[Any]:
+        """Make the reference one with a subscript for each dimension."""
+        parts = parts_of(self.read_sum(subscript), shape)
+        if parts is None or not self.domain.intersect(parts.holds.complement()).is_empty():
+            raise self.refuse("affine.nonlinear-subscript", "this subscript is not one into the rows that the others show", node)
+        for part in parts.nodes[:-1]:
+            node.name = c_ast.ArrayRef(node.name, part, node.coord)
+        node.subscript = parts.nodes[-1]
+        return list(parts.nodes)
 
     def add(self, array: Array, kind: AccessKind, subscripts: isl.Set, node: Any) -> None:
         if kind == "write" and self.conditional:

@@ -10,12 +10,13 @@ import islpy as isl
 from pycparser import c_ast
 
 from scopt.diagnostics import Location, Refusal, Remark
-from scopt.frontend.accesses import AccessCollector, Names, RawAccess, written_names
+from scopt.frontend.accesses import AccessCollector, Names, RawAccess, Survey, written_names
 from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, type_range
 from scopt.frontend.aliasing import Aliasing, check_aliasing
 from scopt.frontend.aliasing import Names as AliasNames
 from scopt.frontend.assumptions import Assumptions, too_large, typed_values
 from scopt.frontend.constructs import construct_text
+from scopt.frontend.delinearize import Shape, executed_by, shape_of
 from scopt.frontend.dependences import classify_private
 from scopt.frontend.directives import is_directive
 from scopt.frontend.liveness import may_be_read_after
@@ -28,6 +29,7 @@ from scopt.frontend.opaque import blocking, construct_of, leaving, out_of_statem
 from scopt.frontend.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.placement import bound
+from scopt.frontend.pointers import as_subscripts
 from scopt.frontend.regions import Region
 from scopt.frontend.scoping import loop_iterator, unique_names
 from scopt.frontend.sizes import hoist_sizes
@@ -72,13 +74,21 @@ def extract(tu: TranslationUnit, region: Region, name: str, *, assume_apart: boo
 
     assume_apart: different pointers are taken to lead to different memory, in unmarked regions too.
     """
-    return _Extraction(tu, region, name, assume_apart).run()
+    return extract_whole(tu, region, name, assume_apart=assume_apart)[0]
 
 
 def extract_whole(tu: TranslationUnit, region: Region, name: str, *, assume_apart: bool = False) -> tuple[Scop, Mapping[str, Refusal]]:
-    """The SCoP of a region, and why some of its statements are loops or the like that are executed as a whole, by the statements' names."""
+    """The SCoP of a region, and why some of its statements are loops or the like that are executed as a whole, by the statements' names.
+
+    Where subscripts show that arrays of one dimension hold rows, the region is read again with that knowledge.
+    """
     extraction = _Extraction(tu, region, name, assume_apart)
-    return extraction.run(), extraction.obstacles
+    tree = extraction.walk()
+    shapes, holds = extraction.flat_arrays()
+    if shapes:
+        extraction = _Extraction(tu, region, name, assume_apart, shapes, holds)
+        tree = extraction.walk()
+    return extraction.scop(tree), extraction.obstacles
 
 
 @dataclass(slots=True)
@@ -87,6 +97,9 @@ class _Extraction:
     region: Region
     name: str
     assume_apart: bool = False
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    known: isl.Set = field(default_factory=universe_params)
+    survey: Survey = field(default_factory=Survey)
     items: tuple[Any, ...] = ()
     symbols: dict[str, Symbol] = field(default_factory=dict)
     iterator_names: frozenset[str] = frozenset()
@@ -103,15 +116,29 @@ class _Extraction:
     hoisted: tuple[Hoisted, ...] = ()
     whole: frozenset[str] = frozenset()
 
-    def run(self) -> Scop:
+    def walk(self) -> Tree:
+        """Collect statements and accesses."""
         self.prepare()
         for item in self.items:
             self.refuse_control(item)
-        tree = self.sequence(self.items, _Place((), universe_params()))
+        tree = self.sequence(self.items, _Place((), self.known))
         bodies = [raw for raw in self.statements if not raw.kill]
         if tree is None or not bodies:
             raise Refusal("region.empty", "the region contains no statement", self.region.location)
-        return self.scop(tree)
+        return tree
+
+    def flat_arrays(self) -> tuple[dict[str, Shape], isl.Set]:
+        """Arrays of one dimension whose subscripts show rows, and the parameters for which they do."""
+        shapes: dict[str, Shape] = {}
+        holds, executed = universe_params(), universe_params().complement()
+        for name, subscripts in self.survey.found.items():
+            read = [subscript for subscript in subscripts if subscript is not None]
+            found = shape_of(read) if len(read) == len(subscripts) else None
+            if found is not None and not holds.intersect(found[1]).is_empty():
+                shapes[name] = found[0]
+                holds = holds.intersect(found[1])
+                executed = executed.union(executed_by(read))
+        return shapes, holds.gist(executed.coalesce()).coalesce()
 
     # --- names ------------------------------------------------------------------------------------------------------------------------
 
@@ -129,6 +156,7 @@ class _Extraction:
         for local, decl in unique.declared.items():
             self.symbols[local] = symbol_of(decl, outer)
         self.local_names = frozenset(unique.declared)
+        self.items = as_subscripts(self.items, self.symbols, self.tu.long_type, frozenset(self.shapes))
         inside = self.local_names | self.iterator_names
         sizes = hoist_sizes(self.items, self.symbols, inside, self.tu.reserved)
         self.hoisted = (*sizes, *MemberHoister(self.items, self.symbols, self.tu.structs, inside, self.tu.reserved).run())
@@ -258,6 +286,8 @@ class _Extraction:
         if not (symbol.type.integer or symbol.type.floating) and symbol.dims and name not in self.whole:
             raise self.refuse("access.type", f"the elements of '{name}' are of a type that is not supported", node)
         local = name in self.local_names
+        if name in self.shapes:
+            return self.flat_array(symbol, node)
         sizes = tuple(constant_value(extent, self.symbols) if extent is not None else None for extent in symbol.dims)
         isl_name = f"{name}_{len(self.arrays)}" if name in ISL_WORDS else name
         self.arrays[name] = Array(isl_name, name, symbol.type, symbol.dims, sizes, symbol.pointer, False, local,
@@ -312,6 +342,23 @@ class _Extraction:
         )
         self.arrays[spelling] = Array(name, spelling, typed.type, dims, sizes, base.pointer, location=self.location(node), within=base.name)
         return self.arrays[spelling]
+
+    def flat_array(self, symbol: Symbol, node: Any) -> Array:
+        """An array of one dimension that holds rows."""
+        shape = self.shapes[symbol.name]
+        total, row = constant_value(symbol.dims[0], self.symbols) if symbol.dims[0] is not None else None, shape.strides[0]
+        rows = c_ast.Constant("int", str(-(-total // row.factor))) if total is not None and not row.atoms else None
+        extents = (rows, *shape.extents()[1:])
+        for extent in extents[1:]:
+            for part in _all([extent]):
+                if isinstance(part, c_ast.ID):
+                    self.lookup({})(part.name, part)
+        local = symbol.name in self.local_names
+        sizes = tuple(constant_value(extent, self.symbols) if extent is not None else None for extent in extents)
+        isl_name = f"{symbol.name}_{len(self.arrays)}" if symbol.name in ISL_WORDS else symbol.name
+        self.arrays[symbol.name] = Array(isl_name, symbol.name, symbol.type, extents, sizes, symbol.pointer, False, local,
+                                         symbol.decl if local else None, self.location(node), flat=True)
+        return self.arrays[symbol.name]
 
     # --- control ----------------------------------------------------------------------------------------------------------------------
 
@@ -438,6 +485,8 @@ class _Extraction:
             written_arrays=lambda: self.written_arrays(node),
             iterator_type=self.iterator_type,
             fixed_pointer=self.fixed_pointer,
+            shapes=self.shapes,
+            survey=self.survey,
         )
         collector = AccessCollector(names, place.domain, place.iterators)
         collector.statement(node)
@@ -519,7 +568,7 @@ class _Extraction:
         order = order_map(tree, domains)
         arrays = classify_private({array.name: array for array in self.arrays.values()}, statements, kills, order, dead)
         typed = typed_values(self.parameters.values())
-        context = context.intersect(self.assumed.values)
+        context = context.intersect(self.assumed.values).intersect(self.known)
         aliasing = self.aliasing((*statements, *kills), context)
         guard = self.guard(aliasing.apart, statements, typed)
         return Scop(
@@ -527,24 +576,30 @@ class _Extraction:
             arrays=arrays, statements=statements, kills=kills, schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
             order=order, reserved=self.tu.reserved | {one.symbol.name for one in self.hoisted}, typedefs=self.tu.typedefs,
             long_type=self.tu.long_type, long_suffix=self.tu.long_suffix,
-            assumptions=(*aliasing.remarks, *self.taken(guard), *self.unknown, *map(_as_a_whole, self.obstacles.values())), guard=guard,
+            assumptions=(*aliasing.remarks, *self.taken(typed), *self.unknown, *map(_as_a_whole, self.obstacles.values())), guard=guard,
             prologue=tuple(one.text for one in self.hoisted),
             directives=bound(self.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 
     def guard(self, apart: tuple[tuple[Stretch, Stretch], ...], statements: tuple[Statement, ...], typed: isl.Set) -> Guard | None:
         """What the program has to test. typed: what the parameters' types say anyway."""
-        assumed = self.assumed.values.gist(typed).coalesce()
+        both = self.assumed.values.intersect(self.known)
+        assumed = both.gist(typed).coalesce()
         fits = too_large(self.parameters.values(), statements, typed.intersect(self.assumed.values))
-        fits = tuple(name for name in fits if not _implies_long(self.assumed.values, name))
+        fits = tuple(name for name in fits if not _implies_long(both, name))
         return Guard(assumed, apart, fits) if apart or fits or not assumed.plain_is_universe() else None
 
-    def taken(self, guard: Guard | None) -> Iterator[Remark]:
+    def taken(self, typed: isl.Set) -> Iterator[Remark]:
         """What is said of the values that are tested."""
-        if guard is not None and not guard.parameters.plain_is_universe():
-            values = str(guard.parameters).partition("{")[2].rpartition("}")[0].strip(" :")
-            message = f"the program tests where the region begins that C's arithmetic is exact and conversions change nothing: {values}"
-            yield Remark("analysis", "assume.values", message, self.region.location)
+        flat = ", ".join(f"'{name}'" for name in sorted(self.shapes))
+        for id, values, what in (
+            ("assume.rows", self.known, f"the rows of {flat} don't overlap"),
+            ("assume.values", self.assumed.values, "C's arithmetic is exact and conversions change nothing"),
+        ):
+            tested = values.gist(typed).coalesce()
+            if not tested.plain_is_universe():
+                listed = str(tested).partition("{")[2].rpartition("}")[0].strip(" :")
+                yield Remark("analysis", id, f"the program tests where the region begins that {what}: {listed}", self.region.location)
 
     def aliasing(self, statements: tuple[Statement, ...], context: isl.Set) -> Aliasing:
         names = AliasNames(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
 
 import islpy as isl
 from pycparser import c_ast
@@ -36,14 +38,68 @@ def array_stretch(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -
         cells = reached if cells is None else cells.union(reached)
     if cells is None:
         return None
-    ends = _ends(cells, 0, lower=True), _ends(cells, 0, lower=False)
-    if ends[0] is None or ends[1] is None:
+    # Of an array with several dimensions whole rows, as its type has them: its extents were evaluated where it was declared.
+    dimensions = array.rank if array.flat else 1
+    sizes = _sizes(array) if array.flat else ()
+    lows = [_ends(cells, k, lower=True) for k in range(dimensions)]
+    highs = [_ends(cells, k, lower=False) for k in range(dimensions)]
+    if sizes is None or None in (*lows, *highs):
         return None
-    first, beyond = ends[0], tuple(add(end, ((1, ()),)) for end in ends[1])
+    sums = {size.name: size.value for size in sizes if size.name}
+    first = _distinct(_offset(ends, sizes, 0, sums) for ends in product(*(low for low in lows if low is not None)))
+    beyond = _distinct(_offset(ends, sizes, 1, sums) for ends in product(*(high for high in highs if high is not None)))
     if len(first) > MAX_CASES or len(beyond) > MAX_CASES:
         return None
     base = array.within or array.spelling
-    return Stretch(array.within or array.name, base, f"sizeof(*{base})", first, beyond)
+    return Stretch(array.within or array.name, base, f"sizeof(*{base})", first, beyond, tuple(sums.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """The length of a row: its value, and the name that stands for it where it is a sum."""
+
+    value: Polynomial
+    name: str = ""
+
+    @property
+    def factor(self) -> Polynomial:
+        return ((1, (self.name,)),) if self.name else self.value
+
+
+def _sizes(array: Array) -> tuple[_Size, ...] | None:
+    """Of all but the first dimension of a flat array."""
+    found = []
+    for position, extent in enumerate(array.extents[1:], 1):
+        value = polynomial_of(extent) if extent is not None else None
+        if not value:
+            return None
+        found.append(_Size(value, f"${position}" if len(value) > 1 else ""))
+    return tuple(found)
+
+
+def _offset(ends: Sequence[Polynomial], sizes: Sequence[_Size], more: int, sums: dict[str, Polynomial]) -> Polynomial:
+    """Σ end · elements of a row + more. What reaches the end of its row counts as one more row, which makes shorter expressions.
+
+    sums: is given names for ends that are sums, so that they needn't be multiplied out.
+    """
+    total: Polynomial = ()
+    row: Polynomial = ((1, ()),)
+    for position in range(len(ends) - 1, -1, -1):
+        end = add(ends[position], ((more, ()),)) if more else ends[position]
+        size = sizes[position - 1] if position else None
+        if size is not None and more and end == size.value:
+            more = 1
+        else:
+            if len(end) > 1 and position < len(sizes):
+                name = next((key for key, value in sums.items() if value == end), f"${len(sums)}+")
+                sums[name], end = end, ((1, (name,)),)
+            total, more = add(total, multiply(end, row)), 0
+        row = multiply(row, size.factor) if size is not None else row
+    return total
+
+
+def _distinct(offsets: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
+    return tuple(dict.fromkeys(offsets))
 
 
 def _ends(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial, ...] | None:

@@ -85,7 +85,8 @@ def _expanded(scop: Scop, array: Array, depth: int) -> tuple[Scop, dict[str, tup
     sizes = extents(scop, [a.relation for s in statements.values() for a in s.accesses if a.array == name])
     if sizes is None:
         return None
-    new = replace(array, name=name, spelling=name, extents=(None,) * (depth + array.rank), sizes=(None,) * (depth + array.rank), private=False)
+    unknown = (None,) * (depth + array.rank)
+    new = replace(array, name=name, spelling=name, extents=unknown, sizes=unknown, private=False, flat=False)
     arrays = {**{key: value for key, value in scop.arrays.items()}, name: new}
     changed = replace(scop, statements=tuple(statements.get(s.name, s) for s in scop.statements), arrays=arrays)
     gained = [s for s in statements.values() if shape_of(changed, s) is not None and shape_of(scop, scop.statement(s.name)) is None]

@@ -52,6 +52,7 @@ class Array:
       anti and output dependences may be removed by giving each thread its own copy.
     within: of members of structures: the variable in whose elements they lie, else empty. Such an array's spelling is no C.
     local: declared inside the region, so that the printer has to declare it. declaration: that declaration, else None.
+    flat: C knows one dimension only; ``A[i][j]`` in a statement's body stands for ``A[i * extent + j]``.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Array:
     declaration: c_ast.Decl | None = None
     location: Location | None = None
     within: str = ""
+    flat: bool = False
 
     @property
     def rank(self) -> int:
@@ -145,7 +147,7 @@ class LoopDirective:
 
 
 Polynomial = tuple[tuple[int, tuple[str, ...]], ...]
-"""Σ coefficient · product of C expressions of integer type (names of parameters, or what `astgen.guard` may print as a factor as it is)."""
+"""Σ coefficient · product of factors: C names of parameters, or keys of `Stretch.sums`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ class Stretch:
     not part of it; both are counted in elements from the array's beginning. Where the region touches nothing, it may be anything.
 
     array: a name of `Scop.arrays`, or of a parameter. base: C expression, the address of element zero (``a``, ``&n``). element: C expression, the
-    bytes of one (``sizeof(*a)``).
+    bytes of one (``sizeof(*a)``). sums: what factors stand for that are no names in C (``$1``).
     """
 
     array: str
@@ -162,6 +164,7 @@ class Stretch:
     element: str
     first: tuple[Polynomial, ...]
     beyond: tuple[Polynomial, ...]
+    sums: tuple[tuple[str, Polynomial], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

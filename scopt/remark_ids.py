@@ -256,6 +256,9 @@ alias.assumed-none: pointers are taken not to overlap
 assume.apart: the program tests that pointers don't overlap
   Where the region begins, the first and last bytes that it touches through each pointer are compared. If they overlap, the original loops run.
   > declare the pointers restrict, which makes the test needless
+assume.rows: the program tests that rows don't overlap
+  An array of one dimension is used as one of several, such as in `a[i * n + j]`. That needs inner subscripts within their rows and, for unsigned
+  types, sizes that don't wrap around. The message says for which parameters this is so; for others, the original loops run.
 assume.values: the program tests values of its variables
   Where the region begins, it is tested that no unsigned arithmetic in bounds and subscripts wraps around, and that conversions keep values. Elsewhere
   the original loops run.

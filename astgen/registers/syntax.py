@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
+from scopt.astgen.flat import row_length as flat_row_length
 from scopt.model import Array, CType
 
 Terms = Sequence[tuple[str, int]]
@@ -45,14 +46,19 @@ def call(function: str, arguments: Sequence[c_ast.Node]) -> c_ast.FuncCall:
     return c_ast.FuncCall(c_ast.ID(function), c_ast.ExprList(list(arguments)))
 
 
-def row_length(cell: c_ast.ArrayRef, subscript: int) -> c_ast.Node:
-    """The distance, in elements, of two cells that differ by one in a subscript (counted from the outermost one)."""
+def row_length(cell: c_ast.ArrayRef, subscript: int, flat: Mapping[str, Array]) -> c_ast.Node:
+    """The distance, in elements, of two cells that differ by one in a subscript (counted from the outermost one).
+
+    flat: arrays that C knows one dimension of, by their names in C.
+    """
     subscripts = []
     node: c_ast.Node = cell
     while isinstance(node, c_ast.ArrayRef):
         subscripts.append(node)
         node = node.name
     name = node
+    if isinstance(name, c_ast.ID) and name.name in flat:
+        return flat_row_length(flat[name.name], subscript)
 
     def at_zero(count: int) -> c_ast.Node:
         result = name

@@ -265,7 +265,8 @@ class Tile:
         else:
             corner = {self.name(self.row): self.name(depth - 1), self.name(self.column): self.name(columns_at - 1)}
             cell = tiling.contraction.cell
-            target = [address(substituted(cell, corner)), row_length(cell, self.row_subscript())]
+            flat = {array.spelling: array for array in self.scop.arrays.values() if array.flat}
+            target = [address(substituted(cell, corner)), row_length(cell, self.row_subscript(), flat)]
         return call(self.kernel.name, [c_ast.ID("$count"), *rows, *columns, *operation.scalars, *target])
 
     def row_subscript(self) -> int:

@@ -1,0 +1,106 @@
+"""Rows recovered from subscripts, and pointer arithmetic as subscripts."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+
+from scopt.diagnostics import Refusal
+from scopt.model import Scop
+from tests.sources import scop_of
+
+PARAMS = "int n, int m, unsigned u, unsigned long z, long l, double *a, double *b, double M[20][30]"
+
+
+def scop(body: str) -> Scop:
+    return scop_of(body, params=PARAMS)
+
+
+def cells(made: Scop, array: str = "a") -> isl.Map:
+    return next(access.relation for statement in made.statements for access in statement.accesses if access.array == array)
+
+
+def guard(made: Scop) -> isl.Set:
+    return made.guard.parameters if made.guard is not None else isl.Set("{ : }")
+
+
+@pytest.mark.parametrize("written", [
+    "a[i * n + j]", "a[j + n * i]", "a[(i + 1) * n + j - n]", "*(a + i * n + j)", "(a + i * n)[j]", "(&a[i * n])[j]", "*(&a[i * n] + j)",
+    "(i * n + a)[j]", "a[(long)i * n + j]", "a[(unsigned long)i * n + j]",
+])
+def test_spellings_of_a_row(written: str) -> None:
+    made = scop(f"for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) {written} = 0;")
+    assert cells(made).is_equal(isl.Map("[m, n] -> { S0[i, j] -> a[i, j] : 0 <= i < m and 0 <= j < n }"))
+    assert made.arrays["a"].flat
+    assert made.arrays["a"].rank == 2
+
+
+def test_a_row_with_a_name() -> None:
+    made = scop("for (int i = 0; i < m; i++) { double *row = a + i * n; for (int j = 0; j < n; j++) row[j] = 0; }")
+    assert cells(made).is_equal(isl.Map("[m, n] -> { S0[i, j] -> a[i, j] : 0 <= i < m and 0 <= j < n }"))
+    of_array = scop("for (int i = 0; i < 20; i++) { double *row = M[i]; for (int j = 0; j < 30; j++) row[j] = 0; }")
+    assert cells(of_array, "M").is_equal(isl.Map("{ S0[i, j] -> M[i, j] : 0 <= i < 20 and 0 <= j < 30 }"))
+
+
+@pytest.mark.parametrize("body", [
+    "double *row = a + i * n; for (int j = 0; j < n; j++) { row[0] = 0; row++; }",
+    "int k = i; double *row = a + k * n; k = 3; for (int j = 0; j < n; j++) row[j] = k;",
+    "float *row = (float *)a + i * n; for (int j = 0; j < n; j++) row[j] = 0;",
+])
+def test_a_row_that_changes_is_refused(body: str) -> None:
+    with pytest.raises(Refusal):
+        scop(f"for (int i = 0; i < m; i++) {{ {body} }}")
+
+
+def test_what_has_to_hold_is_for_the_parameters_that_matter() -> None:
+    made = scop("for (int i = 0; i < m; i++) for (int j = 0; j < m; j++) a[i * n + j] = a[i * n + j + 1];")
+    assert guard(made).is_equal(isl.Set("[n, m] -> { : m < n }"))
+    assert made.context.is_subset(isl.Set("[n, m] -> { : m < n }"))
+    assert [remark.id for remark in made.assumptions] == ["assume.rows"]
+
+
+def test_backwards_in_a_row() -> None:
+    made = scop("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * n + n - 1 - j] = a[(i + 1) * n - 1 - j];")
+    assert guard(made).is_equal(isl.Set("{ : }"))
+    assert cells(made).is_equal(isl.Map("[m, n] -> { S0[i, j] -> a[i, n - 1 - j] : 0 <= i < m and 0 <= j < n }"))
+
+
+def test_three_dimensions_and_sums_as_sizes() -> None:
+    made = scop("for (int i = 0; i < 9; i++) for (int j = 0; j < n; j++) for (int k = 0; k <= m; k++) a[(i * (n + 2) + j) * (m + 1) + k] = 0;")
+    assert cells(made).is_equal(isl.Map("[m, n] -> { S0[i, j, k] -> a[i, j, k] : 0 <= i < 9 and 0 <= j < n and 0 <= k <= m }"))
+    assert made.guard is None
+
+
+def test_unsigned_sizes_must_not_wrap() -> None:
+    made = scop("for (unsigned i = 0; i < u; i++) for (unsigned j = 0; j < u; j++) a[i * u + j] = 0;")
+    assert guard(made).is_equal(isl.Set("[u] -> { : u <= 65536 }"))
+    wide = scop("for (unsigned long i = 0; i < z; i++) for (unsigned long j = 0; j < z; j++) a[i * z + j] = 0;")
+    assert guard(wide).is_equal(isl.Set("[z] -> { : z <= 2147483648 }"))
+    signed = scop("for (long i = 0; i < l; i++) for (long j = 0; j < l; j++) a[i * l + j] = 0;")
+    assert signed.guard is None
+
+
+def test_constant_rows() -> None:
+    made = scop("for (int i = 0; i < m; i++) for (int j = 0; j < 10; j++) a[i * 10 + j] = a[(i + 1) * 10 + j];")
+    assert made.arrays["a"].sizes == (None, 10)
+    assert made.guard is None
+    assert guard(scop("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * 64 + j] = 0;")).is_equal(isl.Set("[n] -> { : n <= 64 }"))
+    few = scop("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * 4 + j] = 0;")
+    assert (few.arrays["a"].rank, few.guard) == (1, None)
+
+
+@pytest.mark.parametrize("target", ["a[i * j]", "a[i * n + j * m]", "a[i * n * m + j]", "a[i * i + j]"])
+def test_what_shows_no_rows(target: str) -> None:
+    with pytest.raises(Refusal) as error:
+        scop(f"for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) {target} = 0;")
+    assert error.value.remark.id == "affine.nonlinear-subscript"
+
+
+def test_an_offset_that_is_no_pointer() -> None:
+    with pytest.raises(Refusal):
+        scop("for (int i = 0; i < m; i++) a[i] = *(i + n);")
+
+
+def test_an_element_without_subscript() -> None:
+    made = scop("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) *a += a[i * n + j];")
+    assert made.arrays["a"].rank == 2
