@@ -350,7 +350,7 @@ class _Extraction:
         rows = c_ast.Constant("int", str(-(-total // row.factor))) if total is not None and not row.atoms else None
         extents = (rows, *shape.extents()[1:])
         for extent in extents[1:]:
-            for part in _all([extent]):
+            for part in all_nodes([extent]):
                 if isinstance(part, c_ast.ID):
                     self.lookup({})(part.name, part)
         local = symbol.name in self.local_names

@@ -30,16 +30,15 @@ def array_stretch(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -
         if array.within:
             return scalar_stretch(array.within, array.within)
         return scalar_stretch(array.name, array.spelling)
+    # Of an array with several dimensions whole rows, as its type has them: its extents were evaluated where it was declared.
+    dimensions = array.rank if array.flat else 1
     cells: isl.Set | None = None
     for relation in accesses:
-        # Whole rows of an array with several dimensions, as its type has them; its extents were evaluated where it was declared.
         rows = relation.range().reset_tuple_id()
-        reached = rows.project_out(SET, 1, rows.dim(SET) - 1).intersect_params(context).remove_divs()
+        reached = rows.project_out(SET, dimensions, rows.dim(SET) - dimensions).intersect_params(context).remove_divs()
         cells = reached if cells is None else cells.union(reached)
     if cells is None:
         return None
-    # Of an array with several dimensions whole rows, as its type has them: its extents were evaluated where it was declared.
-    dimensions = array.rank if array.flat else 1
     sizes = _sizes(array) if array.flat else ()
     lows = [_ends(cells, k, lower=True) for k in range(dimensions)]
     highs = [_ends(cells, k, lower=False) for k in range(dimensions)]

@@ -107,15 +107,8 @@ def test_subscripts_stay_flat() -> None:
     assert "a[(i * m + j) * l + k] = 0.5 * b[(k * m + j) * n + i];" in text
 
 
-@pytest.mark.parametrize(("body", "why"), [
-    ("a[i * j] = 0;", "affine.nonlinear-subscript"),
-    ("a[i * n + j * m] = 0;", "affine.nonlinear-subscript"),
-    ("a[i * n * m + j] = 0;", "affine.nonlinear-subscript"),
-    ("a[b[i] * n + j] = 0;", "affine.indirect-subscript"),
-    ("a[i * n + j] = a[i * m + j];", "affine.nonlinear-subscript"),
-    ("a[i * n - j - 1] = 0;", ""),
-])
-def test_what_shows_no_rows_is_refused(body: str, why: str) -> None:
+@pytest.mark.parametrize("body", ["a[i * j] = 0;", "a[i * n + j * m] = 0;", "a[b[i] * n + j] = 0;", "a[i * n + j] = a[i * m + j];"])
+def test_what_shows_no_rows_may_be_any_cell(body: str) -> None:
     loops = "for (int i = 0; i < n; i++)\n    for (int j = 0; j < m; j++)"
     function = f"void f(int n, int m, double *restrict a, int *restrict b) {{\n  {loops}\n      {body}\n}}\n"
-    assert (why or "region.transformed") in ids(found(function))
+    assert ids(found(function)) == ["access.unknown-cell", "region.transformed"]
