@@ -33,18 +33,16 @@ def ids(result: Result) -> list[str]:
     return [remark.id for remark in result.remarks]
 
 
-def counted(result: Result) -> str:
+def counted(text: str) -> str:
     """The transformed text with counters in the two branches of its guard, if it has one."""
-    text = result.text.decode()
     if "scopt_done" in text:
         text = text.replace("scopt_done = 1;", f"scopt_done = 1; {TAKEN}").replace("if (!scopt_done) {\n", f"if (!scopt_done) {{\n{NOT_TAKEN}")
         return "static int NEW, OLD;\n" + text
-    head = re.search(r"^  if \([^{}]*?\{\n", text, re.MULTILINE)
-    if head is None or not any(one.startswith("assume.") for one in ids(result)):
-        return "static int NEW, OLD;\n" + text
-    text = text[: head.end()] + TAKEN + text[head.end() :]
     before, other, after = text.rpartition("} else {\n")
-    return "static int NEW, OLD;\n" + before + other + NOT_TAKEN + after
+    head = re.search(r"^  if \([^{}]*?\{\n", before, re.MULTILINE)
+    if head is None:
+        return "static int NEW, OLD;\n" + text
+    return "static int NEW, OLD;\n" + before[: head.end()] + TAKEN + before[head.end() :] + other + NOT_TAKEN + after
 
 
 def outcome(compiler: str, folder: Path, name: str, text: str) -> str:
@@ -58,7 +56,7 @@ def compare(compiler: str, folder: Path, function: str, calls: list[str], counts
     """The function computes the same before and after, in all calls; counts: how often the new and the old loops run."""
     body = "".join(f"  reset(); {call}; show();\n" for call in calls)
     result = found(function)
-    new = counted(result)
+    new = counted(result.text.decode())
     main = f"int main(void) {{\n{body}%s  return 0;\n}}\n"
     expected = outcome(compiler, folder, "before", HEAD + function + main % "")
     got = outcome(compiler, folder, "after", HEAD + new + main % '  printf("%d %d\\n", NEW, OLD);\n')

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.branches import COMPILERS, compare, found, ids
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.branches import COMPILERS, HEAD, compare, counted, found, ids, outcome
 
 AXPY = """void axpy(int n, double alpha, double *x, double *y) {
   for (int i = 0; i < n; i++)  // in place
