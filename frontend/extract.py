@@ -586,7 +586,10 @@ class _Extraction:
         both = self.assumed.values.intersect(self.known)
         assumed = both.gist(typed).coalesce()
         fits = too_large(self.parameters.values(), statements, typed.intersect(self.assumed.values))
-        fits = tuple(name for name in fits if not _implies_long(both, name))
+        # What is known of rows is tested in the long type too, and here no loop needs to run as often.
+        wide = (p for p in self.parameters.values() if not p.type.signed and p.type.bits >= 64)
+        rows = (p for p in wide if self.known.find_dim_by_name(isl.dim_type.param, p.name) >= 0)
+        fits = tuple(name for name in dict.fromkeys((*fits, *(p.spelling for p in rows))) if not _implies_long(both, name))
         return Guard(assumed, apart, fits) if apart or fits or not assumed.plain_is_universe() else None
 
     def taken(self, typed: isl.Set) -> Iterator[Remark]:
