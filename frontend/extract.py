@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -571,6 +571,7 @@ class _Extraction:
         context = context.intersect(self.assumed.values).intersect(self.known)
         aliasing = self.aliasing((*statements, *kills), context)
         guard = self.guard(aliasing.apart, statements, typed)
+        context = context.intersect(self.in_long(guard.fits)) if guard is not None else context
         return Scop(
             name=self.name, location=self.region.location, context=context, parameters=tuple(self.estimated(domains, statements)),
             arrays=arrays, statements=statements, kills=kills, schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
@@ -584,13 +585,22 @@ class _Extraction:
     def guard(self, apart: tuple[tuple[Stretch, Stretch], ...], statements: tuple[Statement, ...], typed: isl.Set) -> Guard | None:
         """What the program has to test. typed: what the parameters' types say anyway."""
         both = self.assumed.values.intersect(self.known)
-        assumed = both.gist(typed).coalesce()
         fits = too_large(self.parameters.values(), statements, typed.intersect(self.assumed.values))
         # What is known of rows is tested in the long type too, and here no loop needs to run as often.
         wide = (p for p in self.parameters.values() if not p.type.signed and p.type.bits >= 64)
         rows = (p for p in wide if self.known.find_dim_by_name(isl.dim_type.param, p.name) >= 0)
         fits = tuple(name for name in dict.fromkeys((*fits, *(p.spelling for p in rows))) if not _implies_long(both, name))
+        fitting = self.in_long(fits)
+        assumed = both.intersect(fitting).gist(typed.intersect(fitting)).coalesce()
         return Guard(assumed, apart, fits) if apart or fits or not assumed.plain_is_universe() else None
+
+    def in_long(self, spellings: Collection[str]) -> isl.Set:
+        """Parameter set where the parameters of these spellings fit into the long type."""
+        fitting = universe_params()
+        for parameter in self.parameters.values():
+            if parameter.spelling in spellings:
+                fitting = fitting.intersect(isl.Set(f"[{parameter.name}] -> {{ : {parameter.name} < {2**63} }}"))
+        return fitting
 
     def taken(self, typed: isl.Set) -> Iterator[Remark]:
         """What is said of the values that are tested."""

@@ -127,3 +127,11 @@ def test_guards_can_be_counted(compiler: str, tmp_path: Path) -> None:
     outcome(compiler, tmp_path, "counted", HEAD + text + f"int main(void) {{ {calls} return 0; }}\n")
     subprocess.run([tmp_path / "counted"], check=True, env={**os.environ, "SCOPT_GUARDS": str(tmp_path / "guards")})
     assert sorted((tmp_path / "guards").read_text().splitlines()) == ["in.c:3:3: guard: held 2, failed 1", "in.c:8:3: guard: held 0, failed 1"]
+
+
+def test_bounds_up_to_the_largest_value_are_tested_in_the_long_type() -> None:
+    head = "void f(unsigned long n, unsigned long m, double *restrict x, double *restrict a)\n{\n  for (unsigned long i = 0; i < n; i++)\n"
+    result = found(head + "    for (unsigned long j = 0; j <= m; j++)\n      x[i] += a[j] * 2;\n}\n")
+    assert "region.transformed" in ids(result)
+    assert b"if ((long)m >= 0) {" in result.text
+    assert b"18446744073709551614" not in result.text
