@@ -29,6 +29,9 @@ from scopt.scheduler.bands import band_nodes, ordered, with_properties
 MAX_OPERATIONS = 10_000_000
 # Statements of a region that is found: schedulers take too long for more of them, and only where somebody asks for it.
 MAX_STATEMENTS = 60
+# Loops in one another, and nodes of the syntax tree, likewise.
+MAX_DEPTH = 8
+MAX_NODES = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,8 +126,8 @@ class _Search:
 
     def refused(self, region: Region) -> Remark | None:
         """Why a region can't be extracted; None if it can."""
-        if (size := _statements(region.items)) > MAX_STATEMENTS:
-            message = f"{size} statements: more than {MAX_STATEMENTS} are not taken together where nobody asks for it"
+        if too_large := _too_large(region.items):
+            message = f"{too_large} are not taken together where nobody asks for it"
             return Remark("missed", "region.large", message, region.location, "mark the region, or split the loop")
         try:
             with operation_limit(MAX_OPERATIONS):
@@ -145,6 +148,21 @@ def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
         if any(node.band_member_get_coincident(k) for k in range(node.band_n_member())):
             parallel |= {part.get_tuple_name() for part in sets_of(node.get_domain())}
     return min(statements - parallel, default=None)
+
+
+def _too_large(items: Sequence[Any]) -> str:
+    """What there is more of than can be taken; empty if all is well."""
+    if (statements := _statements(items)) > MAX_STATEMENTS:
+        return f"{statements} statements, more than {MAX_STATEMENTS},"
+    nodes, deepest, todo = 0, 0, [(item, 0) for item in items]
+    while todo:
+        node, depth = todo.pop()
+        depth += isinstance(node, c_ast.For)
+        nodes, deepest = nodes + 1, max(deepest, depth)
+        todo += [(child, depth) for _, child in node.children()]
+    if deepest > MAX_DEPTH:
+        return f"{deepest} loops in one another, more than {MAX_DEPTH},"
+    return f"statements of {nodes} operators and operands, more than {MAX_NODES}," if nodes > MAX_NODES else ""
 
 
 def _statements(items: Sequence[Any]) -> int:

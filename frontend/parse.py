@@ -16,7 +16,7 @@ from scopt.frontend.columns import Moved, moved_columns, source_column
 from scopt.frontend.ctypes import Symbol, target_of
 from scopt.frontend.directives import Directive, read_directive
 from scopt.frontend.facts import FunctionFacts
-from scopt.frontend.gnu import OPAQUE_TYPE, PREAMBLE, clean
+from scopt.frontend.gnu import OPAQUE_TYPE, PREAMBLE, clean, closing
 from scopt.frontend.macros import Macro
 from scopt.frontend.placement import misplaced, with_directives
 from scopt.frontend.preprocess import Preprocessed, ScoptPragma, check_syntax, pragma_token, preprocess
@@ -29,6 +29,9 @@ from scopt.options import Options
 from scopt.scheduler import scheduler_names
 
 _ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
+# Characters of a declaration from which on its initial values are left out, and where these begin.
+_HUGE = 20_000
+_VALUES = re.compile(r"=\s*\{")
 # An attribute of the whole declaration, before a body begins.
 _COLD = re.compile(r"\A[^{]*\b(?:__attribute__|__attribute)\s*\(\((?:[^()]|\([^()]*\))*\b_*cold_*\b")
 _C_WORDS = frozenset({
@@ -193,6 +196,8 @@ class _Unit:
             body = ";" + re.sub(r"[^\n]", " ", self.result.text[chunk.body: chunk.end])[1:]
             text = head
             self.defined |= _function_names(head)
+        if chunk.body < 0 and len(text) > _HUGE:
+            text = _without_values(text)
         cleaned = clean(text)
         if cleaned.purity:
             for name in _function_names(text):
@@ -335,6 +340,14 @@ def _function_names(text: str) -> frozenset[str]:
     head = re.match(r"[^({=]*", re.sub(r"\b(?:__attribute__|__attribute)\s*\(\((?:[^()]|\([^()]*\))*\)\)", " ", text))
     word = re.search(r"([A-Za-z_$][\w$]*)\s*\Z", head.group()) if head is not None else None
     return frozenset({word.group(1)}) if word is not None else frozenset()
+
+
+def _without_values(text: str) -> str:
+    """A declaration without its lists of initial values, as many lines long: tables of constants can be long, and nobody looks at them."""
+    while (start := _VALUES.search(text)) is not None:
+        end = closing(text, start.end() - 1)
+        text = text[: start.start()] + "\n" * text.count("\n", start.start(), end) + text[end:]
+    return text
 
 
 def _opaque_typedefs(text: str) -> str:

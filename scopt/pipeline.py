@@ -24,6 +24,7 @@ from scopt.guidance import check_influence_file
 from scopt.isolation import Attempt, Failed, Finished, Task, run_tasks
 from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
+from scopt.recursion import DEEPEST, recursion
 from scopt.region import Outcome, transform
 from scopt.report.view import RegionView
 from scopt.schedule_file import ScheduleDocument, read_schedules
@@ -94,8 +95,12 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     Raises InputError if the source can't be preprocessed or isn't C, for options that don't go together, and for unusable schedules in
     `options.schedule_file`. Whatever else can't be handled is a remark, and stays as it was.
     """
+    with recursion(DEEPEST):
+        return _optimize(source, options or Options(), file)
+
+
+def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     started = time.perf_counter()
-    options = options or Options()
     check_options(options)
     data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
     tu = parse(data, file, options)
