@@ -17,7 +17,7 @@ from scopt.frontend.symbols import Symbol
 from scopt.model import Array, CType, Statement, Stretch
 
 # Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
-MAX_PAIRS = 16
+MAX_PAIRS = 32
 # Functions whose result points to an object that nothing else points to.
 _ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
 _CHARACTER = 8

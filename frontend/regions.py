@@ -205,6 +205,10 @@ def _in_header(file: str, line: int) -> Remark:
 # --- autodetection ----------------------------------------------------------------------------------------------------------------------
 
 
+# Statements with statements inside, but for blocks and loops with an iterator.
+_AROUND = (c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Case, c_ast.Default, c_ast.Label)
+
+
 def find_autodetected(tu: TranslationUnit) -> tuple[Region, ...]:
     """Candidates for SCoPs without pragmas: maximal runs of `for` loops, with what may stand between them, in the user's functions."""
     regions = (region for function in tu.user_functions for region in runs_in(tu, function, function.body))
@@ -214,7 +218,7 @@ def find_autodetected(tu: TranslationUnit) -> tuple[Region, ...]:
 def runs_in(tu: TranslationUnit, function: Any, node: Any) -> Iterator[Region]:
     """The maximal runs of loops in a statement, those in bodies of other loops left out."""
     if not isinstance(node, c_ast.Compound):
-        if not is_counting(node):
+        if isinstance(node, _AROUND) and not is_counting(node):
             for _, child in node.children():
                 yield from runs_in(tu, function, child)
         return
