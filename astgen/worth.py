@@ -17,14 +17,16 @@ from scopt.astgen.build import build
 from scopt.astgen.c_expr import ExprPrinter
 from scopt.astgen.emit_c import work_text
 from scopt.astgen.expr import Product, compare, linear, names
-from scopt.astgen.loops import children, items
+from scopt.astgen.loops import Item, children, items
 from scopt.astgen.work import bounded, is_tile_loop, loop_work, rounded, statement_costs
 from scopt.costs import instance_cost
-from scopt.diagnostics import Remark
+from scopt.diagnostics import Remark, ScoptError
 from scopt.isl_utils import PARAM
 from scopt.machine import Machine
 from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, LoopNest, MarkedSchedule, Name, Scop, Statement
 
+# Iterations up to which compilers unroll a loop, and tiles along it would be mostly padding.
+_SHORT = 16
 # Forks that the work of a skewed nest has to be worth.
 _FORKS = 4
 _SET = isl.dim_type.set
@@ -37,6 +39,10 @@ class NotWorth(Exception):
     def __init__(self, remark: Remark) -> None:
         super().__init__(remark.message)
         self.remark = remark
+
+
+class Simpler(ScoptError):
+    """This form of the transformation would be slower than another one. The text says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,15 +65,23 @@ def check_source(scop: Scop, machine: Machine) -> None:
 
 
 def check_nest(scop: Scop, marked: MarkedSchedule, nest: LoopNest, weights: Mapping[str, tuple[str, int]], machine: Machine) -> Worth:
-    """The nest with the condition under which it pays. weights: as in `add_work_guards`. Raises NotWorth where it never does."""
+    """The nest with the condition under which it pays. weights: as in `add_work_guards`.
+
+    Raises NotWorth where it never does, Simpler where another form is likely to do better.
+    """
+    _check_short_loops(scop, marked, nest)
     if not _gains(marked, nest):
         message = "left as it was: the loops would be neither parallel nor tiled, and no others would be vector loops than before"
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
     costs = statement_costs(scop, weights, machine)
+    gain = vector_elements(scop, machine)
     found: list[Condition] = []
     for condition in _conditions(nest.body, costs, machine.fork_nanoseconds, frozenset(p.name for p in scop.parameters)):
+        if condition == _NEVER:
+            continue
         if condition is None:
             return Worth(nest)
+        condition = _scaled(condition, gain)
         if condition not in found:
             found.append(condition)
     if not found:
@@ -79,7 +93,7 @@ def check_nest(scop: Scop, marked: MarkedSchedule, nest: LoopNest, weights: Mapp
             return Worth(nest)
     texts = [work_text(condition, ExprPrinter.of(scop)) for condition in found]
     if len(found) == 1:
-        return Worth(LoopNest(_without_test(nest.body, found[0])), texts[0])
+        return Worth(LoopNest(_without_test(nest.body, found[0], gain)), texts[0])
     return Worth(nest, f"({' || '.join(texts)})")
 
 
@@ -159,6 +173,43 @@ def _mentions(node: c_ast.Node, name: str) -> bool:
     return (isinstance(node, c_ast.ID) and node.name == name) or any(_mentions(child, name) for _, child in node.children())
 
 
+# --- loops that are short whatever happens ----------------------------------------------------------------------------------------------
+
+
+def _check_short_loops(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> None:
+    """Raises Simpler where register tiles would be mostly padding, and where a short innermost loop, which compilers unroll, comes outside."""
+    for tiling in marked.tilings.values():
+        contraction = tiling.contraction
+        for name in contraction.statements:
+            for dimension in (contraction.row, contraction.column, contraction.reduction):
+                extent = _extent(scop, name, dimension)
+                if extent is not None and extent <= _SHORT:
+                    raise Simpler(f"a loop of {extent} iterations is too short for register tiles")
+    statements = {statement.name: statement for statement in scop.statements}
+    for path, call in _calls(nest.body, ()):
+        if call.statement in statements and _is_interchanged(path, call):
+            extent = _extent(scop, call.statement, len(statements[call.statement].iterators) - 1)
+            if extent is not None and extent <= _SHORT:
+                raise Simpler(f"a loop of {extent} iterations is better unrolled inside")
+
+
+def _extent(scop: Scop, name: str, dimension: int) -> int | None:
+    """How many values an iterator takes at most in one run of its loop, if that is a constant."""
+    domain = next((s.domain for s in scop.statements if s.name == name), None)
+    if domain is None or domain.is_empty():
+        return None
+    # the distance of two instances that share all outer iterators
+    own = domain.project_out(_SET, dimension + 1, domain.dim(_SET) - dimension - 1)
+    pairs = isl.Map.from_domain_and_range(own, own)
+    for outer in range(dimension):
+        pairs = pairs.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)
+    distances = pairs.deltas()
+    distances = distances.project_out(PARAM, 0, distances.dim(PARAM))
+    if not distances.dim_is_bounded(_SET, dimension):
+        return None
+    return int(distances.dim_max_val(dimension).to_python()) + 1
+
+
 # --- what is gained ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -167,7 +218,9 @@ def _gains(marked: MarkedSchedule, nest: LoopNest) -> bool:
     loops = [item for item in items(nest.body) if isinstance(item, For)]
     if marked.tilings or marked.sweeps or marked.packed:
         return True
-    if any(loop.mark.parallel or loop.mark.reductions or (is_tile_loop(loop) and loop.step > 1) for loop in loops):
+    if any(loop.mark.parallel or loop.mark.reductions for loop in loops):
+        return True
+    if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
         return True
     return any(_is_interchanged(path, call) for path, call in _calls(nest.body, ()))
 
@@ -220,6 +273,7 @@ def _of_source(scop: Scop, machine: Machine) -> list[Condition | None]:
     return list(dict.fromkeys(whole))
 
 
+_NEVER = Compare(Const(0), ">", Const(0))
 _ALWAYS = Compare(Const(0), "==", Const(0))
 
 
@@ -263,14 +317,32 @@ def _whole(loop: For, costs: Mapping[str, Fraction], limit: int, parameters: fro
     weight, factors = loop_work(loop, costs)
     factors = tuple(factor for factor in factors if names(factor) <= parameters and linear(factor)[0])
     if not factors or not weight:
-        return None
+        return _NEVER if weight < limit else None
     product = factors[0] if len(factors) == 1 else Product(factors)
     return compare(product, ">", Const(rounded(limit / weight)))  # type: ignore[arg-type]
 
 
-def _without_test(block: Block, condition: Condition) -> Block:
+def _without_test(block: Block, condition: Condition, gain: int) -> Block:
     """The block without the tests that the region's test makes needless."""
-    return Block(tuple(replace(item, work=None) if isinstance(item, For) and item.work == condition else item for item in block.items))
+
+    def visit(item: Item) -> Item:
+        covered = isinstance(item, For) and item.work is not None and _scaled(item.work, gain) == condition
+        return replace(item, work=None) if covered and isinstance(item, For) else item
+
+    return Block(tuple(map(visit, block.items)))
+
+
+def vector_elements(scop: Scop, machine: Machine) -> int:
+    """By how much vectors may make the original loops quicker than costs say: with all lanes, a fork has to be worth it all the same."""
+    sizes = [array.type.bits // 8 for array in scop.arrays.values() if array.type.bits and array.rank]
+    return machine.lanes(min(sizes, default=8))
+
+
+def _scaled(condition: Condition, factor: int) -> Condition:
+    """A test for so many times the work."""
+    if isinstance(condition, Compare) and condition.op == ">" and isinstance(condition.right, Const):
+        return replace(condition, right=Const(rounded(Fraction(condition.right.value * factor))))
+    return condition
 
 
 __all__ = ["NotWorth", "Worth", "check_nest", "check_source", "most_work"]

@@ -27,7 +27,7 @@ from scopt.astgen.reparse import check_printed
 from scopt.astgen.sweeps.check import apart, check_copies, originals
 from scopt.astgen.sweeps.lower import Swept, lower_sweeps
 from scopt.astgen.work import add_work_guards
-from scopt.astgen.worth import NotWorth, Worth, check_nest, check_source
+from scopt.astgen.worth import NotWorth, Simpler, Worth, check_nest, check_source
 from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
 from scopt.explain import explain
 from scopt.frontend.dependences import dependences
@@ -175,6 +175,7 @@ def _transform(
     remarks = list(scop.assumptions)
     failure: Exception | None = None
     missing: NotHonoured | None = None
+    simpler: Simpler | None = None
     judged = _is_judged(region, options, given)
     if judged:
         try:
@@ -190,6 +191,8 @@ def _transform(
             raise
         except NotWorth as error:
             return Outcome(None, remarks=(error.remark,), seconds=clock.seconds)
+        except Simpler as error:
+            simpler = error
         except NotHonoured as error:
             missing = missing or error
         except (isl.Error, ScoptError) as error:
@@ -197,6 +200,9 @@ def _transform(
     else:
         if missing is not None:
             raise InputError(complaints(scop, deps, missing))
+        if simpler is not None and failure is None:
+            remark = Remark("missed", "region.no-gain", f"left as it was: {simpler}", region.location, "mark the region if you want to see it")
+            return Outcome(None, remarks=(remark,), seconds=clock.seconds)
         return Outcome(None, remarks=(_internal(region, failure),), seconds=clock.seconds)
     if failure is not None:
         message = f"the first choice of transformation was given up ({_first_line(failure)})"

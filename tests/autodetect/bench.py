@@ -28,10 +28,10 @@ _DRIVER = """\
 #include <string.h>
 #include <time.h>
 KERNELS
-static double a[2200000], b[2200000], c[2200000]; static int ints[2200000]; static char text[2200000];
+static double a[1100000], b[1100000], c[1100000]; static int ints[1100000]; static char text[1100000];
 static void refill(void)
 {
-  for (int i = 0; i < 2200000; i++) {
+  for (int i = 0; i < 1100000; i++) {
     a[i] = b[i] = c[i] = 1.0 / (i % 97 + 1);
     ints[i] = i * 7 % 997;
     text[i] = 'A' + i * 5 % 57;
@@ -45,9 +45,9 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], names[k])) continue;
     refill();
     long calls = 1;
-    while (timed(olds[k], sizes[k], calls) < 0.01) calls *= 2;
+    while (timed(olds[k], sizes[k], calls) < 0.004) calls *= 2;
     double old = 1e9, new = 1e9, t;
-    for (int r = 0; r < 15; r++) {
+    for (int r = 0; r < 9; r++) {
       refill(); if ((t = timed(olds[k], sizes[k], calls)) < old) old = t;
       refill(); if ((t = timed(news[k], sizes[k], calls)) < new) new = t;
     }
