@@ -80,7 +80,9 @@ def is_flat_subscript(array: Array, meant: Sequence[Meant], printed: c_ast.Node,
             extent = array.extents[position]
             assert extent is not None
             total = _times(total, _source(extent))
-        total = _plus(total, {(f"${position}",): 1} if one.value is None else _linear(one.value, reader))
+        # Of subscripts that are the same, the first one is what a printed one is found to match.
+        first = next((k for k, other in enumerate(meant) if other.value is None and _same_source(other.node, one.node)), position)
+        total = _plus(total, {(f"${first}",): 1} if one.value is None else _linear(one.value, reader))
     return total == read
 
 
