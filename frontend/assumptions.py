@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from scopt.frontend.affine import type_range
-from scopt.isl_utils import SET, project_out_params, universe_params
+from scopt.isl_utils import PARAM, SET, project_out_params, universe_params
 from scopt.model import Parameter, Statement
 
 # More alternatives than this make no test that anybody could read.
@@ -26,11 +26,17 @@ class Assumptions:
 
     def add(self, violation: isl.Set, iterators: Iterable[str], parameters: Iterable[Parameter]) -> bool:
         """Take for granted that no iteration lies in `violation`, a parameter set over iterators and parameters; False if that would leave nothing,
-        or no simple condition."""
+        or no simple condition in 64 bits."""
+        parameters = tuple(parameters)
+        if violation.intersect(_wide_values(violation, parameters)).is_empty():
+            return True
         bad = project_out_params(violation, list(iterators))
         known = typed_values(parameters)
         kept = self.values.intersect(known.subtract(bad)).coalesce()
-        if kept.is_empty() or kept.n_basic_set() > _MOST_ALTERNATIVES or kept.gist(known).n_basic_set() > _MOST_ALTERNATIVES:
+        if kept.is_empty() or kept.n_basic_set() > _MOST_ALTERNATIVES:
+            return False
+        tested = kept.gist(known)
+        if tested.n_basic_set() > _MOST_ALTERNATIVES or not _fits_long(tested):
             return False
         self.values = kept
         return True
@@ -42,6 +48,22 @@ def typed_values(parameters: Iterable[Parameter]) -> isl.Set:
     for parameter in parameters:
         known = known.intersect(type_range(parameter.name, parameter.type))
     return known
+
+
+def _wide_values(values: isl.Set, parameters: Iterable[Parameter]) -> isl.Set:
+    """Parameter set of what types of 64 bits can hold, which `typed_values` leaves out where they are signed; over the names of `values`."""
+    signed = {parameter.name for parameter in parameters if parameter.type.signed}
+    limits = universe_params()
+    for k in range(values.dim(PARAM)):
+        name = values.get_dim_name(PARAM, k)
+        limits = limits.intersect(isl.Set(f"[{name}] -> {{ : {-2**63} <= {name} < {2**63 if name in signed else 2**64} }}"))
+    return limits
+
+
+def _fits_long(values: isl.Set) -> bool:
+    """Whether the constants of a parameter set can be written, and what is added to them to compare."""
+    constraints = (constraint for part in values.get_basic_sets() for constraint in part.get_constraints())
+    return all(abs(constraint.get_constant_val().to_python()) < _FOREVER for constraint in constraints)
 
 
 def too_large(parameters: Iterable[Parameter], statements: Sequence[Statement], context: isl.Set) -> tuple[str, ...]:
