@@ -18,14 +18,15 @@ class FunctionFacts:
     """Of one function definition, whose tree doesn't change any more.
 
     parents: by `id` of a node of the body, the node above it and its position among that one's children. hidden_jumps: control may move in ways that
-    no statement of C spells out. taken: what `addresses_taken` said, by its ranks. live: what `live_positions` said, by `id` of the declaration;
-    mentioned: the names in expressions and declarations, by `id`, which that asks for for each variable; each with its node, so that none gets the
+    no statement of C spells out. entered: `id` of each statement that is a label or has one inside.
+    taken: what `addresses_taken` said, by its ranks. live: what `live_positions` said, by `id` of the declaration; mentioned: the names in expressions and declarations, by `id`, which that asks for for each variable; each with its node, so that none gets the
     same `id` later.
     """
 
     function: Any
     parents: dict[int, tuple[Any, int]] = field(default_factory=dict)
     hidden_jumps: bool = False
+    entered: set[int] = field(default_factory=set)
     taken: dict[frozenset[tuple[str, int]], frozenset[str]] = field(default_factory=dict)
     live: dict[int, frozenset[tuple[int, int]] | None] = field(default_factory=dict)
     mentioned: dict[int, tuple[Any, frozenset[str]]] = field(default_factory=dict)
@@ -40,6 +41,8 @@ class FunctionFacts:
             for index, (_, child) in enumerate(node.children()):
                 facts.parents[id(child)] = (node, index)
                 todo.append(child)
+            if isinstance(node, (c_ast.Label, c_ast.Case, c_ast.Default)):
+                facts.entered.update((id(node), *(id(above) for above, _ in facts.path_to(node))))
         return facts
 
     def path_to(self, target: Any) -> list[tuple[Any, int]]:

@@ -122,10 +122,10 @@ class _Rewriter:
 def _straight_before(tu: TranslationUnit, region: Region) -> Sequence[Any]:
     """The statements in front of a region, in its block, that are executed one after the other, and then the region."""
     items = (region.parent.block_items or ())[: region.first]
-    if facts_of(tu, region.function).hidden_jumps:
+    facts = facts_of(tu, region.function)
+    if facts.hidden_jumps:
         return ()
-    targets = (c_ast.Label, c_ast.Case, c_ast.Default)
-    entered = [k for k, item in enumerate(items) if any(isinstance(node, targets) for node in all_nodes([item]))]
+    entered = [k for k, item in enumerate(items) if id(item) in facts.entered]
     return items[entered[-1] + 1:] if entered else items
 
 
