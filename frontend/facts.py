@@ -19,8 +19,8 @@ class FunctionFacts:
 
     parents: by `id` of a node of the body, the node above it and its position among that one's children. hidden_jumps: control may move in ways that
     no statement of C spells out. entered: `id` of each statement that is a label or has one inside.
-    taken: what `addresses_taken` said, by its ranks. live: what `live_positions` said, by `id` of the declaration; mentioned: the names in expressions and declarations, by `id`, which that asks for for each variable; each with its node, so that none gets the
-    same `id` later.
+    taken: what `addresses_taken` said, by its ranks. live: what `live_positions` said, by `id` of the declaration; mentioned: the names in
+    expressions and declarations, by `id`, which that asks for for each variable; each with its node, so that none gets the same `id` later.
     """
 
     function: Any
