@@ -18,7 +18,7 @@ DOMAIN = "[n] -> { S0[i, j] : 0 < i < n and 0 < j < n }"
 BANDS = "[n] -> [{ S0[i, j] -> [(i)] }, { S0[i, j] -> [(j)] }]"
 SWAPPED = "[n] -> [{ S0[i, j] -> [(j)] }, { S0[i, j] -> [(i)] }]"
 # Two regions, the second one is refused.
-TWO = source_of(BODY) + source_of("for (i = 0; i < n; i++) x[i * i] = 0;").replace(b"void f", b"void g")
+TWO = source_of(BODY) + source_of("for (i = 0; i < n; i++) x[i] = unknown(i);", before="double unknown(int);").replace(b"void f", b"void g")
 
 
 def tree(band: str, domain: str = DOMAIN, more: str = "") -> str:
