@@ -102,6 +102,8 @@ class _Polynomials:
                 if any(_same_source(node, one) for one in self.sizes()):
                     return _source(node), False
                 (a, wide), (b, also) = self.read(left), self.read(right)
+                if op == "*" and not (a and b):
+                    return {}, True  # 0 in any type
                 if not (wide or also):
                     raise Unreadable("a subscript that isn't computed in 64 bits")
                 return (_times(a, b) if op == "*" else _plus(a, b if op == "+" else _times(b, {(): -1}))), True

@@ -134,7 +134,7 @@ class _Extraction:
         for name, subscripts in self.survey.found.items():
             read = [subscript for subscript in subscripts if subscript is not None]
             found = shape_of(read) if len(read) == len(subscripts) else None
-            if found is not None and not holds.intersect(found[1]).is_empty():
+            if found is not None and _leaves_choice(holds.intersect(found[1])):
                 shapes[name] = found[0]
                 holds = holds.intersect(found[1])
                 executed = executed.union(executed_by(read))
@@ -697,6 +697,13 @@ def _as_a_whole(refusal: Refusal) -> Remark:
     reason = refusal.remark
     message = f"this is executed as a whole in each iteration of the loops around it: {reason.message}"
     return Remark("analysis", "statement.opaque", message, reason.location, reason.hint)
+
+
+def _leaves_choice(values: isl.Set) -> bool:
+    """Whether a parameter set holds more than one value of each parameter: what is only right for one length is no shape."""
+    if values.is_empty():
+        return False
+    return not any(values.plain_get_val_if_fixed(isl.dim_type.param, k).is_int() for k in range(values.dim(isl.dim_type.param)))
 
 
 def _implies_long(values: isl.Set, name: str) -> bool:

@@ -12,3 +12,19 @@ def test_equal_subscripts_without_an_iterator() -> None:
     result = optimize(source.encode(), Options(autodetect=True, eager=True))
     assert "region.transformed" in [remark.id for remark in result.remarks]
     assert b"a[(long)m * n + (long)m]" in result.text.replace(b"(m)", b"m")
+
+
+def test_the_first_row() -> None:
+    body = "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) a[i * n + j] += 2 * a[j] + a[1];"
+    result = optimize(f"void f(int n, int m, double *restrict a) {{ {body} }}\n".encode(), Options(autodetect=True, eager=True))
+    assert not [remark.message for remark in result.remarks if remark.id.startswith("internal.")]
+    assert "region.transformed" in [remark.id for remark in result.remarks]
+
+
+def test_rows_that_need_one_length_are_none() -> None:
+    body = "if (n == 1) { for (i = 0; i < m; i++) a[i] = b[i]; } else { for (i = 0; i < m; i++) a[2 * i] = b[2 * i]; }"
+    rest = "for (j = 0; j < n; j++) for (i = m; i < l; i++) a[i * n + j] = 2 * b[i * n + j];"
+    source = f"void f(int l, int n, int m, double *restrict a, double *restrict b) {{ int i, j; {body} {rest} }}\n"
+    result = optimize(source.encode(), Options(autodetect=True, eager=True))
+    assert "m == 1" not in result.text.decode()
+    assert "region.transformed" in [remark.id for remark in result.remarks]
