@@ -16,13 +16,16 @@ _MOST_ALTERNATIVES = 2
 # A loop that is that long never ends: no program can depend on what comes after it.
 _FOREVER = 2**62
 _LONG_BITS = 64
+# No memory has that many elements; sums of some such numbers still fit into 64 bits.
+_MOST_OF_ALL = 2**56
 
 
 @dataclass(slots=True)
 class Assumptions:
-    """Collects what has to hold. values: parameter set."""
+    """Collects what has to hold. values: parameter set. long: unsigned parameters of 64 bits that have to fit into the long type too."""
 
     values: isl.Set = field(default_factory=universe_params)
+    long: set[str] = field(default_factory=set)
 
     def add(self, violation: isl.Set, iterators: Iterable[str], parameters: Iterable[Parameter]) -> bool:
         """Take for granted that no iteration lies in `violation`, a parameter set over iterators and parameters; False if that would leave nothing,
@@ -36,10 +39,40 @@ class Assumptions:
         if kept.is_empty() or kept.n_basic_set() > _MOST_ALTERNATIVES:
             return False
         tested = kept.gist(known)
-        if tested.n_basic_set() > _MOST_ALTERNATIVES or not _fits_long(tested):
+        large: tuple[Parameter, ...] = ()
+        if not _fits_long(tested):
+            # Bounds of sizes that unsigned types of 64 bits can hold, but no memory: smaller ones are as good, and can be tested.
+            large = tuple(p for p in parameters if _is_large(p) and violation.find_dim_by_name(PARAM, p.name) >= 0)
+            limits = long_values(large) if _one_at_a_time(bad, large) else long_values(large, _MOST_OF_ALL)
+            kept, known = kept.intersect(limits), known.intersect(long_values(large))
+            tested = kept.gist(known)
+        if kept.is_empty() or tested.n_basic_set() > _MOST_ALTERNATIVES or not _fits_long(tested):
             return False
-        self.values = kept
+        self.values = kept.coalesce()
+        self.long |= {parameter.name for parameter in large}
         return True
+
+
+def long_values(parameters: Iterable[Parameter], limit: int = 2**63) -> isl.Set:
+    """Parameter set where parameters are below a limit, if not told otherwise the long type's."""
+    fitting = universe_params()
+    for parameter in parameters:
+        fitting = fitting.intersect(isl.Set(f"[{parameter.name}] -> {{ : {parameter.name} < {limit} }}"))
+    return fitting
+
+
+def _one_at_a_time(values: isl.Set, parameters: Iterable[Parameter]) -> bool:
+    """Whether no constraint of a parameter set has a multiple of a parameter, or two of them: sums of values in the long type might leave it."""
+    places = [k for parameter in parameters if (k := values.find_dim_by_name(PARAM, parameter.name)) >= 0]
+    for part in values.get_basic_sets():
+        for constraint in part.get_constraints():
+            if sum(abs(constraint.get_coefficient_val(PARAM, k).to_python()) for k in places) > 1:
+                return False
+    return True
+
+
+def _is_large(parameter: Parameter) -> bool:
+    return not parameter.type.signed and parameter.type.bits >= _LONG_BITS
 
 
 def typed_values(parameters: Iterable[Parameter]) -> isl.Set:
@@ -74,7 +107,7 @@ def too_large(parameters: Iterable[Parameter], statements: Sequence[Statement], 
     return tuple(
         parameter.spelling
         for parameter in parameters
-        if not parameter.type.signed and parameter.type.bits >= _LONG_BITS and not _runs_forever(parameter.name, statements, context)
+        if _is_large(parameter) and not _runs_forever(parameter.name, statements, context)
     )
 
 

@@ -14,7 +14,7 @@ from scopt.frontend.accesses import AccessCollector, Names, RawAccess, Survey, w
 from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, type_range
 from scopt.frontend.aliasing import Aliasing, check_aliasing
 from scopt.frontend.aliasing import Names as AliasNames
-from scopt.frontend.assumptions import Assumptions, too_large, typed_values
+from scopt.frontend.assumptions import Assumptions, long_values, too_large, typed_values
 from scopt.frontend.constructs import construct_text
 from scopt.frontend.delinearize import Shape, executed_by, shape_of
 from scopt.frontend.dependences import classify_private
@@ -586,21 +586,18 @@ class _Extraction:
         """What the program has to test. typed: what the parameters' types say anyway."""
         both = self.assumed.values.intersect(self.known)
         fits = too_large(self.parameters.values(), statements, typed.intersect(self.assumed.values))
-        # What is known of rows is tested in the long type too, and here no loop needs to run as often.
+        # What is assumed is tested in the long type too, where a value beyond it might pass.
+        tested = both.gist(typed)
         wide = (p for p in self.parameters.values() if not p.type.signed and p.type.bits >= 64)
-        rows = (p for p in wide if self.known.find_dim_by_name(isl.dim_type.param, p.name) >= 0)
-        fits = tuple(name for name in dict.fromkeys((*fits, *(p.spelling for p in rows))) if not _implies_long(both, name))
+        fits = (*fits, *(p.spelling for p in wide if p.name in self.assumed.long or _involves(tested, p.name)))
         fitting = self.in_long(fits)
+        fits = tuple(name for name in dict.fromkeys(fits) if not _implies_long(both, name))
         assumed = both.intersect(fitting).gist(typed.intersect(fitting)).coalesce()
         return Guard(assumed, apart, fits) if apart or fits or not assumed.plain_is_universe() else None
 
     def in_long(self, spellings: Collection[str]) -> isl.Set:
         """Parameter set where the parameters of these spellings fit into the long type."""
-        fitting = universe_params()
-        for parameter in self.parameters.values():
-            if parameter.spelling in spellings:
-                fitting = fitting.intersect(isl.Set(f"[{parameter.name}] -> {{ : {parameter.name} < {2**63} }}"))
-        return fitting
+        return long_values(p for p in self.parameters.values() if p.spelling in spellings)
 
     def taken(self, typed: isl.Set) -> Iterator[Remark]:
         """What is said of the values that are tested."""
@@ -697,6 +694,11 @@ def _as_a_whole(refusal: Refusal) -> Remark:
     reason = refusal.remark
     message = f"this is executed as a whole in each iteration of the loops around it: {reason.message}"
     return Remark("analysis", "statement.opaque", message, reason.location, reason.hint)
+
+
+def _involves(values: isl.Set, name: str) -> bool:
+    position = values.find_dim_by_name(isl.dim_type.param, name)
+    return bool(position >= 0 and values.involves_dims(isl.dim_type.param, position, 1))
 
 
 def _leaves_choice(values: isl.Set) -> bool:

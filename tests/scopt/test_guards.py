@@ -130,8 +130,18 @@ def test_guards_can_be_counted(compiler: str, tmp_path: Path) -> None:
 
 
 def test_bounds_up_to_the_largest_value_are_tested_in_the_long_type() -> None:
-    head = "void f(unsigned long n, unsigned long m, double *restrict x, double *restrict a)\n{\n  for (unsigned long i = 0; i < n; i++)\n"
-    result = found(head + "    for (unsigned long j = 0; j <= m; j++)\n      x[i] += a[j] * 2;\n}\n")
+    head = "void f(unsigned long n, unsigned long m, double *restrict x, double *restrict a)\n{\n  "
+    result = found(head + "for (unsigned long j = 0; j <= m; j++) x[j] += a[j] * 2;\n}\n")
     assert "region.transformed" in ids(result)
     assert b"if ((long)m >= 0) {" in result.text
-    assert b"18446744073709551614" not in result.text
+    result = found(head + "for (unsigned long j = 0; j < n + m; j++) x[j] += a[j] * 2;\n}\n")
+    assert b"72057594037927935" in result.text
+    assert b"(long)n >= 0" in result.text
+    assert b"(long)m >= 0" in result.text
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_values_beyond_the_long_type_fail_tests_of_smaller_ones(compiler: str, tmp_path: Path) -> None:
+    """7 * 15811494920322472814 is 2 in unsigned arithmetic of 64 bits, and the number is negative in the long type."""
+    function = "void f(unsigned long n, double *a)\n{\n  for (unsigned long i = 0; i < n * 7; i++)\n    a[i] += 2;\n}\n"
+    compare(compiler, tmp_path, function, ["f(15811494920322472814UL, at(0))", "f(3, at(0))"], (1, 1))
