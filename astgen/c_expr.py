@@ -121,6 +121,8 @@ class ExprPrinter:
         return self.widened(self.expr(e))
 
     def widened(self, text: Text) -> Text:
+        if text.text.isdecimal():
+            return self.constant(int(text.text), suffix=True)
         return text if text.kind is Kind.LONG else Text(f"({self.long_type}){text.at(Level.UNARY)}", Level.UNARY)
 
     def constant(self, value: int, suffix: bool = False) -> Text:

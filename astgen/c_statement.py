@@ -158,8 +158,10 @@ class StatementGenerator(PlainGenerator):
         value = linear_subscript(node, self.values, self.types, self.parameters, self.printer.long_type, unsigned=unsigned)
         if value is not None:
             return self.printer.expr(value)
+        if wide and isinstance(node, c_ast.Constant) and node.value.isdecimal():
+            return self.printer.constant(int(node.value))
         text = self._visit_expr(node, allow_comma=True)
-        if wide and not isinstance(node, c_ast.Constant):
+        if wide:
             return Text(f"({self.printer.long_type})({text})", Level.UNARY)
         return Text(text, Level.PRIMARY)
 

@@ -33,6 +33,9 @@ def flat_subscript(array: Array, subscripts: Sequence[Text], printer: ExprPrinte
     total = subscripts[0]
     for text, extent in zip(subscripts[1:], array.extents[1:], strict=True):
         assert extent is not None
+        if total.text == "0":
+            total = text
+            continue
         total = Text(f"{printer.widened(total).at(Level.MULTIPLY)} * {_size(extent, printer)}", Level.MULTIPLY)
         if text.text != "0":
             total = Text(f"{total.text} + {text.at(Level.MULTIPLY) if text.text.startswith('-') else text.at(Level.ADD)}", Level.ADD)

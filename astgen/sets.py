@@ -99,7 +99,10 @@ class NestSpace:
             return self._below(c.left, left, c.right, right, c.op == "<")
         if c.op in (">", ">="):
             return self._below(c.right, right, c.left, left, c.op == ">")
-        same = equal(self.value(c.left, left), self.value(c.right, right))
+        first, second = c.left, c.right
+        if Const(0) in (first, second):  # whether a remainder is 0 doesn't depend on the rounding
+            first, second = (replace(side, nonnegative=False) if isinstance(side, Mod) else side for side in (first, second))
+        same = equal(self.value(first, left), self.value(second, right))
         return same if c.op == "==" else same.complement()
 
     def _below(self, small: Expr, small_in: Context, large: Expr, large_in: Context, strict: bool) -> isl.Set:

@@ -319,7 +319,10 @@ class AccessCollector:
 
     def divided(self, shape: Shape, node: c_ast.ArrayRef, subscript: Any) -> list[Any]:
         """Make the reference one with a subscript for each dimension."""
-        parts = parts_of(self.read_sum(subscript), shape)
+        try:
+            parts = parts_of(self.read_sum(subscript), shape)
+        except NotAffine:  # some other reference, or this one in another place, showed the rows
+            parts = None
         if parts is None or not self.domain.intersect(parts.holds.complement()).is_empty():
             raise self.refuse("affine.nonlinear-subscript", "this subscript is not one into the rows that the others show", node)
         for part in parts.nodes[:-1]:

@@ -28,3 +28,25 @@ def test_rows_that_need_one_length_are_none() -> None:
     result = optimize(source.encode(), Options(autodetect=True, eager=True))
     assert "m == 1" not in result.text.decode()
     assert "region.transformed" in [remark.id for remark in result.remarks]
+
+
+def test_a_row_that_is_a_number() -> None:
+    body = "a[(0 * n) * m] = a[(2 * n) * m]; for (int i = 0; i < l; i++) a[(i * n + i) * m + i] += b[i];"
+    source = f"void f(int l, int n, int m, double *restrict a, double *restrict b) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    result = optimize(source.encode(), Options(eager=True))
+    assert not [remark.message for remark in result.remarks if remark.id.startswith("internal.")]
+    assert "a[0] = a[2L * n * m];" in result.text.decode()
+
+
+def test_a_guard_with_a_remainder() -> None:
+    body = "for (long i = 0; i <= n; i += 3) for (long j = 0; j < n; j++) a[j * n + i + 1] = a[i * n + i];"
+    result = optimize(f"void f(int n, double *a) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n".encode(), Options(eager=True))
+    assert not [remark.message for remark in result.remarks if remark.id.startswith("internal.")]
+    assert "if ((n + 1L) % 3 == 0" in result.text.decode()
+
+
+def test_a_loop_that_is_none_the_second_time() -> None:
+    body = "for (unsigned short j = m + 1; j-- > 1;) { a[((long)j * n + j) * 30 + j] = q->x[j]; q->x[j] *= 2; }"
+    source = f"struct Q {{ double x[12]; }};\nvoid f(long m, struct Q *q, int n, double *a) {{ for (int i = 4; i > -2; i -= 2) {body} }}\n"
+    result = optimize(source.encode(), Options(autodetect=True, eager=True))
+    assert {remark.id for remark in result.remarks} == {"affine.nonlinear-subscript", "affine.narrowing"}

@@ -44,7 +44,7 @@ class Access:
         outer = len(subscripts) - (self.inner if self.form != "flat" else 0)
         brackets = [f"[{subscript}]" for subscript in subscripts]
         if self.layout == 3 and outer == 1 and not self.member and self.form == "flat":
-            return f"(*({self.base} + {subscripts[0]}))"
+            return f"(*({self.base} + ({subscripts[0]})))"  # in parentheses: an unsigned -j + 10 is only small as a whole
         return self.base + "".join(brackets[:outer]) + self.member + "".join(brackets[outer:])
 
     def flat(self, subscripts: tuple[IntExpr, ...]) -> IntExpr:
