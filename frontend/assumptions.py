@@ -133,6 +133,41 @@ def _runs_forever(name: str, statements: Sequence[Statement], context: isl.Set) 
     return not any(_mentions(statement, name) for statement in statements)
 
 
+def summable(parameters: Iterable[Parameter], statements: Sequence[Statement], context: isl.Set) -> isl.Set:
+    """Parameter set where signed parameters of 64 bits are small enough for sums, for those that may be large without that anybody would notice:
+    not the n of ``i < n`` alone, whose loop would never end, but the n of ``i < m && i < n``. No limit for values below zero."""
+    limits = universe_params()
+    for parameter in parameters:
+        if parameter.type.signed and parameter.type.bits >= _LONG_BITS:
+            large = context.intersect(isl.Set(f"[{parameter.name}] -> {{ : {parameter.name} >= {_MOST_OF_ALL} }}"))
+            if any(_mentions(statement, parameter.name) for statement in statements) and not _impossible(large, statements):
+                limits = limits.intersect(long_values((parameter,), _MOST_OF_ALL))
+    return limits
+
+
+def _impossible(values: isl.Set, statements: Sequence[Statement]) -> bool:
+    """Whether for each of some parameters nothing is executed at all, or more iterations than any program can do, or cells that no memory has."""
+    executed = never = isl.Set.empty(values.get_space())
+    for statement in statements:
+        domain = statement.domain.intersect_params(values)
+        executed = executed.union(domain.params())
+        for k in range(domain.dim(SET)):
+            never = never.union(_far(domain, k))
+        for access in statement.accesses:
+            if access.kind == "may-write" or not access.relation.is_single_valued():
+                continue
+            cells = access.relation.intersect_domain(domain).range()
+            for k in range(cells.dim(SET)):
+                never = never.union(cells.lower_bound_val(SET, k, isl.Val(_MOST_OF_ALL // 2)).params())
+    return values.intersect(executed).is_subset(never)
+
+
+def _far(domain: isl.Set, k: int) -> isl.Set:
+    """Parameter set where an iterator takes values that are as far apart as no loop can get."""
+    values = domain.project_out(SET, k + 1, domain.dim(SET) - k - 1).project_out(SET, 0, k).reset_tuple_id()
+    return values.apply(isl.Map(f"{{ [x] -> [x + {_MOST_OF_ALL // 2}] }}")).intersect(values).params()
+
+
 def _mentions(statement: Statement, name: str) -> bool:
     sets = [statement.domain.params(), *(access.relation.params() for access in statement.accesses)]
     return any(part.find_dim_by_name(isl.dim_type.param, name) >= 0 for part in sets)

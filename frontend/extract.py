@@ -14,7 +14,7 @@ from scopt.frontend.accesses import AccessCollector, Names, RawAccess, Survey, w
 from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, type_range
 from scopt.frontend.aliasing import Aliasing, check_aliasing
 from scopt.frontend.aliasing import Names as AliasNames
-from scopt.frontend.assumptions import Assumptions, long_values, too_large, typed_values
+from scopt.frontend.assumptions import Assumptions, long_values, summable, too_large, typed_values
 from scopt.frontend.constructs import construct_text
 from scopt.frontend.delinearize import Shape, executed_by, shape_of
 from scopt.frontend.dependences import classify_private
@@ -568,6 +568,7 @@ class _Extraction:
         order = order_map(tree, domains)
         arrays = classify_private({array.name: array for array in self.arrays.values()}, statements, kills, order, dead)
         typed = typed_values(self.parameters.values())
+        self.assumed.values = self.assumed.values.intersect(summable(self.parameters.values(), statements, context.intersect(typed)))
         context = context.intersect(self.assumed.values).intersect(self.known)
         aliasing = self.aliasing((*statements, *kills), context)
         guard = self.guard(aliasing.apart, statements, typed)

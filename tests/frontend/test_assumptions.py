@@ -30,3 +30,20 @@ def test_conditions_fit_in_64_bits() -> None:
     assert assumed.values.plain_is_universe()
     assert assumed.add(isl.Set(f"[n, m] -> {{ : n + m >= {2**31} }}"), (), LONGS)
     assert assumed.values.is_equal(isl.Set(f"[n, m] -> {{ : n + m < {2**31} }}"))
+
+
+@pytest.mark.parametrize(("loops", "limited"), [
+    ("for (long i = 0; i < m && i < n; i++) x[i] = y[i];", "n"),
+    ("for (long i = 0; i < n; i++) x[i] = y[i];", ""),
+    ("for (long i = l; i < n; i++) x[i] = y[i];", ""),
+    ("for (long i = l; i < n; i++) x[i - l] = y[i - l];", "ln"),
+    ("for (int i = 0; i < m; i++) for (long j = 0; j < n; j++) x[i] += y[j];", ""),
+    ("for (int i = 0; i < m; i++) x[i] = n;", ""),
+])
+def test_values_that_sums_may_not_hold(loops: str, limited: str) -> None:
+    """Only where neither endless loops nor endless arrays rule them out."""
+    scop = scop_of(loops, "long l, long n, int m, double *restrict x, double *restrict y")
+    allowed = scop.guard.parameters if scop.guard is not None else isl.Set("{ : }")
+    for name in "lnm":
+        large = isl.Set(f"[{name}] -> {{ : {name} = {2**56} }}")
+        assert allowed.intersect(large).is_empty() == (name in limited)
