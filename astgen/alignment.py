@@ -72,7 +72,8 @@ class _Aligned:
         if most < REFERENCES or offsets[-start % lanes] == most or interval(loop.upper, self.known)[1] < start + LINES * lanes:
             return (loop,)
         first = start + (-start - best) % lanes
-        return (replace(loop, upper=minimum((loop.upper, Const(first - 1)))), replace(loop, lower=Const(first)))
+        # From there on a vector may well be as long as a line.
+        return (replace(loop, upper=minimum((loop.upper, Const(first - 1)))), replace(loop, lower=Const(first), mark=replace(loop.mark, lanes=lanes)))
 
     def references(self, loop: For, depth: int) -> Iterator[tuple[int, int]]:
         """Of each of the references along a row: an element's bytes, and how far it is ahead of the iterator. Nothing, if one goes elsewhere."""

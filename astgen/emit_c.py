@@ -207,6 +207,8 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
     if not (mark.parallel or mark.simd):
         return ""
     words = ["omp", *(("parallel", "for") if mark.parallel else ()), *(("simd",) if mark.simd else ())]
+    if mark.lanes:
+        words.append(f"simdlen({mark.lanes})")
     if mark.parallel and loop.work is not None:
         # without the modifier, the condition would switch the vector instructions off too
         which = "parallel: " if mark.simd else ""

@@ -384,6 +384,7 @@ class LoopMark:
     scalar: it could be a vector loop, but would lose by that: each access jumps, so that compilers would gather elements one by one.
     coarse: its iterations are few and long, the last one perhaps shorter: a thread takes the next one when it is done with one.
     most: no more iterations than this, where the bounds don't tell; 0: nothing is known.
+    lanes: vectors of so many elements are worth asking for (gcc takes shorter ones on some processors if nobody asks); 0: as the compiler likes.
     reductions: what else is carried, by updates whose order doesn't matter.
     """
 
@@ -394,6 +395,7 @@ class LoopMark:
     scalar: bool = False
     coarse: bool = False
     most: int = 0
+    lanes: int = 0
     reductions: tuple[Reduction, ...] = ()
 
 

@@ -46,6 +46,7 @@ def test_most_references_start_at_a_line() -> None:
     assert evaluate(before.upper, {"n": 100}) == 7
     assert evaluate(before.upper, {"n": 3}) == 3
     assert (after.lower, after.upper) == (Const(8), N)
+    assert (before.mark.lanes, after.mark.lanes) == (0, 8)  # vectors as long as a line, where there are any
     (_, shifted) = split(row(4, shift=-3))
     assert isinstance(shifted, For)
     assert shifted.lower == Const(11)
@@ -92,3 +93,11 @@ void f(int steps, int n, double A[restrict n][n], double B[restrict n][n]) {
     text = optimize(source, Options()).text.decode()
     assert "for (long j = 1; j < scopt_min(n - 1L, 8); j++)" in text or "for (long j = 1; j < scopt_min(8, n - 1L); j++)" in text
     assert "for (long j = 8; j < n - 1L; j++)" in text
+
+
+def test_the_length_of_vectors_is_asked_for() -> None:
+    body = "for (int t = 0; t < s; t++) { for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++) B[i][j] = A[i][j - 1] + A[i][j] + A[i - 1][j];"
+    back = " for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++) A[i][j] = B[i][j - 1] + B[i][j] + B[i - 1][j]; }"
+    head = "void f(int s, int n, float A[n][n], float B[n][n]) {\n#pragma scop\n"
+    result = optimize(f"{head}{body}{back}\n#pragma endscop\n}}\n".encode(), Options())
+    assert b"#pragma omp simd simdlen(16)\n" in result.text
