@@ -10,7 +10,7 @@ from pycparser import c_ast
 from scopt.astgen.c_read import Reader, Unreadable, canonical, type_spelling
 from scopt.astgen.flat import Meant, is_flat_subscript, reference_of
 from scopt.astgen.subscripts import exact_unsigned, linear_subscript
-from scopt.model import Array, Call, Const, CType, Expr, Scop
+from scopt.model import Array, Call, Const, CType, Expr, Name, Scop
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,14 @@ class StatementMatch:
         """A subscript as an expression over the new iterators; None where it isn't one."""
         unsigned = id(original) in self.exact
         value = linear_subscript(original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned)
-        if value is None and isinstance(original, c_ast.Constant) and original.value.isdecimal():
-            return Const(int(original.value))
-        return value
+        if value is not None:
+            return value
+        match original:
+            case c_ast.Constant(value=text) if text.isdecimal():
+                return Const(int(text))
+            case c_ast.ID(name=name) if name in self.reader.parameters:
+                return Name(self.reader.parameters[name].name)
+        return None
 
     def value(self, iterator: str, printed: c_ast.Node) -> None:
         """An iterator's value: a cast to its type, or an expression that has its type already."""

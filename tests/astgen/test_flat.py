@@ -50,3 +50,10 @@ def test_a_loop_that_is_none_the_second_time() -> None:
     source = f"struct Q {{ double x[12]; }};\nvoid f(long m, struct Q *q, int n, double *a) {{ for (int i = 4; i > -2; i -= 2) {body} }}\n"
     result = optimize(source.encode(), Options(autodetect=True, eager=True))
     assert {remark.id for remark in result.remarks} == {"affine.nonlinear-subscript", "affine.narrowing"}
+
+
+def test_a_parameter_that_is_an_iterators_value_elsewhere() -> None:
+    body = "for (int k = i - 2; k < i; k++) a[i * n + i + 2] *= a[(k + 2) * n + k + 2] + a[(k + 2) * n + i];"
+    result = optimize(f"void f(int n, int i, unsigned *restrict a) {{ {body} }}\n".encode(), Options(autodetect=True, eager=True))
+    assert not [remark.message for remark in result.remarks if remark.id.startswith("internal.")]
+    assert "region.transformed" in [remark.id for remark in result.remarks]
