@@ -1,4 +1,4 @@
-"""Cells that a jammed loop uses again and again, or that a vector loop reduces, in local variables.
+"""Cells that a jammed loop uses again and again, that a vector loop reduces, or that all of its iterations read, in local variables.
 
 Compilers would keep them in registers by themselves, if they knew that the arrays don't overlap. Here the subscripts tell, within the bounds of the
 enclosing loops. A reduction clause names variables: a loop that reduces cells which can't be held is no vector loop. What is decided here is proved
@@ -82,7 +82,7 @@ class _Holder:
         return item
 
     def wanted(self, loop: For) -> bool:
-        return loop.mark.jammed or bool(self.reduced(loop))
+        return loop.mark.jammed or bool(self.reduced(loop)) or (loop.mark.simd and not loop.mark.parallel)
 
     def reduced(self, loop: For) -> frozenset[str]:
         """The arrays whose cells a loop reduces."""
@@ -118,15 +118,11 @@ class _Holder:
         if body is None:
             return self.without_reductions(loop)
         whole, each = list[Cell](), list[Cell]()
+        changed = {array for (array, _), uses in body.uses.items() if any(use.write for use in uses)}
         for cell, uses in body.uses.items():
-            moves = any(loop.iterator in names(subscript) for subscript in cell[1])
-            written = any(use.write for use in uses)
-            if moves and (not written or len({use.call for use in uses}) < 2):
+            if not self.helps(loop, cell, uses, cell[0] in changed):
                 continue
-            if not moves and written and loop.mark.simd and cell[0] not in reduced:
-                continue
-            if not loop.mark.jammed and (moves or cell[0] not in reduced):
-                continue
+            moves = _moves(loop, cell)
             if self.holdable(cell, body, inner):
                 (each if moves else whole).append(cell)
         fresh = self.fresh_names([*whole, *each])
@@ -137,7 +133,22 @@ class _Holder:
         if not whole:
             return made
         outer = Hold(tuple(held[: len(whole)]), Block((made,)))
-        return outer if self.runs(loop, context, inner) else If(self.some_iteration(loop, context), Block((outer,)))
+        if self.runs(loop, context, inner):
+            return outer
+        if not loop.mark.jammed and not reduced:
+            return loop  # reading a cell once isn't worth a test
+        return If(self.some_iteration(loop, context), Block((outer,)))
+
+    def helps(self, loop: For, cell: Cell, uses: Sequence[_Use], changed: bool) -> bool:
+        """Whether a variable would be better than the cell. changed: the body writes the cell's array: compilers don't see that it writes others."""
+        written = any(use.write for use in uses)
+        if _moves(loop, cell):
+            return loop.mark.jammed and written and len({use.call for use in uses}) > 1
+        if cell[0] in self.reduced(loop):
+            return True
+        if written:
+            return loop.mark.jammed and not loop.mark.simd
+        return loop.mark.jammed or changed
 
     def uses(self, calls: Sequence[Call]) -> _Body | None:
         """All references of the calls; None if some may not be made at all, or aren't known."""
@@ -214,6 +225,10 @@ class _Holder:
             name = next(name for k in count() if (name := f"{base}_{k}") not in self.taken | used)
             used.add(name)
             yield name
+
+
+def _moves(loop: For, cell: Cell) -> bool:
+    return any(loop.iterator in names(subscript) for subscript in cell[1])
 
 
 def _cell(cell: Cell, name: str, uses: Sequence[_Use]) -> Held:

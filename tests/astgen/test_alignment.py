@@ -96,8 +96,9 @@ void f(int steps, int n, double A[restrict n][n], double B[restrict n][n]) {
 
 
 def test_the_length_of_vectors_is_asked_for() -> None:
-    body = "for (int t = 0; t < s; t++) { for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++) B[i][j] = A[i][j - 1] + A[i][j] + A[i - 1][j];"
-    back = " for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++) A[i][j] = B[i][j - 1] + B[i][j] + B[i - 1][j]; }"
+    loops = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++)"
+    body = f"for (int t = 0; t < s; t++) {{ {loops} B[i][j] = A[i][j - 1] + A[i][j] + A[i - 1][j];"
+    back = f" {loops} A[i][j] = B[i][j - 1] + B[i][j] + B[i - 1][j]; }}"
     head = "void f(int s, int n, float A[n][n], float B[n][n]) {\n#pragma scop\n"
     result = optimize(f"{head}{body}{back}\n#pragma endscop\n}}\n".encode(), Options())
     assert b"#pragma omp simd simdlen(16)\n" in result.text

@@ -42,6 +42,16 @@ def test_only_in_jammed_loops() -> None:
     assert held(scop_of(UPDATE), nest(Call("S0", (ROW, J)), jammed=False)) == []
 
 
+def test_what_a_vector_loop_reads_of_the_array_that_it_writes() -> None:
+    """Compilers can't tell the cells apart, and read the one that all iterations need again and again."""
+    own = "for (i = 0; i < n - 1; i++) for (j = i + 1; j < n; j++) A[i + 1][j] -= 0.5 * A[i + 1][i] * y[i];"
+    inner = For("j", Sum(((1, ROW),), 1), LAST, 1, Block((Call("S0", (ROW, J)),)), LoopMark(simd=True))
+    outer = For("i", Const(0), Sum(((1, N),), -2), 1, Block((inner,)))
+    assert held(scop_of(own), LoopNest(Block((outer,)))) == [("A", False)]
+    # Where the loop may have no iterations, reading a cell once isn't worth a test.
+    assert held(scop_of(own), LoopNest(Block((replace(outer, upper=LAST),)))) == []
+
+
 def test_cells_of_one_iteration_are_held_there() -> None:
     """Rows and columns change places: x[j] is updated twice, y is only read."""
     both = Call("S0", (J, ROW)), Call("S0", (J, Sum(((1, ROW),), 1)))

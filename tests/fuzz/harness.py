@@ -59,6 +59,7 @@ class Outcome:
 
     original, emitted: C texts. failure: what is wrong, empty if nothing is. remarks: ids of what was missed.
     seconds: that scopt took. simplified: scopt gave up its first choice of transformation. guarded: the original loops are kept for some arguments.
+    blamed: the compiler gets the original wrong in the same way, so that nothing can be said.
     """
 
     program: Program
@@ -71,6 +72,7 @@ class Outcome:
     seconds: float
     simplified: bool = False
     guarded: bool = False
+    blamed: bool = False
     number: int = 0
 
 
@@ -101,7 +103,16 @@ def _compared(outcomes: Sequence[Outcome], folder: Path, defines: tuple[str, ...
     with_defines = replace(setup, flags=(*setup.flags, *defines))
     emitted = run({o.name: without_thresholds(o.emitted) for o in changed}, folder / "emitted", with_defines)
     where = f" with {' '.join(defines)}" if defines else ""
-    return wrong | {outcome.name: _judged(outcome, expected, emitted, where) for outcome in changed}
+    judged = {outcome.name: _judged(outcome, expected, emitted, where) for outcome in changed}
+    suspects = [outcome for outcome in judged.values() if outcome.failure]
+    again = run({o.name: o.original for o in suspects}, folder / "again", with_defines)
+    return wrong | judged | {o.name: replace(o, failure="", blamed=True) for o in suspects if _unlike(again, expected, o.name)}
+
+
+def _unlike(ran: Ran, expected: Ran, name: str) -> bool:
+    """Whether an original itself computes something else when it is compiled like the emitted text: the compiler is wrong.
+    (gcc 12 at -O3 is, for some vector loops that run backwards.)"""
+    return any(lines != expected.lines[name][0] for lines in ran.lines.get(name, ()))
 
 
 def transform(program: Program, name: str, budget: float = BUDGET) -> Outcome:

@@ -109,6 +109,7 @@ def statistics(outcomes: tuple[Outcome, ...]) -> str:
         f"{sum(outcome.transformed for outcome in outcomes)} of {len(outcomes)} programs transformed, "
         f"{sum(outcome.simplified for outcome in outcomes)} of them in a simpler form than asked for",
         f"scopt took {total:.0f} s, {slowest:.1f} s for the slowest",
+        f"{sum(outcome.blamed for outcome in outcomes)} originals that the compiler gets wrong itself",
         f"{'kind':12} {'programs':>8} {'transformed':>11} {'guarded':>7} {'seconds':>7}  why the others were left alone",
     ]
     kinds = sorted({outcome.program.kind for outcome in outcomes})
