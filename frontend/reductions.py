@@ -49,8 +49,8 @@ class Update:
 
 def updates_of(scop: Scop, reorder: Reorder) -> dict[str, Update]:
     """By the names of the statements, those that accumulate into a cell and may do so in any order."""
-    found = ((statement.name, update_of(scop, statement)) for statement in scop.statements)
-    return {name: update for name, update in found if update is not None and _allowed(scop, name, update, reorder)}
+    found = ((statement, update_of(scop, statement)) for statement in scop.statements)
+    return {statement.name: update for statement, update in found if update is not None and _allowed(scop, statement, update, reorder)}
 
 
 def update_of(scop: Scop, statement: Statement) -> Update | None:
@@ -77,7 +77,7 @@ def update_of(scop: Scop, statement: Statement) -> Update | None:
     return Update(operator, write.array, (write, *same))
 
 
-def _allowed(scop: Scop, name: str, update: Update, reorder: Reorder) -> bool:
+def _allowed(scop: Scop, statement: Statement, update: Update, reorder: Reorder) -> bool:
     """Whether the order of updates may change, as far as the user allows it."""
     ctype = scop.arrays[update.array].type
     if reorder == Reorder.ALL:
@@ -86,7 +86,8 @@ def _allowed(scop: Scop, name: str, update: Update, reorder: Reorder) -> bool:
         return False
     # an unsigned type smaller than int is promoted to int, in which a product may overflow
     wraps = not ctype.signed and (ctype.bits >= _INT_BITS or update.operator != "*")
-    return update.operator not in ("+", "*") or wraps or reorder == Reorder.WRAPPING
+    counts = ctype.bits >= _INT_BITS and _counts(statement.body)
+    return update.operator not in ("+", "*") or wraps or counts or reorder == Reorder.WRAPPING
 
 
 # --- extrema -------------------------------------------------------------------------------------------------------------------------------
@@ -161,7 +162,23 @@ def _form(body: c_ast.Node) -> _Form | None:
             return ("+" if op == "-=" else op[:-1]), cell, (), value
         case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=cell):
             return "+", cell, (), c_ast.Constant("int", "1")
+        case c_ast.If(iftrue=c_ast.Node() as then, iffalse=None):
+            return _form(then)
     return None
+
+
+def _counts(body: c_ast.Node) -> bool:
+    """Whether a statement adds 1, or subtracts it, and nothing else: partial counts don't overflow before the program ends."""
+    match body:
+        case c_ast.Compound(block_items=[c_ast.Node() as only]):
+            return _counts(only)
+        case c_ast.If(iftrue=c_ast.Node() as then, iffalse=None):
+            return _counts(then)
+        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--"):
+            return True
+        case c_ast.Assignment(op="+=" | "-=", rvalue=c_ast.Constant(value="1")):
+            return True
+    return False
 
 
 def _assignment(cell: c_ast.Node, value: c_ast.Node) -> _Form | None:

@@ -51,6 +51,8 @@ CASES = {
     "cell": "for (int i = 0; i < n; i++) x[5] += y[i] * A[i][2];",
     "min": "for (int i = 0; i < n; i++) if (y[i] * A[i][1] < s) s = y[i] * A[i][1];",
     "max": "for (int i = 0; i < n; i++) for (int j = i; j < m; j++) s = A[i][j] - y[j] > s ? A[i][j] - y[j] : s;",
+    "some": "for (int i = 0; i < n; i++) { if (y[i] > 0) s += A[i][i]; if (A[i][1] > y[i]) { s++; } }",
+    "positive": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (A[i][j] > 1) x[i] += A[i][j];",
     "read": "for (int i = 0; i < n; i++) { s += y[i]; x[i] = s; }",
     "mixed": "for (int i = 0; i < n; i++) { s += y[i]; s *= 2 - y[i] / 4; }",
     "again": "for (int j = 0; j < m; j++) { x[j] = s; for (int i = 0; i < n; i++) s += A[j][i]; }",

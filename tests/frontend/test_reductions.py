@@ -35,6 +35,7 @@ def operator(statement: str) -> str:
         ("if (x[i] < s) s = x[i];", "min"), ("if (s >= x[i]) { s = x[i]; }", "min"), ("if (x[i] > s) s = x[i];", "max"),
         ("s = x[i] < s ? x[i] : s;", "min"), ("s = s < x[i] ? x[i] : s;", "max"), ("s = s < x[i] ? s : x[i];", "min"),
         ("s = s >= x[i] + y[i] ? s : x[i] + y[i];", "max"),
+        ("if (x[i] > 1) a[0]++;", "+"), ("if (x[i] > y[i]) { s += x[i]; }", "+"), ("if (y[i] > 0) if (x[i] < s) s = x[i];", "min"),
     ],
 )  # fmt: skip
 def test_forms(statement: str, expected: str) -> None:
@@ -46,6 +47,7 @@ def test_forms(statement: str, expected: str) -> None:
     [
         "s = x[i];", "s = x[i] - s;", "s /= x[i];", "s = s * x[i] + y[i];", "s += s * x[i];", "s = s + x[i] + s;", "x[i] += x[n - 1 - i];",
         "s = x[i] < s ? y[i] : s;", "if (x[i] < s) s = y[i];", "if (x[i] < y[i]) s = x[i];", "if (x[i] < s) s = x[i]; else y[i] = 0;",
+        "if (x[i] > s) s += x[i];", "if (a[0] > 3) a[0]++;", "if (x[i] > 0) s += 1; else s -= 1;", "if (x[i] > 0) { s += 1; y[i] = 0; }",
         "a[0] += x[i];", "a[0] = a[0] && b[i];", "a[0] <<= 1;", "q[0] += q[i + 1];",
     ],
 )  # fmt: skip
@@ -66,6 +68,7 @@ def allowed(statement: str) -> list[str]:
         ("h[0] += h[i + 1];", ["SAFE", "WRAPPING", "ALL"]), ("h[0] *= h[i + 1];", ["WRAPPING", "ALL"]),
         ("a[0] += b[i];", ["WRAPPING", "ALL"]), ("a[0] |= b[i];", ["SAFE", "WRAPPING", "ALL"]),
         ("if (b[i] < a[0]) a[0] = b[i];", ["SAFE", "WRAPPING", "ALL"]), ("if (c[i] < a[0]) a[0] = c[i];", ["SAFE", "WRAPPING", "ALL"]),
+        ("a[0]++;", ["SAFE", "WRAPPING", "ALL"]), ("if (x[i] > 1) a[0] -= 1;", ["SAFE", "WRAPPING", "ALL"]), ("if (x[i] > 1) a[0] += 2;", ["WRAPPING", "ALL"]),
         ("if (u[i] < a[0]) a[0] = u[i];", []), ("if (b[i] < c[0]) c[0] = b[i];", []),
     ],
 )  # fmt: skip
