@@ -68,7 +68,8 @@ def allowed(statement: str) -> list[str]:
         ("h[0] += h[i + 1];", ["SAFE", "WRAPPING", "ALL"]), ("h[0] *= h[i + 1];", ["WRAPPING", "ALL"]),
         ("a[0] += b[i];", ["WRAPPING", "ALL"]), ("a[0] |= b[i];", ["SAFE", "WRAPPING", "ALL"]),
         ("if (b[i] < a[0]) a[0] = b[i];", ["SAFE", "WRAPPING", "ALL"]), ("if (c[i] < a[0]) a[0] = c[i];", ["SAFE", "WRAPPING", "ALL"]),
-        ("a[0]++;", ["SAFE", "WRAPPING", "ALL"]), ("if (x[i] > 1) a[0] -= 1;", ["SAFE", "WRAPPING", "ALL"]), ("if (x[i] > 1) a[0] += 2;", ["WRAPPING", "ALL"]),
+        ("a[0]++;", ["SAFE", "WRAPPING", "ALL"]), ("if (x[i] > 1) a[0] -= 1;", ["SAFE", "WRAPPING", "ALL"]),
+        ("if (x[i] > 1) a[0] += 2;", ["WRAPPING", "ALL"]),
         ("if (u[i] < a[0]) a[0] = u[i];", []), ("if (b[i] < c[0]) c[0] = b[i];", []),
     ],
 )  # fmt: skip
