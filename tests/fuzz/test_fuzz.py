@@ -17,7 +17,7 @@ NESTS = range(1000, 1004)
 
 @pytest.mark.parametrize("seed", NESTS)
 def test_results_are_the_same(seed: int) -> None:
-    played = play(seed, 15, ("nests",), Setup(budget=40.0))
+    played = play(seed, 15, ("nests",), Setup(budget=3.0))
     assert not played.failures, _report(played)
     # A fuzzer that only sees refusals finds nothing.
     assert sum(outcome.transformed for outcome in played.outcomes) >= 8, statistics(played.outcomes)
@@ -25,13 +25,13 @@ def test_results_are_the_same(seed: int) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "nests"])
 def test_each_kind(kind: str) -> None:
-    played = play(3000, 12, (kind,), Setup(budget=40.0))
+    played = play(3000, 8, (kind,), Setup())
     assert not played.failures, _report(played)
 
 
 @pytest.mark.parametrize("kinds", [("nests",), ("pointers", "aliasing", "structures", "lookups")])
 def test_emitted_programs_have_no_undefined_behaviour(kinds: tuple[str, ...]) -> None:
-    played = play(2000, 16, kinds, Setup(flags=SANITIZERS, threads=(1,)))
+    played = play(2000, 10, kinds, Setup(flags=SANITIZERS, threads=(1,)))
     assert not played.failures, _report(played)
 
 
@@ -72,17 +72,14 @@ def test_a_guard_that_never_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     from scopt.frontend import aliasing
 
     monkeypatch.setattr(aliasing, "_tested", lambda *arguments: aliasing.Aliasing())
-    played = play(6, 30, ("aliasing",))
+    played = play(6, 10, ("aliasing",))
     assert any("wrong result" in outcome.failure for outcome in played.failures)
 
 
 def _break(monkeypatch: pytest.MonkeyPatch, old: bytes, new: bytes) -> None:
-    """An optimizer that replaces text."""
-    optimize = pipeline.optimize
+    """An optimizer that replaces text, and does nothing else."""
 
     def broken(source: bytes, options: object, *, file: str) -> pipeline.Result:
-        from dataclasses import replace
-
-        return replace(optimize(source, options, file=file), text=source.replace(old, new))  # type: ignore[arg-type]
+        return pipeline.Result(source.replace(old, new), (), (), {})
 
     monkeypatch.setattr(pipeline, "optimize", broken)

@@ -22,7 +22,7 @@ from tests.fuzz.typed import defined, exact, exact_condition
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_programs_have_no_undefined_behaviour(kind: str, tmp_path: Path) -> None:
-    programs = generate(1, 20, [kind])
+    programs = generate(1, 12, [kind])
     for number in range(max(len(program.variants) for program in programs)):
         meant = [program for program in programs if len(program.variants) > number]
         sources = {f"p{index}": program.source(f"p{index}") for index, program in enumerate(meant)}
