@@ -1,7 +1,9 @@
-"""A tiny program to explore, and the command in a process of its own."""
+"""A tiny program to explore, and the command: in a process of its own, or here."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sqlite3
 import subprocess
@@ -9,8 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from scopt.polybench.explore.command import main
+
 ROOT = Path(__file__).resolve().parents[2]
-QUICK = ("--runs", "1", "--jobs", "2", "--baselines", "none", "--threads", "1")
+QUICK = ("--runs", "1", "--jobs", "1", "--baselines", "none", "--threads", "1")
 
 MATVEC = """\
 #include <stdio.h>
@@ -48,18 +52,22 @@ def write_matvec(folder: Path, more: str = "", name: str = "in") -> Path:
 
 
 def start(folder: Path, *arguments: str | Path) -> subprocess.Popen[str]:
-    """The command, in `folder`."""
-    fixed = ["--cflags=-Iinclude", "--cc", os.environ.get("CC", "gcc")]
-    command = [sys.executable, "-m", "scopt.polybench.explore.command", *map(str, arguments), *fixed]
+    """The command, in `folder`, in a process of its own."""
+    command = [sys.executable, "-m", "scopt.polybench.explore.command", *_words(arguments)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment)
 
 
 def explored(folder: Path, *arguments: str | Path) -> tuple[int, str, str]:
-    """Its exit status, stdout and stderr."""
-    with start(folder, *arguments) as process:
-        output, errors = process.communicate(timeout=120)
-    return process.returncode, output, errors
+    """Its exit status, stdout and stderr, from this process: only its workers are started."""
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        status = main(_words(arguments))
+    return status, output.getvalue(), errors.getvalue()
+
+
+def _words(arguments: tuple[str | Path, ...]) -> list[str]:
+    return [*map(str, arguments), "--cflags=-Iinclude", "--cc", os.environ.get("CC", "gcc")]
 
 
 def rows_of(database: Path, columns: str) -> list[tuple[Any, ...]]:

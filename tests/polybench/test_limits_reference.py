@@ -18,9 +18,16 @@ from scopt.polybench.toolchains import Compiler, find_compiler
 KERNELS = {kernel.name: kernel for kernel in load_suite(own_suite())}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def compiler(cc: str) -> Compiler:
     return find_compiler(cc)
+
+
+@pytest.fixture(scope="module")
+def with_openblas(compiler: Compiler) -> Compiler:
+    if missing_openblas(compiler):
+        pytest.skip("there is no OpenBLAS")
+    return compiler
 
 
 def without_openblas(folder: Path, compiler: Compiler) -> Compiler:
@@ -34,19 +41,15 @@ def without_openblas(folder: Path, compiler: Compiler) -> Compiler:
 
 @pytest.mark.parametrize("flags", [(), ("-DDATA_TYPE_IS_FLOAT",)], ids=["double", "float"])
 @pytest.mark.parametrize("name", sorted(ROUTINES))
-def test_the_same_operation(compiler: Compiler, tmp_path: Path, name: str, flags: tuple[str, ...]) -> None:
-    if missing_openblas(compiler):
-        pytest.skip("there is no OpenBLAS")
-    built = build_reference(KERNELS[name], compiler, ("-DMINI_DATASET", "-DREFERENCE_CHECK", *flags), tmp_path, 60)
+def test_the_same_operation(with_openblas: Compiler, tmp_path: Path, name: str, flags: tuple[str, ...]) -> None:
+    built = build_reference(KERNELS[name], with_openblas, ("-DMINI_DATASET", "-DREFERENCE_CHECK", *flags), tmp_path, 60)
     assert isinstance(built, Built)
     difference = float(run([built.program], 60).output)
     assert 0 <= difference < (1e-5 if flags else 1e-13)
 
 
-def test_sizes_of_the_command_line(compiler: Compiler, tmp_path: Path) -> None:
-    if missing_openblas(compiler):
-        pytest.skip("there is no OpenBLAS")
-    built = build_reference(KERNELS["lu"], compiler, ("-DN=37",), tmp_path, 60)
+def test_sizes_of_the_command_line(with_openblas: Compiler, tmp_path: Path) -> None:
+    built = build_reference(KERNELS["lu"], with_openblas, ("-DN=37",), tmp_path, 60)
     assert isinstance(built, Built)
     assert float(run([built.program], 60).output) >= 0
 

@@ -94,7 +94,8 @@ def test_failures_stay_in_their_cell(tmp_path: Path, kernel: Kernel, compiler: C
 
 
 def test_a_timed_run_that_hangs(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None:
-    text = 'case "$*" in *-DN=31*) sed "s/int t, i;/int t, i; for (;;);/" "$1" > "$3";; *) cp "$1" "$3";; esac'
+    hanging = '{ echo "#include <unistd.h>"; sed "s/int t, i;/int t, i; for (;;) sleep(1);/" "$1"; } > "$3"'
+    text = f'case "$*" in *-DN=31*) {hanging};; *) cp "$1" "$3";; esac'
     plan = Plan(("-DMINI_DATASET", "-DN=31"), ("-DMINI_DATASET",), 2, 1, 5)
     cells, activities = measured(kernel, [Configuration("gcc", compiler), scripted(tmp_path, "hang", compiler, text)], tmp_path, plan)
     assert cells["hang"].failure is not None
