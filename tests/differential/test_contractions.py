@@ -140,7 +140,7 @@ def outputs(source: str, cc: str, folder: Path) -> str:
 
 
 @seed(20)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(source=sources())
 def test_contractions_compute_the_same(source: Source, cc: str, tmp_path: Path) -> None:
     result = pipeline.optimize(source.text.encode(), Options(budget=60.0), file="program.c")
