@@ -22,7 +22,7 @@ demo: $(READY) ## optimize a gemm; compile, check and time it against the origin
 	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo.sh
 
 test: $(READY) ## run all tests (WORKERS=2: how many at a time; ARGS='-k name': more options for pytest)
-	$(BIN)/pytest -n $(WORKERS) -q $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -q $(ARGS)
 
 lint: $(READY) ## ruff
 	$(BIN)/ruff check .
