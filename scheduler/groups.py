@@ -171,7 +171,7 @@ class GroupSolver:
         progress = not wish.progression or wish.node is not None
         for part in components(group.statements, (*group.edges, *self.inside(group)), tied):
             step = self.step(part, group, outer)
-            own = wish if wish.node is None else replace(wish, node=wish.node.concerning(part))
+            own = wish if wish.node is None else replace(wish, node=wish.node.concerning(part, len(outer)))
             if own.node is None and _finished(step):
                 found |= {name: self.spaces[name].zero for name in part}
                 continue

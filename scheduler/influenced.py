@@ -102,7 +102,7 @@ class InfluencedSearch:
         results: dict[Part, Result | None] = {}
         for cluster in _clusters(state.groups, coupled(node.rows, depth)):
             together = _merged(cluster)
-            wish = Wish(node.concerning(together.statements), coincident=node.parallel)
+            wish = Wish(node.concerning(together.statements, depth), coincident=node.parallel)
             rows = self.solver.solve(together, state.outer, wish)
             if rows is None and not together.remaining:
                 rows = self.solver.solve(together, state.outer, replace(wish, progression=False))

@@ -55,10 +55,11 @@ class InfluenceNode:
     permutable: bool = False
     children: tuple[InfluenceNode, ...] = ()
 
-    def concerning(self, statements: Iterable[str]) -> InfluenceNode:
-        """The node with those rows only that concern some of the statements."""
-        inside = set(statements)
-        return replace(self, rows=tuple(row for row in self.rows if inside & {coefficient.statement for _, coefficient in row.terms}))
+    def concerning(self, statements: Iterable[str], dimension: int) -> InfluenceNode:
+        """The node with those rows only that say something about some of the statements in its own dimension: a row may have other statements'
+        coefficients of outer ones."""
+        inside = {(statement, dimension) for statement in statements}
+        return replace(self, rows=tuple(row for row in self.rows if inside & {(c.statement, c.dimension) for _, c in row.terms}))
 
 
 @dataclass(frozen=True, slots=True)
