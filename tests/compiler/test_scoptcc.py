@@ -203,9 +203,9 @@ def test_many_at_a_time(run: Run, project: Path) -> None:
     def compile_one(number: int) -> int:
         return run("scoptcc", "-w", "-O1", "-c", "src/program.c", "-o", f"p{number}.o", SCOPT_CACHE_DIR=str(project / "own")).returncode
 
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(compile_one, range(8))) == [0] * 8
-    assert len({(project / f"p{number}.o").read_bytes() for number in range(8)}) == 1
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(compile_one, range(4))) == [0] * 4
+    assert len({(project / f"p{number}.o").read_bytes() for number in range(4)}) == 1
     assert not list((project / "own").rglob("*.tmp"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 import islpy as isl
 import pytest
@@ -122,6 +123,7 @@ def test_without_a_parallel_loop_there_is_one_panel_of_each_array() -> None:
 # --- checks ----------------------------------------------------------------------------------------------------------------------------------
 
 
+@cache
 def lowered() -> tuple[Swept, LoopNest, ReadBack]:
     swept = lower_sweeps(*parts(PLAIN))
     nest = build(swept.scop, swept.schedule)
