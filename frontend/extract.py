@@ -210,8 +210,8 @@ class _Extraction:
                 return active[name]
             symbol = self.symbols.get(name)
             if symbol is None:
-                if name in self.tu.symbolic:
-                    return self.parameter(name, INT, self.tu.symbolic[name], node)
+                if name in self.region.symbolic:
+                    return self.parameter(name, INT, self.region.symbolic[name], node)
                 raise NotAffine("nonlinear", f"'{name}' is not declared here", node)
             if (value := constant_value(c_ast.ID(name), self.symbols)) is not None and symbol.kind == "enum-constant":
                 return Value(constant_pw_aff(value), INT)
@@ -270,7 +270,7 @@ class _Extraction:
             return self.arrays[name]
         symbol = self.symbols.get(name)
         if symbol is None:
-            if name in self.tu.symbolic:
+            if name in self.region.symbolic:
                 return None
             raise self.refuse("name.undeclared", f"'{name}' is not declared", node)
         if symbol.kind in ("enum-constant", "function"):

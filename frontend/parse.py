@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,7 +52,6 @@ class TranslationUnit:
     regions: the marked regions. pure_functions: name → ``const`` or ``pure`` by attribute. functions: those with a body that can be
       looked into. defined_functions: names of all with a body. user_functions: definitions of the user's file, in order.
     reserved: every identifier and macro name of the translation unit, and C's keywords. typedefs: names of types at file scope.
-    symbolic: integer macros that are identifiers in the tree of marked regions, with their values.
     target: the base types. long_type, long_suffix: an integer type of 64 bits and the suffix of its literals.
     remarks: on pragmas and functions that could not be used. directives: the file's ``#pragma scopt``, wherever they stand.
     bare: `id` of each compound that the source has no braces for (see `blocks_around_loops`). cold_functions: that are said to
@@ -73,7 +72,6 @@ class TranslationUnit:
     reserved: frozenset[str]
     typedefs: frozenset[str]
     macros: Mapping[str, Macro]
-    symbolic: Mapping[str, int]
     target: Mapping[str, Symbol]
     long_type: str
     long_suffix: str
@@ -89,13 +87,15 @@ class TranslationUnit:
     file_scope: FileScope = field(default_factory=FileScope, repr=False)
 
 
-def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) -> TranslationUnit:
+def parse(
+    source: bytes, file: str, options: Options, *, symbolic: bool = True, unmarked: Sequence[tuple[int, int]] = (),
+) -> TranslationUnit:
     """Preprocess and parse a file.
 
-    symbolic: integer macros stay identifiers inside marked regions, see `preprocess`.
+    symbolic: integer macros stay identifiers inside marked regions and the unmarked ones of these bytes, see `preprocess`.
     Raises InputError, with the compiler's message, if the file is not C, and where a ``#pragma scopt`` can't be understood.
     """
-    result = preprocess(source, file, options, symbolic=symbolic)
+    result = preprocess(source, file, options, symbolic=symbolic, unmarked=unmarked)
     directives = _directives(result)
     unit = _Unit(result, source, options)
     ast = unit.parse()
@@ -112,15 +112,12 @@ def parse(source: bytes, file: str, options: Options, *, symbolic: bool = True) 
     defined = frozenset(functions) | unit.defined
     const = (VALUE_FUNCTIONS - defined) | {name for name, purity in unit.pure.items() if purity == "const"}
     pure = {**dict.fromkeys(computing_functions(ast, const), "const"), **unit.pure}
-    merged: dict[str, int] = {}
-    for region in regions:
-        merged.update(region.symbolic)
     return TranslationUnit(
         source=source, file=file, ast=ast, regions=regions, pure_functions=pure, functions=functions,
         defined_functions=defined, user_functions=in_file,
         reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII)) | result.all_macros.keys() | _C_WORDS,
         typedefs=frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Typedef)),
-        macros=result.macros, symbolic=merged, target=target, long_type=long_type, long_suffix="L" if long_type == "long" else "LL",
+        macros=result.macros, target=target, long_type=long_type, long_suffix="L" if long_type == "long" else "LL",
         remarks=(*unit.remarks, *remarks), preprocessed=result, directives=directives, structs=definitions_of(ast),
         strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags, bare=bare, cold_functions=unit.cold,
     )

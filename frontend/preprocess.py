@@ -7,8 +7,8 @@ import re
 import shlex
 import subprocess
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -54,16 +54,18 @@ class ScoptPragma(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionMacros:
-    """The integer macros of one marked region, named by the lines of its pragmas.
+    """The integer macros of one region: the bytes ``[start, end)`` of the source, of a marked one the lines between its pragmas.
 
-    symbolic: macros that the parser sees as identifiers, with the value they have here; baked: those that it sees expanded.
-    unstable: names such as ``__COUNTER__`` whose expansion must not be copied.
+    defined: all macros, as they are there. symbolic: macros that the parser sees as identifiers, with the value they have here; baked: those
+      that it sees expanded. unstable: names such as ``__COUNTER__`` whose expansion must not be copied.
     """
 
-    scop_line: int
-    endscop_line: int
-    symbolic: Mapping[str, int]
-    baked: Mapping[str, int]
+    start: int
+    end: int
+    marked: bool
+    defined: Mapping[str, Macro]
+    symbolic: Mapping[str, int] = field(default_factory=dict)
+    baked: Mapping[str, int] = field(default_factory=dict)
     unstable: frozenset[str] = frozenset()
 
 
@@ -73,7 +75,8 @@ class Preprocessed:
 
     text: without line markers and definitions, as latin-1; its line k came from `place(k)`. raw: the user's file in tokens.
     macros: as defined at the end of the file. all_macros: every macro that ever was, with its last definition.
-    pragmas: the scop pragmas in order, those of headers too (blanked in the text). regions: the integer macros of marked regions.
+    definitions: each definition, and the name alone where it ends, with the line of the text (from 0) that it precedes.
+    pragmas: the scop pragmas in order, those of headers too (blanked in the text). regions: the integer macros of regions.
     directives: the ``scopt`` pragmas of the user's file.
     """
 
@@ -83,6 +86,7 @@ class Preprocessed:
     raw: RawSource
     macros: Mapping[str, Macro]
     all_macros: Mapping[str, Macro]
+    definitions: tuple[tuple[int, Macro | str], ...]
     pragmas: tuple[ScopPragma, ...]
     regions: tuple[RegionMacros, ...] = ()
     directives: tuple[ScoptPragma, ...] = ()
@@ -97,25 +101,25 @@ class Preprocessed:
         return run.file, run.number + text_line - run.first
 
 
-def preprocess(source: bytes, file: str, options: Options, *, symbolic: bool = True) -> Preprocessed:
+def preprocess(source: bytes, file: str, options: Options, *, symbolic: bool = True, unmarked: Sequence[tuple[int, int]] = ()) -> Preprocessed:
     """Preprocess `source` as if it were the contents of `file`.
 
-    symbolic: keep object-like macros that are `int` constants as identifiers inside marked regions.
+    symbolic: keep object-like macros that are `int` constants as identifiers inside regions. unmarked: the bytes of regions that have no pragmas.
     Raises InputError with the compiler's own message.
     """
     raw = scan(source)
     lines = _without_line_directives(raw)
     plain = _read(_run_cc(lines, file, options), file, raw)
-    regions = tuple(_regions(plain))
+    regions = tuple(_regions(plain, unmarked))
     if not any(region.symbolic for region in regions):
         return replace(plain, regions=regions)
-    kept = _read(_run_cc(_with_undefs(lines, raw, plain, regions), file, options), file, raw)
+    kept = _read(_run_cc(_with_undefs(lines, raw, regions), file, options), file, raw)
     # A macro whose name is pasted or stringized means something else when it isn't expanded: then it has to be.
-    sound = tuple(_judged(plain, kept, region) for region in regions)
+    sound = _judged(plain, kept, regions)
     if not symbolic or not any(region.symbolic for region in sound):
         return replace(plain, regions=tuple(_bake(region) for region in sound))
     if any(old.symbolic and not new.symbolic for old, new in zip(regions, sound, strict=True)):
-        kept = _read(_run_cc(_with_undefs(lines, raw, plain, sound), file, options), file, raw)
+        kept = _read(_run_cc(_with_undefs(lines, raw, sound), file, options), file, raw)
     # In the kept text the symbolic macros are no macros: what a directive may expand is what the plain one defines.
     return replace(kept, regions=sound, directives=plain.directives)
 
@@ -165,7 +169,7 @@ def _read(output: str, file: str, raw: RawSource) -> Preprocessed:
     text: list[str] = []
     runs: list[Run] = []
     macros: dict[str, Macro] = {}
-    every: dict[str, Macro] = {}
+    definitions: list[tuple[int, Macro | str]] = []
     pragmas: list[ScopPragma] = []
     directives: list[ScoptPragma] = []
     depth, run, fresh = 0, Run(0, "", 0, False, False), False
@@ -183,22 +187,26 @@ def _read(output: str, file: str, raw: RawSource) -> Preprocessed:
         if run.user and _SCOPT.match(line):
             directives.append(ScoptPragma(line, run.number + len(text) - run.first, dict(macros)))
         if line.startswith("#"):
-            line = _directive_line(line, run, len(text), macros, every, pragmas)
+            line = _directive_line(line, run, len(text), macros, definitions, pragmas)
         text.append(line)
-    return Preprocessed(file, "\n".join(text) + "\n", tuple(runs), raw, macros, every, tuple(pragmas), directives=tuple(directives))
+    every = {macro.name: macro for _, macro in definitions if isinstance(macro, Macro)}
+    return Preprocessed(
+        file, "\n".join(text) + "\n", tuple(runs), raw, macros, every, tuple(definitions), tuple(pragmas), directives=tuple(directives),
+    )
 
 
 def _directive_line(
-    line: str, run: Run, text_line: int, macros: dict[str, Macro], every: dict[str, Macro], pragmas: list[ScopPragma]
+    line: str, run: Run, text_line: int, macros: dict[str, Macro], definitions: list[tuple[int, Macro | str]], pragmas: list[ScopPragma]
 ) -> str:
     """Note a directive of the output; what is left of it for the parser: only pragmas of the user's file."""
     if line.startswith("#define "):
         macro = parse_define(line[8:], system=run.system or run.file == "<built-in>")
         macros[macro.name] = macro
-        every[macro.name] = macro
+        definitions.append((text_line, macro))
         return ""
     if line.startswith("#undef "):
         macros.pop(line[7:].strip(), None)
+        definitions.append((text_line, line[7:].strip()))
         return ""
     if scop := _SCOP.match(line):
         kind: Literal["scop", "endscop"] = "scop" if scop.group(1) == "scop" else "endscop"
@@ -236,25 +244,27 @@ def is_pragma(token: RawToken, *names: str) -> bool:
     return words[:1] == ["pragma"] and (not names or (len(words) > 1 and words[1] in names))
 
 
-def _with_undefs(text: bytes, raw: RawSource, plain: Preprocessed, regions: Iterable[RegionMacros]) -> bytes:
-    """The text with the symbolic macros undefined between the pragmas of their regions; lines keep their numbers."""
-    edits: list[tuple[int, str]] = []
+def _with_undefs(text: bytes, raw: RawSource, regions: Iterable[RegionMacros]) -> bytes:
+    """The text with the symbolic macros undefined inside their regions; lines keep their numbers, tokens their columns."""
+    edits: list[tuple[int, bool, str]] = []
     for region in regions:
-        if not region.symbolic:
-            continue
-        macros = next(p.macros for p in plain.pragmas if p.user and p.line == region.scop_line)
-        begin, end = pragma_token(raw, "scop", region.scop_line), pragma_token(raw, "endscop", region.endscop_line)
-        assert begin is not None
-        assert end is not None
-        after, before = raw.line_end(begin.end), raw.line_start(end.start)
-        undefs = "".join(f"#undef {name}\n" for name in region.symbolic)
-        defines = "".join(f"#define {name} {macros[name].body}\n" for name in region.symbolic)
-        edits.append((after, f"{undefs}#line {raw.line(begin.end) + 1}\n"))
-        edits.append((before, f"{defines}#line {raw.line(end.start)}\n"))
+        if region.symbolic:
+            undefs = "".join(f"#undef {name}\n" for name in region.symbolic)
+            defines = "".join(f"#define {name} {region.defined[name].body}\n" for name in region.symbolic)
+            # Where one region ends and the next one begins, the definitions come first.
+            edits.append((region.start, True, _directives_at(raw, region.start, undefs)))
+            edits.append((region.end, False, _directives_at(raw, region.end, defines)))
     result = text.decode("latin-1")
-    for offset, inserted in sorted(edits, reverse=True):
+    for offset, _, inserted in sorted(edits, reverse=True):
         result = result[:offset] + inserted + result[offset:]
     return result.encode("latin-1")
+
+
+def _directives_at(raw: RawSource, offset: int, directives: str) -> str:
+    """Directives to insert at an offset, perhaps in the middle of a line."""
+    column = offset - raw.line_start(offset)
+    newline = "\n" if column else ""
+    return f"{newline}{directives}#line {raw.line(offset)}\n{' ' * column}"
 
 
 # --- regions and their macros -----------------------------------------------------------------------------------------------------------
@@ -268,37 +278,47 @@ def pragma_token(raw: RawSource, kind: str, line: int) -> RawToken | None:
     return None
 
 
-def _regions(plain: Preprocessed) -> Iterable[RegionMacros]:
-    """The integer macros of each marked region of the user's file. Unbalanced pragmas are left to the parser's remarks."""
-    pragmas = [p for p in plain.pragmas if p.user]
-    for begin, end in pairwise(pragmas):
+def _regions(plain: Preprocessed, unmarked: Sequence[tuple[int, int]]) -> Iterator[RegionMacros]:
+    """The integer macros of each region of the user's file. Unbalanced pragmas are left to the parser's remarks."""
+    raw = plain.raw
+    # A name that is left after expansion also names something else: in the tree the two could not be told apart.
+    left = frozenset(re.findall(r"[\w$]+", plain.text))
+    # Where the file has #line directives of its own, these expand to what the copy given to the compiler doesn't have.
+    moved = any(t.kind == "directive" and is_line_directive(t) for t in raw.tokens)
+    unstable = {"__COUNTER__", "__DATE__", "__TIME__", "__TIMESTAMP__"} | ({"__LINE__", "__FILE__"} if moved else set())
+
+    def with_macros(region: RegionMacros, *, keep: bool) -> RegionMacros:
+        tokens = raw.tokens_between(region.start, region.end)
+        words = {t.text for t in tokens if t.kind == "word"}
+        reached = frozenset(reachable_words(words, region.defined) & unstable)
+        return replace(_with_values(region, words, tokens, left if keep else None), unstable=reached)
+
+    for begin, end in pairwise(p for p in plain.pragmas if p.user):
         if (begin.kind, end.kind) != ("scop", "endscop"):
             continue
-        raw = plain.raw
         first, last = pragma_token(raw, "scop", begin.line), pragma_token(raw, "endscop", end.line)
-        if first is None or last is None:
-            continue
-        tokens = raw.tokens_between(first.end, last.start)
-        words = {t.text for t in tokens if t.kind == "word"}
-        directives = [t for t in tokens if t.kind == "directive" and not is_pragma(t)]
+        if first is not None and last is not None:
+            region = RegionMacros(raw.line_end(first.end), raw.line_start(last.start), True, begin.macros)
+            yield with_macros(region, keep=_whole_lines(raw, last))
+    if unmarked:
+        lines = _Lines(plain)
+        places = [lines.first(start) for start, _ in unmarked]
+        for (start, stop), place, defined in zip(unmarked, places, _defined_at(plain, places), strict=True):
+            # A directive can't begin on a line that goes on the one before.
+            spliced = any(raw.text[: raw.line_start(offset)].rstrip("\r\n").endswith("\\") for offset in (start, stop))
+            yield with_macros(RegionMacros(start, stop, False, defined), keep=place is not None and not spliced)
+
+
+def _with_values(region: RegionMacros, words: set[str], tokens: Iterable[RawToken], left: frozenset[str] | None) -> RegionMacros:
+    """The region with its integer macros. left: names that can't be kept; None if none can."""
+    directives = [t for t in tokens if t.kind == "directive" and not is_pragma(t)]
+    if directives or left is None:
         conditions = {word for t in directives for word in directive_words(t.text)}
-        found = {
-            name: value for name, value in symbolic_macros(words, begin.macros).items()
-            # A name that is left after expansion also names something else: in the tree the two could not be told apart.
-            if not re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", plain.text)
-        }
-        reached = reachable_words(words, begin.macros)
-        # Where the file has #line directives of its own, these expand to what the copy given to the compiler doesn't have.
-        unstable = {"__COUNTER__", "__DATE__", "__TIME__", "__TIMESTAMP__"}
-        if any(t.kind == "directive" and is_line_directive(t) for t in raw.tokens):
-            unstable |= {"__LINE__", "__FILE__"}
-        if directives or not _whole_lines(raw, last):
-            baked = baked_macros(words | conditions, begin.macros)
-            yield RegionMacros(begin.line, end.line, {}, baked, frozenset(reached & unstable))
-        else:
-            seen = reachable_words(words, begin.macros, stop=found.keys())
-            baked = {name: value for name, value in baked_macros(words, begin.macros).items() if name in seen and name not in found}
-            yield RegionMacros(begin.line, end.line, found, baked, frozenset(reached & unstable))
+        return replace(region, baked=baked_macros(words | conditions, region.defined))
+    found = {name: value for name, value in symbolic_macros(words, region.defined).items() if name not in left}
+    seen = reachable_words(words, region.defined, stop=found.keys())
+    baked = {name: value for name, value in baked_macros(words, region.defined).items() if name in seen and name not in found}
+    return replace(region, symbolic=found, baked=baked)
 
 
 def _whole_lines(raw: RawSource, pragma: RawToken) -> bool:
@@ -306,23 +326,45 @@ def _whole_lines(raw: RawSource, pragma: RawToken) -> bool:
     return not raw.text[raw.line_start(pragma.start): pragma.start].strip()
 
 
+def _defined_at(plain: Preprocessed, places: Sequence[int | None]) -> list[Mapping[str, Macro]]:
+    """What is defined at the beginning of each line of the text; every macro there ever is, where the line isn't known."""
+    macros: dict[str, Macro] = {}
+    found: dict[int | None, Mapping[str, Macro]] = {None: plain.all_macros}
+    position = 0
+    for line in sorted({place for place in places if place is not None}):
+        while position < len(plain.definitions) and plain.definitions[position][0] < line:
+            macro = plain.definitions[position][1]
+            if isinstance(macro, Macro):
+                macros[macro.name] = macro
+            else:
+                macros.pop(macro, None)
+            position += 1
+        found[line] = dict(macros)
+    return [found[place] for place in places]
+
+
 def _bake(region: RegionMacros) -> RegionMacros:
     return replace(region, symbolic={}, baked={**region.baked, **region.symbolic})
 
 
-def _judged(plain: Preprocessed, kept: Preprocessed, region: RegionMacros) -> RegionMacros:
-    """The region with the symbolic names that occur in its tokens; with none if their expansion isn't what the compiler will see."""
-    if not region.symbolic:
-        return region
-    macros = next(p.macros for p in plain.pragmas if p.user and p.line == region.scop_line)
-    tokens = split_tokens(_region_text(kept, region))
-    expanded: list[str] = []
-    for token in tokens:
-        expanded.extend(symbolic_expansion(token, macros) if token in region.symbolic else (token,))
-    if expanded != split_tokens(_region_text(plain, region)):
-        return _bake(region)
-    present = set(tokens)
-    return replace(region, symbolic={name: value for name, value in region.symbolic.items() if name in present})
+def _judged(plain: Preprocessed, kept: Preprocessed, regions: Iterable[RegionMacros]) -> tuple[RegionMacros, ...]:
+    """The regions with the symbolic names that occur in their tokens; with none where their expansion isn't what the compiler will see."""
+    before, after = _Lines(plain), _Lines(kept)
+
+    def judged(region: RegionMacros) -> RegionMacros:
+        tokens = split_tokens(after.text(region))
+        expanded: list[str] = []
+        for token in tokens:
+            expanded.extend(symbolic_expansion(token, region.defined) if token in region.symbolic else (token,))
+        if expanded != split_tokens(before.text(region)):
+            return _bake(region)
+        present = region.symbolic.keys() & set(tokens)
+        if not region.marked and len(present) < len(region.symbolic):
+            # It may be an argument of a macro that surrounds the region, and expanded after all.
+            return _bake(region)
+        return replace(region, symbolic={name: value for name, value in region.symbolic.items() if name in present})
+
+    return tuple(judged(region) if region.symbolic else region for region in regions)
 
 
 def symbolic_expansion(name: str, macros: Mapping[str, Macro]) -> list[str]:
@@ -333,8 +375,22 @@ def symbolic_expansion(name: str, macros: Mapping[str, Macro]) -> list[str]:
     return tokens
 
 
-def _region_text(result: Preprocessed, region: RegionMacros) -> str:
-    lines = result.text.split("\n")
-    begin = next(p.text_line for p in result.pragmas if p.user and p.kind == "scop" and p.line == region.scop_line)
-    end = next(p.text_line for p in result.pragmas if p.user and p.kind == "endscop" and p.line == region.endscop_line)
-    return "\n".join(lines[begin + 1: end])
+class _Lines:
+    """The lines of the preprocessed text by those of the user's file."""
+
+    def __init__(self, result: Preprocessed) -> None:
+        self.raw, self.lines = result.raw, result.text.split("\n")
+        self.numbers: dict[int, list[int]] = {}
+        ends = [run.first for run in result.runs[1:]] + [len(self.lines)]
+        for run, end in zip(result.runs, ends, strict=True):
+            for number in range(run.first, end) if run.user else ():
+                self.numbers.setdefault(run.number + number - run.first, []).append(number)
+
+    def first(self, offset: int) -> int | None:
+        """Number of the text's first line that comes from the line of the source which an offset lies in; None if there is none."""
+        return next(iter(self.numbers.get(self.raw.line(offset), ())), None)
+
+    def text(self, region: RegionMacros) -> str:
+        """The text of the lines that a region touches."""
+        touched = range(self.raw.line(region.start), self.raw.line(region.end - 1) + 1)
+        return "\n".join(self.lines[k] for number in touched for k in self.numbers.get(number, ()))

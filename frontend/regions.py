@@ -124,7 +124,7 @@ def _region(result: Preprocessed, file: str, begin: _Place, end: _Place) -> Regi
         return Remark("missed", "region.pragma-operator", "a SCoP has to be marked by '#pragma scop' and '#pragma endscop' lines", location,
                       "write the pragmas as lines of the file, not with _Pragma or in a macro")
     start, stop = raw.line_end(first.end), _line_of_pragma(raw, last)
-    macros = next((m for m in result.regions if m.scop_line == begin.pragma.coord.line), None)
+    macros = next((m for m in result.regions if m.marked and m.start == start), None)
     if stop is None or stop < start:
         return Remark("missed", "region.pragma-line", "something besides white space stands before '#pragma endscop' on its line", location,
                       "put the pragma on a line of its own")
@@ -302,7 +302,7 @@ def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop:
     tokens = raw.tokens_between(start, end)
     directives = any(t.kind == "directive" and not is_pragma(t, "scopt") for t in tokens)
     baked = baked_macros({t.text for t in tokens if t.kind == "word"}, tu.preprocessed.all_macros)
-    macros = RegionMacros(location.line, location.line, {}, baked)
+    macros = RegionMacros(start, end, False, tu.preprocessed.all_macros, baked=baked)
     found = _with_text(raw, macros, items, function, parent, (first, stop), (start, end), location,
                        marked=False, directives=directives, whole_lines=whole)
     return replace(found, bare=True) if id(parent) in tu.bare else found

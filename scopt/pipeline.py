@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from scopt.astgen.splice import Piece, Replacement, pieces, splice
 from scopt.diagnostics import InputError, Location, Remark, Remarks
 from scopt.frontend.autodetect import Detected, detect
 from scopt.frontend.functions import in_functions
+from scopt.frontend.naming import Placed, with_names
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
 from scopt.gains import Gain
@@ -29,6 +30,9 @@ from scopt.region import Outcome, transform
 from scopt.report.view import RegionView
 from scopt.schedule_file import ScheduleDocument, read_schedules
 from scopt.scheduler.contraction.tiles import wanted
+
+# Why regions stay as they are that could be transformed, whether macros have their names or their values.
+_NOT_WANTED = frozenset({"region.no-gain", "region.tiny", "region.library", "region.cold", "budget.file"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,22 +110,24 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     tu = parse(data, file, options)
     timings = {"parse": time.perf_counter() - started}
     found = _detected(tu, options) if options.autodetect else Detected((), ())
-    regions = [*tu.regions, *found.regions]
+    regions = [*(Placed(tu, region) for region in tu.regions), *with_names(tu, found.regions, options)]
     check_influence_file(options, len(regions))
     given = read_schedules(options.schedule_file, len(regions)) if options.schedule_file else (None,) * len(regions)
     end = started + options.file_budget if options.file_budget else math.inf
-    done = _all_transformed(tu, regions, options, given, end)
-    if expanded := [k for k, item in enumerate(done) if _macros_in_the_way(item)]:
-        done = _with_expanded_macros(data, file, options, given, done, expanded)
-    replacements = _replacements(tu, [item for item in done if item.outcome.text is not None], options)
+    done = _all_transformed(dict(enumerate(regions)), options, given, end)
+    if again := [number for number, item in done.items() if _macros_in_the_way(item)]:
+        expanded = _with_expanded_macros(tu, {number: regions[number] for number in again}, options)
+        retried = _all_transformed(expanded, options, given, end)
+        done |= {number: item for number, item in retried.items() if _says_more(item)}
+    replacements = _replacements(tu, [item for item in done.values() if item.outcome.text is not None], options)
     text = splice(tu.source, replacements)
     remarks = Remarks()
     remarks.extend(in_functions(tu, (*tu.remarks, *found.remarks)))
-    for item in done:
+    for item in done.values():
         remarks.extend(_remarks(item))
-    timings |= {str(item.region.location): item.seconds for item in done}
+    timings |= {str(item.region.location): item.seconds for item in done.values()}
     timings["total"] = time.perf_counter() - started
-    return Result(text, tuple(remarks), tuple(_result(item) for item in done), timings, pieces(replacements))
+    return Result(text, tuple(remarks), tuple(_result(item) for item in done.values()), timings, pieces(replacements))
 
 
 def _detected(tu: TranslationUnit, options: Options) -> Detected:
@@ -131,15 +137,16 @@ def _detected(tu: TranslationUnit, options: Options) -> Detected:
 
 
 def _all_transformed(
-    tu: TranslationUnit, regions: Sequence[Region], options: Options, given: Sequence[ScheduleDocument | None], end: float
-) -> list[_Done]:
-    """The regions, some at a time. Where the file's time is limited, until `end` (of `time.perf_counter`), those that gain most come first."""
-    order = list(range(len(regions)))
+    regions: Mapping[int, Placed], options: Options, given: Sequence[ScheduleDocument | None], end: float
+) -> dict[int, _Done]:
+    """Regions by their numbers, some at a time. Where the file's time is limited, until `end` (of `time.perf_counter`), those that gain most come
+    first."""
+    order = list(regions)
     if options.file_budget:
-        order.sort(key=lambda number: (not regions[number].marked, -_depth(regions[number].items)))
-    done = run_tasks([_transformed(tu, regions[number], number, options, given, end) for number in order], options.jobs)
+        order.sort(key=lambda number: (not regions[number].region.marked, -_depth(regions[number].region.items)))
+    done = run_tasks([_transformed(regions[number], number, options, given, end) for number in order], options.jobs)
     by_number = dict(zip(order, done, strict=True))
-    return [by_number[number] for number in range(len(regions))]
+    return {number: by_number[number] for number in regions}
 
 
 def _depth(nodes: Iterable[Any]) -> int:
@@ -148,10 +155,11 @@ def _depth(nodes: Iterable[Any]) -> int:
 
 
 def _transformed(
-    tu: TranslationUnit, region: Region, number: int, options: Options, given: Sequence[ScheduleDocument | None], end: float = math.inf
+    placed: Placed, number: int, options: Options, given: Sequence[ScheduleDocument | None], end: float
 ) -> Task[Outcome, _Done]:
     """One region under its limits. given: the user's schedules of all regions. Raises InputError if the region's schedule can't be used."""
     started = time.perf_counter()
+    tu, region = placed.tu, placed.region
     if region.directives:
         hint = "move them out of the region"
         remark = Remark("missed", "region.directives", "the region has preprocessor directives or text of other files", region.location, hint)
@@ -208,25 +216,30 @@ def _with_remark(outcome: Finished[Outcome], region: Region, given_up: str) -> F
 
 
 def _macros_in_the_way(item: _Done) -> bool:
-    """Whether a region was refused although it might be affine with its macros' values in place of their names."""
-    refused = item.outcome.text is None and any(remark.id.startswith(("affine.", "loop.", "decl.")) for remark in item.outcome.remarks)
-    return refused and bool(item.region.symbolic)
+    """Whether a region was refused although it might not be with its macros' values in place of their names: an unmarked one was found with them."""
+    if item.outcome.text is not None or not item.region.symbolic:
+        return False
+    reasons = [remark.id for remark in item.outcome.remarks if remark.kind == "missed"]
+    if item.region.marked:
+        return any(reason.startswith(("affine.", "loop.", "decl.")) for reason in reasons)
+    return not any(reason in _NOT_WANTED for reason in reasons)
 
 
-def _with_expanded_macros(
-    data: bytes, file: str, options: Options, given: Sequence[ScheduleDocument | None], done: Sequence[_Done], again: Iterable[int]
-) -> list[_Done]:
-    """Try some marked regions again with integer macros expanded; the printed text is then guarded by the macros' values."""
-    tu = parse(data, file, options, symbolic=False)
-    found = {region.start: region for region in tu.regions}
-    result = list(done)
-    for number in again:
-        region = found.get(done[number].region.start)
-        if region is not None:
-            retried = run_tasks([_transformed(tu, region, number, options, given)], 1)[0]
-            if retried.outcome.text is not None:
-                result[number] = retried
-    return result
+def _with_expanded_macros(tu: TranslationUnit, regions: Mapping[int, Placed], options: Options) -> dict[int, Placed]:
+    """Some regions with their integer macros expanded; the printed text is then guarded by the macros' values."""
+    marked: dict[int, Placed] = {}
+    if any(placed.region.marked for placed in regions.values()):
+        expanded = parse(tu.source, tu.file, options, symbolic=False)
+        marked = {region.start: Placed(expanded, region) for region in expanded.regions}
+    found = {number: marked.get(placed.region.start, placed.expanded) for number, placed in regions.items()}
+    return {number: placed for number, placed in found.items() if placed is not None}
+
+
+def _says_more(retried: _Done) -> bool:
+    """Whether what became of a region with its macros expanded counts, rather than what was said before. An unmarked one was found that way."""
+    if retried.region.marked:
+        return retried.outcome.text is not None
+    return all(remark.id != "budget.file" for remark in retried.outcome.remarks)
 
 
 def _replacements(tu: TranslationUnit, done: Sequence[_Done], options: Options) -> list[Replacement]:

@@ -16,8 +16,9 @@ GCC = Options(cc="gcc")
 
 def region_tokens(result: Preprocessed, number: int = 0) -> list[str]:
     region = result.regions[number]
-    begin = next(p.text_line for p in result.pragmas if p.line == region.scop_line)
-    end = next(p.text_line for p in result.pragmas if p.line == region.endscop_line)
+    first, after = result.raw.line(region.start), result.raw.line(region.end)
+    begin = next(p.text_line for p in result.pragmas if p.line == first - 1)
+    end = next(p.text_line for p in result.pragmas if p.line == after)
     return " ".join(result.text.split("\n")[begin + 1: end]).split()
 
 

@@ -1,0 +1,103 @@
+"""Unmarked regions whose integer macros keep their names.
+
+Where such regions begin is only known after the file was parsed with its macros expanded. Then it is read again, with the macros undefined inside
+the regions, as it is at once with marked ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.diagnostics import InputError
+from scopt.frontend.directives import Directives
+from scopt.frontend.parse import TranslationUnit, parse
+from scopt.frontend.placement import with_directives
+from scopt.frontend.preprocess import RegionMacros
+from scopt.frontend.regions import Region
+from scopt.options import Options
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """A region and the translation unit that it's a part of. expanded: the same one with the values of its integer macros in place of names."""
+
+    tu: TranslationUnit
+    region: Region
+    expanded: Placed | None = None
+
+
+def with_names(tu: TranslationUnit, regions: Sequence[Region], options: Options) -> list[Placed]:
+    """The unmarked regions of a translation unit, in which integer macros are identifiers where they can be."""
+    asked = [region for region in regions if region.baked and not region.directives]
+    named = _parsed_again(tu, asked, options) if asked else None
+    if named is None:
+        return [Placed(tu, region) for region in regions]
+    found = {macros.start: macros for macros in named.preprocessed.regions if not macros.marked}
+    finder = _Counterparts(tu, named)
+    return [_placed(tu, region, found.get(region.start), finder) for region in regions]
+
+
+def _parsed_again(tu: TranslationUnit, regions: Sequence[Region], options: Options) -> TranslationUnit | None:
+    try:
+        return parse(tu.source, tu.file, options, unmarked=[(region.start, region.end) for region in regions])
+    except InputError:
+        return None  # the file is C: then it's a use of macros that nobody has thought of
+
+
+def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, finder: _Counterparts) -> Placed:
+    if macros is None:
+        return Placed(tu, region)
+    # A macro may have another value at the end of the file.
+    expanded = Placed(tu, replace(region, baked={**macros.baked, **macros.symbolic}))
+    counterpart = finder.of(region) if macros.symbolic else None
+    if counterpart is None:
+        return expanded
+    counterpart = replace(counterpart, symbolic=macros.symbolic, baked=macros.baked)
+    return Placed(finder.named, with_directives(counterpart, finder.named.directives, finder.named.file), expanded)
+
+
+class _Counterparts:
+    """Finds regions in a second tree of the same file, in which only expressions differ."""
+
+    def __init__(self, tu: TranslationUnit, named: TranslationUnit) -> None:
+        self.tu, self.named = tu, named
+        self.functions = {id(function): position for position, function in enumerate(tu.user_functions)}
+        self.compounds: dict[int, list[Any]] = {}
+
+    def of(self, region: Region) -> Region | None:
+        """The region, without its directives, in the second tree; None if that isn't like the first one."""
+        if len(self.tu.user_functions) != len(self.named.user_functions):
+            return None
+        function = self.named.user_functions[self.functions[id(region.function)]]
+        ours, theirs = self.listed(region.function), self.listed(function)
+        position = next((k for k, compound in enumerate(ours) if compound is region.parent), None)
+        if position is None or len(ours) != len(theirs) or function.decl.name != region.function.decl.name:
+            return None
+        parent = theirs[position]
+        items = tuple((parent.block_items or ())[region.first : region.stop])
+        if [_like(item) for item in items] != [_like(item) for item in region.items]:
+            return None
+        return replace(region, function=function, parent=parent, items=items, pragmas=Directives())
+
+    def listed(self, function: Any) -> list[Any]:
+        if id(function) not in self.compounds:
+            self.compounds[id(function)] = list(_compounds(function.body))
+        return self.compounds[id(function)]
+
+
+def _like(item: Any) -> tuple[type, str, int]:
+    return type(item), item.coord.file, item.coord.line
+
+
+def _compounds(root: Any) -> Iterator[Any]:
+    """The compound statements in the order of the text."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, c_ast.Compound):
+            yield node
+        todo.extend(child for _, child in reversed(node.children()))
