@@ -88,6 +88,8 @@ def extract_whole(tu: TranslationUnit, region: Region, name: str, *, assume_apar
     if shapes:
         extraction = _Extraction(tu, region, name, assume_apart, shapes, holds)
         tree = extraction.walk()
+    if extraction.wanted_values:
+        raise extraction.wanted_values[0]
     return extraction.scop(tree), extraction.obstacles
 
 
@@ -112,6 +114,7 @@ class _Extraction:
     originals: dict[int, Any] = field(default_factory=dict)
     obstacles: dict[str, Refusal] = field(default_factory=dict)
     unknown: list[Remark] = field(default_factory=list)
+    wanted_values: list[Refusal] = field(default_factory=list)
     assumed: Assumptions = field(default_factory=Assumptions)
     hoisted: tuple[Hoisted, ...] = ()
     whole: frozenset[str] = frozenset()
@@ -492,7 +495,8 @@ class _Extraction:
         collector.statement(node)
         for error in collector.unknown:
             if self.needs_values(error.node):
-                raise self.not_affine(error, "subscript", "the subscript of a written array")
+                # If the subscripts show rows, the array is read again with them, which may do without.
+                self.wanted_values.append(self.not_affine(error, "subscript", "the subscript of a written array"))
         if collector.unknown and not self.unknown:
             error = collector.unknown[0]
             message = f"which elements are written here is only known at run time: {error.message}"

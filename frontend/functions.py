@@ -15,12 +15,17 @@ def in_functions(tu: TranslationUnit, remarks: Iterable[Remark]) -> tuple[Remark
     remarks = tuple(remarks)
     if all(remark.function for remark in remarks):
         return remarks
-    lines = [(function.decl.name, function.decl.coord.line, _last_line(function, tu.file)) for function in tu.user_functions]
+    lines = [(function.decl.name, lines_of(function, tu.file)) for function in tu.user_functions]
 
     def function_of(line: int) -> str:
-        return next((name for name, first, last in lines if first <= line <= last), "")
+        return next((name for name, its_lines in lines if line in its_lines), "")
 
     return tuple(r if r.function or r.location.file != tu.file else replace(r, function=function_of(r.location.line)) for r in remarks)
+
+
+def lines_of(function: Any, file: str) -> range:
+    """From the line of a function's name to the last line of its code."""
+    return range(function.decl.coord.line, _last_line(function, file) + 1)
 
 
 def _last_line(function: Any, file: str) -> int:

@@ -14,6 +14,8 @@ from pycparser import c_ast
 
 from scopt.diagnostics import InputError
 from scopt.frontend.directives import Directives
+from scopt.frontend.macros import reachable_words
+from scopt.frontend.origins import choosing_macros
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.placement import with_directives
 from scopt.frontend.preprocess import RegionMacros
@@ -54,7 +56,7 @@ def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, fi
     # A macro may have another value at the end of the file.
     expanded = Placed(tu, replace(region, baked={**macros.baked, **macros.symbolic}))
     counterpart = finder.of(region) if macros.symbolic else None
-    if counterpart is None:
+    if counterpart is None or choosing_macros(tu, region) & reachable_words(macros.symbolic, macros.defined):
         return expanded
     counterpart = replace(counterpart, symbolic=macros.symbolic, baked=macros.baked)
     return Placed(finder.named, with_directives(counterpart, finder.named.directives, finder.named.file), expanded)

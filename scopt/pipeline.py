@@ -18,6 +18,7 @@ from scopt.diagnostics import InputError, Location, Remark, Remarks
 from scopt.frontend.autodetect import Detected, detect
 from scopt.frontend.functions import in_functions
 from scopt.frontend.naming import Placed, with_names
+from scopt.frontend.origins import macros_behind
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
 from scopt.gains import Gain
@@ -85,11 +86,12 @@ class Result:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Done:
-    """A region, what became of it, and how long it took. guard: integer macros whose values the text depends on."""
+    """A region, what became of it, and how long it took. macros: integer macros that the text depends on, with their values."""
 
     region: Region
     outcome: Outcome
     seconds: float
+    macros: Mapping[str, int] = field(default_factory=dict)
 
 
 def optimize(source: bytes | str, options: Options | None = None, *, file: str = "<stdin>") -> Result:
@@ -176,7 +178,8 @@ def _transformed(
     if not isinstance(outcome, Failed):
         if outcome.value.error:
             raise InputError(outcome.value.error)
-        return _Done(region, outcome.value, seconds)
+        macros = {**region.baked, **macros_behind(tu, region)} if outcome.value.text is not None else {}
+        return _Done(region, outcome.value, seconds, macros)
     if outcome.timed_out:
         hint = "allow more with --budget or --memory"
         remark = Remark("missed", "budget.exceeded", f"left as it was: {outcome.message}", region.location, hint)
@@ -264,7 +267,7 @@ def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
     region, outcome = item.region, item.outcome
     own = tu.source[region.start + len(region.leading) : region.end - len(region.trailing)]
     original = Original(own, region.indent, region.newline, region.whole_lines, tu.reserved)
-    macros = " && ".join(f"({name}) == {value}" for name, value in sorted(region.baked.items()))
+    macros = " && ".join(f"({name}) == {value}" for name, value in sorted(item.macros.items()))
     text = with_original(outcome.text or "", original, macros=macros, guard=outcome.guard, needed=outcome.allocations, prologue=outcome.prologue)
     return region.leading + (in_braces(text, original) if region.bare else text) + region.trailing
 
