@@ -23,6 +23,8 @@ from scopt.frontend.regions import Region
 from scopt.frontend.tokens import RawSource, RawToken, directive_words, scan
 
 _CONDITIONS = ("if", "elif")
+# Nodes that may give something a name.
+_NAMING = (c_ast.Decl, c_ast.Typedef, c_ast.Struct, c_ast.Union, c_ast.Enum)
 
 
 def macros_behind(tu: TranslationUnit, region: Region) -> dict[str, int]:
@@ -46,18 +48,42 @@ def macros_behind(tu: TranslationUnit, region: Region) -> dict[str, int]:
 
 
 def choosing_macros(tu: TranslationUnit, region: Region) -> frozenset[str]:
-    """Names in conditions of ``#if`` whose value decides on declarations or statements that the region may depend on.
+    """Names in conditions of ``#if`` whose value decides on statements of the region's function, or on declarations that the region depends on.
 
     What stands around a region as a whole is compiled where the region is.
     """
-    raw, others = tu.preprocessed.raw, [lines_of(function, tu.file) for function in tu.user_functions if function is not region.function]
+    raw = tu.preprocessed.raw
+    own = lines_of(region.function, tu.file)
+    others = [lines_of(function, tu.file) for function in tu.user_functions if function is not region.function]
+    declared: frozenset[int] | None = None
     names: set[str] = set()
     for chain in _chains(raw):
+        lines = range(raw.line(chain.start), raw.line(chain.end) + 1)
         around = chain.start < region.start and region.end <= chain.end
-        elsewhere = any(raw.line(chain.start) in lines and raw.line(chain.end) in lines for lines in others)
-        if chain.has_code and not around and not elsewhere:
+        if not chain.names or not chain.has_code or around or any(lines[0] in other and lines[-1] in other for other in others):
+            continue
+        if declared is None:
+            declared = _lines_behind(tu, region)
+        if (lines[0] in own and lines[-1] in own) or not declared.isdisjoint(lines):
             names |= chain.names
     return frozenset(reachable_words(names, tu.preprocessed.all_macros))
+
+
+def _lines_behind(tu: TranslationUnit, region: Region) -> frozenset[int]:
+    """The lines of the file with the declarations of all that a region names, and of all that these name."""
+    places, macros = _places(tu), tu.preprocessed.all_macros
+    tokens = tu.preprocessed.raw.code_between(region.start, region.end)
+    todo = reachable_words((token.text for token in tokens if token.kind == "word"), macros)
+    seen: set[str] = set()
+    lines: set[int] = set()
+    while todo:
+        name = todo.pop()
+        seen.add(name)
+        for file, line in (*places.values.get(name, ()), *places.objects.get(name, ())):
+            if file == tu.file:
+                lines.add(line)
+            todo |= reachable_words(_declaration(tu, file, line), macros) - seen
+    return frozenset(lines)
 
 
 # --- declarations -----------------------------------------------------------------------------------------------------------------------
@@ -65,14 +91,14 @@ def choosing_macros(tu: TranslationUnit, region: Region) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Files and lines where names are declared. values: of constants, and of functions whose value may be known; objects: of all others."""
+    """Files and lines where names are declared. values: of constants, and of functions whose value may be known; objects: of all others, tags too."""
 
     values: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     objects: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
 
 def _places(tu: TranslationUnit) -> _Places:
-    """Of what a file declares; of functions' local names constants alone."""
+    """Of what a file declares; of the names inside functions, constants alone."""
     if not tu.found_places:
         found = _Places()
         tu.found_places.append(found)
@@ -82,10 +108,9 @@ def _places(tu: TranslationUnit) -> _Places:
             if isinstance(node, c_ast.Enumerator) or (isinstance(node, c_ast.FuncDef) and _returns_at_once(node)):
                 name = node.name if isinstance(node, c_ast.Enumerator) else node.decl.name
                 found.values.setdefault(name, []).append((node.coord.file, node.coord.line))
-            elif isinstance(node, (c_ast.Decl, c_ast.Typedef)) and node.name and not local:
+            elif isinstance(node, _NAMING) and node.name and node.coord is not None and not local:
                 found.objects.setdefault(node.name, []).append((node.coord.file, node.coord.line))
-            local = local or isinstance(node, c_ast.FuncDef)
-            todo.extend((child, local) for _, child in node.children())
+            todo.extend((child, local or isinstance(child, (c_ast.Compound, c_ast.ParamList))) for _, child in node.children())
     return tu.found_places[0]  # type: ignore[no-any-return]
 
 

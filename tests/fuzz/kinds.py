@@ -54,7 +54,7 @@ KINDS: Mapping[str, Kind] = {
     "aliasing": Kind(
         3, forms=("flat", "flat", "rows", "pointer", "global"), types=("double", "double", "unsigned"), aliases=60, reductions=15, autodetect=100,
     ),
-    "macros": Kind(2, macros=70, iterators=("int", "int", "long", "unsigned")),
+    "macros": Kind(2, macros=70, iterators=("int", "int", "long", "unsigned"), autodetect=50),
     "iterators": Kind(3, iterators=_ITERATORS, parameters=_ITERATORS, types=_TYPES, forms=("global", "parameter", "flat")),
     "structures": Kind(2, structures=60, members=50, forms=("global", "parameter", "pointer", "flat", "member", "member"), types=_TYPES),
     "control": Kind(2, control=45, inductions=20),

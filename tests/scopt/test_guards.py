@@ -96,10 +96,10 @@ def test_characters_may_change_a_pointer() -> None:
 
 
 def test_guard_and_values_of_macros_share_the_original() -> None:
-    function = "#define N 40\n" + AXPY.replace("i < n", "i < N")
+    function = "#define STEP 2\n" + AXPY.replace("i++", "i += STEP")
     text = found(function).text.decode()
     assert text.count("// in place") == 1
-    assert "#if (N) == 40\n  if (" in text
+    assert "#if (STEP) == 2\n  if (" in text
     assert "  } else\n#endif\n  {\n  for (int i" in text
 
 

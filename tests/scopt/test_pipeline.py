@@ -192,7 +192,7 @@ def test_helpers_do_not_come_between_a_function_and_its_pragma() -> None:
 
 
 def test_the_alternative_for_other_macros_ends_with_a_line_inside_one() -> None:
-    source = b"#define N 9\nint A[N];\nvoid f(int n)\n{\n  if (n) { for (int i = 0; i < N; i++) A[i] = 3; }\n}\n"
+    source = b"#define STEP 3\nint A[9];\nvoid f(int n)\n{\n  if (n) { for (int i = 0; i < 9; i += STEP) A[i] = 3; }\n}\n"
     text = optimize(source, Options(autodetect=True, eager=True)).text
     assert b"A[i] = 3;\n#endif\n }\n" in text
 
