@@ -214,7 +214,8 @@ class _Extraction:
             symbol = self.symbols.get(name)
             if symbol is None:
                 if name in self.region.symbolic:
-                    return self.parameter(name, INT, self.region.symbolic[name], node)
+                    ctype = self.symbols[self.region.types[name]].type if name in self.region.types else INT
+                    return self.parameter(name, ctype, self.region.symbolic[name], node)
                 raise NotAffine("nonlinear", f"'{name}' is not declared here", node)
             if (value := constant_value(c_ast.ID(name), self.symbols)) is not None and symbol.kind == "enum-constant":
                 return Value(constant_pw_aff(value), INT)

@@ -19,6 +19,8 @@ _PIECES = re.compile(
 )
 _LITERAL = re.compile(r"(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)\Z")
 _WORD = re.compile(r"[A-Za-z_$\x80-\xff]")
+# What literals and arithmetic with them can be.
+_TYPES = frozenset(sign + width for sign in ("", "unsigned ") for width in ("int", "long", "long long"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def reachable_words(words: Iterable[str], macros: Mapping[str, Macro], stop: Col
 
 
 def symbolic_macros(words: Collection[str], macros: Mapping[str, Macro]) -> dict[str, int]:
-    """The object-like macros of the user that stand for one `int` constant, as they are first met from `words` on; with their values.
+    """The object-like macros of the user that stand for one integer constant, as they are first met from `words` on; with their values.
 
     Only what is an operand wherever it stands counts: a literal, one with a sign, or an expression in parentheses.
     """
@@ -73,7 +75,7 @@ def symbolic_macros(words: Collection[str], macros: Mapping[str, Macro]) -> dict
         if macro is None or word in seen:
             continue
         seen.add(word)
-        value = None if macro.system else int_value(word, macros)
+        value = None if macro.system else operand_value(word, macros)
         if value is not None:
             found[word] = value
         else:
@@ -91,13 +93,19 @@ def baked_macros(words: Collection[str], macros: Mapping[str, Macro]) -> dict[st
     return values
 
 
-def int_value(name: str, macros: Mapping[str, Macro]) -> int | None:
-    """The value of an object-like macro that is an operand of type `int`, else None."""
+def other_types(names: Iterable[str], macros: Mapping[str, Macro]) -> dict[str, str]:
+    """The types' spellings of those integer macros that are no `int`."""
+    found = {name: _evaluate(_expanded(name, macros, frozenset()) or [], macros) for name in names}
+    return {name: constant[1] for name, constant in found.items() if constant is not None and constant[1] != "int"}
+
+
+def operand_value(name: str, macros: Mapping[str, Macro]) -> int | None:
+    """The value of an object-like macro that is an integer constant and an operand wherever it stands, else None."""
     tokens = _expanded(name, macros, frozenset())
     if tokens is None or not _is_operand(tokens):
         return None
     constant = _evaluate(tokens, macros)
-    return constant[0] if constant is not None and constant[1] == "int" else None
+    return constant[0] if constant is not None and constant[1] in _TYPES else None
 
 
 def integer_value(name: str, macros: Mapping[str, Macro]) -> int | None:

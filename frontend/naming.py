@@ -58,7 +58,7 @@ def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, fi
     counterpart = finder.of(region) if macros.symbolic else None
     if counterpart is None or choosing_macros(tu, region) & reachable_words(macros.symbolic, macros.defined):
         return expanded
-    counterpart = replace(counterpart, symbolic=macros.symbolic, baked=macros.baked)
+    counterpart = replace(counterpart, symbolic=macros.symbolic, baked=macros.baked, types=macros.types)
     return Placed(finder.named, with_directives(counterpart, finder.named.directives, finder.named.file), expanded)
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from scopt.diagnostics import InputError
-from scopt.frontend.macros import Macro, baked_macros, parse_define, reachable_words, split_tokens, symbolic_macros
+from scopt.frontend.macros import Macro, baked_macros, other_types, parse_define, reachable_words, split_tokens, symbolic_macros
 from scopt.frontend.tokens import RawSource, RawToken, directive_words, scan
 from scopt.options import Options
 
@@ -56,8 +56,8 @@ class ScoptPragma(NamedTuple):
 class RegionMacros:
     """The integer macros of one region: the bytes ``[start, end)`` of the source, of a marked one the lines between its pragmas.
 
-    defined: all macros, as they are there. symbolic: macros that the parser sees as identifiers, with the value they have here; baked: those
-      that it sees expanded. unstable: names such as ``__COUNTER__`` whose expansion must not be copied.
+    defined: all macros, as they are there. symbolic: macros that the parser sees as identifiers, with the value they have here; types: of
+      those that are no `int`; baked: those that it sees expanded. unstable: names such as ``__COUNTER__`` whose expansion must not be copied.
     """
 
     start: int
@@ -67,6 +67,10 @@ class RegionMacros:
     symbolic: Mapping[str, int] = field(default_factory=dict)
     baked: Mapping[str, int] = field(default_factory=dict)
     unstable: frozenset[str] = frozenset()
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        return other_types(self.symbolic, self.defined)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +108,7 @@ class Preprocessed:
 def preprocess(source: bytes, file: str, options: Options, *, symbolic: bool = True, unmarked: Sequence[tuple[int, int]] = ()) -> Preprocessed:
     """Preprocess `source` as if it were the contents of `file`.
 
-    symbolic: keep object-like macros that are `int` constants as identifiers inside regions. unmarked: the bytes of regions that have no pragmas.
+    symbolic: keep object-like macros that are integer constants as identifiers inside regions. unmarked: the bytes of regions that have no pragmas.
     Raises InputError with the compiler's own message.
     """
     raw = scan(source)

@@ -31,7 +31,8 @@ class Region:
     whole_lines: the bytes are whole lines. indent: white space before the first statement. newline: the line ends used here.
     leading, trailing: comments and blank lines before the first and after the last token, part of [start, end).
     marked: by pragmas. directives: the region has preprocessor directives besides pragmas, or text of other files.
-    symbolic: integer macros that are identifiers in the tree, baked: those that were expanded, both with their values.
+    symbolic: integer macros that are identifiers in the tree, baked: those that were expanded, both with their values. types: the spelled types of
+      identifiers that are no `int`.
     bare: it is the whole body of another statement, without braces: what stands in its place has to be one statement.
     pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
     """
@@ -53,6 +54,7 @@ class Region:
     directives: bool = False
     symbolic: Mapping[str, int] = field(default_factory=dict)
     baked: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
     pragmas: Directives = field(default_factory=Directives)
     bare: bool = False
 
@@ -176,6 +178,7 @@ def _with_text(
     return Region(
         function, items, parent, *indices, start, end, location, marked, indent, newline, leading, trailing, whole_lines, directives,
         dict(macros.symbolic) if macros is not None else {}, dict(macros.baked) if macros is not None else {},
+        macros.types if macros is not None else {},
     )
 
 

@@ -24,6 +24,8 @@ HEAD = r"""
 #define MOST (N > 50 ? 10 : 20)
 #define COUNT ((int)(sizeof(square) / sizeof(square[0])))
 #define U 100u
+#define L 50L
+#define NU (N + 0ul)
 #define IDX(i, j) ((i) * N + (j))
 #define SQ(x) ((x) * (x))
 #define PASTE(a, b) a##b
@@ -77,6 +79,9 @@ PROGRAMS = [
      False, "f(1); f(N)"),
     ("void f(void) { for (int i = 0; i < 1000; i++) V[i % N] = 1; }", True, ""),
     ("void f(void) { for (unsigned i = 0; i < U; i++) V[i] = W[i] + U + N; }", False, ""),
+    ("void f(void) { for (int i = 0; i < U - 1; i++) for (int j = 0; j < L; j++) A[i][j] = B[j][i] + (i - U); }", False, ""),
+    ("void f(void) { for (long i = L; i > 0; i--) for (unsigned j = 0; j < NU - 1; j++) A[i - 1][j] = B[j][i] + NU; }", False, ""),
+    ("void f(void) { for (int i = 0; i < 200; i++) if (i < NU - 20) V[i] = i - NU; else V[i] = -1; }", False, ""),
 ]
 
 DRIVER = r"""

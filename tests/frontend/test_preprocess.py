@@ -155,9 +155,18 @@ def test_values(definition: str, value: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "definition", ["N 2*5", "N 10u", "N 10L", "N 1.5", "N n", "N", "N(x) 3", "N 3000000000", "N (1/0)", "N 1+2", "N sizeof(int)", "N (3,4)"],
+    ("definition", "ctype"),
+    [("N 10u", "unsigned int"), ("N 10L", "long"), ("N (10 + 0ULL)", "unsigned long long"), ("N 3000000000", "long"), ("N 0xffffffff", "unsigned int")],
 )
-def test_what_is_no_int_operand_is_expanded(definition: str) -> None:
+def test_types(definition: str, ctype: str) -> None:
+    result = preprocess(marked("A[0] = N + M;", f"#define M 7\n#define {definition}"), "x.c", GCC)
+    assert result.regions[0].types == {"N": ctype}
+
+
+@pytest.mark.parametrize(
+    "definition", ["N 2*5", "N 1.5", "N n", "N", "N(x) 3", "N (1/0)", "N 10uul", "N 1+2", "N sizeof(int)", "N (3,4)"],
+)
+def test_what_is_no_integer_operand_is_expanded(definition: str) -> None:
     source = marked("A[0] = 1;\n#ifdef NEVER\nN\n#endif\n", f"#define {definition}")
     assert preprocess(source, "x.c", GCC).regions[0].symbolic == {}
     used = preprocess(marked("A[0] = 0 + N(1);" if "(x)" in definition else "A[0] = 1 N;" if definition == "N" else "A[0] = N;",
