@@ -6,21 +6,31 @@ the regions, as it is at once with marked ones.
 
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import islpy as isl
 from pycparser import c_ast
 
-from scopt.diagnostics import InputError
+from scopt.diagnostics import InputError, Refusal
+from scopt.frontend.autodetect import MAX_OPERATIONS
 from scopt.frontend.directives import Directives
+from scopt.frontend.extract import extract
 from scopt.frontend.macros import reachable_words
 from scopt.frontend.origins import choosing_macros
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.placement import with_directives
 from scopt.frontend.preprocess import RegionMacros
 from scopt.frontend.regions import Region
+from scopt.frontend.rewriting import replace_where
+from scopt.isl_utils import operation_limit
 from scopt.options import Options
+
+# Macros of a region among which the one is looked for whose value has to be known.
+MAX_NAMES = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +70,45 @@ def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, fi
         return expanded
     counterpart = replace(counterpart, symbolic=macros.symbolic, baked=macros.baked, types=macros.types)
     return Placed(finder.named, with_directives(counterpart, finder.named.directives, finder.named.file), expanded)
+
+
+# --- values in place of names -----------------------------------------------------------------------------------------------------------
+
+
+def with_value(placed: Placed, options: Options) -> Placed | None:
+    """The region with the value of one of its macros in the place of the name, if that is all it takes for it to be a SCoP. Its tree is changed."""
+    region = placed.region
+    if not 1 < len(region.symbolic) <= MAX_NAMES or _is_scop(placed.tu, region, options):
+        return None
+    for name, value in region.symbolic.items():
+        if name in region.types or value < 0:
+            continue  # these values are no plain literals
+        symbolic = {other: hint for other, hint in region.symbolic.items() if other != name}
+        chosen = replace(region, symbolic=symbolic, baked={**region.baked, name: value})
+        copies = tuple(_expanded(copy.deepcopy(item), name, value) for item in region.items)
+        if _is_scop(placed.tu, replace(chosen, items=copies, pragmas=Directives()), options):
+            for item in region.items:
+                _expanded(item, name, value)
+            return replace(placed, region=chosen)
+    return None
+
+
+def _expanded(statement: Any, name: str, value: int) -> Any:
+    """The statement with a number in the place of a name; it is changed in place."""
+    literal = functools.partial(c_ast.Constant, "int", str(value))
+    return replace_where(statement, lambda node: isinstance(node, c_ast.ID) and node.name == name, lambda node: literal(coord=node.coord))
+
+
+def _is_scop(tu: TranslationUnit, region: Region, options: Options) -> bool:
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            extract(tu, region, "candidate", assume_apart=options.assume_apart)
+    except (Refusal, isl.Error):
+        return False
+    return True
+
+
+# --- the second tree --------------------------------------------------------------------------------------------------------------------
 
 
 class _Counterparts:

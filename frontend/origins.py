@@ -116,8 +116,7 @@ def _places(tu: TranslationUnit) -> _Places:
 
 def _returns_at_once(function: c_ast.FuncDef) -> bool:
     """Whether a function's body is one ``return``, so that its value may be known."""
-    items = function.body.block_items or ()
-    return len(items) == 1 and isinstance(items[0], c_ast.Return)
+    return [type(item) for item in function.body.block_items or ()] == [c_ast.Return]
 
 
 def _declaration(tu: TranslationUnit, file: str, line: int) -> frozenset[str]:
@@ -130,9 +129,8 @@ def _declaration(tu: TranslationUnit, file: str, line: int) -> frozenset[str]:
     first, after = raw.line_starts[line - 1], raw.line_end(raw.line_starts[line - 1])
     before = raw.code_between(0, first)
     start = next((token.end for token in reversed(before) if token.text == ";"), 0)
-    on_line = raw.code_between(first, after)
-    from_here = on_line[-1:] + raw.code_between(after, len(raw.text))
-    end = next((token.end for token in from_here if token.text == ";"), len(raw.text))
+    last = next((token.start for token in reversed(raw.code_between(first, after))), first)
+    end = next((token.end for token in raw.code_between(last, len(raw.text)) if token.text == ";"), len(raw.text))
     return frozenset(word for token in raw.tokens_between(start, end) for word in _words(token))
 
 

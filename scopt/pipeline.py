@@ -17,7 +17,7 @@ from scopt.astgen.splice import Piece, Replacement, pieces, splice
 from scopt.diagnostics import InputError, Location, Remark, Remarks
 from scopt.frontend.autodetect import Detected, detect
 from scopt.frontend.functions import in_functions
-from scopt.frontend.naming import Placed, with_names
+from scopt.frontend.naming import Placed, with_names, with_value
 from scopt.frontend.origins import macros_behind
 from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.regions import Region
@@ -117,10 +117,12 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     given = read_schedules(options.schedule_file, len(regions)) if options.schedule_file else (None,) * len(regions)
     end = started + options.file_budget if options.file_budget else math.inf
     done = _all_transformed(dict(enumerate(regions)), options, given, end)
-    if again := [number for number, item in done.items() if _macros_in_the_way(item)]:
-        expanded = _with_expanded_macros(tu, {number: regions[number] for number in again}, options)
-        retried = _all_transformed(expanded, options, given, end)
+    again = {number: regions[number] for number, item in done.items() if _macros_in_the_way(item)}
+    while again:
+        again = _with_expanded_macros(tu, again, options)
+        retried = _all_transformed(again, options, given, end)
         done |= {number: item for number, item in retried.items() if _says_more(item)}
+        again = {number: again[number] for number, item in retried.items() if _macros_in_the_way(item)}
     replacements = _replacements(tu, [item for item in done.values() if item.outcome.text is not None], options)
     text = splice(tu.source, replacements)
     remarks = Remarks()
@@ -229,12 +231,13 @@ def _macros_in_the_way(item: _Done) -> bool:
 
 
 def _with_expanded_macros(tu: TranslationUnit, regions: Mapping[int, Placed], options: Options) -> dict[int, Placed]:
-    """Some regions with their integer macros expanded; the printed text is then guarded by the macros' values."""
+    """Some regions with one of their integer macros expanded, or all; the printed text is then guarded by the macros' values."""
+    found = {number: with_value(placed, options) for number, placed in regions.items()}
     marked: dict[int, Placed] = {}
-    if any(placed.region.marked for placed in regions.values()):
+    if any(placed.region.marked and found[number] is None for number, placed in regions.items()):
         expanded = parse(tu.source, tu.file, options, symbolic=False)
         marked = {region.start: Placed(expanded, region) for region in expanded.regions}
-    found = {number: marked.get(placed.region.start, placed.expanded) for number, placed in regions.items()}
+    found = {number: found[number] or marked.get(placed.region.start, placed.expanded) for number, placed in regions.items()}
     return {number: placed for number, placed in found.items() if placed is not None}
 
 

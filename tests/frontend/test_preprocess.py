@@ -156,7 +156,8 @@ def test_values(definition: str, value: int) -> None:
 
 @pytest.mark.parametrize(
     ("definition", "ctype"),
-    [("N 10u", "unsigned int"), ("N 10L", "long"), ("N (10 + 0ULL)", "unsigned long long"), ("N 3000000000", "long"), ("N 0xffffffff", "unsigned int")],
+    [("N 10u", "unsigned int"), ("N 10L", "long"), ("N (10 + 0ULL)", "unsigned long long"), ("N 3000000000", "long"),
+     ("N 0xffffffff", "unsigned int")],
 )
 def test_types(definition: str, ctype: str) -> None:
     result = preprocess(marked("A[0] = N + M;", f"#define M 7\n#define {definition}"), "x.c", GCC)
