@@ -27,8 +27,18 @@ def moved_columns(result: Preprocessed, text_line: int, content: str) -> tuple[M
     if not run.user or not 0 < number <= len(raw.line_starts):
         return ()
     start = raw.line_starts[number - 1]
-    tokens = [t for t in raw.tokens_between(start, raw.line_end(start)) if t.kind not in ("comment", "directive")]
+    first = start + len(content) - len(content.lstrip(" ")) if _goes_on(result, text_line) else start
+    tokens = [t for t in raw.tokens_between(first, raw.line_end(start)) if t.kind not in ("comment", "directive")]
     return tuple(_aligned(content, tokens, start, result))
+
+
+def _goes_on(result: Preprocessed, text_line: int) -> bool:
+    """Whether a line of the text has the rest of a source line, in its columns, after directives that were put into the middle of that."""
+    position = bisect_right(result.runs, text_line, key=lambda run: run.first) - 1
+    run, before = result.runs[position], result.runs[position - 1] if position > 0 else None
+    if before is None or run.first != text_line or not before.user:
+        return False
+    return before.number <= run.number < before.number + run.first - before.first
 
 
 def source_column(moved: tuple[Moved, ...], column: int) -> int:

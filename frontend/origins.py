@@ -6,6 +6,7 @@ file that ``#if`` chooses.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -52,19 +53,17 @@ def choosing_macros(tu: TranslationUnit, region: Region) -> frozenset[str]:
 
     What stands around a region as a whole is compiled where the region is.
     """
-    raw = tu.preprocessed.raw
-    own = lines_of(region.function, tu.file)
-    others = [lines_of(function, tu.file) for function in tu.user_functions if function is not region.function]
+    raw, own = tu.preprocessed.raw, lines_of(region.function, tu.file)
     declared: frozenset[int] | None = None
     names: set[str] = set()
-    for chain in _chains(raw):
-        lines = range(raw.line(chain.start), raw.line(chain.end) + 1)
-        around = chain.start < region.start and region.end <= chain.end
-        if not chain.names or not chain.has_code or around or any(lines[0] in other and lines[-1] in other for other in others):
+    for chain in _choosing(tu):
+        if chain.start < region.start and region.end <= chain.end:
             continue
-        if declared is None:
+        lines = range(raw.line(chain.start), raw.line(chain.end) + 1)
+        within = lines[0] in own and lines[-1] in own
+        if not within and declared is None:
             declared = _lines_behind(tu, region)
-        if (lines[0] in own and lines[-1] in own) or not declared.isdisjoint(lines):
+        if within or (declared is not None and not declared.isdisjoint(lines)):
             names |= chain.names
     return frozenset(reachable_words(names, tu.preprocessed.all_macros))
 
@@ -99,9 +98,8 @@ class _Places:
 
 def _places(tu: TranslationUnit) -> _Places:
     """Of what a file declares; of the names inside functions, constants alone."""
-    if not tu.found_places:
-        found = _Places()
-        tu.found_places.append(found)
+    if "places" not in tu.found_origins:
+        found = tu.found_origins["places"] = _Places()
         todo: list[tuple[Any, bool]] = [(node, False) for node in tu.ast.ext]
         while todo:
             node, local = todo.pop()
@@ -111,7 +109,7 @@ def _places(tu: TranslationUnit) -> _Places:
             elif isinstance(node, _NAMING) and node.name and node.coord is not None and not local:
                 found.objects.setdefault(node.name, []).append((node.coord.file, node.coord.line))
             todo.extend((child, local or isinstance(child, (c_ast.Compound, c_ast.ParamList))) for _, child in node.children())
-    return tu.found_places[0]  # type: ignore[no-any-return]
+    return tu.found_origins["places"]  # type: ignore[no-any-return]
 
 
 def _returns_at_once(function: c_ast.FuncDef) -> bool:
@@ -126,12 +124,14 @@ def _declaration(tu: TranslationUnit, file: str, line: int) -> frozenset[str]:
         return frozenset(tu.preprocessed.all_macros)
     if not 0 < line <= len(raw.line_starts):
         return frozenset()
-    first, after = raw.line_starts[line - 1], raw.line_end(raw.line_starts[line - 1])
-    before = raw.code_between(0, first)
-    start = next((token.end for token in reversed(before) if token.text == ";"), 0)
-    last = next((token.start for token in reversed(raw.code_between(first, after))), first)
-    end = next((token.end for token in raw.code_between(last, len(raw.text)) if token.text == ";"), len(raw.text))
-    return frozenset(word for token in raw.tokens_between(start, end) for word in _words(token))
+    tokens, first = raw.tokens, raw.line_starts[line - 1]
+    low = bisect_left(tokens, first, key=lambda token: token.start)
+    high = bisect_left(tokens, raw.line_end(first), key=lambda token: token.start)
+    while low and tokens[low - 1].text != ";":
+        low -= 1
+    while high < len(tokens) and tokens[high - 1].text != ";":
+        high += 1
+    return frozenset(word for token in tokens[low:high] for word in _words(token))
 
 
 @lru_cache(maxsize=64)
@@ -159,6 +159,13 @@ class _Chain:
     end: int
     names: set[str]
     has_code: bool
+
+
+def _choosing(tu: TranslationUnit) -> list[_Chain]:
+    """The conditionals with code that ask for values."""
+    if "choosing" not in tu.found_origins:
+        tu.found_origins["choosing"] = [chain for chain in _chains(tu.preprocessed.raw) if chain.names and chain.has_code]
+    return tu.found_origins["choosing"]  # type: ignore[no-any-return]
 
 
 def _chains(raw: RawSource) -> Iterator[_Chain]:

@@ -56,8 +56,8 @@ class TranslationUnit:
     remarks: on pragmas and functions that could not be used. directives: the file's ``#pragma scopt``, wherever they stand.
     bare: `id` of each compound that the source has no braces for (see `blocks_around_loops`). cold_functions: that are said to
       run rarely.
-    found_extents: what `extents_of` has worked out, which takes a while and is only needed without pragmas. found_facts, file_scope, found_places:
-      likewise what `facts_of`, `scope_at` and `macros_behind` have. structs: definitions of structures and unions by ``struct tag``.
+    found_extents: what `extents_of` has worked out, which takes a while and is only needed without pragmas. found_facts, file_scope, found_origins:
+      likewise what `facts_of`, `scope_at` and `origins` have. structs: definitions of structures and unions by ``struct tag``.
     strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies.
     """
 
@@ -85,7 +85,7 @@ class TranslationUnit:
     strict_aliasing: bool = True
     found_facts: dict[int, FunctionFacts] = field(default_factory=dict, repr=False)
     file_scope: FileScope = field(default_factory=FileScope, repr=False)
-    found_places: list[Any] = field(default_factory=list, repr=False)
+    found_origins: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
 def parse(

@@ -258,10 +258,11 @@ def _with_undefs(text: bytes, raw: RawSource, regions: Iterable[RegionMacros]) -
             # Where one region ends and the next one begins, the definitions come first.
             edits.append((region.start, True, _directives_at(raw, region.start, undefs)))
             edits.append((region.end, False, _directives_at(raw, region.end, defines)))
-    result = text.decode("latin-1")
-    for offset, _, inserted in sorted(edits, reverse=True):
-        result = result[:offset] + inserted + result[offset:]
-    return result.encode("latin-1")
+    source, pieces, position = text.decode("latin-1"), [], 0
+    for offset, _, inserted in sorted(edits):
+        pieces += [source[position:offset], inserted]
+        position = offset
+    return "".join([*pieces, source[position:]]).encode("latin-1")
 
 
 def _directives_at(raw: RawSource, offset: int, directives: str) -> str:
@@ -309,7 +310,7 @@ def _regions(plain: Preprocessed, unmarked: Sequence[tuple[int, int]]) -> Iterat
         places = [lines.first(start) for start, _ in unmarked]
         for (start, stop), place, defined in zip(unmarked, places, _defined_at(plain, places), strict=True):
             # A directive can't begin on a line that goes on the one before.
-            spliced = any(raw.text[: raw.line_start(offset)].rstrip("\r\n").endswith("\\") for offset in (start, stop))
+            spliced = any(re.search(r"\\\r?\n\Z", raw.text[max(0, raw.line_start(offset) - 3) : raw.line_start(offset)]) for offset in (start, stop))
             yield with_macros(RegionMacros(start, stop, False, defined), keep=place is not None and not spliced)
 
 

@@ -68,7 +68,7 @@ PROGRAMS = [
     ("void f(void) { for (int i = 1; i < E; i++) for (int j = 0; j < F; j++) A[i][j] = B[j][i]; }", True, ""),
     ("void f(void) { for (int i = 1; i < G; i++) V[i] = W[i]; }", True, ""),
     ("void f(int n) { for (int i = 0; i < least(n); i++) V[i] = W[i] + scaled(i); }", True, "f(50); f(250)"),
-    ("void f(int n) { int i, j; if (n) for (i = 0; i < N; i++) for (j = 0; j < N; j++) A[i][j] = j; /* c */ else { for (i = 0; i < N; i++) V[i] = 1; } }",
+    ("void f(int n) { int i, j; if (n) for (i = 0; i < N; i++) for (j = 0; j < N; j++) A[i][j] = j; /**/ else { for (i = 0; i < N; i++) V[i] = 1; }}",
      False, "f(0); f(1)"),
     ("void f(double p[][N], double q[][N]) { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) p[i][j] = q[j][i] * 2; }", False,
      "f((void *)V, (void *)W); f((void *)V, (void *)V); f((void *)V, (void *)(V + N)); f((void *)V, (void *)(V + N * N - 1))"),
