@@ -25,12 +25,14 @@ from scopt.frontend.parse import TranslationUnit, parse
 from scopt.frontend.placement import with_directives
 from scopt.frontend.preprocess import RegionMacros
 from scopt.frontend.regions import Region
-from scopt.frontend.rewriting import replace_where
+from scopt.frontend.rewriting import nodes_of, replace_where
 from scopt.isl_utils import operation_limit
 from scopt.options import Options
 
 # Macros of a region among which the one is looked for whose value has to be known.
 MAX_NAMES = 6
+# What is best for a loop with fewer iterations depends on their number, as what the compiler makes of it does.
+LONG_LOOP = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +51,7 @@ def with_names(tu: TranslationUnit, regions: Sequence[Region], options: Options)
     if named is None:
         return [Placed(tu, region) for region in regions]
     found = {macros.start: macros for macros in named.preprocessed.regions if not macros.marked}
-    finder = _Counterparts(tu, named)
+    finder = _Counterparts(tu, named, options.eager)
     return [_placed(tu, region, found.get(region.start), finder) for region in regions]
 
 
@@ -68,8 +70,23 @@ def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, fi
     counterpart = finder.of(region) if macros.symbolic else None
     if counterpart is None or choosing_macros(tu, region) & reachable_words(macros.symbolic, macros.defined):
         return expanded
-    counterpart = replace(counterpart, symbolic=macros.symbolic, baked=macros.baked, types=macros.types)
+    short = _short(counterpart, macros) if not finder.eager else []
+    for name in short:
+        for item in counterpart.items:
+            _expanded(item, name, macros.symbolic[name])
+    if short and len(short) == len(macros.symbolic):
+        return expanded
+    symbolic = {name: value for name, value in macros.symbolic.items() if name not in short}
+    baked = {**macros.baked, **{name: macros.symbolic[name] for name in short}}
+    counterpart = replace(counterpart, symbolic=symbolic, baked=baked, types=macros.types)
     return Placed(finder.named, with_directives(counterpart, finder.named.directives, finder.named.file), expanded)
+
+
+def _short(region: Region, macros: RegionMacros) -> list[str]:
+    """The macros in the heads of loops that stand for few iterations."""
+    loops = (node for item in region.items for node in nodes_of(item) if isinstance(node, c_ast.For))
+    names = {node.name for loop in loops for part in (loop.init, loop.cond, loop.next) for node in nodes_of(part) if isinstance(node, c_ast.ID)}
+    return [name for name, value in macros.symbolic.items() if name in names and 0 <= value < LONG_LOOP and name not in macros.types]
 
 
 # --- values in place of names -----------------------------------------------------------------------------------------------------------
@@ -114,8 +131,8 @@ def _is_scop(tu: TranslationUnit, region: Region, options: Options) -> bool:
 class _Counterparts:
     """Finds regions in a second tree of the same file, in which only expressions differ."""
 
-    def __init__(self, tu: TranslationUnit, named: TranslationUnit) -> None:
-        self.tu, self.named = tu, named
+    def __init__(self, tu: TranslationUnit, named: TranslationUnit, eager: bool) -> None:
+        self.tu, self.named, self.eager = tu, named, eager
         self.functions = {id(function): position for position, function in enumerate(tu.user_functions)}
         self.compounds: dict[int, list[Any]] = {}
 

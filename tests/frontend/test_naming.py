@@ -20,8 +20,8 @@ ARRAYS = "double A[500], B[500], C[500][500];\n"
 LOOP = "  for (int i = 0; i < N; i++) A[i] = B[i] + N;\n"
 
 
-def placed(source: str, *flags: str, file: str = "x.c") -> list[Placed]:
-    options = Options(autodetect=True, cpp_flags=flags)
+def placed(source: str, *flags: str, file: str = "x.c", eager: bool = True) -> list[Placed]:
+    options = Options(autodetect=True, cpp_flags=flags, eager=eager)
     tu = parse(source.encode(), file, options)
     return with_names(tu, detect(tu).regions, options)
 
@@ -66,7 +66,7 @@ def test_constants_and_sizes_are_no_macros() -> None:
     [
         LOOP,
         "  int i, j; i = 3; for (i = 0; i < N; i++) { A[i] = N + B[i]; } /* c\n  */ j = 3; if (n) for (j = 0; j < N; j++)\n    B[j] = N; /* d */\n",
-        "\tfor (int i = 0; i < N; i++)\n\t  A[i] = MORE(i,\n\t    N) + B[i]; // end\n  while (n > N) { for (int k = 0; k < N; k++) A[k] = N; n--; }\n",
+        "\tfor (int i = 0; i < N; i++)\n\t  A[i] = MORE(i,\n\t    N) + B[i]; // end\n  while (n > N) { for (int k = 0; k < N; k++) A[k] = 3; }\n",
     ],
 )
 def test_nodes_have_the_same_places(body: str) -> None:
@@ -149,6 +149,15 @@ def test_one_value_may_be_enough() -> None:
     assert found is not None
     assert (found.region.symbolic, found.region.baked) == ({"N": 100}, {"STEP": 3})
     assert "STEP" not in [node.name for item in found.region.items for node in all_nodes([item]) if isinstance(node, c_ast.ID)]
+
+
+def test_short_loops_have_values_where_speed_counts() -> None:
+    loop = "  for (int i = 0; i < N; i++)\n    for (int j = 0; j < SHORT; j++) C[i][j] = SMALL;\n"
+    source = f"#define N 100\n#define SHORT 3\n#define SMALL 4\n{ARRAYS}{function(loop)}"
+    (one,) = placed(source, eager=False)
+    assert (one.region.symbolic, one.region.baked) == ({"N": 100, "SMALL": 4}, {"SHORT": 3})
+    (one,) = placed(source)
+    assert (one.region.symbolic, one.region.baked) == ({"N": 100, "SMALL": 4, "SHORT": 3}, {})
 
 
 def test_no_value_is_given_where_none_is_wanted() -> None:
