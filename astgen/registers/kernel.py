@@ -115,8 +115,11 @@ class Kernel:
 
     def function(self) -> Iterator[str]:
         # One copy for all calls: it takes long to compile. clang is left to inline it: in a function of its own it computes all products first,
-        # if there are several in an update, and hasn't registers enough for them.
-        yield "#if defined(__GNUC__) && !defined(__clang__)"
+        # if there are several in an update, and hasn't registers enough for them. It has to be told that vectors may be as long as they are: for some
+        # processors it splits those of 64 bytes.
+        yield "#if defined(__clang__)"
+        yield f"__attribute__((min_vector_width(8 * {self.name}_bytes)))"
+        yield "#elif defined(__GNUC__)"
         yield "__attribute__((noinline, noclone))"
         yield "#endif"
         yield f"static void {self.name}({self.parameters()}) {{"
