@@ -72,6 +72,11 @@ class Kernel:
         """The function that makes an extremum of two vectors."""
         return f"{self.name}_of"
 
+    @property
+    def long_vectors(self) -> str:
+        """A macro: an attribute of functions that use the choice."""
+        return f"{self.name}_long"
+
     def vector_type(self) -> Iterator[str]:
         """Vectors as long as the target's registers."""
         yield "#ifdef __GNUC__"
@@ -90,7 +95,14 @@ class Kernel:
         """Of two vectors, the lanes that an extremum takes."""
         if self.operation.extremum is None:
             return
-        yield f"static inline __attribute__((always_inline)) {self.vector} {self.chosen}({self.vector} cell, {self.vector} value) {{"
+        # Lane by lane gcc only takes vectors as long as it prefers, which for some processors is half of what they have.
+        yield "#if defined(__AVX512F__) && !defined(__clang__)"
+        yield f'#define {self.long_vectors} __attribute__((target("prefer-vector-width=512")))'
+        yield "#else"
+        yield f"#define {self.long_vectors}"
+        yield "#endif"
+        yield f"static inline __attribute__((always_inline)) {self.long_vectors}"
+        yield f"{self.vector} {self.chosen}({self.vector} cell, {self.vector} value) {{"
         yield "#pragma GCC unroll 16"
         yield f"  for (int k = 0; k < {self.name}_bytes / {self.bytes}; k++)"
         yield f"    cell[k] = {self.extremum('cell[k]', 'value[k]')};"
@@ -120,7 +132,7 @@ class Kernel:
         yield "#if defined(__clang__)"
         yield f"__attribute__((min_vector_width(8 * {self.name}_bytes)))"
         yield "#elif defined(__GNUC__)"
-        yield "__attribute__((noinline, noclone))"
+        yield "__attribute__((noinline, noclone))" + (f" {self.long_vectors}" if self.operation.extremum is not None else "")
         yield "#endif"
         yield f"static void {self.name}({self.parameters()}) {{"
         yield "#ifdef __GNUC__"
