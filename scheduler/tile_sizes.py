@@ -191,13 +191,14 @@ def contraction_sizes(machine: Machine, rows: int, columns: int, element: int = 
 
     depth (k_c): the rows' operands of a register tile take half of the first cache; those of its columns stream past them from the second one.
     block (m_c): a block's packed operands take a quarter of the second cache, beside a panel of columns, cells, and operands on their way.
-    chunk (n_c): a chunk's operands take an eighth of a thread's share of the last cache. Until they are packed, their rows lie far apart in it.
+    chunk (n_c): a chunk's operands take a sixteenth of a thread's share of the last cache. Until they are packed, their rows lie far apart in it; and
+      chunks are what threads share out: of twice as long ones, few matrices have as many as balance.
     tile: a tile's packed rows and one panel of its columns stay in the first cache.
     """
     first, second, last = machine.cache(1).share, machine.cache(2).share, machine.caches[-1].share
     depth = _multiple(first // 2 // (rows * element), rows)
     block = _multiple(second // 4 // (depth * element), rows)
-    chunk = max(last // 8 // (depth * columns * element), 1)
+    chunk = max(last // 16 // (depth * columns * element), 1)
     step = lcm(rows, columns)
     tile = step
     while (tile + step) * (tile + step + columns) * element <= first:

@@ -20,9 +20,9 @@ from scopt.astgen.held import hold_cells
 from scopt.astgen.held_check import check_held
 from scopt.astgen.lengths import with_constant_lengths
 from scopt.astgen.readback import check_coverage, nest_to_schedule
-from scopt.astgen.registers.check import check_buffers, check_choices, check_packs
+from scopt.astgen.registers.check import check_buffers, check_choices, check_packs, check_transposed
 from scopt.astgen.registers.lower import Lowered, lower
-from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, without_choices
+from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, with_transposed_copies, without_choices
 from scopt.astgen.reparse import check_printed
 from scopt.astgen.sweeps.check import apart, check_copies, originals
 from scopt.astgen.sweeps.lower import Swept, lower_sweeps
@@ -299,16 +299,17 @@ def _generate(
             check_order(scop, rows_apart, read.schedule, loops)
             check_packs(scop, lowered, raw, read)
             check_buffers(swept.scop, lowered)
+            check_transposed(lowered)
             if lowered.choices:
                 check_choices(scop, lowered, nest_to_schedule(scop, nest))
     with clock("print"):
-        nest = with_kernel_calls(lowered, nest)
+        nest = with_transposed_copies(lowered, with_kernel_calls(lowered, nest))
         if lowered.made or marked.sweeps or marked.packed:
             nest = with_constant_lengths(nest, _rare(swept, lowered), lowered.fills, swept.packed)
         nest = with_aligned_starts(lowered.scop, nest, options.machine.cache(1).line)
         printed = hold_cells(lowered.scop, nest)
         guard = guard_text(scop, worth.condition, counter_name(scop.location) if options.count_guards else "")
-        emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *(kernel.text for kernel in lowered.kernels)))
+        emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *lowered.definitions))
     if options.verify == "full":
         with clock("verify text"):
             check_held(lowered.scop, printed)

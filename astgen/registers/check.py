@@ -10,6 +10,7 @@ from scopt.astgen.registers.lower import Lowered
 from scopt.astgen.registers.steps import fewer_pieces
 from scopt.astgen.registers.syntax import nodes
 from scopt.astgen.registers.tile import Pack
+from scopt.astgen.statement_match import same_tree
 from scopt.diagnostics import InternalError
 from scopt.isl_utils import maps_of, union_of_maps
 from scopt.model import Access, Scop, Statement
@@ -53,6 +54,17 @@ def check_buffers(scop: Scop, lowered: Lowered) -> None:
                     assert size is not None
                     if not statement.domain.is_subset(_between(_affine(subscript, statement), size)):
                         raise InternalError(f"{scop.location}: generated loops: {statement.name} leaves '{name}'")
+
+
+def check_transposed(lowered: Lowered) -> None:
+    """Raise InternalError unless the calls that pack operands across their rows say what the statements in loops say: from where, to where."""
+    for name, turned in lowered.turned.items():
+        packed, call = lowered.scop.statement(name).body, lowered.scop.statement(turned.name).body
+        function = next(one for one in lowered.transposed if one.name == call.name.name)
+        source, _, target, *scalars = call.args.exprs[2:]
+        operand = function.operand_of(source.expr, scalars)
+        if not (same_tree(packed.lvalue, target.expr) and same_tree(packed.rvalue, operand)):
+            raise InternalError(f"{lowered.scop.location}: generated loops: {turned.name} is another copy than {name}")
 
 
 def _affine(node: c_ast.Node, statement: Statement) -> isl.Aff:

@@ -89,6 +89,8 @@ class Kernel:
         yield "#endif"
         yield f"typedef {self.computed} {self.vector} __attribute__((vector_size({self.name}_bytes), aligned({self.bytes}), may_alias));"
         yield from self.choice()
+        if self.has_products:
+            yield from self.in_time()
         yield "#endif"
 
     def choice(self) -> Iterator[str]:
@@ -116,6 +118,24 @@ class Kernel:
         as_signed = f"({self.type})" if self.is_signed_integer else ""
         results = (cell, value) if extremum.keeps else (value, cell)
         return f"{as_signed}{cell} {extremum.op} {as_signed}{value} ? {' : '.join(results)}"
+
+    @property
+    def has_products(self) -> bool:
+        """Whether an update adds several products."""
+        return len(self.operation.columns) > 1 and self.operation.extremum is None
+
+    def in_time(self) -> Iterator[str]:
+        """That a row of accumulators is up to date. clang computes the products of all rows before it adds the first, and hasn't registers enough."""
+        cells = [f"c{v}" for v in range(LARGE_BLOCK[1])]
+        define = f"#define {self.name}_now({', '.join(cells)})"
+        conditions = ("#if defined(__clang__) && defined(__x86_64__)", "#elif defined(__clang__) && defined(__aarch64__)")
+        for condition, letter in zip(conditions, "vw", strict=True):
+            operands = ", ".join(f'"+{letter}"({cell})' for cell in cells)
+            yield condition
+            yield f'{define} __asm__ volatile("" : {operands})'
+        yield "#else"
+        yield f"{define} ((void)0)"
+        yield "#endif"
 
     def parameters(self) -> str:
         operation = self.operation
@@ -169,6 +189,8 @@ class Kernel:
             yield f"{body}  {self.computed} {values};"
             for v in range(vectors):
                 yield f"{body}  {self.update(f'c{r}_{v}', f'x{r}_', f'y{{}}_{v}')}"
+            if self.has_products:
+                yield f"{body}  {self.name}_now({', '.join(f'c{r}_{v}' for v in range(vectors))});"
         yield f"{body}}}"
         for r in range(rows):
             yield body + " ".join(f"*({self.vector} *)(c + {r} * length + {v} * {lanes}) = c{r}_{v};" for v in range(vectors))

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from scopt.astgen.registers.kernel import Kernel
-from scopt.astgen.registers.tile import Choice, Loops, Pack, Tile
+from scopt.astgen.registers.tile import Choice, Loops, Pack, Tile, Turned
+from scopt.astgen.registers.transposed import Transposed
 from scopt.isl_utils import joined, sets_of
 from scopt.model import LoopMark, MarkedSchedule, Scop
 from scopt.scheduler.pieces import coordinate, in_band, in_sequence, marked
@@ -28,7 +29,8 @@ class Lowered:
     scop: with the statements and buffers of the tiles. expansions: by name of a statement that makes one step of a tile, the instances that it stands
       for: ``{ S[…] -> step[…] }``. steps: for each of those, the statement that makes many steps in a row, and the position of the
       step among its iterators. packs: what packing statements read for which instances.
-    kernels: functions that the statements call. made: names of all new statements.
+    turned: by name of a statement that packs an operand across its rows, the one that packs all rows and steps of two loops in one call.
+    kernels, transposed: functions that the statements call. made: names of all new statements.
     choices: between a tile's forms. fills: names of the statements that fill packed operands up with zeros.
     weights: of which statement, and how many, instances a step stands for.
     """
@@ -38,11 +40,18 @@ class Lowered:
     expansions: Mapping[str, isl.UnionMap] = field(default_factory=dict)
     steps: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     packs: tuple[Pack, ...] = ()
+    turned: Mapping[str, Turned] = field(default_factory=dict)
     kernels: tuple[Kernel, ...] = ()
+    transposed: tuple[Transposed, ...] = ()
     made: frozenset[str] = frozenset()
     choices: tuple[Choice, ...] = ()
     fills: frozenset[str] = frozenset()
     weights: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """Of the functions that the statements call."""
+        return (*(function.text for function in self.transposed), *(kernel.text for kernel in self.kernels))
 
 
 def lower(scop: Scop, schedule: MarkedSchedule) -> Lowered:
@@ -59,7 +68,9 @@ def lower(scop: Scop, schedule: MarkedSchedule) -> Lowered:
         {name: relation for tile in rebuilt.tiles for name, relation in tile.expansions.items()},
         {name: step for tile in rebuilt.tiles for name, step in tile.steps.items()},
         tuple(relation for tile in rebuilt.tiles for relation in tile.packs),
+        {name: turned for tile in rebuilt.tiles for name, turned in tile.turned.items()},
         tuple({tile.kernel.name: tile.kernel for tile in rebuilt.tiles}.values()),
+        tuple({one.name: one for tile in rebuilt.tiles for one in tile.transposed}.values()),
         frozenset(one.name for one in statements),
         tuple(choice for tile in rebuilt.tiles for choice in tile.choices),
         frozenset(name for tile in rebuilt.tiles for name in tile.fills),

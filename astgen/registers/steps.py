@@ -1,4 +1,7 @@
-"""The steps of register tiles in a loop nest: what instances they are, for the checks; one call for all in a row, for the printer."""
+"""The steps of register tiles in a loop nest: what instances they are, for the checks; one call for all in a row, for the printer.
+
+So do copies of operands that a function makes for all iterations of two loops.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from scopt.astgen.expr import compare, conjunction, disjunction, minimum, negate, plus, subtract, weighted
+from scopt.astgen.expr import compare, conjunction, disjunction, minimum, names, negate, plus, subtract, weighted
 from scopt.astgen.loops import Item, calls, children, map_block, merged
 from scopt.astgen.readback import ReadBack
 from scopt.astgen.registers.lower import Lowered
-from scopt.astgen.registers.tile import Choice
+from scopt.astgen.registers.tile import Choice, Turned
 from scopt.diagnostics import InternalError
 from scopt.isl_utils import compact, maps_of, sets_of, union_of_maps, union_of_sets
 from scopt.model import Block, Call, Condition, Const, Expr, For, If, LoopNest, Max, Min, Name
@@ -130,9 +133,7 @@ def with_kernel_calls(lowered: Lowered, nest: LoopNest) -> LoopNest:
             case For(iterator=iterator, lower=lower, upper=upper, step=1, body=body) if len(body.items) == 1:
                 match body.items[0]:
                     case Call(statement, args) as call if statement in lowered.steps and args[lowered.steps[statement][1]] == Name(iterator):
-                        ends = upper.args if isinstance(upper, Min) else (upper,)
-                        made = many(call, lower, minimum(plus(subtract(end, lower), 1) for end in ends))
-                        return (_unless_empty(lower, ends, made),)
+                        return (_unless_empty(lower, _ends(upper), many(call, lower, _trips(item))),)
         return (item,)
 
     def single(item: Item) -> tuple[Item, ...]:
@@ -143,12 +144,53 @@ def with_kernel_calls(lowered: Lowered, nest: LoopNest) -> LoopNest:
     return LoopNest(map_block(map_block(nest.body, visit), single))
 
 
-def _unless_empty(lower: Expr, ends: Sequence[Expr], call: Call) -> Item:
-    """The call, guarded where steps that begin at one of several bounds may all lie behind the end."""
+def with_transposed_copies(lowered: Lowered, nest: LoopNest) -> LoopNest:
+    """The nest with calls in place of two loops that pack an operand, where a function does what they do and the inner one doesn't depend on the
+    outer one."""
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        match item:
+            case For(step=1, body=Block((For(step=1, body=Block((Call() as call,))) as inner,))) if call.statement in lowered.turned:
+                made = _in_one_call(lowered.turned[call.statement], item, inner, call)
+                return (item,) if made is None else (made,)
+        return (item,)
+
+    return LoopNest(map_block(nest.body, visit))
+
+
+def _in_one_call(turned: Turned, outer: For, inner: For, call: Call) -> Item | None:
+    loops = {outer.iterator: outer, inner.iterator: inner}
+    moved = [call.args[turned.row], call.args[turned.step]]
+    fixed = [arg for k, arg in enumerate(call.args) if k not in (turned.row, turned.step)]
+    used = frozenset().union(*(names(one) for one in (inner.lower, inner.upper, *fixed)))
+    if {one.name for one in moved if isinstance(one, Name)} != set(loops) or not used.isdisjoint(loops):
+        return None
+    if any(loop.mark.parallel or loop.mark.simd for loop in loops.values()):
+        return None
+    rows, steps = (loops[one.name] for one in moved if isinstance(one, Name))
+    args = list(call.args)
+    args[turned.row], args[turned.step] = rows.lower, steps.lower
+    made: Item = Call(turned.name, (*args, _trips(rows), _trips(steps)))
+    for loop in (inner, outer):
+        made = _unless_empty(loop.lower, _ends(loop.upper), made)
+    return made
+
+
+def _trips(loop: For) -> Expr:
+    """How many iterations a loop of step 1 has, or fewer than one."""
+    return minimum(plus(subtract(end, loop.lower), 1) for end in _ends(loop.upper))
+
+
+def _ends(upper: Expr) -> Sequence[Expr]:
+    return upper.args if isinstance(upper, Min) else (upper,)
+
+
+def _unless_empty(lower: Expr, ends: Sequence[Expr], item: Item) -> Item:
+    """The item, guarded where steps that begin at one of several bounds may all lie behind the end."""
     if not isinstance(lower, Max):
-        return call
+        return item
     condition = conjunction(compare(begin, "<=", end) for begin in lower.args for end in ends)
-    return If(condition, Block((call,)))
+    return If(condition, Block((item,)))
 
 
 def with_instances(lowered: Lowered, read: ReadBack) -> ReadBack:

@@ -11,6 +11,8 @@ from scopt.astgen.flat import row_length as flat_row_length
 from scopt.model import Array, CType
 
 Terms = Sequence[tuple[str, int]]
+# Bytes of a line, and of the longest vectors.
+_LINE = 64
 
 
 def integer(value: int) -> c_ast.Constant:
@@ -86,7 +88,7 @@ def substituted(node: c_ast.Node, names: Mapping[str, str]) -> c_ast.Node:
 
 
 def array_of(name: str, ctype: CType, size: int) -> Array:
-    """A local array, aligned for vectors."""
+    """A local array that starts where a line does: a vector that lies in two lines takes as long as two."""
     element_type = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(ctype.spelling.split()))
-    declaration = c_ast.Decl(name, [], [], [], [], c_ast.ArrayDecl(element_type, integer(size), []), None, None)
+    declaration = c_ast.Decl(name, [], [c_ast.Alignas(integer(_LINE))], [], [], c_ast.ArrayDecl(element_type, integer(size), []), None, None)
     return Array(name, name, ctype, (integer(size),), (size,), private=True, local=True, declaration=declaration)

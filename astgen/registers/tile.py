@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 
 import islpy as isl
@@ -13,6 +13,7 @@ from scopt.astgen.names import identifiers
 from scopt.astgen.registers.kernel import Kernel
 from scopt.astgen.registers.pieces import Irregular, Pieces, box, free, pieces
 from scopt.astgen.registers.syntax import address, array_of, assignment, call, element, integer, nodes, row_length, substituted
+from scopt.astgen.registers.transposed import Transposed, transposed
 from scopt.isl_utils import SET, compact, union_of_maps
 from scopt.model import Array, CType, RegisterTiling, Scop, Statement
 
@@ -29,6 +30,16 @@ class Pack:
     name: str
     instances: isl.Map
     accesses: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turned:
+    """A statement that copies as many rows and steps of an operand as another one does in two loops around it. row, step: positions of the iterators
+    that those loops move; in their place it has the first ones', and how many there are behind all others."""
+
+    name: str
+    row: int
+    step: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +68,7 @@ class Loops:
 class Tile:
     """What one tiling becomes. depth: of the schedule at its three marks. pieces: see there.
 
-    row, column, step: dimensions of the pieces' flat space; coordinates come first.
+    row, column, step: dimensions of the pieces' flat space; coordinates come first. earlier: functions of other tilings, which may be used again.
     """
 
     scop: Scop
@@ -69,12 +80,15 @@ class Tile:
     column_buffers: tuple[Array, ...]
     copy: Array
     kernel: Kernel
+    earlier: list[Transposed]
     statements: list[Statement] = field(default_factory=list)
     expansions: dict[str, isl.UnionMap] = field(default_factory=dict)
     steps: dict[str, tuple[str, int]] = field(default_factory=dict)
     packs: list[Pack] = field(default_factory=list)
     choices: list[Choice] = field(default_factory=list)
     fills: list[str] = field(default_factory=list)
+    turned: dict[str, Turned] = field(default_factory=dict)
+    transposed: list[Transposed] = field(default_factory=list)
 
     @staticmethod
     def of(scop: Scop, tiling: RegisterTiling, node: isl.ScheduleNode, before: Sequence[Tile]) -> Tile:
@@ -96,7 +110,8 @@ class Tile:
         copy = buffer(contraction.cell, "tile", tiling.rows * tiling.columns)
         kernel = Kernel(names.kernel(), operation, tiling.rows, tiling.columns, scop.long_type)
         kernel = next((tile.kernel for tile in before if tile.kernel.same(kernel)), kernel)
-        return Tile(scop, tiling, statements[0], (rows_at, columns_at, depth), cut, row_buffers, column_buffers, copy, kernel)
+        functions = [one for tile in before for one in tile.transposed]
+        return Tile(scop, tiling, statements[0], (rows_at, columns_at, depth), cut, row_buffers, column_buffers, copy, kernel, functions)
 
     @property
     def buffers(self) -> tuple[Array, ...]:
@@ -194,7 +209,32 @@ class Tile:
         yield from self.new(name, own, dropped, assignment(target, operand), order, simd=simd)
         if not own.is_empty():
             full = f"{self.statement.name}_{name}"
+            self.in_one_call(full, side[0], side[2], dropped, target, operand)
             self.packs += [Pack(full, relation, self.accesses_in(operand)) for relation in self.instances_to(needed, dropped, full)]
+
+    def in_one_call(self, name: str, row: int, width: int, dropped: Sequence[int], target: c_ast.Node, operand: c_ast.Node) -> None:
+        """A statement that copies what the loops over rows and steps do, if a function can. row: the dimension, which is a column for columns."""
+        function = transposed(self.scop, self.statement, operand, row - self.coordinates, self.step - self.coordinates, width, self.function_name())
+        if function is None:
+            return
+        name_of_same = next((one.name for one in (*self.earlier, *self.transposed) if one.same(function)), function.name)
+        function = replace(function, name=name_of_same)
+        self.transposed.append(function)
+        kept = [k for k in range(self.coordinates + len(self.statement.iterators)) if k not in dropped]
+        names, many = [self.name(k) for k in kept], f"{name}_all"
+        length = row_length(function.source, function.subscript, self.flat)
+        arguments = [c_ast.ID("$rows"), c_ast.ID("$count"), address(function.source), length, address(target), *function.scalars]
+        domain = isl.Set(f"{{ {many}[{', '.join(f'x{k}' for k in range(len(names) + 2))}] }}")
+        self.statements.append(self.made(many, domain, [*names, "$rows", "$count"], call(function.name, arguments)))
+        self.turned[name] = Turned(many, kept.index(row), kept.index(self.step))
+
+    @property
+    def flat(self) -> dict[str, Array]:
+        """Arrays that C knows one dimension of, by their names there."""
+        return {array.spelling: array for array in self.scop.arrays.values() if array.flat}
+
+    def function_name(self) -> str:
+        return f"scopt_transpose_{self.scop.name.removeprefix('scop')}_{len(self.earlier) + len(self.transposed)}"
 
     def accesses_in(self, operand: c_ast.Node) -> tuple[int, ...]:
         """Positions of the accesses in an operand; those of statements that do the same are in the same order."""
@@ -265,8 +305,7 @@ class Tile:
         else:
             corner = {self.name(self.row): self.name(depth - 1), self.name(self.column): self.name(columns_at - 1)}
             cell = tiling.contraction.cell
-            flat = {array.spelling: array for array in self.scop.arrays.values() if array.flat}
-            target = [address(substituted(cell, corner)), row_length(cell, self.row_subscript(), flat)]
+            target = [address(substituted(cell, corner)), row_length(cell, self.row_subscript(), self.flat)]
         return call(self.kernel.name, [c_ast.ID("$count"), *rows, *columns, *operation.scalars, *target])
 
     def row_subscript(self) -> int:

@@ -44,20 +44,20 @@ static void multiply(int rows, int columns, int depth, DATA_TYPE factor, const D
     BLAS(gemm)(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, depth, factor, a, depth, b, columns, old, c, columns);
 }
 
-/* For each kernel: the matrices as MATRIX(name, rows, columns); the operation; what the suite's function is called with.
-   CHANGED is the result. */
+/* For each kernel: the matrices as MATRIX(name, rows, columns), or FRESH(…) where the suite's program doesn't initialize one, so that the operation is
+   the first to touch its pages, as the kernel is; the operation; what the suite's function is called with. CHANGED is the result. */
 #if defined(REFERENCE_gemm)
 #define MATRICES MATRIX(A, NI, NK) MATRIX(B, NK, NJ) MATRIX(C, NI, NJ)
 #define OPERATION multiply(NI, NJ, NK, alpha, A, B, beta, C)
 #define ORIGINAL kernel_gemm(NI, NJ, NK, alpha, beta, (void *)A, (void *)B, (void *)C)
 #define CHANGED C, NI, NJ
 #elif defined(REFERENCE_2mm)
-#define MATRICES MATRIX(tmp, NI, NJ) MATRIX(A, NI, NK) MATRIX(B, NK, NJ) MATRIX(C, NJ, NL) MATRIX(D, NI, NL)
+#define MATRICES FRESH(tmp, NI, NJ) MATRIX(A, NI, NK) MATRIX(B, NK, NJ) MATRIX(C, NJ, NL) MATRIX(D, NI, NL)
 #define OPERATION (multiply(NI, NJ, NK, alpha, A, B, 0, tmp), multiply(NI, NL, NJ, 1, tmp, C, beta, D))
 #define ORIGINAL kernel_2mm(NI, NJ, NK, NL, alpha, beta, (void *)tmp, (void *)A, (void *)B, (void *)C, (void *)D)
 #define CHANGED D, NI, NL
 #elif defined(REFERENCE_3mm)
-#define MATRICES MATRIX(E, NI, NJ) MATRIX(A, NI, NK) MATRIX(B, NK, NJ) MATRIX(F, NJ, NL) MATRIX(C, NJ, NM) MATRIX(D, NM, NL) MATRIX(G, NI, NL)
+#define MATRICES FRESH(E, NI, NJ) MATRIX(A, NI, NK) MATRIX(B, NK, NJ) FRESH(F, NJ, NL) MATRIX(C, NJ, NM) MATRIX(D, NM, NL) FRESH(G, NI, NL)
 #define OPERATION (multiply(NI, NJ, NK, 1, A, B, 0, E), multiply(NJ, NL, NM, 1, C, D, 0, F), multiply(NI, NL, NJ, 1, E, F, 0, G))
 #define ORIGINAL \
     kernel_3mm(NI, NJ, NK, NL, NM, (void *)A, (void *)B, (void *)C, (void *)D, (void *)E, (void *)F, (void *)G)
@@ -118,13 +118,21 @@ static void factorize(DATA_TYPE *a)
 #define TRANSPOSED 0
 #endif
 
-/* A matrix of numbers between 0 and 1; a square one is symmetric with a diagonal that dominates. */
-static DATA_TYPE *filled(long rows, long columns)
+/* A matrix that nothing has been written to. */
+static DATA_TYPE *allocated(long rows, long columns)
 {
     DATA_TYPE *matrix = aligned_alloc(4096, (rows * columns * sizeof *matrix + 4095) / 4096 * 4096);
 
     if (!matrix)
         abort();
+    return matrix;
+}
+
+/* A matrix of numbers between 0 and 1; a square one is symmetric with a diagonal that dominates. */
+static DATA_TYPE *filled(long rows, long columns)
+{
+    DATA_TYPE *matrix = allocated(rows, columns);
+
     for (long i = 0; i < rows; i++)
         for (long j = 0; j < columns; j++)
             matrix[i * columns + j] = (DATA_TYPE)((i * j + i + j) % 1009) / 1009;
@@ -174,11 +182,14 @@ static void warm_up(void)
 int main(void)
 {
 #define MATRIX(name, rows, columns) DATA_TYPE *name = filled(rows, columns);
+#define FRESH(name, rows, columns) DATA_TYPE *name = allocated(rows, columns);
     MATRICES
 #undef MATRIX
+#undef FRESH
     warm_up();
 #ifdef REFERENCE_CHECK
     {
+#define FRESH(name, rows, columns)
 #define MATRIX(name, rows, columns) *name##_kept = copied(name, rows, columns),
         DATA_TYPE MATRICES *expected;
 #undef MATRIX

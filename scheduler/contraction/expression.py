@@ -24,6 +24,8 @@ _MOST_SPECIFIC = ("row", "column", "reduction", "scalar")
 _ELEMENTS = ("double", "float", "int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
 # An integer constant with fewer digits has the type int everywhere.
 _DIGITS = 10
+# One with fewer is a float without rounding.
+_EXACT_DIGITS = 8
 _ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=")
 
 
@@ -143,6 +145,8 @@ class _Splitter:
             raise _Other
         if n.type not in ("int", self.type.spelling):
             raise _Other
+        if self.type.floating and n.type == "int" and not (n.value.isdecimal() and len(n.value) < _EXACT_DIGITS):
+            raise _Other  # vectors don't take what they can't hold
 
     def reference(self, n: c_ast.Node) -> _Value:
         access = next((a for a in self.statement.accesses if a.node is n and a.kind == "read"), None)

@@ -10,9 +10,9 @@ import pytest
 from scopt.astgen.build import build
 from scopt.astgen.emit_c import emit
 from scopt.astgen.readback import check_coverage, nest_to_schedule
-from scopt.astgen.registers.check import check_buffers, check_choices, check_packs
+from scopt.astgen.registers.check import check_buffers, check_choices, check_packs, check_transposed
 from scopt.astgen.registers.lower import Lowered, lower
-from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, without_choices
+from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, with_transposed_copies, without_choices
 from scopt.diagnostics import InternalError
 from scopt.frontend.dependences import dependences
 from scopt.isl_utils import compact
@@ -91,6 +91,31 @@ def test_tilings_share_kernels_and_buffers_only_where_they_are_the_same() -> Non
     buffers = {name: array.sizes for name, array in both.scop.arrays.items() if name not in scop.arrays}
     assert buffers["C_rows"] != buffers["C_rows2"]
     check_buffers(scop, both)
+
+
+ACROSS = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) C[i][j] += A[i][k] * B[j][k] + B[i][k] * A[j][k];"
+
+
+def test_operands_across_their_rows_are_packed_by_calls_that_share_functions() -> None:
+    _, result, nest = lowered(ACROSS)
+    text = emit(result.scop, with_transposed_copies(result, nest)).text
+    assert len(result.transposed) == 2  # panels of rows and of columns differ in width
+    columns, rows = (one.name for one in result.transposed)
+    for name, array, target in ((rows, "A", "A_rows"), (rows, "B", "B_rows"), (columns, "A", "A_columns"), (columns, "B", "B_columns")):
+        (line,) = (line for line in text.splitlines() if f"{name}(" in line and f"&{target}[" in line)
+        assert f"&{array}[" in line
+    check_transposed(result)
+    swapped = {name: replace(turned, name=turned.name.replace("rows0", "rows1")) for name, turned in result.turned.items()}
+    with pytest.raises(InternalError, match="is another copy than"):
+        check_transposed(replace(result, turned=swapped))
+
+
+@pytest.mark.parametrize("operand", ["A[k][i]", "A[i][2 * k]", "A[2 * i][k]", "A[i][i + k]", "(A[i][k] - A[k][i])", "(A[i][k] + x[k])"])
+def test_other_operands_are_packed_in_loops(operand: str) -> None:
+    body = PRODUCT.replace("A[i][k]", operand)
+    _, result, _ = lowered(body, MATRICES + ", double x[99]")
+    assert not result.transposed
+    assert not result.turned
 
 
 def test_a_tile_is_one_call_and_partial_ones_work_on_a_copy() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import platform
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,12 +129,14 @@ def _bounds_are_known(order: tuple[str, ...], ranges: dict[str, str]) -> bool:
     return all("i" not in ranges[name].replace("int", "") or order.index("i") < order.index(name) for name in "jk")
 
 
-def outputs(source: str, cc: str, folder: Path) -> str:
+def outputs(source: str, cc: str, folder: Path, *flags: str, run: bool = True) -> str:
     path = folder / "program.c"
     path.write_text(source)
-    command = [cc, *FLAGS, "-fopenmp", str(path), "-o", str(folder / "program"), "-lm"]
+    command = [cc, *FLAGS, *flags, "-fopenmp", str(path), "-o", str(folder / "program"), "-lm"]
     compiled = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert compiled.returncode == 0, compiled.stderr
+    if not run:
+        return ""
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
     sizes = [str(size) for size in SIZES]
     return subprocess.run([str(folder / "program"), *sizes], capture_output=True, text=True, timeout=60, check=True, env=environment).stdout
@@ -203,6 +206,26 @@ def test_extrema_take_zeros_and_nans_as_the_source_does(form: str, op: str, cc: 
     result = pipeline.optimize(source.encode(), Options(), file="program.c").text.decode()
     assert "vector_size" in result
     assert outputs(result, cc, tmp_path) == outputs(source, cc, tmp_path)
+
+
+# Both operands' rows lie along the steps.
+ACROSS = (
+    "C[i][j] += A[i][k] * B[j][k];", "C[i][j] -= alpha * A[i + 1][k + 2] * (2 - B[j][k]);", "C[i][j] += A[i][k] * B[j][k] + B[i][k] * A[j][k];",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("type", ["double", "float", "unsigned int", "unsigned long"])
+@pytest.mark.parametrize("update", ACROSS)
+def test_operands_are_turned(update: str, type: str, cc: str, tmp_path: Path) -> None:
+    body = f"for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) for (int k = 0; k < m; k++) {update}"
+    source = Source(body, type).text
+    result = pipeline.optimize(source.encode(), Options(budget=60.0), file="program.c").text.decode()
+    assert result.count("scopt_transpose_0_") >= 4
+    expected = outputs(source, cc, tmp_path)
+    assert outputs(result, cc, tmp_path) == expected
+    assert outputs(result, cc, tmp_path, "-march=native") == expected
+    if platform.machine() == "x86_64":
+        outputs(result, cc, tmp_path, "-march=x86-64-v4", run=False)
 
 
 @pytest.mark.parametrize("body", IN_PLACE)
