@@ -175,6 +175,21 @@ def _completion(rows: Sequence[Vector], depth: int) -> list[Vector]:
     return added
 
 
+Rows = Mapping[str, tuple[Vector, ...]]
+
+
+def free_members(prefix: Rows, members: Rows, planes: Rows) -> list[int]:
+    """Members of a band that tiles between some hyperplanes leave unbounded, for some statement. All by statement, over its iterators."""
+    found: list[int] = []
+    for k in range(min(map(len, members.values()), default=0)):
+        for name, rows in members.items():
+            kept = [*prefix.get(name, ()), *planes.get(name, ()), *(rows[other] for other in found)]
+            if _rank([*kept, rows[k]]) > _rank(kept):
+                found.append(k)
+                break
+    return found
+
+
 def _direction(rows: Sequence[Vector], position: int) -> Vector | None:
     """How the iterators move with one row, all others fixed; None if they can't."""
     found = solve(rows, [int(k == position) for k in range(len(rows))])

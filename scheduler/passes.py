@@ -30,6 +30,7 @@ from scopt.scheduler.contraction.recognize import contraction_of
 from scopt.scheduler.contraction.tiles import band_tile, pure_tiling, register_bands, register_tiling, wanted
 from scopt.scheduler.diamond import tile_shape
 from scopt.scheduler.distribution import set_apart
+from scopt.scheduler.footprints import free_members
 from scopt.scheduler.fusion import fuse_loops
 from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.jam import CHUNK, ROWS, Jam, blocks, jam_of, parts_of
@@ -39,7 +40,7 @@ from scopt.scheduler.plans import LeafPlan, Planner
 from scopt.scheduler.restructure import filters_of, has_inner_bands, reordered, sequence_of, united
 from scopt.scheduler.sinking import sink_loops, sunk
 from scopt.scheduler.splitting import split_loops
-from scopt.scheduler.strides import LinearSchedule, linear_schedule, strides, unskewed
+from scopt.scheduler.strides import LinearSchedule, linear_schedule, shape_rows, strides, unskewed
 from scopt.scheduler.sweeps import Strips, with_sweeps
 from scopt.scheduler.tile_sizes import band_sizes, diamond_sizes, vector_sizes
 from scopt.scheduler.tiling import atomic, interleaved, shaped_tiles, sizes_for, tiled, wavefront
@@ -320,8 +321,10 @@ class _Passes:
         """
         width = len(plan.order)
         if plan.skew and rows is not None:
-            sizes = sizes_for(self.options.tile_sizes, diamond_sizes(self.scop, self.options.machine, node, rows, simd=any(plan.simd)))
-            return atomic(wavefront(shaped_tiles(node, rows, sizes), 2))
+            between = self.between(node, rows)
+            own = diamond_sizes(self.scop, self.options.machine, node, rows, len(between), simd=any(plan.simd))
+            planes = joined([rows.get_at(k) for k in range(rows.dim(isl.dim_type.out))] + between)
+            return atomic(wavefront(shaped_tiles(node, planes, sizes_for(self.options.tile_sizes, own)), 2))
         defaults = self.default_sizes(node, plan)
         user = self.options.tile_sizes
         sizes = sizes_for(user, defaults) if plan.tile else (*defaults[:-1], *sizes_for(user[-1:], defaults[-1:]))
@@ -336,6 +339,13 @@ class _Passes:
             keep = [width - 1, *range(width - 1)]
         node = reordered(node, keep)
         return atomic(wavefront(node, 2) if plan.skew else node)
+
+    def between(self, node: isl.ScheduleNode, rows: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:
+        """The members of a band that tiles between hyperplanes leave free, but for the last one, whose loop is the vector loop."""
+        schedule, partial = linear_schedule(self.scop, node), node.band_get_partial_schedule()
+        planes = {name: shape_rows(self.scop, rows, name) for name in schedule.members}
+        free = free_members(schedule.prefix, schedule.members, planes)
+        return [partial.get_at(k) for k in free if k < node.band_n_member() - 1]
 
     def default_sizes(self, node: isl.ScheduleNode, plan: LeafPlan) -> tuple[int, ...]:
         """Sizes of a band's members, in the plan's order, for tiles between them; 1 for those that aren't tiled."""

@@ -18,14 +18,14 @@ Trip counts are hints from array extents (`scopt.scheduler.footprints.trip_count
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm, prod
 
 import islpy as isl
 
 from scopt.costs import instance_cost
-from scopt.machine import Machine
+from scopt.machine import Cache, Machine
 from scopt.model import Scop
 from scopt.scheduler.footprints import ReferenceGroup, TileSpace, reference_groups, rows_in_cache, tile_space, trip_count
 from scopt.scheduler.strides import LinearSchedule, linear_schedule, shape_rows
@@ -41,14 +41,16 @@ MOVING, FORKING = Fraction(1, 8), Fraction(5)
 PARALLEL_LINES, PIECE_LINES = 16, 32
 # Of a diamond's footprint, what is used at a time: its rows are half as wide on average as the widest one.
 DIAMOND_SHARE = Fraction(1, 2)
+# Sizes of the members between a diamond's hyperplanes and the vector loop, smallest first.
+BETWEEN = (16, 32, 64, 128)
 
 
 @dataclass(frozen=True, slots=True)
 class TiledBand:
     """A band as the model sees it.
 
-    tiled: how many members are tiled, before those of the loops inside. scales: units of each tiled member: its skew. share: of a tile's footprint
-    that is used at a time.
+    tiled: how many members are tiled in units, before those of the loops inside. scales: units of each tiled member: its skew. share: of a tile's
+    footprint that is used at a time. between: sizes of the first members inside that are tiled too.
     """
 
     scop: Scop
@@ -59,12 +61,14 @@ class TiledBand:
     scales: tuple[int, ...]
     simd: bool
     share: Fraction = Fraction(1)
+    between: tuple[int, ...] = ()
 
     def sizes(self, unit: int) -> tuple[int, ...]:
         """The box of a tile: its members, and all iterations inside."""
         width = max((len(rows) for rows in self.space.members.values()), default=self.tiled)
-        inside = (trip_count(self.groups, k) for k in range(self.tiled, width))
-        return (*(unit * scale for scale in self.scales), *inside)
+        inside = [trip_count(self.groups, k) for k in range(self.tiled, width)]
+        cut = (min(size, trips) for size, trips in zip(self.between, inside, strict=False))
+        return (*(unit * scale for scale in self.scales), *cut, *inside[len(self.between) :])
 
     def footprint(self, unit: int) -> int:
         """Bytes of the lines that a tile touches."""
@@ -88,9 +92,9 @@ class TiledBand:
     def lanes(self) -> int:
         return self.machine.lanes(max((group.element for group in self.groups), default=8))
 
-    def fits(self, unit: int) -> bool:
-        """Whether what a tile uses at a time stays in a thread's share of the last cache until it is used again."""
-        return self.footprint(unit) * self.share <= self.machine.caches[-1].share
+    def fits(self, unit: int, cache: Cache) -> bool:
+        """Whether what a tile uses at a time stays in a thread's share of a cache until it is used again."""
+        return self.footprint(unit) * self.share <= cache.share
 
     def pays(self, unit: int) -> bool:
         """Whether the barrier, and moving what larger tiles would reuse, take little of the time that a tile takes anyway: to compute, or to move
@@ -111,15 +115,21 @@ def band_sizes(
 
 
 def diamond_sizes(
-    scop: Scop, machine: Machine, node: isl.ScheduleNode, shape: isl.MultiUnionPwAff, *, simd: bool
+    scop: Scop, machine: Machine, node: isl.ScheduleNode, shape: isl.MultiUnionPwAff, between: int = 0, *, simd: bool
 ) -> tuple[int, ...]:
-    """Sizes of tiles between hyperplanes above a band, in units of these. The members of the band that they leave free run in full."""
+    """Sizes of tiles between hyperplanes above a band, in units of these, then of so many members between the hyperplanes and the vector loop.
+
+    What a tile uses at a time stays in the second cache, if tiles are large enough then. The vector loop runs in full.
+    """
     schedule = linear_schedule(scop, node)
     width = shape.dim(isl.dim_type.out)
     rows = {name: found for name in schedule.members if len(found := shape_rows(scop, shape, name)) == width}
     space = tile_space(scop, schedule.prefix, rows)
-    band = TiledBand(scop, machine, space, reference_groups(scop, space), width, (1,) * width, simd, DIAMOND_SHARE)
-    return (tile_unit(band),) * width
+    band = TiledBand(scop, machine, space, reference_groups(scop, space), width, (1,) * width, simd, DIAMOND_SHARE, BETWEEN[:1] * between)
+    second = machine.cache(2)
+    unit = tile_unit(band, second if band.fits(PLENTY, second) else None)
+    cut = [size for size in BETWEEN if replace(band, between=(size,) * between).fits(unit, second)]
+    return (*(unit,) * width, *(max(cut, default=BETWEEN[0]),) * between)
 
 
 def vector_sizes(
@@ -137,11 +147,11 @@ def vector_sizes(
     return (*[1 if only else PLENTY] * (width - 1), piece(machine, groups, parallel=only))
 
 
-def tile_unit(band: TiledBand) -> int:
-    """The size of a band's tiles, in units of its members' skew: the smallest one that pays, among those that fit."""
+def tile_unit(band: TiledBand, cache: Cache | None = None) -> int:
+    """The size of a band's tiles, in units of its members' skew: the smallest one that pays, among those that fit into a cache, the last one."""
     if not any(band.space.instances.values()):
         return PLENTY  # nothing is known of what runs at each point
-    fitting = [size for size in CANDIDATES if band.fits(size)] or CANDIDATES[:1]
+    fitting = [size for size in CANDIDATES if band.fits(size, cache or band.machine.caches[-1])] or CANDIDATES[:1]
     plenty = [size for size in fitting if size >= PLENTY]
     return next((size for size in plenty if band.pays(size)), plenty[-1] if plenty else fitting[-1])
 

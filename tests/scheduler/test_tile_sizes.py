@@ -178,7 +178,7 @@ def test_pieces_of_rows_are_counted_in_lines() -> None:
 
 def test_blocks_of_the_default_machine() -> None:
     sizes = contraction_sizes(Machine(), 8, 24)
-    assert (sizes.block, sizes.depth, sizes.chunk, sizes.tile) == (128, 256, 10, 48)
+    assert (sizes.block, sizes.depth, sizes.chunk, sizes.tile) == (128, 256, 5, 48)
 
 
 @pytest.mark.parametrize("first", [4 << 10, 32 << 10, 48 << 10, 128 << 10])
@@ -216,3 +216,33 @@ def test_a_stencils_sizes_in_the_tree() -> None:
     scop = scop_of(STENCIL, ARRAYS)
     assert "/64)" in sizes_in(scop, Options(machine=replace(Machine(), bandwidth=40.0)))
     assert "/128)" in sizes_in(scop, Options())
+
+
+def with_second_cache(size: int) -> Options:
+    first, _, last = Machine().caches
+    return Options(machine=replace(Machine(), caches=(first, Cache(size, 16), last)))
+
+
+def test_what_a_diamond_uses_stays_in_the_second_cache() -> None:
+    scop = scop_of(STENCIL, ARRAYS)
+    assert "/32)" in sizes_in(scop, with_second_cache(512 << 10))
+    assert "/64)" in sizes_in(scop, with_second_cache(768 << 10))
+    assert "/128)" in sizes_in(scop, with_second_cache(2 << 20))
+    # tiles of a few rows would pay for little else than their bounds
+    assert "/128)" in sizes_in(scop, with_second_cache(64 << 10))
+
+
+VOLUME = """for (t = 0; t < m; t++) {
+  for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) for (k = 1; k < n - 1; k++)
+    W[i][j][k] = V[i][j][k - 1] + V[i][j][k + 1] + V[i][j - 1][k] + V[i][j + 1][k] + V[i - 1][j][k] + V[i + 1][j][k];
+  for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) for (k = 1; k < n - 1; k++)
+    V[i][j][k] = W[i][j][k - 1] + W[i][j][k + 1] + W[i][j - 1][k] + W[i][j + 1][k] + W[i - 1][j][k] + W[i + 1][j][k]; }"""
+
+
+def test_members_between_a_diamond_and_the_vector_loop_are_tiled() -> None:
+    scop = scop_of(VOLUME, "int n, int m, double V[160][160][160], double W[160][160][160]")
+    small, large = (sizes_in(scop, with_second_cache(size)) for size in (1 << 20, 8 << 20))
+    assert "floor((2t + j)/16)" in small
+    assert "floor((2t + j)/64)" in large
+    assert "floor((2t + k)/" not in small + large
+    assert "floor((2t + j)/20)" in sizes_in(scop, Options(tile_sizes=(32, 32, 20)))
