@@ -9,7 +9,7 @@ from itertools import groupby
 
 import cgen
 
-from scopt.astgen.c_expr import APART, HELPERS, SCALAR, ExprPrinter, Level, helper_name
+from scopt.astgen.c_expr import APART, HELPERS, PRODUCTS, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.c_statement import declaration_text, statement_text
 from scopt.astgen.expr import Product, plus
 from scopt.astgen.flat import flat_subscript
@@ -30,7 +30,7 @@ class Emitted:
     """Printed C.
 
     text: statements with a newline after each line, indented from column 0; a block if it declares variables.
-    helpers: of `HELPERS`, `APART` and `SCALAR`, those that the text calls; `helper_definitions` has to stand somewhere before the function.
+    helpers: those of `scopt.astgen.c_expr` that the text calls; `helper_definitions` has to stand somewhere before the function.
     definitions: functions of the text's own, for the same place.
     """
 
@@ -47,7 +47,8 @@ def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[
     if declarations or inline(nest.body):
         body = [cgen.Block([*declarations, *body])]
     text = "".join(f"{line.rstrip()}\n" for item in body for line in item.generate())
-    return Emitted(text, tuple(h for h in (*HELPERS, APART, SCALAR) if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions)
+    helpers = (*HELPERS, APART, SCALAR, *PRODUCTS.values())
+    return Emitted(text, tuple(h for h in helpers if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions)
 
 
 def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> str:
@@ -68,6 +69,9 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
         if helper in helpers:
             name = helper_name(helper, reserved)
             lines += [f"static inline void {name}(void) {{\n", "#ifdef __clang__\n", f'  __asm__ volatile (""{clobbered});\n', "#endif\n", "}\n"]
+    for ctype, helper in PRODUCTS.items():
+        if helper in helpers:
+            lines.append(f"static inline {ctype} {helper_name(helper, reserved)}({ctype} x) {{ return x; }}\n")
     return "".join(lines)
 
 

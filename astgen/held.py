@@ -1,4 +1,4 @@
-"""Cells that a jammed loop uses again and again, that a vector loop reduces, or that all of its iterations read, in local variables.
+"""Cells that a jammed loop uses again and again, that a loop accumulates into, or that all of its iterations read, in local variables.
 
 Compilers would keep them in registers by themselves, if they knew that the arrays don't overlap. Here the subscripts tell, within the bounds of the
 enclosing loops. A reduction clause names variables: a loop that reduces cells which can't be held is no vector loop. What is decided here is proved
@@ -82,7 +82,15 @@ class _Holder:
         return item
 
     def wanted(self, loop: For) -> bool:
-        return loop.mark.jammed or bool(self.reduced(loop)) or (loop.mark.simd and not loop.mark.parallel)
+        return loop.mark.jammed or bool(self.reduced(loop)) or (loop.mark.simd and not loop.mark.parallel) or self.is_chain(loop)
+
+    def is_chain(self, loop: For) -> bool:
+        """Whether the loop's only statement accumulates into one cell of an array: each iteration would wait for the last one's store."""
+        if loop.mark.parallel or loop.mark.simd or len(loop.body.items) > 1 or not isinstance(call := loop.body.items[0], Call):
+            return False
+        statement = self.scop.statement(call.statement)
+        written = [self.subscripts(statement, access, call) for access in statement.accesses if access.is_write]
+        return len(written) == 1 and bool(written[0]) and not _moves(loop, ("", written[0]))
 
     def reduced(self, loop: For) -> frozenset[str]:
         """The arrays whose cells a loop reduces."""
@@ -135,7 +143,7 @@ class _Holder:
         outer = Hold(tuple(held[: len(whole)]), Block((made,)))
         if self.runs(loop, context, inner):
             return outer
-        if not loop.mark.jammed and not reduced:
+        if not loop.mark.jammed and not reduced and not any(cell.stored for cell in outer.cells):
             return loop  # reading a cell once isn't worth a test
         return If(self.some_iteration(loop, context), Block((outer,)))
 
@@ -147,7 +155,7 @@ class _Holder:
         if cell[0] in self.reduced(loop):
             return True
         if written:
-            return loop.mark.jammed and not loop.mark.simd
+            return not loop.mark.simd
         return loop.mark.jammed or changed
 
     def uses(self, calls: Sequence[Call]) -> _Body | None:

@@ -12,6 +12,7 @@ import islpy as isl
 from scopt.astgen.alignment import with_aligned_starts
 from scopt.astgen.allocation import INCLUDE, Allocation, allocations
 from scopt.astgen.build import build
+from scopt.astgen.chains import with_products_apart
 from scopt.astgen.counted import counter_definitions, counter_name
 from scopt.astgen.emit_c import Emitted, emit
 from scopt.astgen.estimates import drop_small_loops
@@ -307,14 +308,15 @@ def _generate(
         if lowered.made or marked.sweeps or marked.packed:
             nest = with_constant_lengths(nest, _rare(swept, lowered), lowered.fills, swept.packed)
         nest = with_aligned_starts(lowered.scop, nest, options.machine.cache(1).line)
-        printed = hold_cells(lowered.scop, nest)
+        held = hold_cells(lowered.scop, nest)
+        final, printed = with_products_apart(lowered.scop, held)
         guard = guard_text(scop, worth.condition, counter_name(scop.location) if options.count_guards else "")
-        emitted = emit(lowered.scop, printed, definitions=(*swept.definitions, *lowered.definitions))
+        emitted = emit(final, printed, definitions=(*swept.definitions, *lowered.definitions))
     if options.verify == "full":
         with clock("verify text"):
-            check_held(lowered.scop, printed)
-            check_printed(lowered.scop, printed, emitted)
-    remarks = (*proposed.remarks, *reordered(scop, deps, marked.tree.get_map(), printed))
+            check_held(lowered.scop, held)
+            check_printed(final, printed, emitted)
+    remarks = (*proposed.remarks, *reordered(scop, deps, marked.tree.get_map(), held))
     return _Generated(proposed.tree, marked, nest, emitted, remarks, swept.allocations, guard)
 
 

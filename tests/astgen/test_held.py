@@ -38,8 +38,12 @@ def test_cells_that_the_loop_does_not_move_are_held() -> None:
     assert held(scop_of(UPDATE), nest(Call("S0", (ROW, J)))) == [("x", True)]
 
 
-def test_only_in_jammed_loops() -> None:
-    assert held(scop_of(UPDATE), nest(Call("S0", (ROW, J)), jammed=False)) == []
+def test_cells_that_a_loop_accumulates_into_are_held() -> None:
+    assert held(scop_of(UPDATE), nest(Call("S0", (ROW, J)), jammed=False)) == [("x", True)]
+    # where each iteration updates a cell of its own, none waits for the last one
+    assert held(scop_of(UPDATE), nest(Call("S0", (J, ROW)), jammed=False)) == []
+    two = UPDATE.replace("x[i] = ", "y[i] = ") + UPDATE
+    assert held(scop_of(two), nest(Call("S0", (ROW, J)), Call("S1", (ROW, J)), jammed=False)) == []
 
 
 def test_what_a_vector_loop_reads_of_the_array_that_it_writes() -> None:
