@@ -89,8 +89,10 @@ class _Holder:
         if loop.mark.parallel or loop.mark.simd or len(loop.body.items) > 1 or not isinstance(call := loop.body.items[0], Call):
             return False
         statement = self.scop.statement(call.statement)
-        written = [self.subscripts(statement, access, call) for access in statement.accesses if access.is_write]
-        return len(written) == 1 and bool(written[0]) and not _moves(loop, ("", written[0]))
+        match [self.subscripts(statement, access, call) for access in statement.accesses if access.is_write]:
+            case [(_, *_) as subscripts]:
+                return not any(loop.iterator in names(subscript) for subscript in subscripts)
+        return False
 
     def reduced(self, loop: For) -> frozenset[str]:
         """The arrays whose cells a loop reduces."""
