@@ -14,7 +14,7 @@ from scopt.astgen.c_statement import declaration_text, statement_text
 from scopt.astgen.expr import Product, plus
 from scopt.astgen.flat import flat_subscript
 from scopt.astgen.loops import Item, calls
-from scopt.astgen.work import imbalanced, is_tile_loop
+from scopt.astgen.work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.costs import has_loop
 from scopt.diagnostics import InternalError
 from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, Held, Hold, If, LoopMark, LoopNest, Max, Min, Scop, Sum
@@ -180,12 +180,15 @@ class _Printer:
         pragma = pragma_text(self.scop, loop, self.exprs) if self.openmp else ""
         if pragma:
             yield cgen.Pragma(pragma)
-        start = f"{self.scop.long_type} {loop.iterator} = {self.exprs.expr(loop.lower).text}"
-        step = f"{loop.iterator}++" if loop.step == 1 else f"{loop.iterator} += {loop.step}"
+        backwards = self.openmp and runs_backwards(loop)
+        start = f"{self.scop.long_type} {loop.iterator} = {self.exprs.expr(last_iteration(loop) if backwards else loop.lower).text}"
+        sign = "-" if backwards else "+"
+        step = f"{loop.iterator}{sign}{sign}" if loop.step == 1 else f"{loop.iterator} {sign}= {loop.step}"
+        limit = f">= {self.exprs.expr(loop.lower).at(Level.ADD)}" if backwards else self.limit(loop.upper)
         body = self.block(loop.body) if not parted(loop) else list(self.pairs(loop.body))
         if loop.mark.scalar:
             body.insert(0, cgen.Line(f"{helper_name(SCALAR, self.scop.reserved)}();"))
-        yield _For(start, f"{loop.iterator} {self.limit(loop.upper)}", step, body, len(body) > 1)
+        yield _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
 
     def pairs(self, block: Block) -> Iterator[cgen.Generable]:
         for position, item in enumerate(block.items):

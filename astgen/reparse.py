@@ -15,6 +15,7 @@ from scopt.astgen.emit_c import PAIR, Emitted, inline, parted, reduced_names
 from scopt.astgen.expr import plus
 from scopt.astgen.flat import Meant, is_flat_subscript
 from scopt.astgen.statement_match import StatementMatch, same_tree
+from scopt.astgen.work import last_iteration
 from scopt.diagnostics import InternalError
 from scopt.model import Block, Call, For, Held, Hold, If, LoopMark, LoopNest, Scop
 
@@ -142,16 +143,21 @@ class _Checker:
         match node:
             case c_ast.For(
                 init=c_ast.DeclList(decls=[c_ast.Decl(name=iterator, type=ctype, init=start, storage=[], quals=[])]),
-                cond=c_ast.BinaryOp(op="<" | "<=" as op, left=c_ast.ID(name=tested), right=bound),
+                cond=c_ast.BinaryOp(op="<" | "<=" | ">=" as op, left=c_ast.ID(name=tested), right=bound),
                 next=step,
             ) if iterator == tested == loop.iterator and type_spelling(ctype) == self.scop.long_type and start is not None:
                 inner = reader.within(iterator)
                 # the initializer and the bound are read where the iterator isn't declared: they must not use it
-                lower, upper = reader.usable(start).value, reader.usable(bound).value
-                _equal(canonical(lower), canonical(loop.lower), f"lower bound of '{iterator}'")
-                last = plus(upper, -1) if op == "<" else upper
-                _equal(canonical(last), canonical(loop.upper), f"upper bound of '{iterator}'")
-                _equal(_step(step, iterator), loop.step, f"step of '{iterator}'")
+                first, last = reader.usable(start).value, reader.usable(bound).value
+                if op == ">=":
+                    _equal(loop.mark.parallel, True, f"order of the iterations of '{iterator}'")
+                    _equal(canonical(first), canonical(last_iteration(loop)), f"last iteration of '{iterator}'")
+                    _equal(canonical(last), canonical(loop.lower), f"lower bound of '{iterator}'")
+                    _equal(_step(step, iterator), -loop.step, f"step of '{iterator}'")
+                else:
+                    _equal(canonical(first), canonical(loop.lower), f"lower bound of '{iterator}'")
+                    _equal(canonical(plus(last, -1) if op == "<" else last), canonical(loop.upper), f"upper bound of '{iterator}'")
+                    _equal(_step(step, iterator), loop.step, f"step of '{iterator}'")
                 self.pragma(loop, pragma, reader)
                 self.block(loop.body, self.without_calls(loop, _statements(node.stmt)), inner)
                 return
@@ -224,8 +230,10 @@ def _step(node: c_ast.Node, iterator: str) -> int:
     match node:
         case c_ast.UnaryOp(op="p++", expr=c_ast.ID(name=name)) if name == iterator:
             return 1
-        case c_ast.Assignment(op="+=", lvalue=c_ast.ID(name=name), rvalue=c_ast.Constant(value=value)) if name == iterator:
-            return int(value)
+        case c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)) if name == iterator:
+            return -1
+        case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=name), rvalue=c_ast.Constant(value=value)) if name == iterator:
+            return int(value) if op == "+=" else -int(value)
     raise Unreadable(f"the step of '{iterator}'")
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 from math import ceil, floor, log10
 
-from scopt.astgen.expr import Product, compare, from_linear, linear, names, plus, subtract, weighted
+from scopt.astgen.expr import Product, compare, floor_div, from_linear, linear, names, plus, subtract, weighted
 from scopt.astgen.loops import Item, calls, children, items
 from scopt.costs import instance_cost, vector_gain
 from scopt.machine import Machine
@@ -209,6 +209,33 @@ def _simplest(bound: Expr, kind: type[Min] | type[Max]) -> Expr:
 def imbalanced(loop: For) -> bool:
     """Whether the time of an iteration depends on the iterator: an inner loop's extent does."""
     return any(isinstance(item, For) and _varies(item, loop.iterator) for item in items(loop.body))
+
+
+def runs_backwards(loop: For) -> bool:
+    """Whether a parallel loop over tiles (with a stride) begins with its last iterations, since they take longest: what is left for the end is short.
+
+    Source: Graham, "Bounds on multiprocessing timing anomalies" (1969): longest processing time first.
+    """
+    if not loop.mark.parallel or loop.step == 1:
+        return False
+    extents = (extent for inner in _outermost_varying(loop.body, loop.iterator) for extent in extent_candidates(inner))
+    factors = [linear(extent)[0].get(Name(loop.iterator), 0) for extent in extents]
+    return max(factors, default=0) > 0 and min(factors) >= 0
+
+
+def _outermost_varying(block: Block, iterator: str) -> Iterator[For]:
+    """Inner loops whose extents depend on an outer iterator, but for those inside of others."""
+    for item in block.items:
+        if isinstance(item, For) and _varies(item, iterator):
+            yield item
+        else:
+            for inner in children(item):
+                yield from _outermost_varying(inner, iterator)
+
+
+def last_iteration(loop: For) -> Expr:
+    """The iterator's last value; smaller than the first where there is none."""
+    return weighted([(1, loop.lower), (loop.step, floor_div(subtract(loop.upper, loop.lower), loop.step))])
 
 
 def _varies(loop: For, iterator: str) -> bool:

@@ -125,6 +125,26 @@ def test_triangles_are_balanced(sizes: Sequence[int], clause: str) -> None:
     assert text(scop, nest).splitlines()[0] == f"#pragma omp parallel for {clause}"
 
 
+def test_tiles_that_take_longest_run_first() -> None:
+    growing = make_scop(S("S0[i, j] : 0 <= i < n and 0 <= j <= i", "A[i][j] = 0;"))
+    rows = "S0[i, j] -> [i]", "S0[i, j] -> [j]"
+    nest = loops(growing, *rows, sizes=(8, 8), marks={0: PARALLEL})
+    printed = text(growing, nest)
+    assert printed.splitlines()[1] == "for (long it = 8 * scopt_floord(n - 1L, 8); it >= 0; it -= 8)"
+    assert emit(growing, nest, openmp=False).text.startswith("for (long it = 0; it < n; it += 8)")
+    check_printed(growing, nest, emit(growing, nest, openmp=False), openmp=False)
+    for wrong in (("n - 1L", "n"), ("it >= 0", "it >= 8"), ("it -= 8", "it -= 4")):
+        with pytest.raises(InternalError, match=" of 'it' is "):
+            check_printed(growing, nest, replace(emit(growing, nest), text=printed.replace(*wrong, 1)))
+    shrinking = make_scop(S("S0[i, j] : 0 <= i < n and i <= j < n", "A[i][j] = 0;"))
+    assert "it += 8" in text(shrinking, loops(shrinking, *rows, sizes=(8, 8), marks={0: PARALLEL}))
+    serial = loops(growing, *rows, sizes=(8, 8))
+    assert "it += 8" in text(growing, serial)
+    backwards = emit(growing, nest).text.replace("#pragma omp parallel for schedule(dynamic)\n", "")
+    with pytest.raises(InternalError, match="order of the iterations of 'it'"):
+        check_printed(growing, serial, replace(emit(growing, serial), text=backwards))
+
+
 def test_a_pointer_has_no_private_copy() -> None:
     scop = make_scop(S("S0[i] : 0 <= i < n", "A[i] = 0;"), arrays=(Array("p", "p", DOUBLE, (None,), (None,), pointer=True),))
     with pytest.raises(InternalError, match="private copy"):
