@@ -13,7 +13,7 @@ from scopt.astgen.c_expr import APART, HELPERS, PRODUCTS, SCALAR, ExprPrinter, L
 from scopt.astgen.c_statement import declaration_text, statement_text
 from scopt.astgen.expr import Product, plus
 from scopt.astgen.flat import flat_subscript
-from scopt.astgen.loops import Item, calls
+from scopt.astgen.loops import Item, calls, items
 from scopt.astgen.work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.costs import has_loop
 from scopt.diagnostics import InternalError
@@ -177,9 +177,6 @@ class _Printer:
         return len(block.items) == 1 and isinstance(block.items[0], Call) and len(self.block(block)) == 1
 
     def loop(self, loop: For) -> Iterator[cgen.Generable]:
-        pragma = pragma_text(self.scop, loop, self.exprs) if self.openmp else ""
-        if pragma:
-            yield cgen.Pragma(pragma)
         backwards = self.openmp and runs_backwards(loop)
         start = f"{self.scop.long_type} {loop.iterator} = {self.exprs.expr(last_iteration(loop) if backwards else loop.lower).text}"
         sign = "-" if backwards else "+"
@@ -188,7 +185,10 @@ class _Printer:
         body = self.block(loop.body) if not parted(loop) else list(self.pairs(loop.body))
         if loop.mark.scalar:
             body.insert(0, cgen.Line(f"{helper_name(SCALAR, self.scop.reserved)}();"))
-        yield _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
+        statement = _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
+        if self.openmp and (loop.mark.parallel or loop.mark.simd):
+            yield cgen.Pragma(pragma_text(self.scop, loop, self.exprs, "\n".join(statement.generate())))
+        yield statement
 
     def pairs(self, block: Block) -> Iterator[cgen.Generable]:
         for position, item in enumerate(block.items):
@@ -204,15 +204,13 @@ class _Printer:
         return f"{op} {self.exprs.expr(bound).at(Level.ADD)}"
 
 
-def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
-    """The OpenMP directive of a loop's mark, without ``#pragma``; empty if it has none.
+def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
+    """The OpenMP directive of a loop's mark, without ``#pragma``. text: the loop as it is printed.
 
     A parallel loop whose iterations take the same time is scheduled statically, since neighbours then share cache lines less often. Where
     the time depends on the iterator (a triangle), or there are few, the heavy iterations of a tile loop are handed out one by one, others in eights.
     """
     mark = loop.mark
-    if not (mark.parallel or mark.simd):
-        return ""
     words = ["omp", *(("parallel", "for") if mark.parallel else ()), *(("simd",) if mark.simd else ())]
     if mark.lanes:
         words.append(f"simdlen({mark.lanes})")
@@ -224,6 +222,8 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
         raise InternalError(f"{scop.location}: a private copy of a pointer would not point anywhere: {', '.join(mark.private)}")
     if mark.private:
         words.append(f"private({', '.join(scop.arrays[name].spelling for name in mark.private)})")
+    if mark.parallel and (copied := sorted(copyable(scop, loop) & set(re.findall(r"[A-Za-z_]\w*", text)))):
+        words.append(f"firstprivate({', '.join(copied)})")
     words += [f"reduction({operator}: {', '.join(names)})" for operator, names in reduced_names(scop, mark).items()]
     uneven = mark.parallel and any(has_loop(scop.statement(call.statement).body) for call in calls(loop.body))
     if mark.parallel and uneven and not mark.coarse and not is_tile_loop(loop):
@@ -233,6 +233,16 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter) -> str:
     elif mark.parallel:
         words.append("schedule(dynamic)" if mark.coarse or is_tile_loop(loop) else "schedule(dynamic, 8)")
     return " ".join(words)
+
+
+def copyable(scop: Scop, loop: For) -> frozenset[str]:
+    """The variables around the region of which each thread may have a copy in a loop: it doesn't write them, nor has it others of their names."""
+    reduced = (name for names in reduced_names(scop, loop.mark).values() for name in names)
+    private = (scop.arrays[name].spelling for name in loop.mark.private)
+    accesses = (access for call in calls(loop.body) for access in scop.statement(call.statement).accesses)
+    written = (scop.arrays[access.array] for access in accesses if access.is_write)
+    inner = (item.iterator for item in items(loop.body) if isinstance(item, For))
+    return scop.by_value - {loop.iterator, *inner, *reduced, *private, *(array.spelling for array in written if not array.rank)}
 
 
 def reduced_names(scop: Scop, mark: LoopMark) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from pycparser import c_ast, c_parser
 from scopt.astgen.c_expr import APART, SCALAR, helper_name
 from scopt.astgen.c_read import Reader, Unreadable, canonical, canonical_condition, type_spelling
 from scopt.astgen.c_statement import assignable
-from scopt.astgen.emit_c import PAIR, Emitted, inline, parted, reduced_names
+from scopt.astgen.emit_c import PAIR, Emitted, copyable, inline, parted, reduced_names
 from scopt.astgen.expr import plus
 from scopt.astgen.flat import Meant, is_flat_subscript
 from scopt.astgen.statement_match import StatementMatch, same_tree
@@ -203,6 +203,9 @@ class _Checker:
         _equal(clauses.pop("simdlen", ""), str(mark.lanes or ""), "simdlen clause")
         private = tuple(clauses.pop("private").split(", ")) if "private" in clauses else ()
         _equal(private, tuple(self.scop.arrays[name].spelling for name in mark.private), "private list")
+        copied = clauses.pop("firstprivate", "") if mark.parallel else ""
+        if copied and not copyable(self.scop, loop).issuperset(copied.split(", ")):
+            raise Unreadable(f"firstprivate list of '{loop.iterator}'")
         for operator, names in reduced_names(self.scop, mark).items():
             _equal(clauses.pop(f"reduction {operator}", ""), ", ".join(names), f"reduction clause of '{loop.iterator}'")
         if mark.parallel and not _SCHEDULE.fullmatch(clauses.pop("schedule", "")):

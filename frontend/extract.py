@@ -34,7 +34,7 @@ from scopt.frontend.regions import Region
 from scopt.frontend.scoping import loop_iterator, unique_names
 from scopt.frontend.sizes import hoist_sizes
 from scopt.frontend.structs import Reference, Typed, Types, path_shape, reference_of, references, shared_storage
-from scopt.frontend.symbols import Layer, Symbol, constant_value, ctype_of, facts_of, scope_at, symbol_of, typed_constant
+from scopt.frontend.symbols import Layer, Symbol, constant_value, ctype_of, facts_of, is_value, scope_at, symbol_of, typed_constant
 from scopt.isl_utils import constant_pw_aff, to_statement_space, universe_params
 from scopt.model import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
 
@@ -584,9 +584,15 @@ class _Extraction:
             order=order, reserved=self.tu.reserved | {one.symbol.name for one in self.hoisted}, typedefs=self.tu.typedefs,
             long_type=self.tu.long_type, long_suffix=self.tu.long_suffix,
             assumptions=(*aliasing.remarks, *self.taken(typed), *self.unknown, *map(_as_a_whole, self.obstacles.values())), guard=guard,
-            prologue=tuple(one.text for one in self.hoisted),
+            prologue=tuple(one.text for one in self.hoisted), by_value=self.by_value(),
             directives=bound(self.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
+
+    def by_value(self) -> frozenset[str]:
+        """Variables of the function, numbers and pointers, that threads may copy; none in marked regions, which have no alternative."""
+        if self.region.marked:
+            return frozenset()
+        return frozenset(name for name, symbol in self.symbols.items() if is_value(symbol)) - self.local_names
 
     def guard(self, apart: tuple[tuple[Stretch, Stretch], ...], statements: tuple[Statement, ...], typed: isl.Set) -> Guard | None:
         """What the program has to test. typed: what the parameters' types say anyway."""

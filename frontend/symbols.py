@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from scopt.frontend.regions import Region
 
 __all__ = [
-    "Layer", "Shape", "Symbol", "SymbolKind", "constant_value", "ctype_of", "enum_constants", "facts_of", "scope_at", "shape_of", "symbol_of",
-    "typed_constant",
+    "Layer", "Shape", "Symbol", "SymbolKind", "constant_value", "ctype_of", "enum_constants", "facts_of", "is_value", "scope_at", "shape_of",
+    "symbol_of", "typed_constant",
 ]
 
 
@@ -79,6 +79,13 @@ def symbol_of(decl: Any, scope: Mapping[str, Symbol], kind: SymbolKind = "local"
         symbol, decl=decl, static="static" in storage, extern="extern" in storage, thread_local="_Thread_local" in storage,
         address_taken=kind == "global",
     )
+
+
+def is_value(symbol: Symbol) -> bool:
+    """Whether the name is a variable of its own for each call of a function, a number or a pointer, that nothing else can lead to."""
+    shared = symbol.static or symbol.extern or symbol.thread_local or symbol.address_taken
+    number = not symbol.dims and (symbol.type.integer or symbol.type.floating) and not (symbol.type.volatile or symbol.type.atomic)
+    return symbol.kind in ("local", "parameter") and not shared and symbol.within is None and (number or symbol.pointer)
 
 
 def _parameters(function: Any) -> Iterator[Any]:

@@ -195,6 +195,8 @@ class Scop:
     directives: the loops that the user's pragmas ask for.
     guard: what the emitted program has to test; None if nothing.
     prologue: declarations, one each, that have to stand in a block around the emitted code: names for members of structures.
+    by_value: variables around the region, each a number or a pointer, of which threads may have copies. Where they share one it has an address, and
+      clang keeps it in memory in all of the function, the original alternative included; so they are named where there is one.
     """
 
     name: str
@@ -214,6 +216,7 @@ class Scop:
     directives: tuple[LoopDirective, ...] = ()
     guard: Guard | None = None
     prologue: tuple[str, ...] = ()
+    by_value: frozenset[str] = frozenset()
 
     @property
     def domain(self) -> isl.UnionSet:

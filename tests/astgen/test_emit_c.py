@@ -15,6 +15,7 @@ from scopt.diagnostics import InternalError
 from scopt.model import Array, Block, Call, Compare, Const, For, If, LoopMark, LoopNest, Mod, Name, Scop
 from tests.astgen.scops import DOUBLE, INT, LONG, SIZE, TRACING, UNSIGNED, S, function, loops, make_scop, parse_statement, parse_trace, trace
 from tests.conftest import RunC
+from tests.sources import scop_of
 
 PARALLEL, SIMD = LoopMark(parallel=True), LoopMark(simd=True)
 GEMM = S("S0[i, j, k] : 0 <= i < n and 0 <= j < n and 0 <= k < n", "C[i][j] += A[i][k] * B[k][j];")
@@ -143,6 +144,25 @@ def test_tiles_that_take_longest_run_first() -> None:
     backwards = emit(growing, nest).text.replace("#pragma omp parallel for schedule(dynamic)\n", "")
     with pytest.raises(InternalError, match="order of the iterations of 'it'"):
         check_printed(growing, serial, replace(emit(growing, serial), text=backwards))
+
+
+def test_threads_copy_the_variables_that_they_only_read() -> None:
+    arrays = (Array("s", "s", DOUBLE), Array("f", "f", DOUBLE), Array("t", "t", DOUBLE))
+    scop = make_scop(S("S0[i] : 0 <= i < n", "A[i] = s + f * t;"), arrays=arrays)
+    scop = replace(scop, by_value=frozenset({"A", "f", "i", "n", "other", "s", "t"}))
+    parallel = {0: LoopMark(parallel=True, private=("t",))}
+    only = loops(scop, "S0[i] -> [i]", marks=parallel)
+    assert text(scop, only).startswith("#pragma omp parallel for private(t) firstprivate(A, f, n, s) schedule(static)\n")
+    written = replace(scop_of("for (i = 0; i < n; i++) { x[i] = y[i] * 2; s = x[i]; }"), by_value=frozenset({"i", "n", "s", "x", "y"}))
+    inner = For("i", Const(0), Name("n"), 1, Block((Call("S0", (Name("i"),)), Call("S1", (Name("i"),)))), LoopMark(parallel=True))
+    nest = LoopNest(Block((inner,)))
+    printed = emit(written, nest)
+    assert "firstprivate(n, x, y)" in printed.text
+    for wrong in ("n, s, x, y", "i, n, x, y", "n, u, x, y"):
+        with pytest.raises(InternalError, match="firstprivate list"):
+            check_printed(written, nest, replace(printed, text=printed.text.replace("n, x, y", wrong)))
+    assert "firstprivate" not in text(replace(scop, by_value=frozenset()), only)
+    assert "firstprivate" not in text(scop, loops(scop, "S0[i] -> [i]", marks={0: LoopMark(simd=True)}))
 
 
 def test_a_pointer_has_no_private_copy() -> None:

@@ -70,7 +70,7 @@ def test_what_does_not_pay_stays_byte_for_byte(body: str, reason: str) -> None:
 
 def test_short_loops_run_as_they_were() -> None:
     text = optimized("void f(int n)\n{\n  for (int i = 0; i < n; i++)\n    A[i] *= 2;\n}").text.decode()
-    assert re.search(r"if \(n > \d+\) \{\n    #pragma omp parallel for simd schedule\(static\)\n", text)
+    assert re.search(r"if \(n > \d+\) \{\n    #pragma omp parallel for simd firstprivate\(n\) schedule\(static\)\n", text)
     assert text.count("A[i] *= 2;") == 2
 
 

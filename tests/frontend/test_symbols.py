@@ -8,7 +8,7 @@ from pycparser import c_ast, c_parser
 from scopt.frontend.ctypes import Symbol, canonical, target_of
 from scopt.frontend.macros import Macro
 from scopt.frontend.parse import TranslationUnit, parse
-from scopt.frontend.symbols import addresses_taken, constant_value, ctype_of, scope_at, symbol_of, typed_constant
+from scopt.frontend.symbols import addresses_taken, constant_value, ctype_of, is_value, scope_at, symbol_of, typed_constant
 from scopt.options import Options
 
 GCC = Options(cc="gcc")
@@ -154,6 +154,14 @@ def test_kinds_and_storage() -> None:
     assert names["g"].address_taken
     assert not names["l"].address_taken
     assert names["B"].value == 4
+
+
+def test_variables_that_threads_may_copy() -> None:
+    names = scope(
+        "int g; typedef struct { int x; } pair; enum { A }; void h(int *);", "int p, double *q, double v[p], pair s, pair *t, double m[p][p]",
+        "int l, taken; static int k; extern int o; double array[3], *to; volatile int w; h(&taken);",
+    )
+    assert {name for name, symbol in names.items() if is_value(symbol)} == {"p", "q", "v", "t", "m", "l", "to"}
 
 
 def test_shadowing() -> None:
