@@ -43,7 +43,7 @@ class _Rewriter:
                     if ctype is None:
                         return (item,)
                     self.made[only.statement] = self.apart(statement, ctype)
-                if not self.stays(statement, only, item.iterator):
+                if not stays(statement, only, item.iterator):
                     return (item,)
                 return (replace(item, body=Block((replace(only, statement=self.made[only.statement].name),))),)
         return (item,)
@@ -53,12 +53,13 @@ class _Rewriter:
         product = call(helper_name(PRODUCTS[ctype.spelling], self.scop.reserved), [body.rvalue])
         return replace(statement, name=f"{statement.name}_apart", body=c_ast.Assignment(body.op, body.lvalue, product))
 
-    def stays(self, statement: Statement, only: Call, iterator: str) -> bool:
-        """Whether all iterations of a loop accumulate into the same cell."""
-        (write,) = (access for access in statement.accesses if access.is_write)
-        rows = subscript_rows(write.relation)
-        moved = [k for k, argument in enumerate(only.args) if iterator in names(argument)]
-        return rows is not None and not any(row[k] for row in rows for k in moved)
+
+def stays(statement: Statement, call: Call, iterator: str) -> bool:
+    """Whether a statement that writes one cell writes the same one in all iterations of a loop."""
+    (write,) = (access for access in statement.accesses if access.is_write)
+    rows = subscript_rows(write.relation)
+    moved = [k for k, argument in enumerate(call.args) if iterator in names(argument)]
+    return rows is not None and not any(row[k] for row in rows for k in moved)
 
 
 def accumulated(scop: Scop, statement: Statement) -> CType | None:

@@ -46,6 +46,11 @@ class Update:
     array: str
     own: tuple[Access, ...]
 
+    @property
+    def reduction(self) -> tuple[str, str]:
+        """Operator and array."""
+        return self.operator, self.array
+
 
 def updates_of(scop: Scop, reorder: Reorder) -> dict[str, Update]:
     """By the names of the statements, those that accumulate into a cell and may do so in any order."""

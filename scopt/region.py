@@ -42,7 +42,7 @@ from scopt.guidance import Guidance, NotHonoured, check_wishes, complaints, guid
 from scopt.isl_utils import operation_limit
 from scopt.model import Block, Dependences, For, If, LoopNest, MarkedSchedule, Scop
 from scopt.options import Options
-from scopt.reordered import reordered
+from scopt.reordered import kept_in_order, reducible, reordered
 from scopt.report.collect import view_of
 from scopt.report.view import RegionView
 from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
@@ -147,8 +147,12 @@ def _rewritten(scop: Scop, deps: Dependences, options: Options) -> Expansion | N
 
 def _dependences(scop: Scop, options: Options) -> Dependences:
     """The dependences, with reductions in any order as far as the options allow it."""
-    reorder = Reorder.ALL if options.reassociate else Reorder.WRAPPING if "-fwrapv" in options.cpp_flags else Reorder.SAFE
-    return dependences(scop, inputs=options.inputs, updates=updates_of(scop, reorder))
+    return dependences(scop, inputs=options.inputs, updates=updates_of(scop, _reorder(options)))
+
+
+def _reorder(options: Options) -> Reorder:
+    """Which reductions may be computed in another order."""
+    return Reorder.ALL if options.reassociate else Reorder.WRAPPING if "-fwrapv" in options.cpp_flags else Reorder.SAFE
 
 
 def _with_memory(outcome: Outcome, expansion: Expansion) -> Outcome:
@@ -182,7 +186,7 @@ def _transform(
         try:
             check_source(scop, options.machine)
         except NotWorth as error:
-            return Outcome(None, remarks=(error.remark,), seconds=clock.seconds)
+            return Outcome(None, remarks=(_with_reducible(scop, options, error.remark),), seconds=clock.seconds)
     for attempt in _attempts(options, fixed is not None):
         try:
             with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
@@ -191,7 +195,7 @@ def _transform(
         except InputError:
             raise
         except NotWorth as error:
-            return Outcome(None, remarks=(error.remark,), seconds=clock.seconds)
+            return Outcome(None, remarks=(_with_reducible(scop, options, error.remark),), seconds=clock.seconds)
         except Simpler as error:
             simpler = error
         except NotHonoured as error:
@@ -203,7 +207,7 @@ def _transform(
             raise InputError(complaints(scop, deps, missing))
         if simpler is not None and failure is None:
             remark = Remark("missed", "region.no-gain", f"left as it was: {simpler}", region.location, "mark the region if you want to see it")
-            return Outcome(None, remarks=(remark,), seconds=clock.seconds)
+            return Outcome(None, remarks=(_with_reducible(scop, options, remark),), seconds=clock.seconds)
         return Outcome(None, remarks=(_internal(region, failure),), seconds=clock.seconds)
     if failure is not None:
         message = f"the first choice of transformation was given up ({_first_line(failure)})"
@@ -316,14 +320,20 @@ def _generate(
         with clock("verify text"):
             check_held(lowered.scop, held)
             check_printed(final, printed, emitted)
-    remarks = (*proposed.remarks, *reordered(scop, deps, marked.tree.get_map(), held))
-    return _Generated(proposed.tree, marked, nest, emitted, remarks, swept.allocations, guard)
+    order = (*reordered(scop, deps, marked.tree.get_map(), held), *kept_in_order(scop, _reorder(options), held))
+    return _Generated(proposed.tree, marked, nest, emitted, (*proposed.remarks, *order), swept.allocations, guard)
 
 
 def _rare(swept: Swept, lowered: Lowered) -> frozenset[str]:
     """The statements that copy tiles, which lack cells anyway, or panels, which takes little of the time."""
     copies = swept.made - swept.packed if swept.packed else frozenset()
     return copies | frozenset(name for choice in lowered.choices for name in choice.others)
+
+
+def _with_reducible(scop: Scop, options: Options, remark: Remark) -> Remark:
+    """The remark with a hint at what --reassociate would reorder."""
+    found = reducible(scop, _reorder(options)) if remark.id == "region.no-gain" else ""
+    return replace(remark, hint=f"{remark.hint}; give --reassociate if the last digits don't matter of the {found}") if found else remark
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:

@@ -280,6 +280,10 @@ influence.sibling: the next branch is tried
   A node of the influence constraint tree is infeasible.
 machine.native: the machine model of this host
   What the running system tells, see --machine.
+reduction.in-order: a reduction keeps the order of its source
+  A sum or product of floating-point numbers is rounded differently in another order, and a signed sum may overflow: one step has to wait for the one
+  before.
+  > give --reassociate if the last digits of the result don't matter
 schedule.sampled: a schedule drawn at random
   Which point of the schedule space --scheduler sample took.
 statement.opaque: a loop or switch that is executed as a whole

@@ -1,12 +1,19 @@
-"""Which reductions a transformed region computes in another order than its source: said in a remark, since rounding depends on it."""
+"""Which reductions a transformed region computes in another order than its source, and which it doesn't though another order would be faster: said
+in remarks, since rounding depends on it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import islpy as isl
 
+from scopt.astgen.chains import stays
 from scopt.astgen.loops import items
 from scopt.diagnostics import Remark
-from scopt.model import Dependences, For, LoopNest, Scop
+from scopt.frontend.reductions import Reorder, Update, updates_of
+from scopt.isl_utils import IN
+from scopt.model import Call, Dependences, For, LoopNest, Scop
+from scopt.scheduler.linear import subscript_rows
 from scopt.verify import goes_forward, with_dates
 
 _WORDS = {"+": "sum", "*": "product", "min": "minimum", "max": "maximum"}
@@ -23,5 +30,43 @@ def reordered(scop: Scop, deps: Dependences, dates: isl.UnionMap, nest: LoopNest
             clauses.add((pairs.operator, pairs.array))
     if not clauses:
         return ()
-    words = (f"{_WORDS.get(operator, operator)} in '{scop.arrays[array].spelling}'" for operator, array in sorted(clauses))
-    return (Remark("passed", "reduction.reordered", f"in another order: {', '.join(words)}", scop.location),)
+    return (Remark("passed", "reduction.reordered", f"in another order: {_named(scop, clauses)}", scop.location),)
+
+
+def kept_in_order(scop: Scop, reorder: Reorder, nest: LoopNest) -> tuple[Remark, ...]:
+    """A remark that names the reductions of sequential loops that might be computed in any other order. reorder: which ones may be."""
+    kept = _kept(scop, reorder)
+    found: set[tuple[str, str]] = set()
+    for loop in items(nest.body):
+        if not isinstance(loop, For) or loop.mark.parallel or loop.mark.simd or loop.mark.jammed:
+            continue
+        inside = [call for call in loop.body.items if isinstance(call, Call)]
+        if len(inside) == len(loop.body.items):
+            own = (call for call in inside if call.statement in kept)
+            found |= {kept[call.statement].reduction for call in own if stays(scop.statement(call.statement), call, loop.iterator)}
+    if not found:
+        return ()
+    message = f"one after the other, since the result depends on the order: {_named(scop, found)}"
+    return (Remark("analysis", "reduction.in-order", message, scop.location, "give --reassociate if its last digits don't matter"),)
+
+
+def reducible(scop: Scop, reorder: Reorder) -> str:
+    """Names the reductions over innermost loops that only --reassociate reorders; empty if there are none."""
+    found = set()
+    for update in _kept(scop, reorder).values():
+        rows = subscript_rows(update.own[0].relation)
+        last = update.own[0].relation.dim(IN) - 1
+        if rows is not None and last >= 0 and not any(row[last] for row in rows):
+            found.add(update.reduction)
+    return _named(scop, found)
+
+
+def _kept(scop: Scop, reorder: Reorder) -> dict[str, Update]:
+    """By statement, the updates that --reassociate alone would reorder."""
+    allowed = updates_of(scop, reorder)
+    return {name: update for name, update in updates_of(scop, Reorder.ALL).items() if name not in allowed}
+
+
+def _named(scop: Scop, reductions: Iterable[tuple[str, str]]) -> str:
+    """By operator and array."""
+    return ", ".join(f"{_WORDS.get(operator, operator)} in '{scop.arrays[array].spelling}'" for operator, array in sorted(reductions))

@@ -103,6 +103,30 @@ def test_a_remark_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "reduction.reordered" not in capsys.readouterr().err
 
 
+def told(source: bytes, folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    (folder / "in.c").write_bytes(source)
+    assert main([*options, str(folder / "in.c"), "-o", str(folder / "out.c")]) == 0
+    return capsys.readouterr().err
+
+
+def test_a_remark_names_what_keeps_its_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = "one after the other, since the result depends on the order: sum in 's' (give --reassociate if its last digits don't matter)"
+    assert kept in told(source_of(SUM, PARAMS), tmp_path, capsys)
+    assert "reduction.in-order" not in told(source_of(SUM, PARAMS), tmp_path, capsys, "--reassociate")
+    # rows run side by side: no step waits for the one before
+    rows = source_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[i] += A[i][j] * y[j];", PARAMS)
+    assert "reduction.in-order" not in told(rows, tmp_path, capsys)
+    exact = source_of("for (i = 0; i < n; i++) u[0] += u[i + 1];", PARAMS)
+    assert "reduction.in-order" not in told(exact, tmp_path, capsys)
+
+
+def test_a_loop_that_is_left_alone_is_told_of_the_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dot = b"double dot(int n, double *x, double *y)\n{\n  double s = 0;\n  for (int i = 0; i < n; i++)\n    s += x[i] * y[i];\n  return s;\n}\n"
+    errors = told(dot, tmp_path, capsys, "--autodetect")
+    assert "give --reassociate if the last digits don't matter of the sum in 's') [region.no-gain]" in errors
+    assert "region.no-gain" not in told(dot, tmp_path, capsys, "--autodetect", "--reassociate")
+
+
 # --- nothing can be left out -------------------------------------------------------------------------------------------------------------------
 
 
