@@ -9,8 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scopt import __version__
-from scopt.compiler import openmp, processes
+from scopt.compiler import identity, openmp, processes
 from scopt.compiler.arguments import Argument, Command
 from scopt.compiler.cache import Cache, Entry, key_of
 from scopt.compiler.settings import Settings
@@ -71,7 +70,7 @@ def optimize_source(source: Source, command: Command, settings: Settings, cache:
         return unchanged  # the compiler will say why
     pragmas = openmp.allowed(command, preprocessed, settings, cache)
     arguments = [*_scopt_arguments(command, settings), *pragmas.options(), *settings.flags]
-    key = _key(source, preprocessed, arguments)
+    key = _key(source, preprocessed, arguments, settings)
     entry = cache.get(key)
     if entry is None:
         try:
@@ -82,7 +81,7 @@ def optimize_source(source: Source, command: Command, settings: Settings, cache:
             return unchanged._replace(failure=f"compiled as it is: scopt could not be run: {error}")
         # A header that was edited meanwhile would leave a text of the new one under the key of the old one.
         again = _preprocessed(source, command, settings)
-        if again is not None and _key(source, again, arguments) == key:
+        if again is not None and _key(source, again, arguments, settings) == key:
             cache.put(key, entry)
     return Optimized(source, entry.text, pragmas, entry.remarks, entry.failure, key)
 
@@ -95,8 +94,10 @@ def _preprocessed(source: Source, command: Command, settings: Settings, dependen
     return done.output if done.status == 0 else None
 
 
-def _key(source: Source, preprocessed: bytes, arguments: list[str]) -> str:
-    return key_of((__version__.encode(), *(os.fsencode(a) for a in arguments), b"", os.fsencode(source.name), source.text, preprocessed))
+def _key(source: Source, preprocessed: bytes, arguments: list[str], settings: Settings) -> str:
+    named = identity.of_options(settings.flags)
+    words = (os.fsencode(argument) for argument in arguments)
+    return key_of((identity.of_program(), *words, b"", *named, b"", os.fsencode(source.name), source.text, preprocessed))
 
 
 def _scopt_arguments(command: Command, settings: Settings) -> list[str]:

@@ -156,6 +156,17 @@ def test_the_second_time_scopt_is_not_run(run: Run, project: Path) -> None:
     assert "scoptcc: warning" in changed.stderr
 
 
+def test_an_edited_file_of_an_option_is_read(run: Run, project: Path) -> None:
+    words = ("scoptcc", "-w", "-O1", "-c", "src/program.c")
+    machine = project / "machine.toml"
+    for text, status in (("cores = 2\n", ""), ("cores = none\n", "scoptcc: warning: src/program.c: compiled as it is: ")):
+        machine.write_text(text)
+        done = run(*words, SCOPT_CACHE_DIR=str(project / "own"), SCOPT_FLAGS="--machine=machine.toml")
+        assert done.returncode == 0
+        assert done.stderr.startswith(status)
+        assert bool(done.stderr) == bool(status)
+
+
 @pytest.mark.parametrize(
     "dependencies",
     [(), ("-MD",), ("-MMD", "-MF", "d/x.d"), ("-MD", "-MT", "a b", "-MP", "-MFd/x.d"), ("-Wp,-MD,d/x.d",)],
