@@ -246,10 +246,12 @@ def copyable(scop: Scop, loop: For) -> frozenset[str]:
 
 
 def reduced_names(scop: Scop, mark: LoopMark) -> dict[str, tuple[str, ...]]:
-    """The variables of the reduction clauses, by operator."""
+    """The variables of the reduction clauses, by operator; arrays by their names, since clang 19 lets threads update a global array itself where the
+    clause has a section of it (``h[0:256]``).
+    """
     found: dict[str, tuple[str, ...]] = {}
     for one in mark.reductions:
-        names = one.held if scop.arrays[one.array].rank else (scop.arrays[one.array].spelling,)
+        names = one.held if scop.arrays[one.array].rank and not one.whole else (scop.arrays[one.array].spelling,)
         found[one.operator] = (*found.get(one.operator, ()), *names)
     return found
 

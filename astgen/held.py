@@ -96,7 +96,7 @@ class _Holder:
 
     def reduced(self, loop: For) -> frozenset[str]:
         """The arrays whose cells a loop reduces."""
-        return frozenset(one.array for one in loop.mark.reductions if self.scop.arrays[one.array].rank)
+        return frozenset(one.array for one in loop.mark.reductions if self.scop.arrays[one.array].rank and not one.whole)
 
     def without_reductions(self, loop: For) -> For:
         """The loop as one that is neither parallel nor a vector loop, if it reduces cells of arrays."""
@@ -112,9 +112,9 @@ class _Holder:
                 writes = [k for k, access in enumerate(statement.accesses) if access.array == array and access.is_write]
                 if any(variables.get(position) not in names for position in writes):
                     return self.without_reductions(loop)
-        rank = {one.array: self.scop.arrays[one.array].rank for one in loop.mark.reductions}
+        cells = self.reduced(loop)
         found = (
-            replace(one, held=tuple(name for name, array in names.items() if array == one.array) if rank[one.array] else ())
+            replace(one, held=tuple(name for name, array in names.items() if array == one.array) if one.array in cells else ())
             for one in loop.mark.reductions
         )
         return replace(loop, mark=replace(loop.mark, reductions=tuple(found)))
@@ -152,6 +152,8 @@ class _Holder:
     def helps(self, loop: For, cell: Cell, uses: Sequence[_Use], changed: bool) -> bool:
         """Whether a variable would be better than the cell. changed: the body writes the cell's array: compilers don't see that it writes others."""
         written = any(use.write for use in uses)
+        if any(one.whole and one.array == cell[0] for one in loop.mark.reductions):
+            return False
         if _moves(loop, cell):
             return loop.mark.jammed and written and len({use.call for use in uses}) > 1
         if cell[0] in self.reduced(loop):

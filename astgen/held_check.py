@@ -97,7 +97,8 @@ class _Checker:
         """
         outside = {cell.name: cell.array for cell in around if cell.stored}
         for one in loop.mark.reductions:
-            if bool(one.held) != bool(self.scop.arrays[one.array].rank) or any(outside.get(name) != one.array for name in one.held):
+            held = bool(self.scop.arrays[one.array].rank) and not one.whole
+            if bool(one.held) != held or any(outside.get(name) != one.array for name in one.held):
                 self.refuse(f"a loop reduces '{one.array}', but not in variables around it")
             for call in calls(loop.body) if one.held else ():
                 statement, names = self.scop.statement(call.statement), dict(call.held)

@@ -7,16 +7,16 @@ the names in scope there; inner iterators are replaced by the ends of their rang
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor, log10
+from math import ceil, floor, log10, prod
 
 from scopt.astgen.expr import Product, compare, floor_div, from_linear, linear, names, plus, subtract, weighted
-from scopt.astgen.loops import Item, calls, children, items
+from scopt.astgen.loops import Item, calls, children, items, map_block
 from scopt.costs import instance_cost, vector_gain
 from scopt.machine import Machine
-from scopt.model import Block, Call, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name, Scop
+from scopt.model import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name, Scop
 
 _HARDLY = 64
 
@@ -31,7 +31,35 @@ def add_work_guards(
     no guard. Loops inside a parallel loop lose their parallel mark, loops inside a simd loop every mark.
     """
     costs = statement_costs(scop, weights or {}, machine)
-    return LoopNest(_guard(nest.body, costs, machine.fork_nanoseconds, frozenset(p.name for p in scop.parameters)))
+    threads = _Threads(machine, {name: prod(size or 1 for size in array.sizes) for name, array in scop.arrays.items()})
+    return LoopNest(_guard(nest.body, costs, threads, frozenset(p.name for p in scop.parameters)))
+
+
+def with_uncopied_loops(nest: LoopNest) -> LoopNest:
+    """The nest where loops with copies of arrays stand beside the same loops without, for too little work: with an `if` clause, one thread would
+    have its copy all the same.
+    """
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        match item:
+            case For(work=Compare(left=left) as enough) if not isinstance(left, Product) and any(one.whole for one in item.mark.reductions):
+                return (If(enough, Block((replace(item, work=None),)), Block((replace(item, work=None, mark=_without_threads(item.mark)),))),)
+        return (item,)
+
+    return LoopNest(map_block(nest.body, visit))
+
+
+@dataclass(frozen=True, slots=True)
+class _Threads:
+    """What threads cost. cells: of each array."""
+
+    machine: Machine
+    cells: Mapping[str, int]
+
+    def nanoseconds(self, mark: LoopMark) -> int:
+        """Starting and joining; setting up each thread's copies of arrays, and adding one after the other to the array."""
+        cells = sum(self.cells[one.array] for one in mark.reductions if one.whole)
+        return self.machine.fork_nanoseconds + cells * (self.machine.cores + 1)
 
 
 def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> dict[str, Fraction]:
@@ -40,19 +68,20 @@ def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine:
     return costs | {name: costs[other] * count / vector_gain(machine) for name, (other, count) in weights.items()}
 
 
-def _guard(block: Block, costs: Mapping[str, Fraction], threshold: int, parameters: frozenset[str]) -> Block:
-    return Block(tuple(_guard_item(item, costs, threshold, parameters) for item in block.items))
+def _guard(block: Block, costs: Mapping[str, Fraction], threads: _Threads, parameters: frozenset[str]) -> Block:
+    return Block(tuple(_guard_item(item, costs, threads, parameters) for item in block.items))
 
 
-def _guard_item(item: Item, costs: Mapping[str, Fraction], threshold: int, parameters: frozenset[str]) -> Item:
+def _guard_item(item: Item, costs: Mapping[str, Fraction], threads: _Threads, parameters: frozenset[str]) -> Item:
     match item:
         case If():
-            otherwise = None if item.otherwise is None else _guard(item.otherwise, costs, threshold, parameters)
-            return If(item.condition, _guard(item.then, costs, threshold, parameters), otherwise)
+            otherwise = None if item.otherwise is None else _guard(item.otherwise, costs, threads, parameters)
+            return If(item.condition, _guard(item.then, costs, threads, parameters), otherwise)
         case For() if item.mark.parallel:
             weight, factors = loop_work(item, costs)
             factors = tuple(_rough(factor, parameters) for factor in factors)
             inner = replace(item, body=_unmark(item.body, item.mark.simd))
+            threshold = threads.nanoseconds(item.mark)
             if factors:
                 limit = rounded(threshold / weight)
                 product = factors[0] if len(factors) == 1 else Product(factors)
@@ -61,7 +90,7 @@ def _guard_item(item: Item, costs: Mapping[str, Fraction], threshold: int, param
                 return replace(inner, mark=_without_threads(item.mark))
             return inner
         case For():
-            body = _unmark(item.body, True) if item.mark.simd else _guard(item.body, costs, threshold, parameters)
+            body = _unmark(item.body, True) if item.mark.simd else _guard(item.body, costs, threads, parameters)
             return replace(item, body=body)
         case Call() | Hold():
             return item

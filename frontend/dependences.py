@@ -123,12 +123,12 @@ def classify_private(
     exposed = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(_flow(reads, musts, mays, killed, order).exposed)}
     # A kill makes later reads sourceless too, but reading an uninitialized local is undefined behaviour: it has no value to lose.
     return {
-        name: replace(array, private=name in dead and _fits_a_stack(array) and (array.local or name not in exposed))
+        name: replace(array, private=name in dead and fits_a_stack(array) and (array.local or name not in exposed))
         for name, array in arrays.items()
     }
 
 
-def _fits_a_stack(array: Array) -> bool:
+def fits_a_stack(array: Array) -> bool:
     """Whether each thread's stack can take a copy: a scalar, or an array of constant and moderate size."""
     elements = prod(size if size is not None else MAX_PRIVATE_BYTES + 1 for size in array.sizes)
     return elements * max(array.type.bits // 8, 1) <= MAX_PRIVATE_BYTES

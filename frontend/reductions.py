@@ -7,7 +7,7 @@ by the type of the cell: whether another order gives the same value is the opera
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -80,6 +80,17 @@ def update_of(scop: Scop, statement: Statement) -> Update | None:
     if array.type.integer and not _integers(scop, statement, expression, array.type, exact=operator in ("min", "max")):
         return None
     return Update(operator, write.array, (write, *same))
+
+
+def only_updates(scop: Scop, statements: Iterable[Statement], operator: str, array: str) -> bool:
+    """Whether nothing but updates by one operator touches an array, so that threads may update copies of all of it."""
+    for statement in statements:
+        touching = [access for access in statement.accesses if access.array == array]
+        update = update_of(scop, statement) if touching else None
+        own = update.own if update is not None and update.reduction == (operator, array) else ()
+        if any(access not in own for access in touching):
+            return False
+    return True
 
 
 def _allowed(scop: Scop, statement: Statement, update: Update, reorder: Reorder) -> bool:
@@ -227,14 +238,19 @@ def same_text(a: c_ast.Node, b: c_ast.Node) -> bool:
 
 
 def _is_reference(node: c_ast.Node, spelling: str, rank: int, write: Access) -> bool:
-    """Whether a node is the array's name with all its subscripts, and a single cell in each instance."""
+    """Whether a node is the array's name with all its subscripts, and a single cell in each instance: one that is known, or that data name. Other
+    writes that may or may not happen are those of statements with conditions.
+    """
     while isinstance(node, c_ast.ArrayRef):
         node, rank = node.name, rank - 1
-    return rank == 0 and isinstance(node, c_ast.ID) and node.name == spelling and bool(write.relation.is_single_valued())
+    single = write.kind == "may-write" or bool(write.relation.is_single_valued())
+    return single and rank == 0 and isinstance(node, c_ast.ID) and node.name == spelling
 
 
 def _same_cell(read: Access, write: Access) -> bool:
-    """Whether a read is of the cell that is written. (A conditional statement's accesses have the whole domain.)"""
+    """Whether a read is of the cell that is written, given that it is the same expression, without effects. (A conditional statement's accesses have
+    the whole domain, those of cells that only data name all cells.)
+    """
     return read.relation.dim(OUT) == write.relation.dim(OUT) and bool(read.relation.is_equal(write.relation))
 
 

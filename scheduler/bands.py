@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
+from scopt.frontend.dependences import fits_a_stack
+from scopt.frontend.reductions import only_updates
 from scopt.isl_utils import sets_of, union_of_maps, walk
-from scopt.model import Dependence, Dependences, Reduction, Scop
+from scopt.model import Array, Dependence, Dependences, Reduction, Scop
 
 _BAND = isl.schedule_node_type.band
 
@@ -185,6 +187,30 @@ def reductions_of(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, memb
         return None
     inside = {part.get_tuple_name() for part in sets_of(node.get_domain())}
     return found if not any(looks_in_between(scop, clause, dependences.updating[clause], inside) for clause in found) else None
+
+
+def with_copies(scop: Scop, node: isl.ScheduleNode, found: tuple[Reduction, ...], *, cells: bool) -> tuple[Reduction, ...] | None:
+    """The reductions of a parallel loop over a member of the node, arrays among them as copies of all cells; None if some array can't be copied.
+
+    cells: an array of which the loop only updates one cell will be a variable (see `Hold`).
+    """
+    inside = [scop.statement(str(part.get_tuple_name())) for part in sets_of(node.get_domain())]
+
+    def copied(clause: Reduction) -> Reduction | None:
+        array = scop.arrays[clause.array]
+        writes = [access for one in inside for access in one.accesses if access.array == clause.array and access.is_write]
+        if not array.rank or (cells and all(isl.Map.from_range(access.relation.range()).is_single_valued() for access in writes)):
+            return clause
+        copies = may_be_copied(array) and only_updates(scop, inside, clause.operator, clause.array)
+        return replace(clause, whole=True) if copies else None
+
+    clauses = [copied(clause) for clause in found]
+    return None if None in clauses else tuple(clause for clause in clauses if clause is not None)
+
+
+def may_be_copied(array: Array) -> bool:
+    """Whether a reduction clause may name an array, so that each thread has a copy of it: not one that is a pointer, or large."""
+    return not (array.pointer or array.private or array.within or array.flat) and fits_a_stack(array)
 
 
 def looks_in_between(scop: Scop, clause: Reduction, updating: Collection[str], inside: Collection[str]) -> bool:

@@ -406,7 +406,10 @@ class _Passes:
         scalar = plan.scalar[group] and not parallel
         if not (plan.simd[group] or parallel or scalar):
             return node
-        mark = LoopMark(parallel, plan.simd[group], plan.private[group], scalar=scalar, reductions=plan.reductions[group])
+        names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
+        inside = {access.array for one in self.scop.statements if one.name in names for access in one.accesses}
+        reductions = tuple(one for one in plan.threads if one.array in inside) if parallel and plan.threads else plan.reductions[group]
+        mark = LoopMark(parallel, plan.simd[group], plan.private[group], scalar=scalar, reductions=reductions)
         return self.marks.above(node, mark)
 
     # --- private arrays --------------------------------------------------------------------------------------------------------------

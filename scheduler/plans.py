@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -11,7 +11,7 @@ from scopt.costs import has_loop
 from scopt.isl_utils import sets_of
 from scopt.model import Array, LoopDirective, Reduction, Scop
 from scopt.options import Options
-from scopt.scheduler.bands import Ordered, active, distances, looks_in_between, reductions_of, zero
+from scopt.scheduler.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.restructure import distributable, leaf_parts, topological, united
 from scopt.scheduler.strides import linear_schedule, strides
@@ -203,8 +203,15 @@ class Planner:
             return None
         names = {part.get_tuple_name() for part in sets_of(domain)}
         found = tuple(clause for clause, pairs in self.dependences.reductions.items() if apart(pairs))
+        if any(self.named_by_data(clause, names) for clause in found):
+            return None  # lanes would need copies of all cells
         seen = any(looks_in_between(self.scop, clause, self.dependences.updating[clause], names) for clause in found)
         return None if seen or any(clause.array in copies for clause in found) else (found, copies)
+
+    def named_by_data(self, clause: Reduction, names: Collection[str | None]) -> bool:
+        """Whether which cell a reduction updates is only known at run time."""
+        writes = (a for one in self.scop.statements if one.name in names for a in one.accesses if a.is_write and a.array == clause.array)
+        return not all(access.relation.is_single_valued() for access in writes)
 
     def copies(self, dependences: Ordered, inner: object, domain: isl.UnionSet, member: isl.UnionPwAff) -> tuple[str, ...] | None:
         """Private arrays that each lane of a vector loop needs a copy of; None if a live range would leave its lane."""
@@ -225,14 +232,14 @@ class Planner:
         return tuple(needed)
 
     def reduced_member(self, node: isl.ScheduleNode, *, cells: bool = False) -> tuple[int, tuple[Reduction, ...]] | None:
-        """The outermost member of a band that may be a parallel loop if it reduces variables, and those. Copies of arrays would be large.
+        """The outermost member of a band that may be a parallel loop if it reduces variables or small arrays, and those.
 
-        cells: also one that reduces cells of arrays, which will be held in variables.
+        cells: single cells of arrays will be held in variables.
         """
         for position in range(node.band_n_member()):
             found = reductions_of(self.scop, self.dependences, node, node.band_get_partial_schedule().get_at(position))
-            if found and (cells or not any(self.scop.arrays[clause.array].rank for clause in found)):
-                return position, found
+            if found and (clauses := with_copies(self.scop, node, found, cells=cells)) is not None:
+                return position, clauses
         return None
 
 

@@ -370,12 +370,14 @@ class Reduction:
     """Each thread, or lane of a vector, updates a copy of its own; in the end the copies are put together.
 
     operator: as in OpenMP's clause. array: whose cells are updated; nothing else in the loop touches what there are copies of.
-    held: the variables that stand for the cells of an array (see `Hold`); () for a scalar.
+    held: the variables that stand for the cells of an array (see `Hold`); () for a scalar, and where
+    whole: of an array, each thread has a copy of all cells. (Which ones it updates may depend on data: histograms.)
     """
 
     operator: str
     array: str
     held: tuple[str, ...] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from scopt.astgen.registers.steps import with_choices, with_instances, with_kern
 from scopt.astgen.reparse import check_printed
 from scopt.astgen.sweeps.check import apart, check_copies, originals
 from scopt.astgen.sweeps.lower import Swept, lower_sweeps
-from scopt.astgen.work import add_work_guards
+from scopt.astgen.work import add_work_guards, with_uncopied_loops
 from scopt.astgen.worth import NotWorth, Simpler, Worth, check_nest, check_source
 from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
 from scopt.explain import explain
@@ -291,7 +291,7 @@ def _generate(
         if not guide.loops:
             nest = drop_small_loops(scop, nest)
         worth = check_nest(lowered.scop, marked, nest, lowered.weights, options.machine) if judged else Worth(nest)
-        nest = worth.nest
+        nest = with_uncopied_loops(worth.nest)
     check_wishes(scop, nest, guide.loops)
     if options.verify == "full":
         with clock("verify loops"):

@@ -247,7 +247,8 @@ reduction.reordered: updates run in another order
 
 _ANALYSIS = """\
 access.unknown-cell: which element is written depends on data
-  Any element of the array may be written, so that the loops around keep their order wherever the array is concerned.
+  Any element of the array may be written, so that the loops around keep their order wherever the array is concerned. Where nothing but updates
+  by one operator touches a small array (histograms), threads may have copies of it.
   > write to an element whose subscript is a sum of loop iterators and parameters with constant factors
 alias.assumed-none: pointers are taken not to overlap
   In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the convention of '#pragma scop'; elsewhere

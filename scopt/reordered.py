@@ -13,6 +13,7 @@ from scopt.diagnostics import Remark
 from scopt.frontend.reductions import Reorder, Update, updates_of
 from scopt.isl_utils import IN
 from scopt.model import Call, Dependences, For, LoopNest, Scop
+from scopt.scheduler.bands import may_be_copied
 from scopt.scheduler.linear import subscript_rows
 from scopt.verify import goes_forward, with_dates
 
@@ -43,11 +44,20 @@ def kept_in_order(scop: Scop, reorder: Reorder, nest: LoopNest) -> tuple[Remark,
         inside = [call for call in loop.body.items if isinstance(call, Call)]
         if len(inside) == len(loop.body.items):
             own = (call for call in inside if call.statement in kept)
-            found |= {kept[call.statement].reduction for call in own if stays(scop.statement(call.statement), call, loop.iterator)}
+            found |= {
+                kept[call.statement].reduction
+                for call in own
+                if stays(scop.statement(call.statement), call, loop.iterator) or _is_histogram(scop, kept[call.statement])
+            }
     if not found:
         return ()
     message = f"one after the other, since the result depends on the order: {_named(scop, found)}"
     return (Remark("analysis", "reduction.in-order", message, scop.location, "give --reassociate if its last digits don't matter"),)
+
+
+def _is_histogram(scop: Scop, update: Update) -> bool:
+    """Whether data name the cells, and threads could have copies of all."""
+    return may_be_copied(scop.arrays[update.array]) and not update.own[0].relation.is_single_valued()
 
 
 def reducible(scop: Scop, reorder: Reorder) -> str:
@@ -56,7 +66,7 @@ def reducible(scop: Scop, reorder: Reorder) -> str:
     for update in _kept(scop, reorder).values():
         rows = subscript_rows(update.own[0].relation)
         last = update.own[0].relation.dim(IN) - 1
-        if rows is not None and last >= 0 and not any(row[last] for row in rows):
+        if _is_histogram(scop, update) or (rows is not None and last >= 0 and not any(row[last] for row in rows)):
             found.add(update.reduction)
     return _named(scop, found)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from scopt.diagnostics import InternalError
+from scopt.frontend.reductions import only_updates
 from scopt.isl_utils import compact, maps_of, sets_of, union_of_maps, union_of_sets, walk
 from scopt.model import Dependence, Dependences, MarkedSchedule, Reduction, Scop
 
@@ -107,6 +108,8 @@ def _check_reductions(scop: Scop, kept: tuple[Dependence, ...], loop: ParallelDi
         touching = sorted(name for name in others if any(a.array == one.array for a in scop.statement(name).accesses))
         if (touching and not scop.arrays[one.array].rank) or one.array in loop.private:
             raise InternalError(f"{scop.location}: a parallel loop reduces '{one.array}', which {', '.join(touching)} needs inside")
+        if one.whole and not only_updates(scop, map(scop.statement, inside), one.operator, one.array):
+            raise InternalError(f"{scop.location}: threads have copies of '{one.array}', but don't only update it by '{one.operator}'")
 
 
 def _outer_part(dates: isl.UnionMap, depth: int) -> isl.UnionMap:

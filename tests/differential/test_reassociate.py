@@ -15,6 +15,7 @@ PROGRAM = """#include <stdio.h>
 #define MOST 80
 #define T %s
 static T A[MOST][MOST], x[MOST], y[MOST];
+static int k[MOST];
 static T run(int n, int m)
 {
   T s = 3;
@@ -29,13 +30,13 @@ int main(void)
   for (int a = 0; a < 10; a++)
     for (int b = 0; b < 10; b++) {
       for (int i = 0; i < MOST; i++) {
-        x[i] = (T)1.3 / (i + 3), y[i] = (T)((7 * i + 5) %% 13) / 8 - 1;
+        k[i] = (7 * i) %% 24, x[i] = (T)1.3 / (i + 3), y[i] = (T)((7 * i + 5) %% 13) / 8 - 1;
         for (int j = 0; j < MOST; j++)
           A[i][j] = (T)((7 * i + 3 * j) %% 11 + 1.3) / 5;
       }
       printf("%%.17g\\n", (double)run(sizes[a], sizes[b]));
       for (int i = 0; i < MOST; i += 3)
-        printf("%%.17g\\n", (double)x[i]);
+        printf("%%.17g\\n%%.17g\\n", (double)x[i], (double)y[i] + A[i / 3][i]);
     }
 }
 """
@@ -55,6 +56,10 @@ CASES = {
     "positive": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (A[i][j] > 1) x[i] += A[i][j];",
     "read": "for (int i = 0; i < n; i++) { s += y[i]; x[i] = s; }",
     "mixed": "for (int i = 0; i < n; i++) { s += y[i]; s *= 2 - y[i] / 4; }",
+    "histogram": "for (int i = 0; i < n; i++) x[k[i]] += y[i];",
+    "two histograms": "for (int i = 0; i < n; i++) { x[k[i]] += y[i]; for (int j = 0; j < m; j++) x[3 * k[j]] -= A[i][j]; if (y[i] < s) s = y[i]; }",
+    "largest": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (A[k[i]][k[j]] < y[j]) A[k[i]][k[j]] = y[j];",
+    "products": "for (int i = 0; i < n; i++) { x[k[i]]++; x[3 * k[i]] += 2; y[k[i]] *= 2 - A[i][1] / 4; }",
     "again": "for (int j = 0; j < m; j++) { x[j] = s; for (int i = 0; i < n; i++) s += A[j][i]; }",
 }
 FLAGS = ("-O2", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-w")
@@ -70,7 +75,7 @@ def test_another_order(body: str, ctype: str, run_c: RunC, tmp_path: Path, monke
     assert [remark.id for remark in result.remarks if remark.id in ("internal.error", "schedule.simplified")] == []
     text = without_thresholds(result.text.decode())
     original, emitted = (run_c(one, *FLAGS, name=name).split() for one, name in ((source, "original"), (text, "emitted")))
-    assert len(original) == 2800
+    assert len(original) == 5500
     if ctype in EXACT:
         assert emitted == original
     else:

@@ -59,8 +59,12 @@ KINDS: Mapping[str, Kind] = {
     "structures": Kind(2, structures=60, members=50, forms=("global", "parameter", "pointer", "flat", "member", "member"), types=_TYPES),
     "control": Kind(2, control=45, inductions=20),
     "lookups": Kind(2, lookups=35, forms=("global", "global", "parameter", "flat")),
-    "reductions": Kind(3, reductions=65, types=_TYPES, lookups=6),
-    "reassociate": Kind(2, reductions=75, exact=True, types=("double", "double", "float", "unsigned", "int", "long long"), lookups=4),
+    "reductions": Kind(3, reductions=65, types=_TYPES, lookups=12),
+    "reassociate": Kind(2, reductions=75, exact=True, types=("double", "double", "float", "unsigned", "int", "long long"), lookups=8),
+    "histograms": Kind(
+        1, (1, 1, 2, 2), depth=2, reductions=92, lookups=60, forms=("global", "global", "global", "pointer"), exact=True,
+        types=("unsigned", "int", "unsigned", "long long", "double"),
+    ),
     "units": Kind(1, kernels=(2, 2, 3), autodetect=85, forms=("global", "flat", "flat", "rows", "pointer"), restrict=60, control=8, reductions=10),
     "mixed": Kind(
         4, forms=(*_ANY, "member"), types=_TYPES, iterators=("int", "int", *_ITERATORS), parameters=("int", "int", *_ITERATORS), structures=12,

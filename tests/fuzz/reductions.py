@@ -27,12 +27,14 @@ def reduction(draft: Draft, scope: Scope) -> Stmt:
     """An update of a scalar or of a cell of an accumulator."""
     choices = draft.choices
     shapes = [shape for shape in draft.shapes if shape.role == "accumulator"]
-    if draft.sums and (not shapes or choices.chance(50)):
+    if draft.sums and (not shapes or choices.chance(50 if draft.kind.lookups < 50 else 10)):
         scalar = choices.pick(*draft.sums)
         return _update(draft, scope, Ref(scalar.text), scalar.type)
     shape = choices.pick(*shapes)
     outer = scope
-    if len(scope.iterators) > 1 and choices.chance(70):
+    if choices.chance(draft.kind.lookups):
+        pass  # data are likely to name the cell
+    elif len(scope.iterators) > 1 and choices.chance(70):
         # A cell that several iterations of the inner loops update.
         outer = replace(scope, iterators=scope.iterators[:-1])
     elif choices.chance(25):

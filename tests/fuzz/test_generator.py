@@ -58,6 +58,7 @@ def test_programs_have_the_constructs_that_matter() -> None:
     ("lookups", (r"A\[[BCD]\[i\]", r"\]\]\[")),
     ("reductions", (r"if \(.* < .*\) .* = ", "fmin", r"\|= ", r"\+\+;", r"\(\*r0\)", r" = MAX\(")),
     ("reassociate", (r"r0 \+= ", "float")),
+    ("histograms", (r"\w\[[BCD]\[.*\]\]\+\+;", r"\w\[[BCD]\[.*\]\] [+&|^]= ", r"if \(.*\[[BCD]\[.*\]\] <")),
     ("units", (r"kernel_b_p", r"kernel_c_p")),
 ])
 def test_kinds_have_their_constructs(kind: str, patterns: Sequence[str]) -> None:
