@@ -27,9 +27,10 @@ PARALLEL = {
             " z[i] = sum; }",
     "scattered rows": "for (i = 0; i < n; i++) for (j = 0; j < m; j++) A[p[i]][j] += B[i][j];",
     "exchange": "for (i = 0; i < n; i++) if (y[i] > z[i]) { x[0] = y[i]; y[i] = z[i]; z[i] = x[0]; }",
+    "histogram": "for (i = 0; i < n; i++) p[q[i]]++;",
 }
 SERIAL = {
-    "histogram": "for (i = 0; i < n; i++) p[q[i]]++;",
+    "weights": "for (i = 0; i < n; i++) y[q[i]] += x[i];",
     "scatter": "for (i = 0; i < n; i++) z[p[i]] = x[i];",
     "columns": "for (i = 0; i < n; i++) for (k = start[i]; k < start[i + 1]; k++) z[p[k]] += y[k] * x[i];",
     "carried": "k = 0; for (i = 0; i < n; i++) { while (x[k] > y[i] && k < m) k++; q[i] = k; }",
