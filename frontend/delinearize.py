@@ -220,6 +220,23 @@ def shape_of(subscripts: Sequence[Subscript]) -> tuple[Shape, isl.Set] | None:
     return found
 
 
+def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript]) -> bool:
+    """Whether some subscripts stay in one row, and ask more of its length than those that go from row to row: ``C[i]`` with i < n_m beside
+    ``C[i * m + j]`` is more likely to run over all rows than to end in the first.
+    """
+    parts = {id(one): parts_of(one, shape) for one in subscripts}
+    moving = [one for one in subscripts if (part := parts[id(one)]) is not None and any(_involves(row, one.iterators) for row in part.values[:-1])]
+    if not moving or len(moving) == len(subscripts):
+        return False
+    rows, both = _holds(shape, moving), _holds(shape, subscripts)
+    return rows is not None and both is not None and not rows.intersect(executed_by(subscripts)).is_subset(both)
+
+
+def _involves(value: isl.PwAff, iterators: Iterable[str]) -> bool:
+    positions = (value.find_dim_by_name(isl.dim_type.param, name) for name in iterators)
+    return any(position >= 0 and value.involves_dims(isl.dim_type.param, position, 1) for position in positions)
+
+
 def _holds(shape: Shape, subscripts: Sequence[Subscript]) -> isl.Set | None:
     holds = isl.Set("{ : }")
     for subscript in subscripts:

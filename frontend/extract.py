@@ -16,7 +16,7 @@ from scopt.frontend.aliasing import Aliasing, check_aliasing
 from scopt.frontend.aliasing import Names as AliasNames
 from scopt.frontend.assumptions import Assumptions, long_values, summable, too_large, typed_values
 from scopt.frontend.constructs import construct_text
-from scopt.frontend.delinearize import Shape, executed_by, shape_of
+from scopt.frontend.delinearize import Shape, executed_by, longer_than_rows, shape_of
 from scopt.frontend.dependences import classify_private
 from scopt.frontend.directives import is_directive
 from scopt.frontend.liveness import may_be_read_after
@@ -30,7 +30,8 @@ from scopt.frontend.order import Leaf, Loop, Sequence, Tree, order_map, schedule
 from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.placement import bound
 from scopt.frontend.pointers import as_subscripts
-from scopt.frontend.regions import Region
+from scopt.frontend.products import hoist_products
+from scopt.frontend.regions import Region, has_loop
 from scopt.frontend.scoping import loop_iterator, unique_names
 from scopt.frontend.sizes import hoist_sizes
 from scopt.frontend.structs import Reference, Typed, Types, path_shape, reference_of, references, shared_storage
@@ -138,6 +139,9 @@ class _Extraction:
             read = [subscript for subscript in subscripts if subscript is not None]
             found = shape_of(read) if len(read) == len(subscripts) else None
             if found is not None and _leaves_choice(holds.intersect(found[1])):
+                if not self.region.marked and sum(map(has_loop, self.region.items)) > 1 and longer_than_rows(found[0], read):
+                    message = f"some loops go through the rows of '{name}', others through all of it"
+                    raise Refusal("affine.rows-and-whole", message, self.region.location)
                 shapes[name] = found[0]
                 holds = holds.intersect(found[1])
                 executed = executed.union(executed_by(read))
@@ -162,7 +166,8 @@ class _Extraction:
         self.items = as_subscripts(self.items, self.symbols, self.tu.long_type, frozenset(self.shapes))
         inside = self.local_names | self.iterator_names
         sizes = hoist_sizes(self.items, self.symbols, inside, self.tu.reserved)
-        self.hoisted = (*sizes, *MemberHoister(self.items, self.symbols, self.tu.structs, inside, self.tu.reserved).run())
+        members = MemberHoister(self.items, self.symbols, self.tu.structs, inside, self.tu.reserved)
+        self.hoisted = (*sizes, *members.run(), *hoist_products(members, self.region.symbolic))
         self.whole = self.whole_structures()
         self.written = frozenset().union(*(written_names(item) for item in self.items)) if self.items else frozenset()
 
@@ -625,7 +630,8 @@ class _Extraction:
 
     def aliasing(self, statements: tuple[Statement, ...], context: isl.Set) -> Aliasing:
         names = AliasNames(
-            self.symbols, self.arrays, self.written_keys(), frozenset(self.parameters), self.tu.defined_functions, statements, context,
+            self.symbols, self.arrays, self.written_keys(), frozenset(self.parameters).union(*(one.reads for one in self.hoisted)),
+            self.tu.defined_functions, statements, context,
             tuple(one.cell for one in self.hoisted if one.cell is not None), self.tu.strict_aliasing,
         )
         return check_aliasing(self.region, names, assume_apart=self.assume_apart)

@@ -30,15 +30,18 @@ _PLAIN = (c_ast.ID, c_ast.Constant, c_ast.BinaryOp, c_ast.UnaryOp, c_ast.Cast, c
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hoisted:
-    """A name for a member. symbol: what it means; text: its declaration; cell: the member, where it is read at the region's beginning."""
+    """A name for a member, or another value. symbol: what it means; text: its declaration; cell: the member, where it is read at the region's
+    beginning; reads: variables that are read there.
+    """
 
     symbol: Symbol
     text: str
     cell: Symbol | None = None
+    reads: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Use:
+class Use:
     """An occurrence of a member. guards: the loops whose bodies it is in, outermost first, or None where it depends on something else."""
 
     node: Any
@@ -74,8 +77,8 @@ class MemberHoister:
     def round(self) -> bool:
         """Name the members of bases that are names; whether there were any."""
         blocked = self.blocked()
-        uses: dict[tuple[str, tuple[str, ...]], list[_Use]] = {}
-        derefs: dict[str, list[_Use]] = {}
+        uses: dict[tuple[str, tuple[str, ...]], list[Use]] = {}
+        derefs: dict[str, list[Use]] = {}
         for use in self.uses():
             found = reference_of(use.node)
             derefs.setdefault(found.base.name, []).append(use)
@@ -85,7 +88,8 @@ class MemberHoister:
         changed = False
         for (base, path), some in uses.items():
             sure = not self.symbols[base].pointer or any(use.guards == () for use in derefs[base])
-            changed |= self.name(base, path, some, sure=sure, written=(base, path) in written)
+            condition = "" if sure else self.condition(some, derefs[base])
+            changed |= self.name(base, path, some, condition, written=(base, path) in written)
         return changed
 
     def blocked(self) -> set[str]:
@@ -126,19 +130,19 @@ class MemberHoister:
 
     # --- uses -----------------------------------------------------------------------------------------------------------------------------
 
-    def uses(self) -> Iterator[_Use]:
+    def uses(self) -> Iterator[Use]:
         """All references through a pointer or to a member whose base is a name, in textual order; of ``a->b->c`` the inner one."""
         for item in self.items:
             yield from self.within(item, ())
 
-    def within(self, node: Any, guards: tuple[Any, ...] | None) -> Iterator[_Use]:
+    def within(self, node: Any, guards: tuple[Any, ...] | None) -> Iterator[Use]:
         match node:
             case None:
                 return
             case c_ast.For():
                 yield from self.within(node.init, guards)
                 yield from self.within(node.cond, guards)
-                inner = (*guards, node) if guards is not None and not _has_jump(node.stmt) else None
+                inner = (*guards, node) if guards is not None and not has_jump(node.stmt) else None
                 yield from self.within(node.next, inner)
                 yield from self.within(node.stmt, inner)
             case c_ast.If() | c_ast.TernaryOp():
@@ -151,9 +155,9 @@ class MemberHoister:
             case c_ast.UnaryOp(op="sizeof" | "_Alignof" | "&"):
                 return
             case c_ast.StructRef() if _is_pure(node):
-                yield _Use(node, guards)
+                yield Use(node, guards)
             case c_ast.ArrayRef(name=c_ast.ID()) | c_ast.UnaryOp(op="*", expr=c_ast.ID()):
-                yield _Use(node, guards)
+                yield Use(node, guards)
                 yield from self.within(getattr(node, "subscript", None), guards)
             case c_ast.While() | c_ast.DoWhile() | c_ast.Switch():
                 for child in children(node):
@@ -164,12 +168,11 @@ class MemberHoister:
 
     # --- names ----------------------------------------------------------------------------------------------------------------------------
 
-    def name(self, base: str, path: tuple[str, ...], uses: list[_Use], *, sure: bool, written: bool) -> bool:
-        """Name one member and put the name in the place of all its uses; whether that was possible."""
+    def name(self, base: str, path: tuple[str, ...], uses: list[Use], condition: str | None, *, written: bool) -> bool:
+        """Name one member and put the name in the place of all its uses; whether that was possible. condition: see there."""
         typed = self.types.of(uses[0].node)
         if typed is None or typed.composite or any(layer.kind == "function" for layer in typed.layers):
             return False
-        condition = "" if sure else self.condition(uses)
         how: How = "address" if typed.array or (not typed.layers and (written or condition is None)) else "load" if typed.layers else "value"
         if how == "load" and (written or condition is None):
             return False
@@ -207,11 +210,17 @@ class MemberHoister:
             name, number = f"{wish}_{number}", number + 1
         return name
 
-    def condition(self, uses: Iterable[_Use]) -> str | None:
-        """C text that holds where one of the uses is reached for the first time; None if that can't be said."""
+    def condition(self, uses: Iterable[Use], around: Sequence[Use]) -> str | None:
+        """C text that holds where one of the uses is reached for the first time, or what stands around it in `around`, of the same base: the base is
+        valid then. None if that can't be said.
+        """
         found: list[str] = []
+        places = [use.guards for use in around if use.guards is not None]
         for use in uses:
-            parts = [self.entered(loop) for loop in use.guards] if use.guards is not None else [None]
+            if use.guards is None:
+                return None
+            outermost = min((place for place in places if use.guards[: len(place)] == place), key=len)
+            parts = [self.entered(loop) for loop in outermost]
             if None in parts:
                 return None
             text = " && ".join(dict.fromkeys(part for part in parts if part))
@@ -252,10 +261,10 @@ def _has_member(node: Any) -> bool:
     return isinstance(node, c_ast.StructRef) or any(_has_member(child) for _, child in node.children())
 
 
-def _has_jump(node: Any) -> bool:
+def has_jump(node: Any) -> bool:
     """Whether a loop's body may be left before its end."""
     jump = isinstance(node, (c_ast.Break, c_ast.Continue, c_ast.Goto, c_ast.Return, c_ast.Switch))
-    return jump or (node is not None and any(_has_jump(child) for _, child in node.children()))
+    return jump or (node is not None and any(has_jump(child) for _, child in node.children()))
 
 
 def _is_pure(node: Any) -> bool:

@@ -408,15 +408,21 @@ class _Passes:
             return node
         names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
         inside = {access.array for one in self.scop.statements if one.name in names for access in one.accesses}
-        reductions = tuple(one for one in plan.threads if one.array in inside) if parallel and plan.threads else plan.reductions[group]
-        mark = LoopMark(parallel, plan.simd[group], plan.private[group], scalar=scalar, reductions=reductions)
+        private, reductions = plan.private[group], plan.reductions[group]
+        if parallel and plan.threads:
+            private, reductions = self.private_for(node, 0), tuple(one for one in plan.threads if one.array in inside)
+        mark = LoopMark(parallel, plan.simd[group], private, scalar=scalar, reductions=reductions)
         return self.marks.above(node, mark)
 
     # --- private arrays --------------------------------------------------------------------------------------------------------------
 
     def private_for(self, node: isl.ScheduleNode, member: int) -> tuple[str, ...]:
         """Private arrays of a parallel loop over one member (or over its tiles: a range that stays in an iteration stays in a tile)."""
-        return private_arrays(node, node.band_get_partial_schedule().get_at(member), self.dependences) or ()
+        chosen = node.band_get_partial_schedule().get_at(member)
+        found = private_arrays(node, chosen, self.dependences)
+        if found is None and self.dependences.relaxed is not None:  # its reductions apart
+            found = private_arrays(node, chosen, self.dependences.relaxed)
+        return found or ()
 
     def private_for_wavefront(self, node: isl.ScheduleNode) -> tuple[str, ...]:
         """Private arrays of the tiles of one wavefront: those whose live ranges stay in one iteration of the first two members."""

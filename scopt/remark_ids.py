@@ -207,6 +207,9 @@ affine.nonlinear-bound: a loop bound is not affine
   Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
   before the program runs which cells an iteration touches.
   > write it as a sum of loop iterators and parameters with constant factors
+affine.rows-and-whole: an array is used by its rows and as a whole
+  Some loops go through an array row by row (a[i * m + j]), others through all of its elements (a[i]): they are not taken together.
+  > write the other loops row by row too
 affine.indirect-bound: a loop bound depends on the value of an array element
   Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
   before the program runs which cells an iteration touches.

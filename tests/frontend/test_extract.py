@@ -135,7 +135,7 @@ REFUSED = [
     ("for (i = 0; i < n; i++) if (x[i] > 0) return;", "control.return"),
     ("switch (n) { case 1: x[0] = 1; }", "control.switch"),
     ("for (i = 0; i < n; i++) x[i] = g(i);", "call.unknown"),
-    ("for (i = 0; i < n * n; i++) x[i] = 0;", "affine.nonlinear-bound"),
+    ("for (i = 0; i < i * n; i++) x[i] = 0;", "affine.nonlinear-bound"),
     ("for (i = 0; i < n; i++) { x[i] = 0; i++; }", "loop.iterator-modified"),
     ("for (i = 0; i < n; i++) x[i++] = 0;", "loop.iterator-modified"),
     ("for (i = 0; i < n; i++) for (i = 0; i < n; i++) x[i] = 0;", "loop.iterator-modified"),

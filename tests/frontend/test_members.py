@@ -57,6 +57,19 @@ def test_what_a_pointer_in_a_const_structure_leads_to_is_written() -> None:
     assert scop.prologue == ("double *s_data = s.data;", "const double *s_b = s.b;")
 
 
+def test_what_is_read_around_a_load_tells_when_there_is_one() -> None:
+    """A matrix product: the loop over k asks for a->n before it loads a->data."""
+    body = (
+        "for (int i = 0; i < c->n; i++) for (int j = 0; j < c->n; j++) { double t = 0; for (int k = 0; k < a->n; k++)"
+        " t += a->data[i * a->n + k] * b->data[k * b->n + j]; c->data[i * c->n + j] = t; }"
+    )
+    scop = scop_of_function("grid *c, const grid *a, const grid *b", body)
+    assert scop.prologue == (
+        "const int c_n = c->n;", "const int a_n = 0 < c_n ? a->n : 0;", "double *a_data = 0 < c_n ? a->data : 0;",
+        "double *b_data = 0 < c_n && 0 < a_n ? b->data : 0;", "const int b_n = 0 < c_n && 0 < a_n ? b->n : 0;", "double *c_data = c->data;",
+    )
+
+
 def test_loads_that_may_not_happen_stand_under_a_condition() -> None:
     scop = scop_of_function("grid *s, int n, double (*restrict x)[40]", "for (int i = 0; i < n; i++) for (int j = 0; j < s->n; j++) x[i][j] = 1;")
     assert scop.prologue == ("const int s_n = 0 < n ? s->n : 0;",)

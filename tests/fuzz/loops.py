@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tests.fuzz.draft import MAX_INSTANCES, Draft
-from tests.fuzz.expressions import Compare, Comparison, Extremum, Int, IntExpr, Linear, Quotient, Range, Var, shifted
+from tests.fuzz.expressions import Compare, Comparison, Extremum, Int, IntExpr, Linear, Product, Quotient, Range, Remainder, Var, shifted
 from tests.fuzz.integers import affine
 from tests.fuzz.scope import Scope
 from tests.fuzz.statements import Induction, Loop
@@ -204,6 +204,9 @@ def _far_end(draft: Draft, scope: Scope) -> IntExpr:
         return Quotient(m, 2)
     if draft.constants and choices.chance(25):
         return Var(choices.pick(*draft.constants))
+    if choices.chance(6):
+        # No sum of variables, but the same in all iterations.
+        return shifted(Product(choices.pick(n, Remainder(n, 4), Quotient(m, 2)), Remainder(m, choices.pick(3, 4))), choices.pick(0, 0, -1))
     return choices.pick(n, n, m, shifted(n, choices.pick(-1, 1)), Int(5))
 
 

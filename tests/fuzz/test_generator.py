@@ -44,7 +44,9 @@ def test_programs_have_the_constructs_that_matter() -> None:
     assert {1, 2, 3, -1, -2} <= {loop.step for loop in loops}
     assert {loop.iterator for loop in loops} == {"i", "j", "k", "l"}
     assert {loop.inside for loop in loops} == {True, False}
-    for pattern in (r"\[[^]]*%", r"\[[^]]*/", r"if \(.*%", r"for .*/", r"for .*&&", r"for .*\?", r"\} else", r"\|\|", "sqrt", "MAX", r" \*= "):
+    for pattern in (
+        r"\[[^]]*%", r"\[[^]]*/", r"if \(.*%", r"for .*/", r"for .*&&", r"for .*\?", r"\} else", r"\|\|", "sqrt", "MAX", r" \*= ", r"< n \* \(m % ",
+    ):
         assert re.search(pattern, text), pattern
 
 

@@ -244,3 +244,26 @@ def test_wavefronts_keep_reductions_in_order() -> None:
         " for (j = 1; j < n; j++) { for (k = j + 1; k < n; k++) y[3] *= x[j]; x[0] = s + 1; } }"
     )
     assert clauses(body) == set()  # nothing had to be given up
+
+
+def test_arrays_of_a_loop_that_reduces_are_private() -> None:
+    """The sum in x is one of unsigned numbers; t is declared inside."""
+    text = b"""void f(int n, unsigned A[200])
+{
+  for (int i = 0; i < n; i++) {
+    unsigned x = A[i];
+    for (int j = n - 1; j > i; j--) {
+      for (int k = i; k < n; k++) {
+        unsigned t[2];
+        t[0] = A[k + 2];
+        t[1] = A[k + 2];
+        for (int l = 4; l > 0; l--)
+          x -= A[n + 3];
+      }
+      A[j] = A[j] + A[j];
+    }
+  }
+}
+"""
+    result = pipeline.optimize(text, Options(autodetect=True, eager=True, scheduler="identity", fusion="no"))
+    assert [remark.id for remark in result.remarks if remark.kind != "analysis"] == ["region.transformed"]
