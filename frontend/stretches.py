@@ -22,7 +22,8 @@ def scalar_stretch(name: str, spelling: str) -> Stretch:
 
 
 def array_stretch(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Stretch | None:
-    """What these access relations reach; None where that isn't bounded by simple functions of the parameters.
+    """What these access relations reach, or the whole of an array that is an object by itself; None where neither is bounded by simple functions of
+    the parameters.
 
     context: parameter set of what is known.
     """
@@ -30,6 +31,12 @@ def array_stretch(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -
         if array.within:
             return scalar_stretch(array.within, array.within)
         return scalar_stretch(array.name, array.spelling)
+    found = _reached(array, accesses, context)
+    return scalar_stretch(array.name, array.spelling) if found is None and not (array.pointer or array.within) else found
+
+
+def _reached(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Stretch | None:
+    """What the access relations reach, as far as simple functions bound it."""
     # Of an array with several dimensions whole rows, as its type has them: its extents were evaluated where it was declared.
     dimensions = array.rank if array.flat else 1
     cells: isl.Set | None = None

@@ -85,6 +85,14 @@ def test_sums_that_round_are_left_to_the_option(tmp_path: Path, capsys: pytest.C
     assert "in another order: sum in 'd' [reduction.reordered]" in capsys.readouterr().err
 
 
+def test_the_whole_array_is_kept_apart() -> None:
+    """Characters may be part of anything, and any cell of h may be touched."""
+    text = b"static int h[256];\nvoid f(int n, const unsigned char *key)\n{\n  for (int i = 0; i < n; i++)\n    h[key[i]]++;\n}\n"
+    result = pipeline.optimize(text, Options(autodetect=True)).text.decode()
+    assert "(unsigned long)&h + sizeof(h) <= (unsigned long)key" in result
+    assert "reduction(+: h)" in result
+
+
 def test_a_loop_that_needs_no_copies_is_preferred() -> None:
     body = "for (i = 0; i < n; i++) for (j = 0; j < 64; j++) w[j][key[i]]++;"
     text = pipeline.optimize(source(body), Options()).text.decode()
