@@ -132,7 +132,8 @@ def _iteration(pairs: isl.UnionMap, value: isl.UnionMap, around: isl.UnionMap) -
     for space in maps_of(pairs):
         for piece in space.get_basic_maps():
             pair = isl.UnionMap.from_basic_map(piece)
-            if zero(isl.Set.from_union_set(pair.apply_domain(value).apply_range(value).deltas())):
+            apart = pair.apply_domain(value).apply_range(value).deltas()
+            if apart.is_empty() or zero(isl.Set.from_union_set(apart)):  # empty: an end that no iteration has
                 continue
             count += 1
             ends = (around.intersect_domain(end).reverse().apply_range(value) for end in (pair.domain(), pair.range()))

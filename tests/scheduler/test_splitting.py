@@ -10,6 +10,7 @@ from scopt.astgen.emit_c import emit
 from scopt.frontend.dependences import dependences
 from scopt.model import LoopMark, MarkedSchedule, Scop
 from scopt.options import Options
+from scopt.pipeline import optimize
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes import apply_passes
 from scopt.verify import check_marks, check_order
@@ -68,3 +69,28 @@ def test_what_has_a_vector_loop_is_left_alone() -> None:
 def test_parts_cover_all_instances() -> None:
     scop, result = passed(PATHS)
     assert result.tree.get_map().domain().is_equal(isl.UnionSet(str(scop.domain)))
+
+
+def test_pairs_with_an_end_that_is_no_iteration() -> None:
+    """Where `continue` leaves an instance out, a piece of the relation may have nothing in the loop."""
+    text = b"""unsigned A[15];
+unsigned f(int n, int m, unsigned B[14])
+{
+  unsigned s0 = 3, s1 = 3;
+#pragma scop
+  for (int i = m; i != 0; i--) {
+    if (i - n + 1 == n)
+      continue;
+    if (A[i - 1] > 9u) {
+      B[i - 1] = (B[m + 2] < B[i + 2] ? s1 : 5u);
+      A[i - 1] -= (1u < A[i] ? A[n + 3] : 5u);
+    } else {
+      s0 = 3u * s1 + 1u;
+    }
+  }
+#pragma endscop
+  return s0 + s1;
+}
+"""
+    result = optimize(text, Options(tile=False))
+    assert [remark.id for remark in result.remarks if remark.kind != "analysis"] == ["region.transformed"]
