@@ -119,7 +119,7 @@ class _Hoister:
         text = CGenerator(reduce_parentheses=True).visit(node)
         value = f"{condition} ? {text} : 0" if condition else text
         if value not in self.found:
-            read = sorted(set(_names(node)), key=text.index)
+            read = list(dict.fromkeys(_names(node)))
             name = self.around.fresh("_".join(read))
             self.around.symbols[name] = Symbol(name, "local", ctype, size=ctype.bits // 8)
             self.found[value] = Hoisted(self.around.symbols[name], f"const {ctype.spelling} {name} = {value};", reads=frozenset(read))

@@ -204,8 +204,8 @@ def with_copies(scop: Scop, node: isl.ScheduleNode, found: tuple[Reduction, ...]
         copies = may_be_copied(array) and only_updates(scop, inside, clause.operator, clause.array)
         return replace(clause, whole=True) if copies else None
 
-    clauses = [copied(clause) for clause in found]
-    return None if None in clauses else tuple(clause for clause in clauses if clause is not None)
+    clauses = tuple(clause for clause in map(copied, found) if clause is not None)
+    return clauses if len(clauses) == len(found) else None
 
 
 def may_be_copied(array: Array) -> bool:

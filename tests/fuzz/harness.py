@@ -167,7 +167,8 @@ def without_thresholds(text: str) -> str:
     """The C text with the `if(…)` clauses of its pragmas removed, and the tests around loops with copies of arrays: the trip counts here
     are small, the loops shall run in parallel all the same.
     """
-    text = re.sub(r"^([ \t]*if \().* > \d+(\)(?: \{)?\n[ \t]*#pragma omp parallel for reduction\()", r"\g<1>1\2", text, flags=re.MULTILINE)
+    either = r"^([ \t]*)if \(.*\) \{\n([ \t]*#pragma omp parallel for[^\n]*\n)((?:.*\n)*?)\1\} else \{\n((?:.*\n)*?)\1\}$"
+    text = re.sub(either, lambda match: f"{match[2]}{match[3]}" if match[3] == match[4] else match[0], text, flags=re.MULTILINE)
     return re.sub(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b.*$", lambda match: _without_if(match[0]), text, flags=re.MULTILINE)
 
 
