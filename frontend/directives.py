@@ -6,7 +6,7 @@ Where a line stands in the tree is the business of `scopt.frontend.placement`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -235,3 +235,9 @@ def _check_word(clause: str, argument: Setting[str], schedulers: Collection[str]
 def _listed(words: Collection[str]) -> str:
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
+
+
+def threadprivate_names(nodes: Iterable[Any]) -> frozenset[str]:
+    """The variables of ``#pragma omp threadprivate`` among some nodes."""
+    lists = (re.fullmatch(r"omp\s+threadprivate\s*\((.*)\)\s*", str(node.string)) for node in nodes if isinstance(node, c_ast.Pragma))
+    return frozenset(name.strip() for found in lists if found is not None for name in found[1].split(","))

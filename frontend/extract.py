@@ -18,7 +18,7 @@ from scopt.frontend.assumptions import Assumptions, long_values, summable, too_l
 from scopt.frontend.constructs import construct_text
 from scopt.frontend.delinearize import Shape, executed_by, longer_than_rows, shape_of
 from scopt.frontend.dependences import classify_private
-from scopt.frontend.directives import is_directive
+from scopt.frontend.directives import is_directive, threadprivate_names
 from scopt.frontend.liveness import may_be_read_after
 from scopt.frontend.loops import Loop as ParsedLoop
 from scopt.frontend.loops import NotALoop, parse_loop
@@ -163,6 +163,7 @@ class _Extraction:
         for local, decl in unique.declared.items():
             self.symbols[local] = symbol_of(decl, outer)
         self.local_names = frozenset(unique.declared)
+        self.refuse_thread_local()
         self.items = as_subscripts(self.items, self.symbols, self.tu.long_type, frozenset(self.shapes))
         inside = self.local_names | self.iterator_names
         sizes = hoist_sizes(self.items, self.symbols, inside, self.tu.reserved)
@@ -184,6 +185,16 @@ class _Extraction:
                 if whole or local or (reference.path and shared_storage(types, reference)):
                     found.add(reference.base.name)
         return frozenset(found)
+
+    def refuse_thread_local(self) -> None:
+        """Other threads would have variables of their own by these names, and OpenMP's clauses don't take them."""
+        private = threadprivate_names(self.tu.ast.ext)
+        if b"threadprivate" in self.tu.source:
+            private |= threadprivate_names(all_nodes([self.region.function]))
+        for node in (node for node in all_nodes(self.items) if isinstance(node, c_ast.ID)):
+            if node.name in private or (node.name in self.symbols and self.symbols[node.name].thread_local):
+                hint = "copy it to a plain variable, or give the region a pointer to it"
+                raise self.refuse("access.thread-local", f"each thread has a '{node.name}' of its own", node, hint)
 
     def refuse_visible(self) -> None:
         """Declarations move into a block of the region's own: what is used after the region has to be declared before it."""

@@ -67,6 +67,9 @@ access.type: elements of a type that is not supported
 access.volatile: a volatile or atomic object
   Its accesses may neither be reordered nor left out.
   > copy it to a plain variable before the region, if that is what you mean
+access.thread-local: a variable that each thread has its own of
+  The loops may run in threads, which would see variables of their own by that name.
+  > copy it to a plain variable, or give the region a pointer to it
 affine.name: a name that the integer set library keeps for itself
   Iterators and parameters can't have it.
   > rename the variable

@@ -11,6 +11,7 @@ from scopt.frontend.extract import extract
 from scopt.frontend.parse import parse
 from scopt.model import Scop
 from scopt.options import Options
+from scopt.pipeline import optimize
 
 
 def scop_of(body: str, params: str = "int n, double A[100][100], double *x", before: str = "") -> Scop:
@@ -217,3 +218,21 @@ def test_iterator_used_after_the_region_is_assigned() -> None:
     assert (last.iterators, [access.array for access in last.accesses if access.is_write]) == ((), ["i"])
 
 
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "static _Thread_local double a[9]; void f(int n) { for (int i = 0; i < n; i++) a[i] = i; }",
+        "extern __thread int m; void f(int n, double *a) { for (int i = 0; i < n; i++) a[i] = m; }",
+        "extern __thread int m; void f(double *a) { for (int i = 0; i < m; i++) a[i] = i; }",
+        "static double a[9];\n#pragma omp threadprivate(a)\nvoid f(int n) { for (int i = 0; i < n; i++) a[i] = i; }",
+        "void f(int n, double *x) { static int b, a[9];\n#pragma omp threadprivate(b, a)\n#pragma scop\n"
+        " for (int i = 0; i < n; i++) a[i] = x[i];\n#pragma endscop\n}",
+    ],
+)
+def test_variables_of_threads_are_left_alone(text: str) -> None:
+    """Another thread's would be read and written."""
+    result = optimize(text.encode(), Options(autodetect=True, eager=True))
+    assert [remark.id for remark in result.remarks] == ["access.thread-local"]
+    assert result.text == text.encode()
