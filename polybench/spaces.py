@@ -103,7 +103,8 @@ def measure_spaces(name: str, analysed: Analysed, plan: SpacePlan) -> MeasuredSp
     deadline = time.perf_counter() + plan.limit
     for number in range(plan.episodes):
         rng = random.Random(f"{name} {number}")
-        outcome = run_isolated(partial(_episode, problems, plan.probability, rng), max(0.001, deadline - time.perf_counter()))
+        left = deadline - time.perf_counter()
+        outcome = run_isolated(partial(_episode, problems, plan.probability, rng), left) if left > 0 else Failed("", timed_out=True)
         if isinstance(outcome, Failed):
             reason = f"not finished after {plan.limit:g} s" if outcome.timed_out else outcome.message
             return replace(found, failure=f"episode {number + 1} of {plan.episodes}: {reason}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from functools import partial
 from pathlib import Path
@@ -118,7 +119,8 @@ def test_a_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_failure_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("rich")
     assert main(["trisolv", "--spaces", "2", "--timeout", "0.0001"]) == 1
-    assert "trisolv: episode 1 of 2: not finished after 0.0001 s" in capsys.readouterr().out
+    # A process is ended at the next tick of the system's clock: the first episode may be done by then, the second isn't begun.
+    assert re.search("trisolv: episode [12] of 2: not finished after 0.0001 s", capsys.readouterr().out)
 
 
 def test_growing_sources_have_spaces_too(capsys: pytest.CaptureFixture[str]) -> None:
