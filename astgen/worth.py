@@ -6,7 +6,8 @@ than that stays as it was; what has a size of its own is tested at run time, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -92,9 +93,8 @@ def check_nest(scop: Scop, marked: MarkedSchedule, nest: LoopNest, weights: Mapp
         if not found or len(found) < len(whole):
             return Worth(nest)
     texts = [work_text(condition, ExprPrinter.of(scop)) for condition in found]
-    if len(found) == 1:
-        return Worth(LoopNest(_without_test(nest.body, found[0], gain)), texts[0])
-    return Worth(nest, f"({' || '.join(texts)})")
+    nest = LoopNest(_without_tests(nest.body, found))
+    return Worth(nest, texts[0] if len(texts) == 1 else f"({' || '.join(texts)})")
 
 
 # --- how much there is ------------------------------------------------------------------------------------------------------------------
@@ -260,8 +260,7 @@ def _is_plain(condition: Condition) -> bool:
     """Whether all factors are sums of parameters: people read the test."""
     if not isinstance(condition, Compare):
         return False
-    factors = condition.left.factors if isinstance(condition.left, Product) else (condition.left,)
-    return all(isinstance(name, Name) for factor in factors for name in linear(factor)[0])
+    return all(isinstance(name, Name) for factor in _factors(condition.left) for name in linear(factor)[0])
 
 
 def _of_source(scop: Scop, machine: Machine) -> list[Condition | None]:
@@ -304,7 +303,7 @@ def _outside(path: tuple[For, ...], loop: For, parameters: frozenset[str]) -> Co
     around = {outer.iterator: outer for outer in path}
     left = loop.work.left
     factors: list[Expr] = []
-    for factor in left.factors if isinstance(left, Product) else (left,):
+    for factor in _factors(left):
         bound = bounded(factor, around)
         if bound is None or not names(bound) <= parameters:
             return None
@@ -322,14 +321,30 @@ def _whole(loop: For, costs: Mapping[str, Fraction], limit: int, parameters: fro
     return compare(product, ">", Const(rounded(limit / weight)))  # type: ignore[arg-type]
 
 
-def _without_test(block: Block, condition: Condition, gain: int) -> Block:
-    """The block without the tests that the region's test makes needless."""
+def _without_tests(block: Block, conditions: Sequence[Condition]) -> Block:
+    """The block without the tests that hold wherever any of the conditions does.
+
+    They aren't only superfluous: where a function has one, clang asks for the thread's number whenever the function is called.
+    """
 
     def visit(item: Item) -> Item:
-        covered = isinstance(item, For) and item.work is not None and _scaled(item.work, gain) == condition
+        covered = isinstance(item, For) and item.work is not None and all(_implies(condition, item.work) for condition in conditions)
         return replace(item, work=None) if covered and isinstance(item, For) else item
 
     return Block(tuple(map(visit, block.items)))
+
+
+def _implies(condition: Condition, test: Condition) -> bool:
+    """Whether a condition on the work says that there is enough for a test: the same factors, some of them once more perhaps, exceed no more."""
+    match condition, test:
+        case Compare(left, ">", Const(least)), Compare(tested, ">", Const(enough)):
+            given, factors = Counter(_factors(left)), Counter(_factors(tested))
+            return enough <= least and given <= factors and given.keys() == factors.keys()
+    return False
+
+
+def _factors(work: Expr | Product) -> tuple[Expr, ...]:
+    return work.factors if isinstance(work, Product) else (work,)
 
 
 def vector_elements(scop: Scop, machine: Machine) -> int:

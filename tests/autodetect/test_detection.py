@@ -74,6 +74,21 @@ def test_short_loops_run_as_they_were() -> None:
     assert text.count("A[i] *= 2;") == 2
 
 
+@pytest.mark.parametrize(
+    ("body", "tests"),
+    [
+        # The work of pairs is half of n: told in the same words, it is tested once.
+        ("for (int i = 0; i < n / 2; i++) { double t = A[i]; A[i] = A[n - 1 - i]; A[n - 1 - i] = t; }", []),
+        # Enough for the nest is more than its own test asks for, whichever half of the condition holds; the row alone may be short.
+        ("for (int i = 0; i < n; i++) { A[i] = 0; for (int j = 0; j < n; j++) A[i] += M[i][j]; }", ["parallel: n > 50000"]),
+    ],
+)
+def test_loops_are_not_tested_again_behind_the_test_of_their_region(body: str, tests: list[str]) -> None:
+    text = optimized(f"void f(int n) {{ {body} }}").text.decode()
+    assert text.count("#pragma omp parallel for") == 1 + len(tests)
+    assert re.findall(r"#pragma omp .* if\((.*?)\) ", text) == tests
+
+
 def test_the_test_of_skewed_loops_is_about_the_original_ones() -> None:
     stencil = "for (int i = 1; i < n; i++)\n for (int j = 1; j < n; j++)\n M[i][j] = M[i - 1][j] + M[i][j - 1] + M[i][j + 1];"
     text = optimized(f"void f(int n, int t) {{ for (int s = 0; s < t; s++) {stencil} }}").text.decode()
