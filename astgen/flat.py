@@ -82,7 +82,7 @@ def is_flat_subscript(array: Array, meant: Sequence[Meant], printed: c_ast.Node,
         if position:
             extent = array.extents[position]
             assert extent is not None
-            total = _times(total, _source(extent))
+            total = _times(total, _source(extent, reader.long_type))
         # Of subscripts that are the same, the first one is what a printed one is found to match.
         first = next((k for k, other in enumerate(meant) if other.value is None and _same_source(other.node, one.node)), position)
         total = _plus(total, {(f"${first}",): 1} if one.value is None else _linear(one.value, reader))
@@ -97,13 +97,13 @@ class _Polynomials:
 
     def read(self, node: c_ast.Node) -> tuple[Terms, bool]:
         """The polynomial, and whether the expression's type has 64 bits."""
+        if any(_same_source(node, size) for size in self.sizes()):
+            return _source(node, self.reader.long_type), isinstance(node, c_ast.Cast)
         match node:
             case c_ast.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == self.reader.long_type:
                 position = next((k for k, one in enumerate(self.meant) if one.value is None and self.matches(one.node, inner)), None)
                 return ({(f"${position}",): 1}, True) if position is not None else (self.read(inner)[0], True)
             case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
-                if any(_same_source(node, one) for one in self.sizes()):
-                    return _source(node), False
                 (a, wide), (b, also) = self.read(left), self.read(right)
                 if op == "*" and not (a and b):
                     return {}, True  # 0 in any type
@@ -117,7 +117,7 @@ class _Polynomials:
         return _linear(typed.value, self.reader), typed.kind is Kind.LONG
 
     def sizes(self) -> Sequence[c_ast.Node]:
-        return [extent for array in self.reader.flat.values() for extent in array.extents[1:] if isinstance(extent, c_ast.BinaryOp)]
+        return [extent for array in self.reader.flat.values() for extent in array.extents[1:] if isinstance(extent, c_ast.BinaryOp | c_ast.Cast)]
 
 
 def _same_source(a: c_ast.Node, b: c_ast.Node) -> bool:
@@ -126,7 +126,7 @@ def _same_source(a: c_ast.Node, b: c_ast.Node) -> bool:
     return same_tree(a, b)
 
 
-def _source(node: c_ast.Node) -> Terms:
+def _source(node: c_ast.Node, long_type: str) -> Terms:
     """The polynomial of an expression of the source, in C's names."""
     match node:
         case c_ast.ID(name=name):
@@ -134,9 +134,11 @@ def _source(node: c_ast.Node) -> Terms:
         case c_ast.Constant(value=value) if value.isdecimal():
             return {(): int(value)} if int(value) else {}
         case c_ast.BinaryOp(op="*", left=left, right=right):
-            return _times(_source(left), _source(right))
+            return _times(_source(left, long_type), _source(right, long_type))
         case c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right):
-            return _plus(_source(left), _source(right) if op == "+" else _times(_source(right), {(): -1}))
+            return _plus(_source(left, long_type), _times(_source(right, long_type), {(): 1 if op == "+" else -1}))
+        case c_ast.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == long_type:
+            return _source(inner, long_type)
     raise Unreadable(f"the size of a row has an unexpected {type(node).__name__}")
 
 

@@ -14,9 +14,10 @@ from typing import Any
 from pycparser import c_ast
 
 from scopt.frontend.accesses import written_names
+from scopt.frontend.closed_forms import unconditional
 from scopt.frontend.mentioned import written_in
 from scopt.frontend.opaque import leaving
-from scopt.frontend.rewriting import STEPS, is_plain, items_of, mentions, nodes_of, number, plus, step_of, substituted, writes
+from scopt.frontend.rewriting import STEPS, is_plain, items_of, mentions, names_of, number, plus, step_of, stepped_name, substituted, writes
 from scopt.model import CType
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
@@ -62,7 +63,17 @@ class Count:
 
 def is_counting(loop: Any) -> bool:
     """Whether a statement is a `for` loop, or one that has the form of a loop that counts."""
-    return isinstance(loop, c_ast.For) or (isinstance(loop, (c_ast.While, c_ast.DoWhile)) and _count(loop) is not None)
+    if isinstance(loop, (c_ast.While, c_ast.DoWhile)):
+        return _count(loop) is not None or (isinstance(loop, c_ast.While) and _steps_inside(loop))
+    return isinstance(loop, c_ast.For)
+
+
+def _steps_inside(loop: c_ast.While) -> bool:
+    """Whether a loop compares a variable that it steps once, perhaps in a statement that does more: `while (p < end) *p++ = 0;`"""
+    for side, _, _ in comparisons(loop.cond):
+        if isinstance(side, c_ast.ID) and writes(loop.stmt, side.name) == 1:
+            return any(stepped_name(node) == side.name for item in items_of(loop.stmt) for node in (item, *unconditional(item)))
+    return False
 
 
 def counted(loop: Any, before: list[Any], outside: Sequence[Any], variables: Variables) -> list[Any] | None:
@@ -79,8 +90,8 @@ def counted(loop: Any, before: list[Any], outside: Sequence[Any], variables: Var
     setter = None
     if count.start is None:
         everything = [*outside, *before]
-        setter = _setter(everything, count.name)
-        start = copy.deepcopy(_value(everything[setter])) if setter is not None else c_ast.ID(count.name, loop.coord)
+        setter = setter_of(everything, count.name)
+        start = copy.deepcopy(set_value(everything[setter])) if setter is not None else c_ast.ID(count.name, loop.coord)
         setter = setter - len(outside) if setter is not None and setter >= len(outside) else None
         count = replace(count, start=plus(start, count.early))
     if (used and (last := _last(count)) is None) or (used and mentions(count.start, count.name)):
@@ -88,7 +99,7 @@ def counted(loop: Any, before: list[Any], outside: Sequence[Any], variables: Var
     if used and not _one_type(count, ctype, variables):
         return None
     if setter is not None:
-        _take_out(before, setter, keep=used or variables.uses(count.name) > mentions(loop, count.name) + 1)
+        take_out(before, setter, keep=used or variables.uses(count.name) > mentions(loop, count.name) + 1)
     assigned = c_ast.Assignment("=", c_ast.ID(count.name, loop.coord), last, loop.coord) if used else None
     if count.stepped is not None:
         after = plus(c_ast.ID(count.name, loop.coord), count.step)
@@ -108,7 +119,7 @@ def _count(loop: Any) -> Count | None:
     if any(isinstance(jump, c_ast.Break) for jump in leaving(loop.stmt)):
         return None
     form = _of_for if isinstance(loop, c_ast.For) else _of_while
-    return next((count for compared in _comparisons(loop.cond) if (count := form(loop, *compared)) is not None), None)
+    return next((count for compared in comparisons(loop.cond) if (count := form(loop, *compared)) is not None), None)
 
 
 def _of_while(loop: Any, side: Any, op: str, end: Any) -> Count | None:
@@ -161,11 +172,11 @@ def _of_for(loop: c_ast.For, side: Any, op: str, end: Any) -> Count | None:
     return replace(stepped, start=start) if stepped is not None else None
 
 
-def _comparisons(condition: Any) -> Iterator[tuple[Any, str, Any]]:
-    """The sides that may count, each with the operator seen from there, and the other side."""
+def comparisons(condition: Any, *, computed: bool = False) -> Iterator[tuple[Any, str, Any]]:
+    """The sides that may count, each with the operator seen from there, and the other side. computed: also if that isn't plain."""
     if isinstance(condition, c_ast.BinaryOp) and condition.op in _MIRRORED:
         for side, op, other in ((condition.left, condition.op, condition.right), (condition.right, _MIRRORED[condition.op], condition.left)):
-            if _counts(side) and is_plain(other):
+            if _counts(side) and (computed or is_plain(other)):
                 yield side, op, other
     elif _counts(condition):
         yield condition, "!=", number(0)
@@ -178,37 +189,38 @@ def _counts(side: Any) -> bool:
 def _steady(count: Count, loop: Any) -> bool:
     """Whether the loop leaves alone what it compares with and starts from, and runs in the direction of the comparison."""
     changed = written_names(loop)
-    if not all(is_plain(bound) and not _names(bound) & changed for bound in (count.start, count.end) if bound is not None):
+    if not all(is_plain(bound) and not names_of(bound) & changed for bound in (count.start, count.end) if bound is not None):
         return False
-    return count.op in (_UP if count.step > 0 else _DOWN) or (count.op == "!=" and abs(count.step) == 1)
+    return runs_towards(count.op, count.step)
 
 
-def _names(node: Any) -> frozenset[str]:
-    return frozenset(found.name for found in nodes_of(node) if isinstance(found, c_ast.ID))
+def runs_towards(op: str, step: int) -> bool:
+    """Whether what is stepped so comes closer to failing the comparison, and doesn't miss a value that is waited for."""
+    return op in (_UP if step > 0 else _DOWN) or (op == "!=" and abs(step) == 1)
 
 
-def _setter(before: list[Any], name: str) -> int | None:
+def setter_of(before: Sequence[Any], name: str) -> int | None:
     """The position of the last statement that sets the variable, if its value is still the same in front of the loop, and nobody has looked at it."""
     changed: frozenset[str] = frozenset()
     for position in reversed(range(len(before))):
         item = before[position]
-        value = _value(item)
+        value = set_value(item)
         if value is not None and writes(item, name):
-            return position if is_plain(value) and not _names(value) & (changed | {name}) else None
+            return position if is_plain(value) and not names_of(value) & (changed | {name}) else None
         if mentions(item, name) or writes(item, name):
             return None
         changed |= written_in([item])
     return None
 
 
-def _value(item: Any) -> Any | None:
+def set_value(item: Any) -> Any | None:
     """What a plain assignment to a variable, or its declaration, gives it."""
     if isinstance(item, c_ast.Assignment) and item.op == "=" and isinstance(item.lvalue, c_ast.ID):
         return item.rvalue
     return item.init if isinstance(item, c_ast.Decl) else None
 
 
-def _take_out(before: list[Any], position: int, *, keep: bool) -> None:
+def take_out(before: list[Any], position: int, *, keep: bool) -> None:
     item = before[position]
     if isinstance(item, c_ast.Decl) and keep:
         item.init = None
@@ -255,5 +267,5 @@ def _last(count: Count) -> Any | None:
 
 def _one_type(count: Count, ctype: CType, variables: Variables) -> bool:
     """Whether start and end have the variable's own type, so that expressions of them mean what they say."""
-    names = _names(count.start) | _names(count.end)
+    names = names_of(count.start) | names_of(count.end)
     return all((other := variables.type_of(name)) is not None and (other.signed, other.bits) == (ctype.signed, ctype.bits) for name in names)

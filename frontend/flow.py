@@ -15,14 +15,14 @@ from pycparser import c_ast
 from scopt.frontend.mentioned import identifiers
 
 Position = tuple[int, int]
-# Stands for the whole compound statement.
-SEEN = -1
+# Stands for the whole statement, and for the place behind it.
+SEEN, BEHIND = -1, -2
 
 
 def live_positions(function: Any, decl: Any, mentioned: dict[int, tuple[Any, frozenset[str]]]) -> frozenset[Position] | None:
     """Positions in compound statements, as `id` and index of the item that comes next, where the local or parameter of a declaration is live.
 
-    With the index `SEEN` for each compound statement that was walked through.
+    With the index `SEEN` for each compound statement and loop that was walked through, and `BEHIND` for loops behind which it is live.
     mentioned: the names in parts of the tree, by `id`, and these parts, as far as they are known; others are added.
     None where it isn't clear which variable the name means. Only what its own name does is seen, and only control flow that statements spell out.
     """
@@ -124,6 +124,8 @@ class _Variable:
         return found
 
     def loop(self, node: Any, around: _Around) -> bool:
+        self.live.add((id(node), SEEN))
+        self.add(around.after, (id(node), BEHIND), self.live)
         declared = node.init.decls if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.DeclList) else ()
         visible = around.visible
         for decl in declared:

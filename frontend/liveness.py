@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
-from scopt.frontend.flow import SEEN, live_positions
+from scopt.frontend.flow import BEHIND, SEEN, live_positions
 from scopt.frontend.mentioned import all_nodes
 from scopt.frontend.symbols import base_name, taken_in
 
@@ -26,13 +26,22 @@ def may_be_read_after(facts: FunctionFacts, region: Region, name: str) -> bool:
     Always True for what isn't a local or parameter with automatic storage, whose address is taken, or that is a pointer's target.
     """
     path = [*facts.path_to(region.parent), (region.parent, region.first)]
+    return _is_live(facts, path, name, id(region.parent), region.stop)
+
+
+def may_be_read_behind(facts: FunctionFacts, loop: Any, name: str) -> bool:
+    """The same for the value at the end of a loop of the function."""
+    return _is_live(facts, facts.path_to(loop), name, id(loop), BEHIND)
+
+
+def _is_live(facts: FunctionFacts, path: list[tuple[Any, int]], name: str, statement: int, place: int) -> bool:
     decl = _declaration(facts, path, name)
     if decl is None or facts.hidden_jumps or not _is_automatic(facts, decl, name):
         return True
     if id(decl) not in facts.live:
         facts.live[id(decl)] = live_positions(facts.function, decl, facts.mentioned)
-    known, compound = facts.live[id(decl)], id(region.parent)
-    return known is None or (compound, SEEN) not in known or (compound, region.stop) in known
+    known = facts.live[id(decl)]
+    return known is None or (statement, SEEN) not in known or (statement, place) in known
 
 
 # --- what kind of variable, what kind of function ---------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,11 @@ from pycparser import c_ast
 
 from scopt.frontend.continues import without_continue
 from scopt.frontend.counted import Variables, counted
-from scopt.frontend.liveness import may_be_read_after
+from scopt.frontend.heads import Head, with_plain_head
+from scopt.frontend.inductions import Inductions, Pointers, Sequel
+from scopt.frontend.liveness import may_be_read_behind
 from scopt.frontend.opaque import LOOPS, scalar_iterators
+from scopt.frontend.pointer_loops import counting
 from scopt.frontend.rewriting import mentions
 from scopt.frontend.symbols import Symbol, facts_of, symbol_of, taken_in
 from scopt.model import CType
@@ -50,13 +53,14 @@ def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rewriter:
-    """alive: all nodes of the copy, so that none of their ids is used again."""
+    """alive: all nodes of the copy, so that none of their ids is used again; sequels: as in `Inductions`."""
 
     tu: TranslationUnit
     region: Region
     symbols: Mapping[str, Symbol]
     normal: Normal
     alive: Mapping[int, Any]
+    sequels: dict[int, Sequel] = field(default_factory=dict)
 
     def statements(self, items: Iterable[Any], outside: Sequence[Any] = ()) -> list[Any]:
         """The items of a block, rewritten from the inside out. outside: what stands in front of them in the same block."""
@@ -71,16 +75,53 @@ class _Rewriter:
         if isinstance(node, c_ast.Compound):
             node.block_items = self.statements(node.block_items or [])
             return
-        for _, child in node.children():
-            self.inside(child)
+        for role, child in node.children():
+            if not (isinstance(child, LOOPS) and isinstance(node, (*LOOPS, c_ast.If))):
+                self.inside(child)
+                continue
+            # There is room for what stands around a loop in another form.
+            made = self.statements([child])
+            setattr(node, role, made[0] if len(made) == 1 else c_ast.Compound(made, child.coord))
 
     def loop(self, loop: Any, before: list[Any], outside: Sequence[Any]) -> list[Any]:
         """What stands in a loop's place."""
-        made = counted(loop, before, outside, Variables(self.type_of, self.used_after, self.uses, self.fresh)) or [loop]
+        head, was = Head(), None
+        if isinstance(loop, c_ast.For):
+            was = loop.init, loop.next, loop.stmt
+            head = with_plain_head(loop)
+            before.extend(head.before)
+        counter = counting(loop, [*outside, *before], self.is_integer, self.fresh, self.tu.long_type)
+        if counter is not None:
+            before.extend(counter.before)
+            closed = self.inductions.closed(counter.loop, Head(declared=(*counter.declared, *head.declared)), loop, before, outside)
+            if closed is None and was is not None:
+                loop.init, loop.next, loop.stmt = was
+            if closed is not None and counter.end in before and isinstance(counter.end, c_ast.Assignment):
+                end = counter.end.lvalue.name
+                if self.uses(end) == mentions(self.normal.origin(loop), end) + 1 and not self.used_after(loop, end):
+                    before.remove(counter.end)
+            return closed if closed is not None else [loop]
+        made = counted(loop, before, outside, self.known) or [loop]
+        done = []
         for one in made:
-            if isinstance(one, c_ast.For):
-                without_continue(one)
-        return made
+            if not isinstance(one, c_ast.For):
+                done.append(one)
+                continue
+            without_continue(one)
+            closed = self.inductions.closed(one, head, loop, before, outside)
+            if closed is None and was is not None:
+                loop.init, loop.next, loop.stmt = was
+            done += closed if closed is not None else [one]
+        return done
+
+    @property
+    def known(self) -> Variables:
+        return Variables(self.type_of, self.used_after, self.uses, self.fresh)
+
+    @property
+    def inductions(self) -> Inductions:
+        kinds = Pointers(self.pointee, self.declared_pointee, self.declared_type, self.is_constant, self.is_signed, self.tu.long_type)
+        return Inductions(self.known, kinds, self.sequels)
 
     # --- variables ---------------------------------------------------------------------------------------------------------------------
 
@@ -91,6 +132,37 @@ class _Rewriter:
         if symbol.dims or symbol.pointer or symbol.type.volatile or symbol.type.atomic:
             return None
         return symbol.type if symbol.type.integer and symbol.type.bits >= _INT_BITS else None
+
+    def declared_type(self, decl: Any) -> CType | None:
+        """`type_of` of a variable that a loop declares."""
+        symbol = symbol_of(decl, self.symbols)
+        if decl.name in taken_in(facts_of(self.tu, self.region.function), {}) or symbol.static or symbol.dims or symbol.pointer:
+            return None
+        plain = symbol.type.integer and symbol.type.bits >= _INT_BITS and not (symbol.type.volatile or symbol.type.atomic)
+        return symbol.type if plain else None
+
+    def pointee(self, name: str) -> Any:
+        """The type of what a pointer's or an array's elements are; None if it isn't one with elements, or has another name too."""
+        symbol = self.symbol(name)
+        return _pointee(symbol) if symbol is not None else None
+
+    def declared_pointee(self, decl: Any) -> Any:
+        """The same of a pointer that a loop declares."""
+        taken = decl.name in taken_in(facts_of(self.tu, self.region.function), {})
+        return None if taken else _pointee(symbol_of(decl, self.symbols))
+
+    def is_integer(self, name: str) -> bool:
+        return self.is_constant(name) or self.type_of(name) is not None
+
+    def is_constant(self, name: str) -> bool:
+        return name in self.region.symbolic and name not in self.region.types
+
+    def is_signed(self, name: str) -> bool:
+        """Whether a name is that of a signed integer, whatever it means where."""
+        meanings = [symbol_of(node, self.symbols) for node in all_nodes(self.region.items) if isinstance(node, c_ast.Decl) and node.name == name]
+        meanings += [self.symbols[name]] if name in self.symbols else []
+        plain = [one.type.integer and one.type.signed and not one.dims and not one.pointer for one in meanings]
+        return all(plain) if plain else self.is_constant(name)
 
     def symbol(self, name: str) -> Symbol | None:
         """What a name means in the whole region; None if it means several things."""
@@ -109,14 +181,15 @@ class _Rewriter:
 
     def used_after(self, loop: Any, name: str) -> bool:
         """Whether anything executed after a loop may read the value that it leaves in a variable."""
-        facts = facts_of(self.tu, self.region.function)
-        original = self.normal.origin(loop)
-        parent, _ = facts.parents.get(id(original), (None, 0))
-        if not isinstance(parent, c_ast.Compound):
-            return True
-        place = next(k for k, item in enumerate(parent.block_items) if item is original)
-        stretch = replace(self.region, items=(original,), parent=parent, first=place, stop=place + 1)
-        return may_be_read_after(facts, stretch, name)
+        return may_be_read_behind(facts_of(self.tu, self.region.function), self.normal.origin(loop), name)
+
+
+def _pointee(symbol: Symbol) -> Any:
+    if len(symbol.dims) != 1 or symbol.pointer_depth > 1 or symbol.type.volatile or symbol.type.atomic or symbol.thread_local:
+        return None
+    if symbol.pointer and (symbol.address_taken or symbol.static or symbol.kind not in ("local", "parameter")):
+        return None
+    return symbol.type.spelling, symbol.type.bits, symbol.size, symbol.struct
 
 
 def _straight_before(tu: TranslationUnit, region: Region) -> Sequence[Any]:

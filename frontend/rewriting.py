@@ -71,6 +71,39 @@ def step_of(node: Any) -> tuple[str, int] | None:
     return None
 
 
+def amount_of(node: Any, name: str) -> Any | None:
+    """What a statement, or a part of an expression, adds to a variable: a sum of variables and constants; None if it isn't of that form."""
+    if (constant := step_of(node)) is not None:
+        return signed_number(constant[1]) if constant[0] == name else None
+    match node:
+        case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=target), rvalue=amount) if target == name and is_plain(amount):
+            found = amount
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=target), rvalue=c_ast.BinaryOp(op="+" | "-" as op, left=c_ast.ID(name=own), right=amount)):
+            if target != name or own != name or not is_plain(amount):
+                return None
+            found = amount
+        case _:
+            return None
+    if mentions(found, name):
+        return None
+    return found if op.startswith("+") else c_ast.UnaryOp("-", found, found.coord)
+
+
+def stepped_name(node: Any) -> str | None:
+    """The variable that a statement, or a part of an expression, steps: by a constant or by any sum of variables."""
+    target = node.expr if isinstance(node, c_ast.UnaryOp) else node.lvalue if isinstance(node, c_ast.Assignment) else None
+    return str(target.name) if isinstance(target, c_ast.ID) and amount_of(node, target.name) is not None else None
+
+
+def signed_number(value: int) -> Any:
+    return number(value) if value >= 0 else c_ast.UnaryOp("-", number(-value))
+
+
+def names_of(node: Any) -> frozenset[str]:
+    """The variables of an expression."""
+    return frozenset(found.name for found in nodes_of(node) if isinstance(found, c_ast.ID))
+
+
 def writes(node: Any, name: str) -> int:
     """In how many places a variable is assigned."""
     count = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -14,7 +14,7 @@ from scopt.options import Options
 from scopt.scheduler.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.restructure import distributable, leaf_parts, topological, united
-from scopt.scheduler.strides import linear_schedule, strides
+from scopt.scheduler.strides import interleaved, linear_schedule, strides
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,7 +152,8 @@ class Planner:
         order = topological(parts, must)
         if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
             order = [list(range(len(parts)))]
-        order = self.with_members_together(parts, order, lambda domain: self.carried(inner, domain, member) == ((), ()))
+        lines = self.lines(node, vector)
+        order = self.with_lines_together(parts, order, lines, lambda domain: self.carried(inner, domain, member) == ((), ()))
         groups, free, private, reductions = [], [], [], []
         for indices in order:
             domain = united([parts[index] for index in indices])
@@ -164,29 +165,38 @@ class Planner:
             reductions.append(carried)
         return Grouping(tuple(groups), tuple(free), tuple(private), tuple(reductions))
 
-    def with_members_together(
-        self, parts: Sequence[isl.UnionSet], order: Sequence[Sequence[int]], is_free: Callable[[isl.UnionSet], bool]
+    def with_lines_together(
+        self,
+        parts: Sequence[isl.UnionSet],
+        order: Sequence[Sequence[int]],
+        lines: Mapping[str, frozenset[str]],
+        is_free: Callable[[isl.UnionSet], bool],
     ) -> list[list[int]]:
-        """The groups, those merged with the one before them that access members of the same structures: loops of their own would get the same cache
-        lines again. Only groups that carry nothing, where the merged one doesn't either."""
-        if not any(_structures_of(array) for array in self.scop.arrays.values()):
+        """The groups, those merged with the one before them that access other cells of the same cache lines: loops of their own would get them again.
+        Only groups that carry nothing, where the merged one doesn't either. lines: of what, by statement."""
+        if not any(lines.values()):
             return [list(group) for group in order]
         merged: list[list[int]] = []
         for group in order:
             if merged:
                 together = sorted([*merged[-1], *group])
                 domains = [united([parts[k] for k in some]) for some in (merged[-1], group, together)]
-                if self.structures(domains[0]) & self.structures(domains[1]) and all(is_free(domain) for domain in domains):
+                known = [frozenset().union(*(lines[str(part.get_tuple_name())] for part in sets_of(domain))) for domain in domains]
+                if known[0] & known[1] and all(is_free(domain) for domain in domains):
                     merged[-1] = together
                     continue
             merged.append(list(group))
         return merged
 
-    def structures(self, domain: isl.UnionSet) -> frozenset[str]:
-        """The arrays of structures whose members statements access."""
-        names = {part.get_tuple_name() for part in sets_of(domain)}
-        accesses = (access for statement in self.scop.statements if statement.name in names for access in statement.accesses)
-        return frozenset(name for access in accesses if (name := _structures_of(self.scop.arrays[access.array])))
+    def lines(self, node: isl.ScheduleNode, vector: int) -> dict[str, frozenset[str]]:
+        """What a loop over `vector` gets whole cache lines of for a part of their cells, by statement: arrays in steps, and structures of members."""
+        schedule, names = linear_schedule(self.scop, node), {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
+        found = {}
+        for name in names:
+            whole = (_structures_of(self.scop.arrays[access.array]) for access in self.scop.statement(name).accesses)
+            stepped = interleaved(self.scop, schedule, vector, name, self.options.machine.caches[0].line)
+            found[name] = frozenset(one for one in whole if one) | stepped
+        return found
 
     def carried(
         self, inner: Callable[[isl.UnionMap], isl.UnionMap], domain: isl.UnionSet, member: isl.UnionPwAff

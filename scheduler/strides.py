@@ -104,6 +104,22 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
     return Strides(**counts)
 
 
+def interleaved(scop: Scop, schedule: LinearSchedule, member: int, name: str, line: int) -> frozenset[str]:
+    """The arrays of which a statement leaves out cells along one member of the band, but no cache line. line: its bytes."""
+    rows = schedule.members.get(name)
+    if rows is None:
+        return frozenset()
+    outside = schedule.prefix[name]
+    direction = solve([*outside, *rows], [0] * len(outside) + [int(k == member) for k in range(len(rows))])
+    found = set()
+    for access in scop.statement(name).accesses if direction is not None else ():
+        subscripts, size = subscript_rows(access.relation), scop.arrays[access.array].type.bits // 8
+        moves = [dot(row, direction) for row in subscripts] if subscripts is not None and direction is not None else []
+        if moves and not any(moves[:-1]) and 1 < abs(moves[-1]) <= line // max(1, size):
+            found.add(access.array)
+    return frozenset(found)
+
+
 def unskewed(scop: Scop, schedule: LinearSchedule, member: int, statement: str) -> isl.UnionPwAff | None:
     """The plain iterator that one band member comes down to for a statement, once all other members are fixed; None if it is no single one.
 

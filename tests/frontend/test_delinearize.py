@@ -43,7 +43,7 @@ def test_a_row_with_a_name() -> None:
 
 
 @pytest.mark.parametrize("body", [
-    "double *row = a + i * n; for (int j = 0; j < n; j++) { row[0] = 0; row++; }",
+    "double *row = a + i * n; for (int j = 0; j < n; j++) { row[0] = 0; if (j > 3) row++; }",
     "int k = i; double *row = a + k * n; k = 3; for (int j = 0; j < n; j++) row[j] = k;",
     "float *row = (float *)a + i * n; for (int j = 0; j < n; j++) row[j] = 0;",
 ])

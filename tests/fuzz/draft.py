@@ -58,7 +58,8 @@ class Shape:
 
 @dataclass(slots=True)
 class Draft:
-    """sizes: the names that bounds are made of; constants: macros that stand for small numbers."""
+    """sizes: the names that bounds are made of; constants: macros that stand for small numbers. inductions: types and names; streams:
+    declarations of pointers."""
 
     choices: Choices
     kind: Kind
@@ -73,7 +74,8 @@ class Draft:
     spices_left: int = 0
     locals_made: int = 0
     iterator_type: str = "int"
-    inductions: list[str] = field(default_factory=list)
+    inductions: list[tuple[str, str]] = field(default_factory=list)
+    streams: list[str] = field(default_factory=list)
 
     def spice(self) -> bool:
         """Whether one more expensive construct may go into the program; counts it."""

@@ -20,6 +20,7 @@ from tests.fuzz.program import Kernel, Macro, Parameter, Program, ScalarModel
 from tests.fuzz.reductions import reduction
 from tests.fuzz.scope import Scope
 from tests.fuzz.statements import Assign, Branch, Declare, Loop, Stmt
+from tests.fuzz.streams import stream
 from tests.fuzz.typed import TYPES
 from tests.fuzz.values import leaf, update, value
 
@@ -31,8 +32,8 @@ def program(choices: Choices, kind: str) -> Program:
     chosen = KINDS[kind]
     options = _options(choices, chosen)
     if not options.autodetect:
-        # What is marked is taken not to overlap.
-        chosen = replace(chosen, aliases=0)
+        # What is marked is taken not to overlap, as pointers into arrays do.
+        chosen = replace(chosen, aliases=0, streams=0)
     macros, scope = _macros(choices, chosen)
     count = choices.pick(*chosen.kernels)
     kernels = tuple(_kernel(choices, chosen, part, macros if not part else (), scope) for part in list(NAMES)[:count])
@@ -100,6 +101,7 @@ def _kernel(choices: Choices, kind: Kind, part: str, macros: tuple[Macro, ...], 
         calls=calls(draft, parameters, arrays, signed=signed),
         part=part,
         inductions=tuple(draft.inductions),
+        streams=tuple(draft.streams),
         live_iterator=outermost[-1] if outermost and choices.chance(5) else None,
         static=not choices.chance(40),
     )
@@ -201,6 +203,8 @@ def _local(draft: Draft, scope: Scope) -> Declare:
 def _assignment(draft: Draft, scope: Scope) -> Stmt:
     choices = draft.choices
     draft.statements_left -= 1
+    if scope.iterators and choices.chance(draft.kind.streams) and (walked := stream(draft, scope)) is not None:
+        return walked
     accumulators = [shape for shape in draft.shapes if shape.role == "accumulator"]
     if (draft.sums or accumulators) and (draft.kind.exact or choices.chance(draft.kind.reductions)):
         return reduction(draft, scope)

@@ -16,7 +16,8 @@ class Kind:
     statements, spices: how many statements, and of the constructs that isl takes long for. depth: of loops.
     iterators, parameters: C types. structures: percent of arrays of structures. members: of parameters and scalars in a structure.
     macros: percent of programs whose bounds have macros. lookups: of subscripts that are read from an array.
-    control: of loops in other forms, and of jumps. inductions: of loops with a second variable. reductions: of statements.
+    control: of loops in other forms, and of jumps. inductions: of loops with a second variable. streams: of statements with a pointer that they step.
+    reductions: of statements.
     exact: floating-point data are small integers, and sums are reordered. restrict: of pointers.
     aliases: of arguments that overlap with others, in programs without pragmas. kernels: functions in a file.
     autodetect: of programs without pragmas.
@@ -36,6 +37,7 @@ class Kind:
     lookups: int = 0
     control: int = 0
     inductions: int = 0
+    streams: int = 0
     reductions: int = 0
     exact: bool = False
     aliases: int = 0
@@ -58,6 +60,10 @@ KINDS: Mapping[str, Kind] = {
     "iterators": Kind(3, iterators=_ITERATORS, parameters=_ITERATORS, types=_TYPES, forms=("global", "parameter", "flat")),
     "structures": Kind(2, structures=60, members=50, forms=("global", "parameter", "pointer", "flat", "member", "member"), types=_TYPES),
     "control": Kind(2, control=45, inductions=20),
+    "steps": Kind(
+        3, depth=2, inductions=50, streams=50, control=25, forms=("global", "flat", "flat"), iterators=("int", "int", "long", "unsigned"),
+        types=("double", "unsigned", "unsigned char"), autodetect=80,
+    ),
     "lookups": Kind(2, lookups=35, forms=("global", "global", "parameter", "flat")),
     "reductions": Kind(3, reductions=65, types=_TYPES, lookups=12),
     "reassociate": Kind(2, reductions=75, exact=True, types=("double", "double", "float", "unsigned", "int", "long long"), lookups=8),
@@ -68,6 +74,7 @@ KINDS: Mapping[str, Kind] = {
     "units": Kind(1, kernels=(2, 2, 3), autodetect=85, forms=("global", "flat", "flat", "rows", "pointer"), restrict=60, control=8, reductions=10),
     "mixed": Kind(
         4, forms=(*_ANY, "member"), types=_TYPES, iterators=("int", "int", *_ITERATORS), parameters=("int", "int", *_ITERATORS), structures=12,
-        members=15, macros=15, lookups=8, control=8, inductions=6, reductions=15, aliases=15, restrict=15, autodetect=40, kernels=(1, 1, 1, 2),
+        members=15, macros=15, lookups=8, control=8, inductions=6, streams=5, reductions=15, aliases=15, restrict=15,
+        autodetect=40, kernels=(1, 1, 1, 2),
     ),
 }

@@ -143,13 +143,13 @@ def _with_induction(draft: Draft, loop: Loop, inner: Scope, trips: int) -> tuple
     if min(start, last) < -20 or max(start, last) > 60:
         return loop, inner
     if not in_header:
-        draft.inductions.append(name)
+        type = choices.pick("int", "int", "int", "long", *(("unsigned", "size_t") if last >= 0 else ()))
+        draft.inductions.append((type, name))
     else:
-        name = f"h{loop.iterator}"
-    type = loop.type if in_header else "int"
+        name, type = f"h{loop.iterator}", loop.type
     ranges = inner.ranges | {name: (min(start, last), max(start, last))}
     known = replace(inner, ranges=ranges, types=inner.types | {name: type}, inductions=(*inner.inductions, name))
-    return replace(loop, induction=Induction(name, start, step, in_header)), known
+    return replace(loop, induction=Induction(name, start, step, in_header, choices.pick(99, 99, 0, 1))), known
 
 
 def _ends(draft: Draft, scope: Scope, step: int) -> tuple[IntExpr, tuple[IntExpr, ...], Comparison]:

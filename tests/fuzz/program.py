@@ -72,6 +72,7 @@ class Call:
 class Kernel:
     """One function. part: makes its names differ from those of other functions in the same file. iterators: (type, name) declared before the region.
 
+    inductions: types and names; streams: declarations of pointers that loops step.
     live_iterator: an iterator declared before the region whose last value is recorded after it.
     """
 
@@ -81,7 +82,8 @@ class Kernel:
     parameters: tuple[Parameter, ...]
     calls: tuple[Call, ...]
     part: str = ""
-    inductions: tuple[str, ...] = ()
+    inductions: tuple[tuple[str, str], ...] = ()
+    streams: tuple[str, ...] = ()
     live_iterator: str | None = None
     static: bool = True
 
@@ -175,8 +177,10 @@ def _kernel(kernel: Kernel, name: str, *, marked: bool) -> Iterator[str]:
     before = sorted({(s.type, s.iterator) for s in walk(kernel.body) if isinstance(s, Loop) and not s.inside})
     for type in sorted({type for type, _ in before}):
         yield f"    {type} {', '.join(iterator for of, iterator in before if of == type)};"
-    if kernel.inductions:
-        yield f"    int {', '.join(kernel.inductions)};"
+    for type in sorted({type for type, _ in kernel.inductions}):
+        yield f"    {type} {', '.join(name for of, name in kernel.inductions if of == type)};"
+    for declaration in kernel.streams:
+        yield f"    {declaration}"
     if marked:
         yield "#pragma scop"
     for statement in kernel.body:

@@ -28,6 +28,14 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Stream:
+    """A statement that a pointer is used in, and the one that steps it, if that is another one."""
+
+    text: str
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Declare:
     """A local of a loop body. extent: None for a scalar; an array is filled element by element right here."""
 
@@ -56,12 +64,16 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Induction:
-    """A further variable of a loop, in steps of its own. in_header: set and stepped in the loop's header, else before it and at the body's end."""
+    """A further variable of a loop, in steps of its own. in_header: set and stepped in the loop's header, else before it and in the body.
+
+    place: of the step in the body: how many statements stand before it, all of them if there are fewer.
+    """
 
     name: str
     start: int
     step: int
     in_header: bool
+    place: int = 99
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +95,7 @@ class Loop:
     induction: Induction | None = None
 
 
-Stmt = Assign | Line | Declare | Branch | Jump | Loop
+Stmt = Assign | Line | Stream | Declare | Branch | Jump | Loop
 
 
 def walk(statements: tuple[Stmt, ...]) -> Iterator[Stmt]:
@@ -105,6 +117,10 @@ def lines(statement: Stmt, depth: int) -> Iterator[str]:
             yield f"{pad}{target} {op} {value};"
         case Line(text):
             yield f"{pad}{text}"
+        case Stream(text, step):
+            yield f"{pad}{text}"
+            if step:
+                yield f"{pad}{step}"
         case Declare(data_type, name, value, None):
             yield f"{pad}{data_type} {name} = {value};"
         case Declare(data_type, name, value, extent):
@@ -139,20 +155,32 @@ def _loop(loop: Loop, depth: int) -> Iterator[str]:
         yield f"{pad}{induction.name} = {induction.start};"
     braces = loop.braces or len(loop.body) != 1 or apart or not _single(loop.body[0])
     yield f"{pad}{_header(loop)}{' {' if braces else ''}"
-    for inner in loop.body:
-        yield from lines(inner, depth + 1)
-    if apart:
-        assert induction is not None
-        yield f"{pad}    {induction.name} += {induction.step};"
+    yield from _body(loop, depth + 1, induction if apart else None)
     if braces:
         yield f"{pad}}}"
+
+
+def _body(loop: Loop, depth: int, induction: Induction | None) -> Iterator[str]:
+    """The statements of a body, with the induction's step among them. Declarations stay in front: a step in the midst of them would be as good."""
+    for position, inner in enumerate(loop.body):
+        if induction is not None and position == induction.place:
+            yield f"{'    ' * depth}{_stepped(induction)}"
+        yield from lines(inner, depth)
+    if induction is not None and induction.place >= len(loop.body):
+        yield f"{'    ' * depth}{_stepped(induction)}"
+
+
+def _stepped(induction: Induction) -> str:
+    if induction.step == 1:
+        return f"{induction.name}++;"
+    return f"{induction.name} += {induction.step};"
 
 
 def _single(statement: Stmt) -> bool:
     """Whether its text is one statement of C."""
     if isinstance(statement, Loop):
         return statement.form not in ("while", "do") and (statement.induction is None or statement.induction.in_header)
-    return not isinstance(statement, Declare)
+    return not isinstance(statement, Declare) and not (isinstance(statement, Stream) and statement.step)
 
 
 def _unfolded(loop: Loop, depth: int) -> Iterator[str]:
@@ -170,10 +198,7 @@ def _unfolded(loop: Loop, depth: int) -> Iterator[str]:
         depth, pad = depth + 1, pad + "    "
     else:
         yield f"{pad}while ({_test(loop)}) {{"
-    for inner in loop.body:
-        yield from lines(inner, depth + 1)
-    if loop.induction:
-        yield f"{pad}    {loop.induction.name} += {loop.induction.step};"
+    yield from _body(loop, depth + 1, loop.induction)
     yield f"{pad}    {_step(loop)};"
     if loop.form == "do":
         yield f"{pad}}} while ({_test(loop)});"
