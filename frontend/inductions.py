@@ -125,7 +125,7 @@ class Inductions:
         own = {decl.name: decl for decl in head.declared if not self.replaced(loop, decl)}
         names = dict.fromkeys([*own, *self.stepped(loop)])
         found = [self.induction(loop, original, header, name, own.get(name), [*outside, *before]) for name in names] if header is not None else []
-        if header is None or {one.name for one in found if one is not None} < own.keys():
+        if header is None or own.keys() - {one.name for one in found if one is not None}:
             return None if own else [loop]
         after = []
         for one in found:
@@ -197,7 +197,7 @@ class Inductions:
         if (ctype is None and not pointer) or name == header.iterator or any(mentions(part, name) for part in (loop.init, loop.cond, loop.next)):
             return None
         steps = self.steps(loop, name)
-        if steps is None or (pointer and not _reaches_only(loop, name, steps)) or not _is_used(loop, name, steps):
+        if steps is None or (pointer and not _reaches_only(loop, name, steps)) or (declared is None and not _is_used(loop, name, steps)):
             return None
         constants = [value_of(step.amount) for step in steps]
         known = [value for value in constants if value is not None]

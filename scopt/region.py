@@ -337,6 +337,9 @@ def _with_reducible(scop: Scop, options: Options, remark: Remark) -> Remark:
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:
+    if "maximal number of operations" in _first_line(failure):
+        message = "left as it was: more computations on integer sets than one region may take"
+        return Remark("missed", "budget.exceeded", message, region.location, "split the region")
     message = f"left as it was, an internal check failed: {_first_line(failure)}"
     return Remark("missed", "internal.error", message, region.location, "please report this")
 

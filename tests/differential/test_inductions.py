@@ -34,6 +34,7 @@ CASES = {
     "two of them": "j = 5; k = 0; for (i = 0; i < n; i++) { x[j++] = y[k]; k += 2; }",
     "in the head": "for (i = 0, j = n + m; i < n; i++, j--) x[i] = y[j];",
     "in the head, of its own": "for (int i = 0, l = 0; i < n; i++, l += 2) x[i] = y[l] + l;",
+    "in the head, unused": "for (int i = 0, l = 3; i < n; i++, l += 2) x[i] = *s++;",
     "in the head, constant": "for (int i = 0, last = n; i < last; i++) x[i] = y[last - i];",
     "in the head, of a product": "for (int i = 0, last = n * m; i < last; i++) flat[i] *= 2;",
     "of nested loops": "k = 0; for (i = 0; i < n; i++) for (j = 0; j < m; j++) { flat[k] = 2 * other[k]; k++; }",

@@ -184,6 +184,12 @@ def test_region_that_takes_too_long_untiled_too_is_given_up() -> None:
     assert "0.6 s" in done.message
 
 
+def test_too_many_operations_are_no_error_of_scopt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scopt.region.MAX_OPERATIONS", 10)
+    result = optimize(source_of("  for (i = 0; i < n; i++)\n    A[i][0] = 2 * A[i][1];"), Options(jobs=1))
+    assert [remark.id for remark in result.remarks if remark.kind == "missed"] == ["budget.exceeded"]
+
+
 def test_helpers_do_not_come_between_a_function_and_its_pragma() -> None:
     before = "int first;\n// about f\n#pragma omp declare simd\n"
     text = optimize(source_of("  for (i = 0; i < n; i++)\n    for (j = i; j < m; j++)\n      A[i][j] = 2 * A[i][j + 1];", before=before)).text
