@@ -53,7 +53,7 @@ access.partial: an array has fewer subscripts than dimensions
   A row of an array, used as a pointer, can't be followed.
   > give a subscript for each dimension
 access.pointer-modified: a pointer is modified in the region
-  What it points to changes between iterations.
+  Where it points to follows from the iterators only if each iteration steps it by the same amount, and nothing reads it after the loop.
   > use subscripts on a pointer that stays as it is
 access.pointer-to-pointer: rows that may overlap
   The rows of an array of pointers are found at run time, and two of them may be the same.
