@@ -7,6 +7,7 @@ variable in all is a step of the loop around it.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -60,13 +61,20 @@ class Pointers:
 class Sequel:
     """The assignment behind a rewritten loop that gives a variable its last value.
 
-    amount: what was added to it where the loop runs at all; exact: in any case. loop: the `for`.
+    amount: what was added to it where the loop runs at all; exact: in any case. loop: the `for`. assigned: the assignment, kept so that no other
+    node gets its id.
     """
 
     name: str
     amount: Any
     exact: Any
     loop: c_ast.For
+    assigned: Any
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nothing was put in the place of the assignment's variables since."""
+        return names_of(self.amount) | names_of(self.exact) <= names_of(self.assigned)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,7 +246,7 @@ class Inductions:
     def step(self, place: int, item: Any, name: str) -> _Step | None:
         sequel = self.sequels.get(id(item))
         if sequel is not None:
-            return _Step(place, sequel.amount, sequel.exact, sequel=sequel) if sequel.name == name else None
+            return _Step(place, sequel.amount, sequel.exact, sequel=sequel) if sequel.name == name and sequel.is_valid else None
         if (amount := amount_of(item, name)) is not None:
             typed = all(self.pointers.is_constant(other) or self.variables.type_of(other) is not None for other in names_of(amount))
             return _Step(place, amount, amount) if typed else None
@@ -289,8 +297,9 @@ class Inductions:
         count, exact = _iterations(header, values)
         amount = values.product(total, count)
         whole = values.product(reduce(values.plus, (step.exact for step in one.steps), number(0)), exact)
-        assigned = c_ast.Assignment("=", c_ast.ID(one.name, loop.coord), values.whole(one.start, whole, wide=False), loop.coord)
-        self.sequels[id(assigned)] = Sequel(one.name, amount, whole, loop)
+        last = values.whole(copy.deepcopy(one.start), copy.deepcopy(whole), wide=False)
+        assigned = c_ast.Assignment("=", c_ast.ID(one.name, loop.coord), last, loop.coord)
+        self.sequels[id(assigned)] = Sequel(one.name, copy.deepcopy(amount), copy.deepcopy(whole), loop, assigned)
         return [assigned]
 
 

@@ -90,7 +90,7 @@ class _Rewriter:
             was = loop.init, loop.next, loop.stmt
             head = with_plain_head(loop)
             before.extend(head.before)
-        counter = counting(loop, [*outside, *before], self.is_integer, self.fresh, self.tu.long_type)
+        counter = counting(loop, [*outside, *before], self.inductions.pointers, self.is_integer, self.fresh)
         if counter is not None:
             before.extend(counter.before)
             closed = self.inductions.closed(counter.loop, Head(declared=(*counter.declared, *head.declared)), loop, before, outside)

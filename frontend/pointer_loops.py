@@ -16,6 +16,7 @@ from scopt.frontend.accesses import written_names
 from scopt.frontend.closed_forms import Values, unconditional
 from scopt.frontend.continues import without_continue
 from scopt.frontend.counted import comparisons, runs_towards, set_value, setter_of
+from scopt.frontend.inductions import Pointers
 from scopt.frontend.opaque import leaving
 from scopt.frontend.rewriting import items_of, names_of, nodes_of, number, step_of, stepped_name, value_of, writes
 
@@ -41,14 +42,14 @@ class _Place:
     offset: Any
 
 
-def counting(loop: Any, before: Sequence[Any], is_integer: Callable[[str], bool], fresh: Callable[[str], str], long_type: str) -> Counting | None:
+def counting(loop: Any, before: Sequence[Any], kinds: Pointers, is_integer: Callable[[str], bool], fresh: Callable[[str], str]) -> Counting | None:
     """What stands in a loop's place; None if it isn't of that kind, and then it is as it was.
 
-    before: all statements in front of it. is_integer(name): whether only its name can change an integer variable.
+    before: all statements in front of it. is_integer(name): whether only its name can change an integer variable. fresh(name): a name like it.
     """
     if not isinstance(loop, (c_ast.For, c_ast.While)):
         return None
-    values = Values(None, None, long_type)
+    values = Values(None, None, kinds.long_type)
     for side, op, end in comparisons(loop.cond):
         if not isinstance(side, c_ast.ID) or is_integer(side.name):
             continue
@@ -65,7 +66,10 @@ def counting(loop: Any, before: Sequence[Any], is_integer: Callable[[str], bool]
         if last is not None and init is None and last.base != name and (position := setter_of(before, name)) is not None:
             first = _place(set_value(before[position]), is_integer, values)
         changed = written_names(loop) | {node.name for node in nodes_of(loop) if isinstance(node, c_ast.Decl)}
-        if first is None or last is None or first.base != last.base or names_of(end) & (written_names(loop.stmt) | {name}):
+        own = kinds.declared_pointee(init.decls[0]) if isinstance(init, c_ast.DeclList) else kinds.pointee(name)
+        if own is None or first is None or last is None or first.base != last.base or kinds.pointee(first.base) != own:
+            continue
+        if names_of(end) & (written_names(loop.stmt) | {name}):
             continue
         if (names_of(first.offset) | names_of(last.offset)) & changed or (first.base != name and writes(loop, first.base)):
             continue
@@ -74,7 +78,7 @@ def counting(loop: Any, before: Sequence[Any], is_integer: Callable[[str], bool]
             continue
         behind, ahead = (first, last) if step > 0 else (last, first)
         count = values.plus(values.minus(copy.deepcopy(ahead.offset), copy.deepcopy(behind.offset)), number(1 if op in ("<=", ">=") else 0))
-        made = _for(fresh(name), count, body, loop.coord, long_type)
+        made = _for(fresh(name), count, body, loop.coord, kinds.long_type)
         declared = tuple(init.decls) if isinstance(init, c_ast.DeclList) else ()
         return Counting(made, (init,) if isinstance(init, c_ast.Assignment) else (), declared, setter)
     return None

@@ -41,6 +41,9 @@ CASES = {
     "of nested loops, used outside": "k = 0; for (i = 0; i < n; i++) { z[i] = y[k % 7]; for (j = 0; j < m; j++) flat[k++] = 2 * other[i]; }",
     "around nested loops": "k = 0; for (i = 0; i < n; i++) { for (j = 0; j < m; j++) flat[k + j] = B[i][j]; k += m + 3; }",
     "set in a loop": "for (i = 0; i < n; i++) { k = i; for (j = 0; j < 8; j++) { A[j][k] = B[i][j]; k++; } }",
+    "of a growing triangle": "i = 0; k = 0; while (i < n) { i++; for (j = 0; j < i; j++) flat[k++] = B[i][j]; }",
+    "of loops up to a constant": "k = 0; for (int l = 0, last = m; l < n; l++) for (j = 0; j < last; j++) flat[k++] = B[l][j];",
+    "of loops up to a variable": "j = 1; k = 0; for (i = 0; i < n; i++) { for (int l = 0; l < j; l++) flat[k++] = B[i][l]; j++; }",
     "of a triangle": "k = 0; for (i = 0; i < n; i++) for (j = 0; j < i; j++) flat[k++] = B[i][j];",
     "two loops": "k = 0; for (i = 0; i < n; i++) x[k++] = y[i]; for (i = 0; i < m; i++) x[k++] = -y[i];",
     "with continue": "k = 0; for (i = 0; i < n; i++, k += 2) { if (y[i] < 0) continue; x[k] = y[i]; }",
@@ -67,7 +70,10 @@ def test_every_bit_is_the_same(body: str, run_c: RunC, tmp_path: Path) -> None:
 
 
 # A step that isn't a sum; short loops; loops whose lengths differ from iteration to iteration, or that others follow.
-ALONE = ("by a quotient", "unsigned of a long", "set in a loop", "of a triangle", "of nested loops, used outside", "two loops")
+ALONE = (
+    "by a quotient", "unsigned of a long", "set in a loop", "of a triangle", "of a growing triangle", "of loops up to a constant",
+    "of loops up to a variable", "of nested loops, used outside", "two loops",
+)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ALONE])

@@ -13,7 +13,7 @@ from scopt.frontend.parse import parse
 from scopt.options import Options
 from tests.sources import scop_of, source_of
 
-PARAMS = "int n, int m, unsigned u, long w, double *restrict x, double *restrict y, float *restrict f, struct { int a, b; } *restrict q"
+PARAMS = "int n, int m, unsigned u, long w, double *restrict x, double *restrict y, float *restrict f, struct { int a, b; } *restrict q, void *v"
 
 
 def cells(body: str, array: str = "x", after: str = "") -> list[isl.Map]:
@@ -93,6 +93,8 @@ def test_other_variables_keep_their_steps(body: str) -> None:
         "for (i = 0; i < n; i++) { *x = 0; if (y[i] > 0) x++; }",
         "for (i = 0; i < n; i++) { *x++ = 0; y[0] = x[0]; x = y; }",
         "for (double *p = x; p < y; p++) *p = 0;",  # how far it is isn't known
+        "for (float *p = (float *)x; p < (float *)x + n; p++) *p = 0;",
+        "for (char *p = v; p < v + n; p++) *p = 0;",
         "for (float *p = (float *)x; p < f; p++) *p = 0;",
         "for (double *p = x; p < x + n; p++) { *p = 0; n--; }",
         "for (double *p = x; p < x + n; p += 2) *p = 0;",
