@@ -205,9 +205,8 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
         pairs = pairs.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)
     distances = pairs.deltas()
     distances = distances.project_out(PARAM, 0, distances.dim(PARAM))
-    if not distances.dim_is_bounded(_SET, dimension):
-        return None
-    return int(distances.dim_max_val(dimension).to_python()) + 1
+    most = distances.dim_max_val(dimension)
+    return int(most.to_python()) + 1 if most.is_int() else None
 
 
 # --- what is gained ---------------------------------------------------------------------------------------------------------------------

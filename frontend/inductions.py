@@ -129,12 +129,17 @@ class Inductions:
 
         head: what it had besides the iterator. original: the loop as the liveness of variables knows it. before, outside: as for `counted`.
         """
-        header = self.header(loop)
         own = {decl.name: decl for decl in head.declared if not self.replaced(loop, decl)}
+        header = self.header(loop)
+        turned = _upwards(header, loop) if header is not None else None
+        header = turned or header
         names = dict.fromkeys([*own, *self.stepped(loop)])
         found = [self.induction(loop, original, header, name, own.get(name), [*outside, *before]) for name in names] if header is not None else []
         if header is None or own.keys() - {one.name for one in found if one is not None}:
             return None if own else [loop]
+        if turned is not None and any(one is not None for one in found):
+            loop.init.decls[0].init, loop.next = turned.start, c_ast.UnaryOp("p++", c_ast.ID(turned.iterator, loop.coord), loop.coord)
+            loop.cond = c_ast.BinaryOp(turned.op, c_ast.ID(turned.iterator, loop.coord), copy.deepcopy(turned.end), loop.coord)
         after = []
         for one in found:
             if one is None:
@@ -301,6 +306,18 @@ class Inductions:
         assigned = c_ast.Assignment("=", c_ast.ID(one.name, loop.coord), last, loop.coord)
         self.sequels[id(assigned)] = Sequel(one.name, copy.deepcopy(amount), copy.deepcopy(whole), loop, assigned)
         return [assigned]
+
+
+def _upwards(header: _Header, loop: c_ast.For) -> _Header | None:
+    """The head of a loop that counts up as often as this one counts down to 0; None if the body looks at the iterator, or something else may.
+
+    In `while (n--) *p++ = 0;` what counts is how often: cells are better gone through in the direction of the addresses.
+    """
+    if header.step != -1 or header.end is None or value_of(header.end) != 0 or not isinstance(loop.init, c_ast.DeclList):
+        return None
+    if mentions(loop.stmt, header.iterator):
+        return None
+    return _Header(header.iterator, number(0), {">": "<", ">=": "<=", "!=": "!="}[header.op], header.start, 1)
 
 
 def _iterations(header: _Header, values: Values) -> tuple[Any, Any]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from scopt.astgen.worth import most_work
+from types import SimpleNamespace
+from typing import Any, cast
+
+import islpy as isl
+
+from scopt.astgen.worth import _extent, most_work
 from scopt.options import Options
 from tests.sources import scop_of
 
@@ -13,3 +18,10 @@ def test_how_often_a_loop_runs_that_only_its_outer_one_bounds() -> None:
     work = most_work(scop_of("for (i = 2; i <= 50; i++) for (j = 50; j > i; j--) x[j - 2] -= x[j];"), machine)
     assert work is not None
     assert work > 1000
+
+
+def test_iterators_that_only_parameters_bound_have_no_extent() -> None:
+    """A stride that depends on a parameter makes isl take the dimension for bounded."""
+    space = "[n] -> { S[b, i, m] : b mod 32 = 0 and b <= i <= b + 31 and i >= 0 and (n + m) mod 2 = 0 and 0 <= m <= n - 2 }"
+    scop = cast(Any, SimpleNamespace(statements=[SimpleNamespace(name="S", domain=isl.Set(space))]))
+    assert [_extent(scop, "S", dimension) for dimension in range(3)] == [None, 32, None]

@@ -428,3 +428,68 @@ void distance_table(int n, double *a, double *b, double *c, int *ints, char *tex
       result[i][j] = d * d;
     }
 }
+
+// bench: 8 100000
+void scaled_stream(int n, double *a, double *b, double *c, int *ints, char *text)
+{
+  while (n--)
+    *a++ = *b++ * 0.5;
+}
+
+// bench: 8 100000
+void until_end(int n, double *a, double *b, double *c, int *ints, char *text)
+{
+  double *end = a + n;
+  for (double *p = a; p < end; p++)
+    *p = *p * 0.5 + 1;
+}
+
+// bench: 8 100000
+void interleaved(int n, double *a, double *b, double *c, int *ints, char *text)
+{
+  int k = 0;
+  for (int i = 0; i < n; i++) {
+    a[k++] = b[i];
+    a[k++] = c[i];
+  }
+}
+
+// bench: 8 100000
+void pairs_apart(int n, double *a, double *b, double *c, int *ints, char *text)
+{
+  for (int i = 0, k = 0; i < n; i++, k += 2) {
+    b[i] = a[k];
+    c[i] = a[k + 1];
+  }
+}
+
+// bench: 8 100000
+void complex_products(int n, double *a, double *b, double *c, int *ints, char *text)
+{
+  for (int i = 0; i < n; i++) {
+    c[0] = a[0] * b[0] - a[1] * b[1];
+    c[1] = a[0] * b[1] + a[1] * b[0];
+    a += 2;
+    b += 2;
+    c += 2;
+  }
+}
+
+// bench: 8 1000
+void inverted_rows(int n, double *a, double *b, double *c, int *ints, char *text)
+{
+  unsigned char *from = (unsigned char *)text, *to = (unsigned char *)ints;
+  int stride = n + 24;
+  for (int y = 0; y < n; y++) {
+    for (int x = 0; x < n; x++)
+      *to++ = 255 - *from++;
+    from += stride - n;
+  }
+}
+
+// bench: 8 100000
+void backwards(int n, double *a, double *b, double *c, int *ints, char *text)
+{
+  for (int i = 0, j = n - 1; i < n; i++, j--)
+    a[i] = b[j] + 1;
+}

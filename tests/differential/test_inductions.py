@@ -36,6 +36,7 @@ CASES = {
     "in the head, of its own": "for (int i = 0, l = 0; i < n; i++, l += 2) x[i] = y[l] + l;",
     "in the head, unused": "for (int i = 0, l = 3; i < n; i++, l += 2) x[i] = *s++;",
     "in the head, constant": "for (int i = 0, last = n; i < last; i++) x[i] = y[last - i];",
+    "in the head, constant, and last value": "k = 0; for (int i = 0, last = n; i < last; i++) x[k++] = y[last - i];",
     "in the head, of a product": "for (int i = 0, last = n * m; i < last; i++) flat[i] *= 2;",
     "of nested loops": "k = 0; for (i = 0; i < n; i++) for (j = 0; j < m; j++) { flat[k] = 2 * other[k]; k++; }",
     "of nested loops, used outside": "k = 0; for (i = 0; i < n; i++) { z[i] = y[k % 7]; for (j = 0; j < m; j++) flat[k++] = 2 * other[i]; }",
