@@ -84,7 +84,7 @@ class Values:
         if a is not None and b is not None:
             return signed_number(a + b)
         if a == 0:
-            return self.widened(right)
+            return right
         if b is not None:
             return left if b == 0 else c_ast.BinaryOp("+" if b > 0 else "-", self.widened(left), number(abs(b)))
         if isinstance(right, c_ast.BinaryOp) and right.op == "*" and (factor := value_of(right.left)) is not None and factor < 0:
@@ -104,7 +104,7 @@ class Values:
         if a is not None or b is not None:
             constant, other = (a, right) if a is not None else (b, left)
             return _times(constant or 0, self.widened(other))
-        return c_ast.BinaryOp("*", self.widened(left), self.widened(right))
+        return c_ast.BinaryOp("*", left, self.widened(right))  # the left one is a sum of the source, which has a type of its own
 
 
 def _is_of_type(node: Any, spelling: str) -> bool:

@@ -253,6 +253,8 @@ class Inductions:
         if sequel is not None:
             return _Step(place, sequel.amount, sequel.exact, sequel=sequel) if sequel.name == name and sequel.is_valid else None
         if (amount := amount_of(item, name)) is not None:
+            if isinstance(amount, c_ast.UnaryOp) and value_of(amount) is None:
+                amount = Values(None, None, self.pointers.long_type).minus(number(0), amount.expr)  # of a type that has negative numbers
             typed = all(self.pointers.is_constant(other) or self.variables.type_of(other) is not None for other in names_of(amount))
             return _Step(place, amount, amount) if typed else None
         inside = [node for node in unconditional(item) if isinstance(node, c_ast.UnaryOp) and node.op in STEPS and stepped_name(node) == name]

@@ -52,6 +52,8 @@ CASES = {
     "pointer of its own": "for (i = 0; i < n; i++) { double *o = x + 3; for (j = 0; j < m; j++) *o++ += B[i][j]; }",
     "pointer down": "d = x + 200; for (i = 0; i < n; i++) *--d = s[i];",
     "pointer of rows": "for (i = 0; i < n; i++) { for (j = 0; j < m; j++) *flat++ = 2 * *other++; flat += 50 - m; other += 60 - m; }",
+    "pointer, back by an unsigned": "d = x + 300; for (i = 0; i < n; i++) { *d = s[i]; d -= u; }",
+    "pointer by a sum": "for (i = 0; i < n; i++) { *flat = s[i]; flat += m + 1; }",
     "pointer and index": "for (i = 0; i < n; i++) { d[0] = s[1]; d[1] = s[0]; d += 2; s += 2; }",
     "pointer loop": "end = x + n; for (d = x; d < end; d++) *d *= 2;",
     "pointer loop, of its own": "for (double *o = x; o != x + n; ++o) *o = *o * 2 + 1;",
