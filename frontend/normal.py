@@ -16,7 +16,7 @@ from scopt.frontend.heads import Head, with_plain_head
 from scopt.frontend.inductions import Inductions, Pointers, Sequel
 from scopt.frontend.liveness import may_be_read_behind
 from scopt.frontend.opaque import LOOPS, scalar_iterators
-from scopt.frontend.pointer_loops import counting
+from scopt.frontend.pointer_loops import Counting, counting
 from scopt.frontend.rewriting import mentions
 from scopt.frontend.symbols import Symbol, facts_of, symbol_of, taken_in
 from scopt.model import CType
@@ -85,33 +85,40 @@ class _Rewriter:
 
     def loop(self, loop: Any, before: list[Any], outside: Sequence[Any]) -> list[Any]:
         """What stands in a loop's place."""
-        head, was = Head(), None
-        if isinstance(loop, c_ast.For):
-            was = loop.init, loop.next, loop.stmt
-            head = with_plain_head(loop)
-            before.extend(head.before)
+        kept = (loop.init, loop.next, loop.stmt) if isinstance(loop, c_ast.For) else ()
+        head = with_plain_head(loop) if kept else Head()
+        before.extend(head.before)
         counter = counting(loop, [*outside, *before], self.inductions.pointers, self.is_integer, self.fresh)
-        if counter is not None:
-            before.extend(counter.before)
-            closed = self.inductions.closed(counter.loop, Head(declared=(*counter.declared, *head.declared)), loop, before, outside)
-            if closed is None and was is not None:
-                loop.init, loop.next, loop.stmt = was
-            if closed is not None and counter.end in before and isinstance(counter.end, c_ast.Assignment):
-                end = counter.end.lvalue.name
-                if self.uses(end) == mentions(self.normal.origin(loop), end) + 1 and not self.used_after(loop, end):
-                    before.remove(counter.end)
-            return closed if closed is not None else [loop]
-        made = counted(loop, before, outside, self.known) or [loop]
-        done = []
-        for one in made:
+        made = self.counter(counter, head, loop, before, outside) if counter is not None else self.counted(head, loop, before, outside)
+        if made is None:
+            # It needs variables that only its head declares.
+            if kept:
+                loop.init, loop.next, loop.stmt = kept
+            return [loop]
+        return made
+
+    def counter(self, counter: Counting, head: Head, loop: Any, before: list[Any], outside: Sequence[Any]) -> list[Any] | None:
+        """A loop over pointers as one that counts; what was only there to set its end is left out."""
+        before.extend(counter.before)
+        made = self.inductions.closed(counter.loop, Head(declared=(*counter.declared, *head.declared)), loop, before, outside)
+        if made is not None and counter.end in before and isinstance(counter.end, c_ast.Assignment):
+            end = counter.end.lvalue.name
+            if self.uses(end) == mentions(self.normal.origin(loop), end) + 1 and not self.used_after(loop, end):
+                before.remove(counter.end)
+        return made
+
+    def counted(self, head: Head, loop: Any, before: list[Any], outside: Sequence[Any]) -> list[Any] | None:
+        """Any other loop, and what has to follow it."""
+        done: list[Any] = []
+        for one in counted(loop, before, outside, self.known) or [loop]:
             if not isinstance(one, c_ast.For):
                 done.append(one)
                 continue
             without_continue(one)
             closed = self.inductions.closed(one, head, loop, before, outside)
-            if closed is None and was is not None:
-                loop.init, loop.next, loop.stmt = was
-            done += closed if closed is not None else [one]
+            if closed is None:
+                return None
+            done += closed
         return done
 
     @property
