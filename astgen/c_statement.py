@@ -134,7 +134,7 @@ class StatementGenerator(PlainGenerator):
         self.values: Mapping[str, Expr] = dict(zip(statement.iterators, call.args, strict=True))
         self.parameters = {p.spelling: p for p in printer.parameters.values()}
         self.types: Mapping[str, CType] = dict(zip(statement.iterators, statement.iterator_types, strict=True))
-        self.exact = exact_unsigned(statement, self.parameters)
+        self.exact = exact_unsigned(statement, self.parameters, self.printer.long_type)
         self.held = held_references(statement, call)
 
     def visit_ID(self, n: c_ast.ID) -> str:

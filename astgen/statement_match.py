@@ -33,7 +33,7 @@ class StatementMatch:
         statement = scop.statement(call.statement)
         values = dict(zip(statement.iterators, call.args, strict=True))
         types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
-        exact = exact_unsigned(statement, reader.parameters)
+        exact = exact_unsigned(statement, reader.parameters, reader.long_type)
         held = {id(statement.accesses[position].node): name for position, name in call.held}
         return StatementMatch(statement.name, statement.body, values, types, exact, reader, held)
 

@@ -25,7 +25,8 @@ def linear_subscript(
     """A subscript as an expression over the new iterators; None if it is not linear or has no iterator.
 
     values and types: of the iterators, by their C names; parameters: by their C names too. A sum of signed operands has its
-    mathematical value, as the original didn't overflow; unsigned ones are taken only with `unsigned`, which needs a proof that none wraps.
+    mathematical value, as the original didn't overflow; unsigned ones, and casts, are taken only with `unsigned`, which needs a
+    proof that none wraps.
     long_type: an integer type of 64 bits, to which a cast changes no value.
     """
 
@@ -40,7 +41,7 @@ def linear_subscript(
                 return Name(parameters[n.name].name) if usable(parameters[n.name].type) else None
             case c_ast.Constant():
                 return _literal(n, unsigned)
-            case c_ast.Cast() if long_type and _names_type(n.to_type, long_type):
+            case c_ast.Cast() if unsigned or (long_type and _names_type(n.to_type, long_type)):
                 return visit(n.expr)
             case c_ast.UnaryOp() if n.op in ("+", "-"):
                 inner = visit(n.expr)
@@ -82,8 +83,8 @@ def _product(left: Expr, right: Expr) -> Expr | None:
     return scale(left, linear(right)[1]) if not names(right) else None
 
 
-def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter]) -> frozenset[int]:
-    """The `id`s of subscripts of the statement's body that don't wrap although operands are unsigned.
+def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter], long_type: str) -> frozenset[int]:
+    """The `id`s of subscripts of the statement's body that don't wrap although operands are unsigned or converted.
 
     The proof is the access relation: it holds every cell that is touched, so that a subscript that is linear there is linear in C.
     """
@@ -92,7 +93,7 @@ def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter]) ->
     found: set[int] = set()
     for access in statement.accesses:
         for position, subscript in enumerate(_subscripts(access)):
-            if linear_subscript(subscript, own, types, parameters) is None:
+            if linear_subscript(subscript, own, types, parameters, long_type) is None:
                 value = linear_subscript(subscript, own, types, parameters, unsigned=True)
                 if value is not None and _always(access.relation, position, value, statement):
                     found.add(id(subscript))
