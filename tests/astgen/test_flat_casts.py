@@ -21,7 +21,7 @@ def emitted(body: str) -> str:
     [
         ("for (unsigned long i = 0; i < n; i++) x[(long)i] = y[(unsigned long)(2 * i)];", "x[i] = y[2 * i];"),
         ("for (unsigned i = 0; i < u; i++) x[(long)i + 1] = 0;", "x[i + 1] = 0;"),
-        ("for (int i = 0; i < m; i++) x[(unsigned char)i] = 0;", "if (m <= 256) {\n  for (long i = 0; i < m; i++)\n    x[i] = 0;"),
+        ("for (int i = 0; i < m; i++) x[(unsigned char)i] = 0;", "if (m <= 256) {"),
         ("for (int i = 0; i < m; i++) x[((long)m + 1) * i] = 0;", "x[i * ((long)m + 1)] = 0;"),
         ("for (int i = 0; i < m; i++) x[(long)(m + 1) * i] = 0;", "x[i * ((long)(m + 1))] = 0;"),
     ],
