@@ -10,7 +10,7 @@ from pycparser import c_ast
 from scopt.frontend.continues import without_continue
 from scopt.frontend.counted import comparisons
 from scopt.frontend.opaque import leaving
-from scopt.frontend.rewriting import items_of, mentions, names_of, nodes_of, stepped_name, writes
+from scopt.frontend.rewriting import items_of, mentions, names_of, nodes_of, step_of, stepped_name, writes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,9 @@ def with_plain_head(loop: c_ast.For) -> Head:
         return Head()
     names = [stepped_name(step) for step in steps]
     compared = [side.name for side, _, _ in comparisons(loop.cond) if isinstance(side, c_ast.ID)]
-    own = next((name for name in compared if name in names), None)
+    # of two that come towards each other the one with the smaller steps: the other's are a multiple of them, with luck
+    sizes = {name: abs(found[1]) for step, name in zip(steps, names, strict=True) if (found := step_of(step)) is not None}
+    own = min((name for name in compared if name in sizes), key=lambda name: sizes[name], default=None)
     if own is None or None in names or len({*names}) < len(names) or not _can_stand_before(inits, own):
         return Head()
     if declared and own not in (decl.name for decl in declared):

