@@ -229,7 +229,8 @@ def nullspace(rows: Sequence[Row], width: int) -> list[Row]:
 def generators(piece: isl.BasicSet) -> Generators:
     """The generators of a basic set's rational relaxation, in columns (parameters, set dimensions, 1).
 
-    Existentially quantified dimensions are lifted into the space, with their definitions as constraints, and projected away at the end.
+    Existentially quantified dimensions, which have to be `defined`, are lifted into the space, with their definitions as constraints, and
+    projected away at the end.
     Constraints with constants beyond `MAX_CONSTANT` are left out.
     """
     equalities, inequalities = constraint_rows(piece)
@@ -238,6 +239,20 @@ def generators(piece: isl.BasicSet) -> Generators:
     weight = tuple([0] * (width - 1) + [1])
     rays, lines = generators_of_cone([*tightened(equalities, inequalities), weight], equalities, width)
     return Generators(rays, lines).projected(range(visible))
+
+
+def defined(relation: isl.Map) -> isl.Map:
+    """The same relation, all of whose divisions have definitions, as `generators` needs them. Where they have already, the pieces are the same."""
+    try:
+        for piece in relation.wrap().get_basic_sets():
+            local = piece.get_local_space()
+            for number in range(piece.dim(isl.dim_type.div)):
+                local.get_div(number)
+    except isl.Error as error:
+        if "unknown" not in str(error):
+            raise
+        return relation.compute_divs()
+    return relation
 
 
 def tightened(equalities: Sequence[Row], inequalities: Sequence[Row]) -> list[Row]:

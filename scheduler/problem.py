@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from scopt.model import Dependence, Scop, Statement
-from scopt.scheduler.generators import Generators, Row, generators
+from scopt.scheduler.generators import Generators, Row, defined, generators
 from scopt.scheduler.ilp import Column, LinearRow, Program, Terms
 from scopt.scheduler.influence.tree import CONSTANT
 
@@ -163,7 +163,7 @@ def edges_of(scop: Scop, dependences: Iterable[Dependence]) -> tuple[Edge, ...]:
     for dependence in dependences:
         array = scop.arrays.get(dependence.array)
         live = dependence.kind == "flow" and array is not None and array.private
-        for piece in dependence.relation.get_basic_maps():
+        for piece in defined(dependence.relation).get_basic_maps():
             if piece.is_empty():
                 continue
             found.append(Edge(len(found), dependence, points_of(piece, dependence, parameters), live, piece))

@@ -263,8 +263,8 @@ def _attempts(options: Options, fixed: bool) -> Iterator[Options]:
         yield replace(options, register_tile=False)
     if options.tile:
         yield replace(options, tile=False)
-    if options.scheduler not in ("isl", "identity") and not fixed and not options.influence:
-        yield replace(options, scheduler="isl")
+    if options.scheduler not in ("isl", "identity") and not fixed and options.influence in ("", "vectorize"):
+        yield replace(options, scheduler="isl", influence="")
     if options.scheduler != "identity" and not fixed:
         yield replace(options, tile=False, scheduler="identity")
 

@@ -15,7 +15,7 @@ from scopt.frontend.parse import parse
 from scopt.model import Dependence
 from scopt.options import Options
 from scopt.polybench.catalog import load_suite, own_suite, select
-from scopt.scheduler.generators import MAX_CONSTANT, Generators, Row, generators, generators_of_cone, nullspace
+from scopt.scheduler.generators import MAX_CONSTANT, Generators, Row, defined, generators, generators_of_cone, nullspace
 from scopt.scheduler.problem import Edge, edges_of
 from tests.sources import scop_of
 
@@ -244,3 +244,13 @@ def test_pieces_without_integer_points_are_no_edges() -> None:
     scop = scop_of("for (i = 0; i < n; i++) x[i] = y[i];")
     nothing = isl.Map("[n] -> { S0[i] -> S0[j] : 2i = 1 + 2j }")
     assert edges_of(scop, [Dependence("flow", "x", "S0", "S0", nothing)]) == ()
+
+
+def test_relations_with_integers_that_nothing_defines() -> None:
+    """isl knows of some existential variables only which inequalities they satisfy; it can say what they are in other pieces."""
+    relation = isl.Map("{ [i] -> [j] : exists a: 2a <= j - i <= 3a and 0 <= i <= 9 }")
+    made = defined(relation)
+    assert made.is_equal(relation)
+    assert all(generators(piece).rays for piece in made.wrap().get_basic_sets())
+    known = isl.Map("{ [i] -> [j] : j = 2 * floor(i / 2) and 0 <= i <= 9 }")
+    assert defined(known).plain_is_equal(known)

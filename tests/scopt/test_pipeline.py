@@ -15,7 +15,7 @@ from scopt.frontend.regions import Region
 from scopt.isolation import Failed, Finished, run_tasks
 from scopt.options import Options
 from scopt.pipeline import Result, _in_time, optimize
-from scopt.region import Outcome
+from scopt.region import Outcome, _attempts
 from scopt.scheduler.construct import NoSchedule
 from tests.sources import source_of
 
@@ -208,3 +208,11 @@ def test_const_locals_are_assigned_like_others() -> None:
     text = optimize(source_of(body)).text
     assert b"    double t;\n" in text
     assert b"t = 2 * B[j][i];" in text
+
+
+def test_a_preference_is_given_up_before_the_scheduler_s_work() -> None:
+    """Influence by vectorization asks for scopt's own schedulers; where they fail, isl's is tried without it, and then the original order."""
+    tried = [(options.scheduler, options.influence) for options in _attempts(Options(influence="vectorize"), False)]
+    assert tried[0] == ("pluto", "vectorize")
+    assert tried[-2:] == [("isl", ""), ("identity", "vectorize")]
+    assert all(options.influence == "file.yaml" for options in _attempts(Options(influence="file.yaml"), False))
