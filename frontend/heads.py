@@ -10,7 +10,7 @@ from pycparser import c_ast
 from scopt.frontend.continues import without_continue
 from scopt.frontend.counted import comparisons
 from scopt.frontend.opaque import leaving
-from scopt.frontend.rewriting import items_of, mentions, names_of, nodes_of, step_of, stepped_name, writes
+from scopt.frontend.rewriting import is_plain, items_of, mentions, names_of, nodes_of, step_of, stepped_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +42,9 @@ def with_plain_head(loop: c_ast.For) -> Head:
         return Head()
     others = [step for step, name in zip(steps, names, strict=True) if name != own]
     inner = {node.name for node in nodes_of(loop.stmt) if isinstance(node, c_ast.Decl)}
-    if inner & frozenset().union({str(own)}, *(names_of(step) for step in others)):
-        return Head()
+    mentioned = frozenset().union(*(names_of(step) for step in others))
+    if own in mentioned or inner & (mentioned | {own}):
+        return Head()  # in the body a step would come before the iterator's, or mean another variable
     body = loop.stmt
     without_continue(loop)
     if others and next(leaving(loop.stmt), None) is not None:
@@ -72,4 +73,4 @@ def _can_stand_before(inits: list[Any], own: str) -> bool:
         return False
     place = next((k for k, init in enumerate(inits) if init.lvalue.name == own), len(inits))
     later = inits[place + 1:]
-    return not any(mentions(init, own) or writes(init, own) or mentions(inits[place].rvalue, init.lvalue.name) for init in later)
+    return all(is_plain(init.rvalue) and not mentions(init, own) and not mentions(inits[place].rvalue, init.lvalue.name) for init in later)
