@@ -155,6 +155,8 @@ class Inductions:
         ctype = self.pointers.declared_type(decl)
         if ctype is None or decl.init is None or not self.is_fixed(decl.init, loop, ctype) or decl.name in _changed(loop):
             return False
+        if mentions(loop.init, decl.name):
+            return False
         for part in ("cond", "next", "stmt"):
             replaced = with_value(getattr(loop, part), decl.name, decl.init)
             setattr(loop, part, replaced)

@@ -150,6 +150,7 @@ REFUSED = [
     ("for (i = 0, j = 0; i < n; i++, j += x[i]) x[i] = 0;", "loop.form"),
     ("for (i = 0, j = 0; i < n; i++, j += i) x[j] = 0;", "loop.form"),
     ("for (i = m, j = m++; i < n; i++) x[j] = 0;", "loop.form"),
+    ("for (int a = 2, b = a; b < n; b++) x[b] = a;", "loop.form"),
     ("for (i = 0; i < n; ) { x[i] = 0; }", "loop.form"),
     ("for (i = 0; i < n; i--) x[i] = 0;", "loop.unbounded"),
     ("for (i = 0; i < m; i++) m = 3;", "affine.variant-bound"),
