@@ -153,7 +153,11 @@ class Names:
         return tuple(made)
 
     def definitions(self) -> tuple[str, ...]:
-        """Functions that tell threads apart, of which there is one without OpenMP, and that find memory, aligned for vectors where C can say so."""
+        """Functions that tell threads apart, of which there is one without OpenMP, and that find memory, aligned for vectors where C can say so.
+
+        The macro is for builds that compile with OpenMP and hide it from the user's code (`scopt.compiler.openmp`): threads that took themselves
+        for the only one would share a buffer.
+        """
         if not self.shapes:
             return ()
         memory = f"""#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
@@ -164,7 +168,7 @@ static inline void *{self.memory_call}(size_t bytes) {{ return malloc(bytes); }}
 """
         if not self.threaded:
             return INCLUDE, memory
-        return INCLUDE, memory, f"""#ifdef _OPENMP
+        return INCLUDE, memory, f"""#if defined(_OPENMP) || defined(SCOPT_THREADS)
 int omp_get_max_threads(void);
 int omp_get_thread_num(void);
 static inline int {self.threads}_most(void) {{ return omp_get_max_threads(); }}

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from scopt.compiler import depfile, openmp, processes
@@ -110,8 +110,9 @@ class Build(NamedTuple):
             language = [] if argument.language == "other" else ["-x", "c"]
             words += [*self.command.words("flag", "preprocessor"), "-w", mode, *language, argument.value]
         else:
-            words += [*self.command.words("flag"), *openmp.compile_flags(self.command, optimized.pragmas, optimized.text), *self._standard()]
-            path = self._preprocessed(number, argument, optimized)
+            openmp_flags = openmp.compile_flags(self.command, optimized.pragmas, optimized.text)
+            words += [*self.command.words("flag"), *openmp_flags, *self._standard()]
+            path = self._preprocessed(number, argument, optimized, openmp.preprocessor_flags(self.command, openmp_flags))
             if self.command.has("-save-temps", "-save-temps=cwd"):
                 shutil.copy(path, os.path.basename(path))
             words += ["-w", mode, path]
@@ -141,14 +142,17 @@ class Build(NamedTuple):
             raise Failed
         _say(done)
 
-    def _preprocessed(self, number: int, argument: Argument, made: Optimized) -> str:
-        """A file with the new text as the preprocessor leaves it, as if it stood in the user's file; its path, with the stem of the user's."""
+    def _preprocessed(self, number: int, argument: Argument, made: Optimized, more: Sequence[str]) -> str:
+        """A file with the new text as the preprocessor leaves it, as if it stood in the user's file; its path, with the stem of the user's.
+
+        more: flags of the preprocessor that stand before the user's.
+        """
         text = made.text or b""
         # What the key is made from has all headers but those that only scopt's text includes.
-        key = self._key(b"preprocessed", made) if made.key and text.count(b"#include") <= made.source.text.count(b"#include") else ""
+        key = self._key(b"preprocessed", made, *more) if made.key and text.count(b"#include") <= made.source.text.count(b"#include") else ""
         result = self.cache.get_packed(key) if key else None
         if result is None:
-            result = self._run_preprocessor(argument, text)
+            result = self._run_preprocessor(argument, text, more)
             if key:
                 self.cache.put_packed(key, result)
         path = self._path(number, argument, ".i")
@@ -156,13 +160,13 @@ class Build(NamedTuple):
             file.write(result)
         return path
 
-    def _run_preprocessor(self, argument: Argument, text: bytes) -> bytes:
+    def _run_preprocessor(self, argument: Argument, text: bytes, more: Sequence[str]) -> bytes:
         name = "<stdin>" if argument.value == "-" else argument.value
         marker = b'# 1 "%s"\n' % os.fsencode(name).replace(b"\\", b"\\\\").replace(b'"', b'\\"')
         folder = os.path.dirname(argument.value)
         # From "-" the compiler looks for "…" in the current folder, as for a file in it; from /dev/stdin in /dev, where no headers are.
         stdin = ["-iquote", folder, "-x", "c", "/dev/stdin"] if folder else ["-x", "c", "-"]
-        flags = [word for words in self.command.for_preprocessor(debugging=True) for word in words]
+        flags = [*more, *(word for words in self.command.for_preprocessor(debugging=True) for word in words)]
         done = processes.run([*self.settings.compiler, "-w", "-E", *stdin[:-3], *flags, *stdin[-3:]], source=marker + text)
         if done.status != 0:
             raise Failed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scopt.compiler import processes
@@ -16,6 +17,8 @@ _PARALLEL = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+parallel\b", re.MUL
 _OPENMP_FLAGS = ("-fopenmp", "-fopenmp=libomp", "-fopenmp=libgomp", "-fopenmp=libiomp5")
 # What the linker is told where a program brings its own run time.
 _NO_LIBRARIES = ("-nostdlib", "-nodefaultlibs", "-r", "-ffreestanding", "-fno-openmp", "-nolibc")
+# What scopt's text asks for besides OpenMP's own macro, where it tells threads apart.
+_THREADS = "SCOPT_THREADS"
 _PROGRAM = b"""int main(void)
 {
   int count = 0;
@@ -73,6 +76,18 @@ def compile_flags(command: Command, pragmas: Pragmas, text: bytes) -> list[str]:
     if pragmas.threads and _PARALLEL.search(text):
         return ["-fopenmp"]
     return ["-fopenmp-simd"] if pragmas.simd else []
+
+
+def preprocessor_flags(command: Command, flags: Sequence[str]) -> list[str]:
+    """The flags with which the preprocessor, run alone, reads a text that is then compiled with `flags`, which `compile_flags` gave. They have to
+    stand before the user's own.
+
+    Macros in clauses are expanded (GCC leaves them alone otherwise, and so the parser would meet them), and scopt's text knows that there will be
+    threads. The user's code mustn't know: OpenMP's own macro stays undefined, and the flag goes past the driver, which would define ``_REENTRANT``.
+    """
+    on = [word for flag in flags for word in ("-Xpreprocessor", flag)]
+    hidden = ["-U_OPENMP"] if on else []
+    return [*hidden, *on, *([f"-D{_THREADS}"] if given(command) or "-fopenmp" in flags else [])]
 
 
 def link_flags(command: Command, settings: Settings, cache: Cache) -> list[str]:

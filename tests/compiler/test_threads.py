@@ -1,0 +1,165 @@
+"""Threads in what scoptcc compiles: macros in pragmas, what the user's own code sees of OpenMP, and buffers that threads have of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scopt.compiler import openmp
+from scopt.compiler.arguments import read_command
+from tests.compiler.conftest import ROOT, Run, has_threads
+
+CLANG = next((name for name in ("clang", "clang-19") if shutil.which(name)), "")
+# What the file and its header see of OpenMP and of threads, and a loop with a macro in its clauses.
+SEEING = """#include <stdio.h>
+#include "seen.h"
+#ifdef _OPENMP
+#define FILE_SEES _OPENMP
+#define ADDED 1
+#else
+#define FILE_SEES 0
+#define ADDED 0
+#endif
+static double A[SIZE][SIZE], B[SIZE][SIZE];
+void fill(double value)
+{
+  int i, j;
+  for (i = 0; i < SIZE; i++)
+    for (j = 0; j < SIZE; j++)
+      A[i][j] = value * B[j][i] + ADDED;
+}
+int main(void)
+{
+  fill(2);
+  printf("%ld %ld %d %g\\n", (long)FILE_SEES, header(), THREADS, A[5][7]);
+  return 0;
+}
+"""
+SEEN = """#define SIZE 500
+static long header(void)
+{
+#ifdef _OPENMP
+  return _OPENMP;
+#else
+  return 0;
+#endif
+}
+#ifdef _REENTRANT
+#define THREADS 1
+#else
+#define THREADS 0
+#endif
+"""
+# Rows are turned in buffers, of which each thread has its own.
+ROWS = """#include <stdio.h>
+#define N 300
+#define M 400
+static double A[N][M], B[N][M];
+void filter(void)
+{
+  for (int i = 0; i < N; i++)
+    for (int j = 1; j < M; j++)
+      A[i][j] = A[i][j-1] * 0.5 + B[i][j];
+}
+int main(void)
+{
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) { A[i][j] = (i * 7 + j) % 11 / 8.0; B[i][j] = (i + j * 5) % 13 / 9.0; }
+  for (int t = 0; t < 20; t++)
+    filter();
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) printf("%a\\n", A[i][j]);
+  return 0;
+}
+"""
+
+
+@pytest.fixture(params=["first", pytest.param("clang", marks=pytest.mark.skipif(not CLANG, reason="needs clang"))])
+def compiler(request: pytest.FixtureRequest, cc: str, tmp_path: Path) -> str:
+    """The real compiler: the one of all tests, and clang, where it can link OpenMP."""
+    if request.param == "first":
+        return cc
+    words = [CLANG, "-fopenmp", "-x", "c", "-", "-o", str(tmp_path / "tried")]
+    if subprocess.run(words, input=openmp._PROGRAM, capture_output=True, check=False).returncode != 0:
+        pytest.skip("clang can't link OpenMP")
+    return CLANG
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_a_product_whose_size_is_a_macro(run: Run, tmp_path: Path, scoptcc: Path, compiler: str) -> None:
+    folder = Path(shutil.copytree(ROOT / "tests/projects/product", tmp_path / "product"))
+    settings = {"SCOPT_CC": compiler, "SCOPT_CACHE_DIR": str(tmp_path / "cache"), "OMP_NUM_THREADS": "4"}
+    printed = []
+    for command in (compiler, str(scoptcc), str(scoptcc)):  # the last one finds all in the cache
+        assert run("make", "clean", cwd=folder).returncode == 0
+        done = run("make", f"CC={command}", cwd=folder, **settings)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert has_threads(folder / "product.o") is (command != compiler)
+        printed.append(run("./program", cwd=folder, **settings).stdout)
+    assert printed[0].count("\n") == 300
+    assert printed[0] == printed[1] == printed[2]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("-std=c89",), ("-std=c99", "-g3"), ("-pthread",), ("-D_OPENMP=7",), ("-Wp,-D_OPENMP=7",), ("-fopenmp",), ("-fopenmp", "-U_OPENMP")],
+)
+def test_the_users_code_sees_what_the_users_flags_say(run: Run, tmp_path: Path, compiler: str, words: tuple[str, ...]) -> None:
+    (tmp_path / "seeing.c").write_text(SEEING)
+    (tmp_path / "seen.h").write_text(SEEN)
+    printed = []
+    for program in (compiler, "scoptcc"):
+        done = run(program, "-O1", *words, "seeing.c", "-o", "program", SCOPT_CC=compiler)
+        assert (done.returncode, done.stderr) == (0, "")
+        printed.append(run("./program").stdout)
+    assert printed[0] == printed[1]
+    assert has_threads(tmp_path / "program")
+
+
+@pytest.mark.parametrize("words", [(), ("-fopenmp",), ("-fopenmp", "-U_OPENMP"), ("-std=c89",)])
+def test_threads_have_buffers_of_their_own(run: Run, tmp_path: Path, compiler: str, words: tuple[str, ...]) -> None:
+    text = ROWS if "-std=c89" not in words else ROWS.replace("for (int ", "for (").replace("{\n", "{\n  int i, j, t;\n")
+    (tmp_path / "rows.c").write_text(text)
+    flags = ("-O2", "-ffp-contract=off", "-w", *words)
+    assert run(compiler, *flags, "rows.c", "-o", "theirs").returncode == 0
+    done = run("scoptcc", *flags, "rows.c", "-o", "ours", SCOPT_CC=compiler)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert b"omp_get_max_threads" in (tmp_path / "ours").read_bytes()  # how many buffers there are
+    expected = run("./theirs").stdout
+    assert expected
+    for threads in ("1", "4", "4", "7"):
+        assert run("./ours", OMP_NUM_THREADS=threads).stdout == expected
+
+
+@pytest.mark.parametrize("flag", ["-fopenmp", "-fopenmp-simd"])
+@pytest.mark.parametrize("words", ["", "-std=c89", "-std=c17", "-undef"])
+def test_macros_in_clauses_are_expanded(compiler: str, flag: str, words: str) -> None:
+    text = "#define N 8\n#pragma omp simd safelen(N)\n_OPENMP SCOPT_THREADS _REENTRANT\n"
+    flags = openmp.preprocessor_flags(read_command([]), [flag])
+    done = subprocess.run([compiler, "-E", "-P", *flags, *words.split(), "-"], input=text, capture_output=True, text=True, check=True)
+    threads = "1" if flag == "-fopenmp" else "SCOPT_THREADS"
+    assert [line.strip() for line in done.stdout.splitlines() if line.strip()] == ["#pragma omp simd safelen(8)", f"_OPENMP {threads} _REENTRANT"]
+    assert done.stderr == ""
+
+
+def test_what_is_saved_can_be_compiled(run: Run, tmp_path: Path, compiler: str) -> None:
+    (tmp_path / "rows.c").write_text(ROWS)
+    assert run("scoptcc", "-O1", "-save-temps", "-c", "rows.c", SCOPT_CC=compiler).returncode == 0
+    saved = (tmp_path / "rows.i").read_text()
+    assert "#pragma omp parallel for if((double)300 * 400 > " in saved
+    os.rename(tmp_path / "rows.o", tmp_path / "first.o")
+    assert run(compiler, "-O1", "-fopenmp", "-w", "-c", "rows.i").returncode == 0
+    assert has_threads(tmp_path / "rows.o")
+    assert has_threads(tmp_path / "first.o")
+
+
+def test_pragmas_for_vectors_and_for_threads_are_kept_apart(run: Run, tmp_path: Path, compiler: str) -> None:
+    (tmp_path / "rows.c").write_text(ROWS)
+    for threads in ("1", "0", "1", "0"):
+        done = run("scoptcc", "-O1", "-c", "rows.c", SCOPT_CC=compiler, SCOPT_OPENMP=threads, SCOPT_CACHE_DIR=str(tmp_path / "cache"))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert has_threads(tmp_path / "rows.o") is (threads == "1")
