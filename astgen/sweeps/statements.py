@@ -155,8 +155,8 @@ class Names:
     def definitions(self) -> tuple[str, ...]:
         """Functions that tell threads apart, of which there is one without OpenMP, and that find memory, aligned for vectors where C can say so.
 
-        The macro is for builds that compile with OpenMP and hide it from the user's code (`scopt.compiler.openmp`): threads that took themselves
-        for the only one would share a buffer.
+        SCOPT_THREADS is for builds that compile with OpenMP and hide it from the user's code (`scopt.compiler.openmp`):
+        threads that took themselves for the only one would share a buffer.
         """
         if not self.shapes:
             return ()

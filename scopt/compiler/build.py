@@ -110,9 +110,10 @@ class Build(NamedTuple):
             language = [] if argument.language == "other" else ["-x", "c"]
             words += [*self.command.words("flag", "preprocessor"), "-w", mode, *language, argument.value]
         else:
-            openmp_flags = openmp.compile_flags(self.command, optimized.pragmas, optimized.text)
-            words += [*self.command.words("flag"), *openmp_flags, *self._standard()]
-            path = self._preprocessed(number, argument, optimized, openmp.preprocessor_flags(self.command, openmp_flags))
+            pragmas, text = optimized.pragmas, optimized.text
+            flags = openmp.compile_flags(self.command, pragmas, text, self.settings, self.cache)
+            words += [*self.command.words("flag"), *flags, *self._standard()]
+            path = self._preprocessed(number, argument, optimized, openmp.preprocessor_flags(self.command, flags))
             if self.command.has("-save-temps", "-save-temps=cwd"):
                 shutil.copy(path, os.path.basename(path))
             words += ["-w", mode, path]
@@ -143,13 +144,14 @@ class Build(NamedTuple):
         _say(done)
 
     def _preprocessed(self, number: int, argument: Argument, made: Optimized, more: Sequence[str]) -> str:
-        """A file with the new text as the preprocessor leaves it, as if it stood in the user's file; its path, with the stem of the user's.
+        """A file with the new text as the preprocessor leaves it, as if it stood in the user's file; its path.
 
-        more: flags of the preprocessor that stand before the user's.
+        The stem is that of the user's file. more: flags of the preprocessor that stand before the user's.
         """
         text = made.text or b""
         # What the key is made from has all headers but those that only scopt's text includes.
-        key = self._key(b"preprocessed", made, *more) if made.key and text.count(b"#include") <= made.source.text.count(b"#include") else ""
+        known = text.count(b"#include") <= made.source.text.count(b"#include")
+        key = self._key(b"preprocessed", made, *more) if made.key and known else ""
         result = self.cache.get_packed(key) if key else None
         if result is None:
             result = self._run_preprocessor(argument, text, more)

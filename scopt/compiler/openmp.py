@@ -42,9 +42,16 @@ class Pragmas(NamedTuple):
 
 def given(command: Command) -> bool:
     """Whether the user's own flags turn OpenMP on."""
-    return command.last(*_OPENMP_FLAGS, "-fno-openmp") in _OPENMP_FLAGS or any(
-        a.name == "-Xpreprocessor" and a.value in _OPENMP_FLAGS for a in command.arguments
-    )
+    return _given_to_driver(command) or bool(_given_past_driver(command))
+
+
+def _given_to_driver(command: Command) -> bool:
+    return command.last(*_OPENMP_FLAGS, "-fno-openmp") in _OPENMP_FLAGS
+
+
+def _given_past_driver(command: Command) -> str:
+    """The flag that the compiler proper gets although its driver may not know it; empty if there is none."""
+    return next((a.value for a in command.arguments if a.name == "-Xpreprocessor" and a.value in _OPENMP_FLAGS), "")
 
 
 def allowed(command: Command, preprocessed: bytes, settings: Settings, cache: Cache) -> Pragmas:
@@ -69,9 +76,17 @@ def links_seen(command: Command, settings: Settings) -> bool:
     return not settings.launched and not command.has("-ffreestanding", "-fno-openmp")
 
 
-def compile_flags(command: Command, pragmas: Pragmas, text: bytes) -> list[str]:
-    """The flags that a text needs for the pragmas that scopt has put into it, which had these `pragmas` allowed."""
-    if given(command) or not _PRAGMA.search(text):
+def compile_flags(command: Command, pragmas: Pragmas, text: bytes, settings: Settings, cache: Cache) -> list[str]:
+    """The flags that a preprocessed text needs for the user's pragmas and for those that scopt has put into it.
+
+    pragmas: what scopt was allowed to put there.
+    """
+    if _given_to_driver(command):
+        return []
+    if flag := _given_past_driver(command):
+        # What is for the preprocessor reaches the compiler proper with texts that aren't preprocessed yet.
+        return [flag] if works(command, settings, cache) else ["-Xclang", flag]
+    if not _PRAGMA.search(text):
         return []
     if pragmas.threads and _PARALLEL.search(text):
         return ["-fopenmp"]
@@ -79,15 +94,18 @@ def compile_flags(command: Command, pragmas: Pragmas, text: bytes) -> list[str]:
 
 
 def preprocessor_flags(command: Command, flags: Sequence[str]) -> list[str]:
-    """The flags with which the preprocessor, run alone, reads a text that is then compiled with `flags`, which `compile_flags` gave. They have to
-    stand before the user's own.
+    """The flags with which the preprocessor, run alone, reads a text that is then compiled with `flags`.
 
-    Macros in clauses are expanded (GCC leaves them alone otherwise, and so the parser would meet them), and scopt's text knows that there will be
-    threads. The user's code mustn't know: OpenMP's own macro stays undefined, and the flag goes past the driver, which would define ``_REENTRANT``.
+    They have to stand before the user's own. Macros in clauses are expanded (GCC leaves them alone otherwise, and so
+    the parser would meet them), and scopt's text knows that there will be threads. The user's code mustn't know:
+    OpenMP's own macro stays undefined, and the flag goes past the driver, which would define ``_REENTRANT``.
+
+    flags: what `compile_flags` gave.
     """
-    on = [word for flag in flags for word in ("-Xpreprocessor", flag)]
-    hidden = ["-U_OPENMP"] if on else []
-    return [*hidden, *on, *([f"-D{_THREADS}"] if given(command) or "-fopenmp" in flags else [])]
+    if given(command):
+        return [f"-D{_THREADS}"]
+    on = ["-U_OPENMP", *(word for flag in flags for word in ("-Xpreprocessor", flag))] if flags else []
+    return [*on, *([f"-D{_THREADS}"] if "-fopenmp" in flags else [])]
 
 
 def link_flags(command: Command, settings: Settings, cache: Cache) -> list[str]:

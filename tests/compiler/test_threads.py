@@ -1,4 +1,4 @@
-"""Threads in what scoptcc compiles: macros in pragmas, what the user's own code sees of OpenMP, and buffers that threads have of their own."""
+"""Threads in what scoptcc compiles: macros in pragmas, what users' code sees of OpenMP, a buffer for each thread."""
 
 from __future__ import annotations
 
@@ -106,9 +106,14 @@ def test_a_product_whose_size_is_a_macro(run: Run, tmp_path: Path, scoptcc: Path
 
 @pytest.mark.parametrize(
     "words",
-    [(), ("-std=c89",), ("-std=c99", "-g3"), ("-pthread",), ("-D_OPENMP=7",), ("-Wp,-D_OPENMP=7",), ("-fopenmp",), ("-fopenmp", "-U_OPENMP")],
-)
-def test_the_users_code_sees_what_the_users_flags_say(run: Run, tmp_path: Path, compiler: str, words: tuple[str, ...]) -> None:
+    [
+        (), ("-std=c89",), ("-std=c99", "-g3"), ("-pthread",), ("-D_OPENMP=7",), ("-Wp,-D_OPENMP=7",), ("-fopenmp",),
+        ("-fopenmp", "-U_OPENMP"),
+    ],
+)  # fmt: skip
+def test_the_users_code_sees_what_its_flags_say(
+    run: Run, tmp_path: Path, compiler: str, words: tuple[str, ...]
+) -> None:
     (tmp_path / "seeing.c").write_text(SEEING)
     (tmp_path / "seen.h").write_text(SEEN)
     printed = []
@@ -140,9 +145,11 @@ def test_threads_have_buffers_of_their_own(run: Run, tmp_path: Path, compiler: s
 def test_macros_in_clauses_are_expanded(compiler: str, flag: str, words: str) -> None:
     text = "#define N 8\n#pragma omp simd safelen(N)\n_OPENMP SCOPT_THREADS _REENTRANT\n"
     flags = openmp.preprocessor_flags(read_command([]), [flag])
-    done = subprocess.run([compiler, "-E", "-P", *flags, *words.split(), "-"], input=text, capture_output=True, text=True, check=True)
+    command = [compiler, "-E", "-P", *flags, *words.split(), "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     threads = "1" if flag == "-fopenmp" else "SCOPT_THREADS"
-    assert [line.strip() for line in done.stdout.splitlines() if line.strip()] == ["#pragma omp simd safelen(8)", f"_OPENMP {threads} _REENTRANT"]
+    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    assert lines == ["#pragma omp simd safelen(8)", f"_OPENMP {threads} _REENTRANT"]
     assert done.stderr == ""
 
 
@@ -159,7 +166,23 @@ def test_what_is_saved_can_be_compiled(run: Run, tmp_path: Path, compiler: str) 
 
 def test_pragmas_for_vectors_and_for_threads_are_kept_apart(run: Run, tmp_path: Path, compiler: str) -> None:
     (tmp_path / "rows.c").write_text(ROWS)
+    settings = {"SCOPT_CC": compiler, "SCOPT_CACHE_DIR": str(tmp_path / "cache")}
     for threads in ("1", "0", "1", "0"):
-        done = run("scoptcc", "-O1", "-c", "rows.c", SCOPT_CC=compiler, SCOPT_OPENMP=threads, SCOPT_CACHE_DIR=str(tmp_path / "cache"))
+        done = run("scoptcc", "-O1", "-c", "rows.c", SCOPT_OPENMP=threads, **settings)
         assert (done.returncode, done.stderr) == (0, "")
         assert has_threads(tmp_path / "rows.o") is (threads == "1")
+
+
+def test_a_flag_that_goes_past_the_driver(run: Run, tmp_path: Path, compiler: str) -> None:
+    counting = '  int count = 0;\n#pragma omp parallel reduction(+: count)\n  count++;\n  printf("%d\\n", count);\n'
+    (tmp_path / "rows.c").write_text(ROWS.replace("  return 0;\n", counting + "  return 0;\n"))
+    printed = []
+    for program in (compiler, "scoptcc"):
+        words = ("-O1", "-w", "-ffp-contract=off", "-Xpreprocessor", "-fopenmp", "-c", "rows.c")
+        done = run(program, *words, SCOPT_CC=compiler)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert (b"omp_get_max_threads" in (tmp_path / "rows.o").read_bytes()) is (program == "scoptcc")
+        assert run(compiler, "-fopenmp", "rows.o", "-o", "rows").returncode == 0
+        printed.append(run("./rows", OMP_NUM_THREADS="3").stdout)
+    assert printed[0] == printed[1]
+    assert printed[0].endswith("\n3\n")
