@@ -12,6 +12,7 @@ from typing import Any
 from pycparser import c_ast
 
 from scopt.astgen.alternative import Original, in_braces, with_original
+from scopt.astgen.clause_words import expanded_words, without_helpers
 from scopt.astgen.helpers import helper_text
 from scopt.astgen.splice import Piece, Replacement, pieces, splice
 from scopt.diagnostics import InputError, Location, Remark, Remarks
@@ -33,7 +34,9 @@ from scopt.schedule_file import ScheduleDocument, read_schedules
 from scopt.scheduler.contraction.tiles import wanted
 
 # Why regions stay as they are that could be transformed, whether macros have their names or their values.
-_NOT_WANTED = frozenset({"region.no-gain", "region.tiny", "region.library", "region.cold", "budget.file"})
+_NOT_WANTED = frozenset(
+    {"region.no-gain", "region.tiny", "region.library", "region.cold", "region.static-macro", "budget.file"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,8 @@ def _transformed(
         hint = "move them out of the region"
         remark = Remark("missed", "region.directives", "the region has preprocessor directives or text of other files", region.location, hint)
         return _Done(region, Outcome(None, remarks=(remark,)), 0.0)
+    if "static" in expanded_words(tu.preprocessed.all_macros):
+        return _Done(region, Outcome(None, remarks=(without_helpers(region.location),)), 0.0)
     if started >= end:
         message = "left as it was: the time for the file is over"
         remark = Remark("missed", "budget.file", message, region.location, "allow more with --file-budget")

@@ -13,6 +13,7 @@ from scopt.astgen.alignment import with_aligned_starts
 from scopt.astgen.allocation import INCLUDE, Allocation, allocations
 from scopt.astgen.build import build
 from scopt.astgen.chains import with_products_apart
+from scopt.astgen.clause_words import expanded_words, without_directives
 from scopt.astgen.counted import counter_definitions, counter_name
 from scopt.astgen.emit_c import Emitted, emit
 from scopt.astgen.estimates import drop_small_loops
@@ -108,8 +109,21 @@ def transform(tu: TranslationUnit, region: Region, number: int, options: Options
 
     Raises nothing that is the input's fault: a refusal is an outcome with its remark, and so is an InputError, which has to end the run.
     """
-    clock = Clock()
     options = _with_pragmas(options, region)
+    words = expanded_words(tu.preprocessed.all_macros)
+    if not words or not (options.parallel or options.simd):
+        return _analysed(tu, region, number, options, given)
+    outcome = _analysed(tu, region, number, replace(options, parallel=False, simd=False), given)
+    if not any(one.id in ("region.transformed", "region.no-gain") for one in outcome.remarks):
+        return outcome
+    return replace(outcome, remarks=(*outcome.remarks, without_directives(words, region.location)))
+
+
+def _analysed(
+    tu: TranslationUnit, region: Region, number: int, options: Options, given: ScheduleDocument | None
+) -> Outcome:
+    """The outcome with these options, for which directives can be had."""
+    clock = Clock()
     if region.function.decl.name in tu.cold_functions and _is_judged(region, options, given):
         remark = Remark("missed", "region.cold", "left as it was: the function is declared cold", region.location, "mark the region if it matters")
         return Outcome(None, remarks=(remark,))

@@ -197,6 +197,9 @@ region.pragma-line: something besides white space before '#pragma endscop'
 region.pragma-operator: pragmas that are not lines
   A region has to be marked by '#pragma scop' and '#pragma endscop' lines.
   > write the pragmas as lines of the file, not with _Pragma or in a macro
+region.static-macro: a macro in place of `static`
+  Helper functions would be seen by other files, or not be there where the compiler doesn't inline them.
+  > give the macro another name, or leave it out for this file
 region.unbalanced: pragmas that don't belong together
   '#pragma scop' and '#pragma endscop' have to stand in the same block.
   > put both pragmas into the same block, one pair after the other
@@ -287,6 +290,10 @@ influence.sibling: the next branch is tried
   A node of the influence constraint tree is infeasible.
 machine.native: the machine model of this host
   What the running system tells, see --machine.
+pragma.macro: loops without directives of OpenMP
+  The file has a macro for a word of such directives (`private`, `schedule`), and compilers expand it there, too: a
+  directive would say something else.
+  > give the macro another name
 reduction.in-order: a reduction keeps the order of its source
   A sum or product of floating-point numbers is rounded differently in another order, and a signed sum may overflow: one step has to wait for the one
   before.

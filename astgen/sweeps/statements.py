@@ -153,7 +153,7 @@ class Names:
         return tuple(made)
 
     def definitions(self) -> tuple[str, ...]:
-        """Functions that tell threads apart, of which there is one without OpenMP, and that find memory, aligned for vectors where C can say so.
+        """Functions that tell threads apart, of which there is one without OpenMP, and that find aligned memory.
 
         SCOPT_THREADS is for builds that compile with OpenMP and hide it from the user's code (`scopt.compiler.openmp`):
         threads that took themselves for the only one would share a buffer.

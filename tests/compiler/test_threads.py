@@ -140,6 +140,21 @@ def test_threads_have_buffers_of_their_own(run: Run, tmp_path: Path, compiler: s
         assert run("./ours", OMP_NUM_THREADS=threads).stdout == expected
 
 
+@pytest.mark.parametrize("words", [("-Dprivate=",), ("-Dprivate=static", "-O0"), ("-Dstatic=", "-O0")])
+def test_macros_with_the_names_of_scopts_words(
+    run: Run, tmp_path: Path, compiler: str, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "rows.c").write_text(ROWS)
+    printed = []
+    for program in (compiler, "scoptcc"):
+        flags = ("-w", "-ffp-contract=off", *words)
+        for step in ((*flags, "-c", "rows.c"), ("rows.o", "-o", "rows")):
+            done = run(program, *step, SCOPT_CC=compiler)
+            assert (done.returncode, done.stderr) == (0, "")
+        printed.append(run("./rows", OMP_NUM_THREADS="4").stdout)
+    assert printed[0] == printed[1]
+
+
 @pytest.mark.parametrize("flag", ["-fopenmp", "-fopenmp-simd"])
 @pytest.mark.parametrize("words", ["", "-std=c89", "-std=c17", "-undef"])
 def test_macros_in_clauses_are_expanded(compiler: str, flag: str, words: str) -> None:
