@@ -167,7 +167,7 @@ def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.
     for array, sinks in _by_array(sink).items():
         musts, mays, killed = (accesses.get(array, nothing) for accesses in by_array)
         touching = sinks.domain().union(musts.domain()).union(mays.domain()).union(killed.domain())
-        table = _Earlier(sinks, order.intersect_domain(touching))
+        table = _Earlier(sinks, order.intersect_domain(touching.universe()))
         try:
             with operation_limit(MAX_FLOW_OPERATIONS):
                 flow = _last_sources(table, musts, mays, killed)
@@ -187,7 +187,9 @@ class _Earlier:
     def pairs(self, sources: isl.UnionMap) -> isl.UnionMap:
         """All pairs of a source and a later sink of the same cell, ``{ S[i] -> [T[j] -> A[a]] }``."""
         same_cell = sources.apply_range(self.sinks.range_map().reverse())
-        before = self.order.intersect_domain(sources.domain()).lex_lt_union_map(self.order.intersect_domain(self.sinks.domain()))
+        # Which instances there are is known of the pairs: told once more of their order, it would multiply the pieces of both.
+        first, second = (self.order.intersect_domain(some.domain().universe()) for some in (sources, self.sinks))
+        before = first.lex_lt_union_map(second)
         return same_cell.intersect(before.apply_range(self.sinks.domain_map().reverse()))
 
 
