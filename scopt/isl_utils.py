@@ -98,14 +98,24 @@ def compact(union: isl.Set) -> isl.Set:
     if union.n_basic_set() < 2:
         return union
     hull = isl.Set.universe(union.get_space())
+    for valid in _halves(union):
+        if not hull.is_subset(valid) and union.is_subset(valid):
+            hull = hull.intersect(valid)
+    return hull.coalesce() if hull.is_subset(union) else union
+
+
+def _halves(union: isl.Set) -> Iterator[isl.Set]:
+    """For each constraint of a union's pieces, those that define quotients aside, the set of all that it allows; no set twice."""
+    seen: dict[int, list[isl.Set]] = {}
     for piece in union.get_basic_sets():
         for constraint in piece.get_constraints():
             if constraint.is_div_constraint():
                 continue
-            valid = isl.Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
-            if not hull.is_subset(valid) and union.is_subset(valid):
-                hull = hull.intersect(valid)
-    return hull.coalesce() if hull.is_subset(union) else union
+            half = isl.Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
+            alike = seen.setdefault(hash(half), [])
+            if not any(half.plain_is_equal(other) for other in alike):
+                alike.append(half)
+                yield half
 
 
 @contextmanager
