@@ -215,7 +215,7 @@ class Draft:
     spaces: Mapping[str, StatementSpace]
     bounds: Bounds
     columns: list[Column] = field(default_factory=list)
-    rows: dict[LinearRow, None] = field(default_factory=dict)
+    rows: dict[tuple[Terms, int, bool], None] = field(default_factory=dict)
     objectives: list[Terms] = field(default_factory=list)
     _first: dict[str, int] = field(default_factory=dict)
     _magnitudes: dict[int, int] = field(default_factory=dict)
@@ -244,7 +244,7 @@ class Draft:
 
     def require(self, terms: Mapping[int, int] | Iterable[tuple[int, int]], constant: int = 0, *, equality: bool = False) -> None:
         """Σ factor·column + constant >= 0, or = 0."""
-        self.rows[LinearRow(_clean(terms), constant, equality)] = None
+        self.rows[_clean(terms), constant, equality] = None
 
     def minimize(self, terms: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
         """One more objective, less important than those before."""
@@ -264,16 +264,14 @@ class Draft:
 
     def delay(self, edge: Edge, point: Point) -> dict[int, int]:
         """(sink's date - source's date) at a generator, as terms over the unknowns."""
-        terms: dict[int, int] = {}
-        for statement, vector, sign in ((edge.sink, point.sink, 1), (edge.source, point.source, -1)):
-            for position, value in enumerate(vector):
-                if value:
-                    column = self.coefficient(statement, position)
-                    terms[column] = terms.get(column, 0) + sign * value
+        terms = {column: value for column, value in enumerate(point.sink, self._first[edge.sink]) if value}
+        for column, value in enumerate(point.source, self._first[edge.source]):
+            if value:
+                terms[column] = terms.get(column, 0) - value
         return terms
 
     def program(self) -> Program:
-        return Program(tuple(self.columns), tuple(self.rows), tuple(self.objectives))
+        return Program(tuple(self.columns), tuple(LinearRow(*row) for row in self.rows), tuple(self.objectives))
 
     def solution(self, point: Sequence[int]) -> dict[str, Row]:
         """The statements' schedule rows of a solution."""
@@ -284,8 +282,8 @@ class Draft:
 
 
 def _clean(terms: Mapping[int, int] | Iterable[tuple[int, int]]) -> Terms:
-    pairs = terms.items() if isinstance(terms, Mapping) else terms
-    return tuple(sorted((column, factor) for column, factor in pairs if factor))
+    pairs = terms.items() if isinstance(terms, (dict, Mapping)) else terms
+    return tuple(sorted([pair for pair in pairs if pair[1]]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

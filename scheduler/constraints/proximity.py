@@ -26,8 +26,7 @@ def bounded(draft: Draft, edges: Iterable[Edge], parameters: tuple[str, ...], fo
         for sign in (-1, 1) if edge.dependence.kind == "input" else (-1,):
             for point in edge.points:
                 terms = {column: sign * factor for column, factor in draft.delay(edge, point).items()}
-                for column, value in zip(slopes, point.parameters, strict=True):
-                    terms[column] = value
+                terms.update(zip(slopes, point.parameters, strict=True))
                 terms[offset] = point.weight
                 draft.require(terms, equality=point.line)
     if form == "pluto":
