@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import highspy
 import islpy as isl
@@ -21,8 +21,7 @@ from scopt.diagnostics import InternalError
 Terms = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LinearRow:
+class LinearRow(NamedTuple):
     """Σ factor·column + constant >= 0, or = 0."""
 
     terms: Terms

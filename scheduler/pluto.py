@@ -17,7 +17,7 @@ from scopt.scheduler.constraints.proximity import ProximityForm, bounded
 from scopt.scheduler.constraints.validity import weakly
 from scopt.scheduler.construct import Wish
 from scopt.scheduler.ilp import Program, lexmin
-from scopt.scheduler.problem import Bounds, Draft, Edge, Rows, Step
+from scopt.scheduler.problem import Bounds, Delays, Draft, Edge, Rows, Step
 
 # Bounds of coefficients, tried one after the other: small programs first.
 COEFFICIENTS = (4, 32)
@@ -39,21 +39,23 @@ class PlutoStrategy:
     def solve(self, step: Step, wish: Wish) -> Rows | None:
         ranges = tuple(edge for edge in step.remaining if edge.live)
         # Live ranges that are local to an iteration need no order among each other: worth more than short distances.
-        local = self._best(step, wish, ranges) if ranges else None
-        return local or self._best(step, wish, ())
+        delays: Delays = {}
+        local = self._best(step, wish, ranges, delays) if ranges else None
+        return local or self._best(step, wish, (), delays)
 
-    def _best(self, step: Step, wish: Wish, local: tuple[Edge, ...]) -> Rows | None:
-        """The best rows of all attempts. local: edges without any distance."""
+    def _best(self, step: Step, wish: Wish, local: tuple[Edge, ...], delays: Delays) -> Rows | None:
+        """The best rows of all attempts. local: edges without any distance. delays: see `Draft`."""
         best: tuple[tuple[int, ...], Rows] | None = None
         for bounds in self._attempts():
-            found = self._solved(step, wish, bounds, best[0] if best is not None else None, local)
+            found = self._solved(step, wish, bounds, best[0] if best is not None else None, local, delays)
             best = found or best
             if best is not None and (bounds.negative or not any(best[0])):
                 break  # no distance at all: nothing is better
         return None if best is None else best[1]
 
     def possible(self, step: Step, wish: Wish) -> bool:
-        drafts = (self._constrained(step, wish, bounds, zero=bounds.negative and not wish.far) for bounds in self._attempts())
+        delays: Delays = {}
+        drafts = (self._constrained(step, wish, bounds, delays, zero=bounds.negative and not wish.far) for bounds in self._attempts())
         return any(lexmin(replace(draft.program(), objectives=())) is not None for draft in drafts)
 
     def _attempts(self) -> list[Bounds]:
@@ -62,10 +64,16 @@ class PlutoStrategy:
         return [Bounds(size, negative=sign, parametric=sign) for size in (small_bounds, large) for sign in signs]
 
     def _solved(
-        self, step: Step, wish: Wish, bounds: Bounds, known: tuple[int, ...] | None, local: tuple[Edge, ...]
+        self,
+        step: Step,
+        wish: Wish,
+        bounds: Bounds,
+        known: tuple[int, ...] | None,
+        local: tuple[Edge, ...],
+        delays: Delays,
     ) -> tuple[tuple[int, ...], Rows] | None:
         """(values of the proximity function, rows); None also where the values aren't less than the known ones."""
-        draft = self._constrained(step, wish, bounds, zero=bounds.negative and known is None and not wish.far)
+        draft = self._constrained(step, wish, bounds, delays, zero=bounds.negative and known is None and not wish.far)
         coincident(draft, local)
         distances = len(draft.objectives)
         if known is not None:
@@ -80,12 +88,12 @@ class PlutoStrategy:
             return None
         return _values(program, point)[:distances], draft.solution(point)
 
-    def _constrained(self, step: Step, wish: Wish, bounds: Bounds, *, zero: bool) -> Draft:
+    def _constrained(self, step: Step, wish: Wish, bounds: Bounds, delays: Delays, *, zero: bool) -> Draft:
         """The program with the proximity function as its objectives.
 
         zero: without any distance. Where only signs make a dimension possible, a cut is better than distances, if there is one (`wish.far`: none is).
         """
-        draft = Draft(step.spaces, bounds)
+        draft = Draft(step.spaces, bounds, known_delays=delays)
         for name in step.statements:
             draft.add_statement(name)
         weakly(draft, step.edges)

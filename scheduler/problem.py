@@ -208,17 +208,25 @@ class Bounds:
     parametric: bool = False
 
 
+# By `id` of an edge, the terms of (sink's date - source's date) at each of its generators.
+Delays = dict[int, tuple[Terms, ...]]
+
+
 @dataclass(slots=True)
 class Draft:
-    """An integer program for one schedule dimension of some statements; builders add columns, rows and objectives to it."""
+    """An integer program for one schedule dimension of some statements; builders add columns, rows and objectives to it.
+
+    known_delays: what `delays` has found. Drafts of the same statements, in the same order, may share it while the edges live.
+    """
 
     spaces: Mapping[str, StatementSpace]
     bounds: Bounds
     columns: list[Column] = field(default_factory=list)
-    rows: dict[tuple[Terms, int, bool], None] = field(default_factory=dict)
+    rows: dict[LinearRow, None] = field(default_factory=dict)
     objectives: list[Terms] = field(default_factory=list)
     _first: dict[str, int] = field(default_factory=dict)
     _magnitudes: dict[int, int] = field(default_factory=dict)
+    known_delays: Delays = field(default_factory=dict)
 
     def add_statement(self, name: str) -> None:
         """Columns for the coefficients of a statement's schedule row."""
@@ -244,7 +252,11 @@ class Draft:
 
     def require(self, terms: Mapping[int, int] | Iterable[tuple[int, int]], constant: int = 0, *, equality: bool = False) -> None:
         """Σ factor·column + constant >= 0, or = 0."""
-        self.rows[_clean(terms), constant, equality] = None
+        self.add(_clean(terms), constant, equality=equality)
+
+    def add(self, terms: Terms, constant: int = 0, *, equality: bool = False) -> None:
+        """The same with terms in the order of their columns, none of them 0."""
+        self.rows[LinearRow(terms, constant, equality)] = None
 
     def minimize(self, terms: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
         """One more objective, less important than those before."""
@@ -270,8 +282,15 @@ class Draft:
                 terms[column] = terms.get(column, 0) - value
         return terms
 
+    def delays(self, edge: Edge) -> tuple[Terms, ...]:
+        """(sink's date - source's date) at each generator of an edge."""
+        found = self.known_delays.get(id(edge))
+        if found is None:
+            found = self.known_delays[id(edge)] = tuple(_clean(self.delay(edge, point)) for point in edge.points)
+        return found
+
     def program(self) -> Program:
-        return Program(tuple(self.columns), tuple(LinearRow(*row) for row in self.rows), tuple(self.objectives))
+        return Program(tuple(self.columns), tuple(self.rows), tuple(self.objectives))
 
     def solution(self, point: Sequence[int]) -> dict[str, Row]:
         """The statements' schedule rows of a solution."""

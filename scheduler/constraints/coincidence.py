@@ -13,5 +13,5 @@ from scopt.scheduler.problem import Draft, Edge
 def coincident(draft: Draft, edges: Iterable[Edge]) -> None:
     """Sink's date = source's date, for all pairs."""
     for edge in edges:
-        for point in edge.points:
-            draft.require(draft.delay(edge, point), equality=True)
+        for delay in draft.delays(edge):
+            draft.add(delay, equality=True)

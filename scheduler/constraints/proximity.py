@@ -24,11 +24,11 @@ def bounded(draft: Draft, edges: Iterable[Edge], parameters: tuple[str, ...], fo
     offset = draft.column("w", 0, 0 if zero else None)
     for edge in edges:
         for sign in (-1, 1) if edge.dependence.kind == "input" else (-1,):
-            for point in edge.points:
-                terms = {column: sign * factor for column, factor in draft.delay(edge, point).items()}
-                terms.update(zip(slopes, point.parameters, strict=True))
-                terms[offset] = point.weight
-                draft.require(terms, equality=point.line)
+            for point, delay in zip(edge.points, draft.delays(edge), strict=True):
+                # The new columns are the last ones.
+                bound = zip((*slopes, offset), (*point.parameters, point.weight), strict=True)
+                terms = *[(column, sign * factor) for column, factor in delay], *[entry for entry in bound if entry[1]]
+                draft.add(terms, equality=point.line)
     if form == "pluto":
         for column in slopes:
             draft.minimize({column: 1})

@@ -14,8 +14,8 @@ from scopt.scheduler.problem import Draft, Edge
 def weakly(draft: Draft, edges: Iterable[Edge]) -> None:
     """Sink's date >= source's date, for all pairs."""
     for edge in edges:
-        for point in edge.points:
-            draft.require(draft.delay(edge, point), equality=point.line)
+        for point, delay in zip(edge.points, draft.delays(edge), strict=True):
+            draft.add(delay, equality=point.line)
 
 
 def strongly(draft: Draft, edges: Iterable[Edge]) -> None:
@@ -25,5 +25,5 @@ def strongly(draft: Draft, edges: Iterable[Edge]) -> None:
     the program decide which ones are strongly satisfied.
     """
     for edge in edges:
-        for point in edge.points:
-            draft.require(draft.delay(edge, point), -point.weight, equality=point.line)
+        for point, delay in zip(edge.points, draft.delays(edge), strict=True):
+            draft.add(delay, -point.weight, equality=point.line)
