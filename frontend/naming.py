@@ -16,7 +16,6 @@ import islpy as isl
 from pycparser import c_ast
 
 from scopt.diagnostics import InputError, Refusal
-from scopt.frontend.autodetect import MAX_OPERATIONS
 from scopt.frontend.directives import Directives
 from scopt.frontend.extract import extract
 from scopt.frontend.macros import reachable_words
@@ -118,6 +117,8 @@ def _expanded(statement: Any, name: str, value: int) -> Any:
 
 def _is_scop(tu: TranslationUnit, region: Region, options: Options) -> bool:
     try:
+        from scopt.frontend.autodetect import MAX_OPERATIONS  # loaded by then: it has found the regions
+
         with operation_limit(MAX_OPERATIONS):
             extract(tu, region, "candidate", assume_apart=options.assume_apart)
     except (Refusal, isl.Error):

@@ -12,7 +12,6 @@ import islpy as isl
 from pycparser import c_ast
 
 from scopt.astgen.c_statement import PlainGenerator
-from scopt.explain_schedule import final_lines, schedule_lines
 from scopt.isl_utils import sets_of
 from scopt.model import Array, Dependence, Dependences, MarkedSchedule, Scop, Statement
 from scopt.scheduler.bands import band_nodes, distances, ordered, zero
@@ -25,6 +24,8 @@ def explain(scop: Scop, deps: Dependences, tree: isl.Schedule, marked: MarkedSch
     tree: the scheduler's, before the band passes; marked: after them. Instances are written ``S0[i, j]``, distances in iterations of the original
     loops, outermost first: ``(0, 1)``, with ranges such as ``-1..1``, ``>=1`` and ``*`` (any).
     """
+    from scopt.explain_schedule import final_lines, schedule_lines  # asked for by few
+
     dependences = ordered(scop, deps)
     parameters = ", ".join(p.spelling for p in scop.parameters) or "none"
     lines = [

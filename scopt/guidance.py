@@ -10,11 +10,8 @@ from scopt.astgen.readback import nest_to_schedule
 from scopt.diagnostics import InputError, ScoptError
 from scopt.model import Dependences, LoopDirective, LoopNest, Scop
 from scopt.options import Options
-from scopt.scheduler.influence.directives import directive_tree
-from scopt.scheduler.influence.files import check_regions, load_tree
 from scopt.scheduler.influence.honoured import complaint, unhonoured, wishes
 from scopt.scheduler.influence.tree import InfluenceTree
-from scopt.scheduler.influence.vectorize import vectorize_tree
 
 # In place of a file's name: trees made by the optimizer of Algorithm 2.
 VECTORIZE = "vectorize"
@@ -38,17 +35,28 @@ class Guidance:
 
 def guidance(scop: Scop, deps: Dependences, options: Options, region: int) -> Guidance:
     """The guidance of a region, by its number in the file. Raises InputError for an unusable influence file."""
+    # What makes trees is imported when asked for: few regions have one.
     loops = wishes(scop, options)
     if options.influence == VECTORIZE:
+        from scopt.scheduler.influence.vectorize import vectorize_tree
+
         return Guidance(loops, vectorize_tree(scop))
     if options.influence:
+        from scopt.scheduler.influence.files import load_tree
+
         return Guidance(loops, load_tree(_text(options.influence), options.influence, scop, region))
-    return Guidance(loops, (directive_tree(scop, deps, loops) if loops else None) or InfluenceTree())
+    if loops:
+        from scopt.scheduler.influence.directives import directive_tree
+
+        return Guidance(loops, directive_tree(scop, deps, loops) or InfluenceTree())
+    return Guidance(loops, InfluenceTree())
 
 
 def check_influence_file(options: Options, regions: int) -> None:
     """Raises InputError for a file that can't be read, or that has documents for regions that aren't there."""
     if options.influence not in ("", VECTORIZE):
+        from scopt.scheduler.influence.files import check_regions
+
         check_regions(_text(options.influence), options.influence, regions)
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
@@ -16,7 +16,6 @@ from scopt.astgen.clause_words import expanded_words, without_helpers
 from scopt.astgen.helpers import helper_text
 from scopt.astgen.splice import Piece, Replacement, pieces, splice
 from scopt.diagnostics import InputError, Location, Remark, Remarks
-from scopt.frontend.autodetect import Detected, detect
 from scopt.frontend.functions import in_functions
 from scopt.frontend.naming import Placed, with_names, with_value
 from scopt.frontend.origins import macros_behind
@@ -29,9 +28,12 @@ from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.recursion import DEEPEST, recursion
 from scopt.region import Outcome, transform
-from scopt.report.view import RegionView
 from scopt.schedule_file import ScheduleDocument, read_schedules
 from scopt.scheduler.contraction.tiles import wanted
+
+if TYPE_CHECKING:
+    from scopt.frontend.autodetect import Detected
+    from scopt.report.view import RegionView
 
 # Why regions stay as they are that could be transformed, whether macros have their names or their values.
 _NOT_WANTED = frozenset(
@@ -114,8 +116,9 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
     tu = parse(data, file, options)
     timings = {"parse": time.perf_counter() - started}
-    found = _detected(tu, options) if options.autodetect else Detected((), ())
-    regions = [*(Placed(tu, region) for region in tu.regions), *with_names(tu, found.regions, options)]
+    found = _detected(tu, options) if options.autodetect else None
+    unmarked = with_names(tu, found.regions, options) if found is not None else ()
+    regions = [*(Placed(tu, region) for region in tu.regions), *unmarked]
     check_influence_file(options, len(regions))
     given = read_schedules(options.schedule_file, len(regions)) if options.schedule_file else (None,) * len(regions)
     end = started + options.file_budget if options.file_budget else math.inf
@@ -129,7 +132,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     replacements = _replacements(tu, [item for item in done.values() if item.outcome.text is not None], options)
     text = splice(tu.source, replacements)
     remarks = Remarks()
-    remarks.extend(in_functions(tu, (*tu.remarks, *found.remarks)))
+    remarks.extend(in_functions(tu, (*tu.remarks, *(found.remarks if found is not None else ()))))
     for item in done.values():
         remarks.extend(_remarks(item))
     timings |= {str(item.region.location): item.seconds for item in done.values()}
@@ -139,6 +142,8 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
 
 def _detected(tu: TranslationUnit, options: Options) -> Detected:
     """The search may take a third of the file's time."""
+    from scopt.frontend.autodetect import detect  # one run in many needs it
+
     deadline = time.monotonic() + options.file_budget / 3 if options.file_budget else math.inf
     return detect(tu, assume_apart=options.assume_apart, deadline=deadline)
 

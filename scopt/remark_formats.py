@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 from urllib.parse import quote
 
-import yaml
-
 from scopt import __version__
 from scopt.diagnostics import Remark, remarks_as_json
 from scopt.remark_ids import RemarkId, known_ids
@@ -131,5 +129,7 @@ def _record(remark: Remark) -> str:
 
 def _quoted(text: str) -> str:
     """A YAML scalar in single quotes if it is all printable, as LLVM writes them, else in double quotes with escapes; on one line."""
+    import yaml  # takes a while to load, and most runs write text
+
     style = "'" if text.isprintable() and text.isascii() else '"'
     return str(yaml.safe_dump(text, default_style=style, width=float("inf"))).rstrip("\n")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import islpy as isl
 
-from scopt.explain import array_lines, dependence_rows, statement_rows
-from scopt.explain_schedule import regrouped
 from scopt.isl_utils import operation_limit
 from scopt.model import Dependences, MarkedSchedule, Scop
-from scopt.report.domains import drawings
-from scopt.report.tree import final_tree, proposed_tree
-from scopt.report.view import DependenceView, Drawing, Edge, RegionView, StatementView, TreeNode
 from scopt.scheduler.bands import ordered, with_properties
 from scopt.wording import kinds_text, some
+
+if TYPE_CHECKING:
+    from scopt.report.view import Drawing, Edge, RegionView, TreeNode
 
 MAX_STATEMENTS = 60
 MAX_DEPENDENCES = 120
@@ -30,6 +28,11 @@ _KINDS = ("flow", "reduction", "anti", "output")
 
 def view_of(scop: Scop, deps: Dependences, tree: isl.Schedule, marked: MarkedSchedule) -> RegionView:
     """What can be shown of a region. tree: the scheduler's, before the band passes; marked: after them."""
+    from scopt.explain import array_lines, dependence_rows, statement_rows  # all this is imported for pages alone
+    from scopt.explain_schedule import regrouped
+    from scopt.report.tree import final_tree, proposed_tree
+    from scopt.report.view import DependenceView, RegionView, StatementView
+
     left_out: list[str] = []
     dependences = ordered(scop, deps)
     rows, reuse = dependence_rows(scop, deps)
@@ -64,6 +67,8 @@ def _first(items: Sequence[T], most: int, noun: str, left_out: list[str]) -> tup
 
 def _edges(scop: Scop, deps: Dependences) -> tuple[Edge, ...]:
     """The dependences that order something, one edge for each pair of statements, in textual order."""
+    from scopt.report.view import Edge
+
     private = {name for name, array in scop.arrays.items() if array.private}
     arrays: dict[tuple[str, str], dict[str, set[str]]] = {}
     for dependence in (*deps.select("flow", "anti", "output"), *deps.reductions):
@@ -81,6 +86,8 @@ def _label(kind: str, arrays: set[str]) -> str:
 
 def _drawings(scop: Scop, deps: Dependences, marked: MarkedSchedule, left_out: list[str]) -> tuple[Drawing, ...]:
     """Drawings of the statements with the most loops around them, in textual order."""
+    from scopt.report.domains import drawings
+
     deepest = sorted(scop.statements, key=lambda statement: -len(statement.iterators))[:MAX_DRAWINGS]
     chosen = [statement for statement in scop.statements if statement in deepest and statement.iterators]
     made: list[Drawing] = []
