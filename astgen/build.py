@@ -68,7 +68,7 @@ def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
 
 
 def _converted(scop: Scop, schedule: MarkedSchedule, single_bound: bool) -> LoopNest:
-    tree = _depths_in_marks(schedule.tree)
+    tree = _plain_bands(_depths_in_marks(schedule.tree))
     with _ast_options(tree.get_ctx(), _AST_OPTIONS | {"ast_build_atomic_upper_bound": int(single_bound)}):
         try:
             ast = isl.AstBuild.from_context(scop.context).set_iterators(_depth_ids(tree)).node_from_schedule(tree)
@@ -99,6 +99,19 @@ def _depths_in_marks(tree: isl.Schedule) -> isl.Schedule:
             return node
         name = f"{node.get_schedule_depth()}:{node.mark_get_id().get_name()}"
         return node.delete().insert_mark(isl.Id(name, context=node.get_ctx()))
+
+    return tree.get_root().map_descendant_bottom_up(visit).get_schedule()
+
+
+def _plain_bands(tree: isl.Schedule) -> isl.Schedule:
+    """Bands without what their functions say of the domain: isl would take it into each of its steps."""
+    domain = tree.get_domain()
+
+    def visit(node: isl.ScheduleNode) -> isl.ScheduleNode:
+        if node.get_type() != isl.schedule_node_type.band:
+            return node
+        plain, options, permutable = node.band_get_partial_schedule().gist(domain), node.band_get_ast_build_options(), node.band_get_permutable()
+        return node.delete().insert_partial_schedule(plain).band_set_permutable(int(permutable)).band_set_ast_build_options(options)
 
     return tree.get_root().map_descendant_bottom_up(visit).get_schedule()
 
