@@ -211,6 +211,8 @@ def _straight_before(tu: TranslationUnit, region: Region) -> Sequence[Any]:
 
 def all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
     """The nodes and all below them, parents first."""
-    for node in nodes:
+    todo = list(nodes)[::-1]
+    while todo:
+        node = todo.pop()
         yield node
-        yield from all_nodes(child for _, child in node.children())
+        todo.extend(child for _, child in reversed(node.children()))

@@ -111,20 +111,21 @@ def _ends_all(web: _Web) -> bool:
     return all(_to_end(s, web).range().is_subset(web.end.domain) for s in web.statements)
 
 
-def _before(scop: Scop) -> isl.UnionMap:
-    return scop.order.lex_lt_union_map(scop.order)
+def _before(scop: Scop, first: isl.UnionSet, second: isl.UnionSet) -> isl.UnionMap:
+    """All pairs of instances in their order, of statements of which some instances are given."""
+    earlier, later = (scop.order.intersect_domain(some.universe()) for some in (first, second))
+    return earlier.lex_lt_union_map(later)
 
 
 def _is_last(scop: Scop, web: _Web) -> bool:
     """Whether the end comes after everything else of its iteration."""
     pairs = union_of_maps(_to_end(s, web) for s in web.statements if s is not web.end)
-    return bool(pairs.is_subset(_before(scop)))
+    return bool(pairs.is_subset(_before(scop, pairs.domain(), pairs.range())))
 
 
 def _is_alone(scop: Scop, web: _Web) -> bool:
     """Whether nothing else looks at the cell from the first instance of an iteration on until its end, or changes it: what the end reads too is
     what was there before."""
-    before = _before(scop)
     same = union_of_maps(_to_end(s, web) for s in web.statements)
     for statement in scop.statements:
         for access in statement.accesses:
@@ -133,8 +134,10 @@ def _is_alone(scop: Scop, web: _Web) -> bool:
             touching = access.relation.apply_range(web.cell.relation.reverse())
             if statement is web.end and not touching.intersect(_identity(touching)).is_empty():
                 return False
-            between = touching.to_union_map().intersect(before)
-            if not before.apply_range(between).intersect(same).is_empty():
+            if touching.is_empty():
+                continue
+            between = touching.to_union_map().intersect(_before(scop, statement.domain.to_union_set(), web.end.domain.to_union_set()))
+            if not _before(scop, same.domain(), between.domain()).apply_range(between).intersect(same).is_empty():
                 return False
     return True
 

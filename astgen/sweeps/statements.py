@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any
 
 import islpy as isl
@@ -70,13 +71,13 @@ class Names:
 
     def statement(self, wish: str) -> str:
         taken = self.taken_statements | {one.name for one in self.scop.statements} | set(self.scop.arrays)
-        name = next(n for n in (wish, *(f"{wish}{k}" for k in range(2, 10_000))) if n not in taken)
+        name = _free(wish, taken)
         self.taken_statements.add(name)
         return name
 
     def new(self, wish: str) -> str:
         taken = set(self.scop.reserved) | set(self.scop.arrays) | set(self.arrays) | {p.spelling for p in self.scop.parameters}
-        return next(n for n in (wish, *(f"{wish}{k}" for k in range(2, 10_000))) if n not in taken)
+        return _free(wish, taken)
 
     def storage(self, sweep: Sweep, *, parallel: bool) -> Storage:
         scalars = {name: self.scalar(self.scop.arrays[name], sweep.count) for name in sweep.scalars}
@@ -178,6 +179,11 @@ static inline int {self.threads}_most(void) {{ return 1; }}
 static inline int {self.thread}(int threads) {{ return (void)threads, 0; }}
 #endif
 """
+
+
+def _free(wish: str, taken: Collection[str]) -> str:
+    """The name that is wished for, with a number behind it if it is taken."""
+    return next(name for name in chain((wish,), (f"{wish}{number}" for number in count(2))) if name not in taken)
 
 
 def _pointer(name: str, array: Array, sizes: Sequence[str]) -> Array:
