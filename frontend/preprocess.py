@@ -177,12 +177,15 @@ def _read(output: str, file: str, raw: RawSource) -> Preprocessed:
     pragmas: list[ScopPragma] = []
     directives: list[ScoptPragma] = []
     depth, run, fresh = 0, Run(0, "", 0, False, False), False
+    names: dict[str, str] = {}
     for line in output.split("\n"):
         if line.startswith("#") and (marker := _MARKER.match(line)):
             number, quoted, flags = marker.groups()
             flags = flags or ""
             depth = max(0, depth + (" 1" in flags) - (" 2" in flags))
-            name = _unquoted(quoted) if quoted is not None else run.file
+            if quoted is not None and quoted not in names:
+                names[quoted] = _unquoted(quoted)
+            name = names[quoted] if quoted is not None else run.file
             run, fresh = Run(len(text), name, int(number), depth == 0 and name == file, " 3" in flags), True
             continue
         if fresh:

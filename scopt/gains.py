@@ -14,7 +14,7 @@ from scopt.diagnostics import Location
 from scopt.frontend.regions import Region
 from scopt.frontend.scoping import loop_iterator
 from scopt.isl_utils import sets_of
-from scopt.model import Block, For, LoopMark, LoopNest, MarkedSchedule, Scop, Statement
+from scopt.model import Block, For, LoopMark, LoopNest, MarkedSchedule, Scop
 
 _TYPE = isl.schedule_node_type
 WHAT = ("parallel", "vector")
@@ -40,7 +40,9 @@ def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest) ->
     loops = list(_loops(region.function))
     found = []
     for loop in _first_level(region.items):
-        inside = [statement.name for statement in scop.statements if _within(statement, loop)]
+        places = list(_places(loop))
+        first, last = min(places), max(places)
+        inside = [one.name for one in scop.statements if first <= (one.location.line, one.location.column) <= last]
         if inside:
             got = frozenset.intersection(*(scheduled.get(name, frozenset()) for name in inside))
             kept = got & (emitted | {"vector"} if marked.tilings else emitted)
@@ -66,13 +68,8 @@ def _loops(node: Any) -> Iterator[Any]:
         yield from _loops(child)
 
 
-def _within(statement: Statement, loop: Any) -> bool:
-    """Whether a statement's place lies between the first and the last place of a loop's text."""
-    places = list(_places(loop))
-    return min(places) <= (statement.location.line, statement.location.column) <= max(places)
-
-
 def _places(node: Any) -> Iterator[tuple[int, int]]:
+    """The places of all that is in a node: a statement between the first and the last one of a loop's is part of it."""
     if node.coord is not None:
         yield node.coord.line, node.coord.column or 0
     for _, child in node.children():
