@@ -71,6 +71,33 @@ def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
     return inside.eq_at_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """A node and what is asked of it again and again for the members of its band. found, inside: by `id` of pairs, which the dependences keep."""
+
+    node: isl.ScheduleNode
+    domain: isl.UnionSet
+    found: dict[int, isl.UnionMap] = field(default_factory=dict)
+    inside: dict[int, bool] = field(default_factory=dict)
+
+    @staticmethod
+    def of(node: isl.ScheduleNode) -> _Place:
+        return _Place(node, node.get_domain())
+
+    def active(self, pairs: isl.UnionMap) -> isl.UnionMap:
+        if id(pairs) not in self.found:
+            self.found[id(pairs)] = active(pairs, self.node)
+        return self.found[id(pairs)]
+
+    def stays_inside(self, pairs: isl.UnionMap) -> bool:
+        """Whether no pair crosses the node's borders."""
+        if id(pairs) not in self.inside:
+            entering = pairs.intersect_range(self.domain).subtract_domain(self.domain)
+            leaving = pairs.intersect_domain(self.domain).subtract_range(self.domain)
+            self.inside[id(pairs)] = bool(entering.is_empty()) and bool(leaving.is_empty())
+        return self.inside[id(pairs)]
+
+
 def distances(pairs: isl.UnionMap, member: isl.UnionPwAff) -> isl.Set | None:
     """The values of (sink - source) of one schedule dimension over some pairs, as ``{ [d] }``; None without pairs."""
     if pairs.is_empty():
@@ -113,8 +140,9 @@ def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNod
     """The longest permutable prefix of a band as a band; the rest, split off, is met again further down."""
     partial = node.band_get_partial_schedule()
     members = node.band_n_member()
-    must = active(dependences.must, node)
-    reuse = {name: active(pairs, node) for name, pairs in dependences.reuse.items()}
+    place = _Place.of(node)
+    must = place.active(dependences.must)
+    reuse = {name: place.active(pairs) for name, pairs in dependences.reuse.items()}
     width = 0
     coincident: list[bool] = []
     everywhere_local, relaxed = set(reuse), set[str]()
@@ -123,12 +151,12 @@ def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNod
         if not nonnegative(distances(must, member)):
             break
         # Live ranges may be reordered as wholes, but only while each stays within one iteration of every member.
-        still_local = {name for name in everywhere_local if _is_local(dependences.ranges[name], member, node)}
+        still_local = {name for name in everywhere_local if _is_local(dependences.ranges[name], member, place)}
         negative = {name for name, pairs in reuse.items() if not nonnegative(distances(pairs, member))}
         if not (relaxed | negative) <= still_local:
             break
         everywhere_local, relaxed = still_local, relaxed | negative
-        coincident.append(is_coincident(node, member, dependences))
+        coincident.append(_is_coincident(place, member, dependences))
         width += 1
     if width == 0:
         # The schedule orders nothing here that this member could order alone: one member, sequential.
@@ -140,36 +168,36 @@ def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNod
     return node.band_set_permutable(1)
 
 
-def _is_local(pairs: isl.UnionMap, member: isl.UnionPwAff, node: isl.ScheduleNode) -> bool:
+def _is_local(pairs: isl.UnionMap, member: isl.UnionPwAff, place: _Place) -> bool:
     """Whether a private array's live ranges stay within one iteration of the member, and don't cross the node's borders."""
-    return _stays_inside(pairs, node) and zero(distances(active(pairs, node), member))
-
-
-def _stays_inside(pairs: isl.UnionMap, node: isl.ScheduleNode) -> bool:
-    domain = node.get_domain()
-    entering = pairs.intersect_range(domain).subtract_domain(domain)
-    leaving = pairs.intersect_domain(domain).subtract_range(domain)
-    return bool(entering.is_empty()) and bool(leaving.is_empty())
+    return place.stays_inside(pairs) and zero(distances(place.active(pairs), member))
 
 
 def is_coincident(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> bool:
     """Whether a loop over `member` at this node carries nothing, given private copies of the arrays that `private_arrays` names."""
-    if not zero(distances(active(dependences.shared, node), member)):
+    return _is_coincident(_Place.of(node), member, dependences)
+
+
+def _is_coincident(place: _Place, member: isl.UnionPwAff, dependences: Ordered) -> bool:
+    if not zero(distances(place.active(dependences.shared), member)):
         return False
-    return private_arrays(node, member, dependences) is not None
+    return _private_arrays(place, member, dependences) is not None
 
 
 def private_arrays(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> tuple[str, ...] | None:
     """The private arrays that need a copy per iteration of a parallel loop over `member`; None if copies would not do."""
+    return _private_arrays(_Place.of(node), member, dependences)
+
+
+def _private_arrays(place: _Place, member: isl.UnionPwAff, dependences: Ordered) -> tuple[str, ...] | None:
     needed = []
-    domain = node.get_domain()
     for name, ranges in dependences.ranges.items():
         reuse = dependences.reuse[name]
-        written_inside = not reuse.intersect_range(domain).is_empty() or not ranges.intersect_domain(domain).is_empty()
-        inner = active(ranges, node)
-        if written_inside and _stays_inside(ranges, node) and zero(distances(inner, member)):
+        written_inside = not reuse.intersect_range(place.domain).is_empty() or not ranges.intersect_domain(place.domain).is_empty()
+        local = zero(distances(place.active(ranges), member))
+        if written_inside and local and place.stays_inside(ranges):
             needed.append(name)
-        elif not zero(distances(inner, member)) or not zero(distances(active(reuse, node), member)):
+        elif not local or not zero(distances(place.active(reuse), member)):
             return None
     return tuple(needed)
 
