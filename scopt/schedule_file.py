@@ -11,16 +11,18 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
-import yaml
 
 from scopt.diagnostics import InputError, InternalError, Location
 from scopt.isl_utils import maps_of, sets_of
 from scopt.model import Dependences, LoopMark, Scop
 from scopt.verify import check_order
 from scopt.wording import instance_text, mark_text, one_line, some
+
+if TYPE_CHECKING:
+    import yaml
 
 _CHILD = "child"
 # The keys that make a node what it is, with those that may stand beside them. isl knows more; the band passes do not.
@@ -90,6 +92,8 @@ def read_schedules(path: str, regions: int) -> tuple[ScheduleDocument | None, ..
 
 def parse_schedules(text: str, file: str) -> tuple[ScheduleDocument | None, ...]:
     """The documents of a schedule file's text. Raises InputError with the place of what is wrong."""
+    import yaml  # only for those who give schedules
+
     try:
         nodes = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
@@ -108,7 +112,7 @@ class _Reader:
     file: str
 
     def document(self, node: yaml.Node) -> ScheduleDocument | None:
-        if isinstance(node, yaml.ScalarNode) and node.tag.endswith(":null"):
+        if _is(node, "scalar") and node.tag.endswith(":null"):
             return None
         entries = self.entries(node)
         if "domain" not in entries:
@@ -159,18 +163,18 @@ class _Reader:
         flags = [f'"permutable": {self.flag(entries["permutable"][1])}'] if "permutable" in entries else []
         if "coincident" in entries:
             given = entries["coincident"][1]
-            if not isinstance(given, yaml.SequenceNode) or len(given.value) != members:
+            if not _is(given, "sequence") or len(given.value) != members:
                 raise self.error(given, f"`coincident` is a list of {members}, one for each member of the band")
             flags.append(f'"coincident": [ {", ".join(self.flag(flag) for flag in given.value)} ]')
         return ", ".join([text, *flags])
 
     def flag(self, node: yaml.Node) -> str:
-        if not (isinstance(node, yaml.ScalarNode) and node.value in ("0", "1")):
+        if not (_is(node, "scalar") and node.value in ("0", "1")):
             raise self.error(node, "neither 0 nor 1")
         return str(node.value)
 
     def filters(self, node: yaml.Node) -> str:
-        if not isinstance(node, yaml.SequenceNode) or not node.value:
+        if not _is(node, "sequence") or not node.value:
             raise self.error(node, "not a list of `filter` nodes")
         for item in node.value:
             if "filter" not in self.entries(item):
@@ -179,11 +183,11 @@ class _Reader:
 
     def entries(self, node: yaml.Node) -> dict[str, tuple[yaml.Node, yaml.Node]]:
         """The keys of a mapping, each with its own node and its value's."""
-        if not isinstance(node, yaml.MappingNode):
+        if not _is(node, "mapping"):
             raise self.error(node, "not a node of a schedule tree (a mapping such as `schedule: …`)")
         found: dict[str, tuple[yaml.Node, yaml.Node]] = {}
         for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):
+            if not _is(key, "scalar"):
                 raise self.error(key, "not a key")
             if key.value in found:
                 raise self.error(key, f"`{key.value}` stands here twice")
@@ -192,7 +196,7 @@ class _Reader:
 
     def isl_text(self, node: yaml.Node, parse: Callable[[str], Any], what: str) -> str:
         """A string that isl can read, quoted."""
-        if not isinstance(node, yaml.ScalarNode):
+        if not _is(node, "scalar"):
             raise self.error(node, f"not {what} in isl's notation: it has to stand in quotes")
         try:
             parse(node.value)
@@ -205,6 +209,11 @@ class _Reader:
 
     def error(self, node: yaml.Node, message: str) -> InputError:
         return InputError(f"{self.location(node)}: error: {message}")
+
+
+def _is(node: yaml.Node, kind: str) -> bool:
+    """Whether a node is a ``scalar``, a ``sequence`` or a ``mapping``."""
+    return bool(getattr(node, "id", "") == kind)
 
 
 def _isl_message(error: isl.Error) -> str:
