@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 
 
@@ -24,7 +23,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
             special.write(data)
         return
     # open() gives a new file the mode that the umask asks for, which mkstemp doesn't.
-    temporary = os.path.join(os.path.dirname(target), f".{os.path.basename(target)[:200]}.{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(os.path.dirname(target), f".{os.path.basename(target)[:200]}.{os.urandom(8).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:
             file.write(data)
