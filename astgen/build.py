@@ -110,8 +110,9 @@ def _plain_bands(tree: isl.Schedule) -> isl.Schedule:
     def visit(node: isl.ScheduleNode) -> isl.ScheduleNode:
         if node.get_type() != isl.schedule_node_type.band:
             return node
-        plain, options, permutable = node.band_get_partial_schedule().gist(domain), node.band_get_ast_build_options(), node.band_get_permutable()
-        return node.delete().insert_partial_schedule(plain).band_set_permutable(int(permutable)).band_set_ast_build_options(options)
+        options, permutable = node.band_get_ast_build_options(), node.band_get_permutable()
+        plain = node.delete().insert_partial_schedule(node.band_get_partial_schedule().gist(domain))
+        return plain.band_set_permutable(int(permutable)).band_set_ast_build_options(options)
 
     return tree.get_root().map_descendant_bottom_up(visit).get_schedule()
 

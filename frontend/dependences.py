@@ -187,7 +187,7 @@ class _Earlier:
     def pairs(self, sources: isl.UnionMap) -> isl.UnionMap:
         """All pairs of a source and a later sink of the same cell, ``{ S[i] -> [T[j] -> A[a]] }``."""
         same_cell = sources.apply_range(self.sinks.range_map().reverse())
-        # Which instances there are is known of the pairs: told once more of their order, it would multiply the pieces of both.
+        # Which instances there are is known of the pairs: told of their order too, it would multiply the pieces.
         first, second = (self.order.intersect_domain(some.domain().universe()) for some in (sources, self.sinks))
         before = first.lex_lt_union_map(second)
         return same_cell.intersect(before.apply_range(self.sinks.domain_map().reverse()))

@@ -73,7 +73,10 @@ def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Place:
-    """A node and what is asked of it again and again for the members of its band. found, inside: by `id` of pairs, which the dependences keep."""
+    """A node and what is asked of it again and again for the members of its band.
+
+    found, inside: by `id` of pairs, which the dependences keep.
+    """
 
     node: isl.ScheduleNode
     domain: isl.UnionSet
@@ -193,7 +196,8 @@ def _private_arrays(place: _Place, member: isl.UnionPwAff, dependences: Ordered)
     needed = []
     for name, ranges in dependences.ranges.items():
         reuse = dependences.reuse[name]
-        written_inside = not reuse.intersect_range(place.domain).is_empty() or not ranges.intersect_domain(place.domain).is_empty()
+        rewritten = not reuse.intersect_range(place.domain).is_empty()
+        written_inside = rewritten or not ranges.intersect_domain(place.domain).is_empty()
         local = zero(distances(place.active(ranges), member))
         if written_inside and local and place.stays_inside(ranges):
             needed.append(name)

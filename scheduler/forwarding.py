@@ -136,7 +136,8 @@ def _is_alone(scop: Scop, web: _Web) -> bool:
                 return False
             if touching.is_empty():
                 continue
-            between = touching.to_union_map().intersect(_before(scop, statement.domain.to_union_set(), web.end.domain.to_union_set()))
+            domains = (one.domain.to_union_set() for one in (statement, web.end))
+            between = touching.to_union_map().intersect(_before(scop, *domains))
             if not _before(scop, same.domain(), between.domain()).apply_range(between).intersect(same).is_empty():
                 return False
     return True

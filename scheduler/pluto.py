@@ -55,8 +55,12 @@ class PlutoStrategy:
 
     def possible(self, step: Step, wish: Wish) -> bool:
         delays: Delays = {}
-        drafts = (self._constrained(step, wish, bounds, delays, zero=bounds.negative and not wish.far) for bounds in self._attempts())
-        return any(lexmin(replace(draft.program(), objectives=())) is not None for draft in drafts)
+
+        def draft(bounds: Bounds) -> Draft:
+            return self._constrained(step, wish, bounds, delays, zero=bounds.negative and not wish.far)
+
+        drafts = map(draft, self._attempts())
+        return any(lexmin(replace(one.program(), objectives=())) is not None for one in drafts)
 
     def _attempts(self) -> list[Bounds]:
         small_bounds, large = COEFFICIENTS

@@ -214,9 +214,10 @@ Delays = dict[int, tuple[Terms, ...]]
 
 @dataclass(slots=True)
 class Draft:
-    """An integer program for one schedule dimension of some statements; builders add columns, rows and objectives to it.
+    """An integer program for one schedule dimension of some statements; builders add columns, rows and objectives.
 
-    known_delays: what `delays` has found. Drafts of the same statements, in the same order, may share it while the edges live.
+    known_delays: what `delays` has found. Drafts of the same statements, in the same order, may share it while the
+    edges live.
     """
 
     spaces: Mapping[str, StatementSpace]

@@ -86,8 +86,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _settle_process() -> None:
     """What makes a process quick that runs this command and nothing else.
 
-    Modules and syntax trees stay until the end: looking for garbage among them again and again takes a tenth of the time. numpy's linear algebra,
-    which nothing uses, would start a thread for each core, and threads and forks don't go together.
+    Modules and syntax trees stay until the end: looking for garbage among them again and again takes a tenth of the
+    time. numpy's linear algebra, which nothing uses, would start a thread for each core, and threads and forks don't
+    go together.
     """
     gc.set_threshold(100_000, 50, 100)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -105,7 +105,7 @@ def compact(union: isl.Set) -> isl.Set:
 
 
 def _halves(union: isl.Set) -> Iterator[isl.Set]:
-    """For each constraint of a union's pieces, those that define quotients aside, the set of all that it allows; no set twice."""
+    """For each constraint of a union's pieces, quotients' definitions aside, all that it allows; none twice."""
     seen: dict[int, list[isl.Set]] = {}
     for piece in union.get_basic_sets():
         for constraint in piece.get_constraints():
