@@ -1,0 +1,129 @@
+"""The check of all functions that stand in front of the user's: each definition's text has to be that of a known one, and to compute what is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from pycparser import c_ast
+
+from scopt.astgen.allocation import INCLUDE
+from scopt.astgen.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
+from scopt.astgen.registers.kernel import Kernel
+from scopt.astgen.registers.transposed import Transposed
+from scopt.diagnostics import InternalError, Location
+from scopt.validation.conditionals import branches
+from scopt.validation.counters import COUNTER, TOLD, check_counter, check_told
+from scopt.validation.faults import Fault
+from scopt.validation.helpers import MEMORY, THREADS, check_helpers, check_memory, check_threads
+from scopt.validation.kernels import check_kernel
+from scopt.validation.program import Workshop
+from scopt.validation.transposed import check_transposed
+
+_DEFINED = re.compile(r"\b(?!(?:for|if|while)\b)(\w+)\s*\([^(){}]*\)\s*\{")
+
+
+def check_functions(
+    location: Location,
+    definitions: Sequence[str],
+    kernels: Sequence[Kernel] = (),
+    transposed: Sequence[Transposed] = (),
+    *,
+    long_type: str,
+    reserved: Collection[str] = frozenset(),
+    workshop: Workshop | None = None,
+) -> None:
+    """Raise InternalError unless these texts, as they will be written, define all kernels and copies and other functions only such as are known,
+    and each computes in every configuration of the compiler what it has to.
+
+    location: of the region that calls them. long_type, reserved: as the helpers were printed with. workshop: of checks of the same file; what was found
+    right there isn't checked again.
+    """
+    workshop = workshop or Workshop()
+    missing = {one.name for one in (*kernels, *transposed)}
+    includes = False
+    for text in definitions:
+        names = _DEFINED.findall(text)
+        try:
+            if not text.strip() or text.strip() == INCLUDE:
+                includes = includes or bool(text.strip())
+                continue
+            if any(map(MEMORY.match, names)) and not includes:
+                raise Fault("functions of C's library that aren't declared")
+            missing -= _check_one(workshop, location, text, names, {one.name: one for one in (*kernels, *transposed)}, long_type, frozenset(reserved))
+        except (Fault, StopIteration) as fault:
+            raise InternalError(f"{location}: the function '{names[-1] if names else text[:40]}': {fault}") from fault
+    if missing:
+        raise InternalError(f"{location}: functions that aren't defined: {', '.join(sorted(missing))}")
+
+
+def _check_one(
+    workshop: Workshop,
+    location: Location,
+    text: str,
+    names: Sequence[str],
+    known: Mapping[str, Kernel | Transposed],
+    long_type: str,
+    reserved: frozenset[str],
+) -> set[str]:
+    """Check one text by what it defines. The kernels and copies that are among that."""
+    own = [name for name in dict.fromkeys(names) if name in known]
+    helpers = {helper_name(helper, reserved) for helper in (*HELPERS, APART, SCALAR, *PRODUCTS.values())}
+    if len(own) > 1 or not names:
+        raise Fault("a text that isn't understood")
+    check: Callable[[], None]
+    prefix = own[0] if own else "#"
+    if own:
+        function = known[own[0]]
+        if isinstance(function, Kernel):
+            check = lambda: check_kernel(workshop, function, text)  # noqa: E731
+        else:
+            check = lambda: check_transposed(workshop, function, text)  # noqa: E731
+        key: tuple[object, ...] = (_anonymous(text, own[0]), _fingerprint(function))
+    else:
+        check, key = _check_of(workshop, location, text, names, helpers, long_type, reserved), (text, location, long_type, reserved)
+    others = {name for name in (*names, *branches(text).defined) if name not in own and not name.startswith(f"{prefix}_")}
+    if others and (own or branches(text).defined):
+        raise Fault(f"defines '{min(others)}' too")
+    if key not in workshop.right:
+        check()
+        workshop.right.add(key)
+    return set(own)
+
+
+def _check_of(
+    workshop: Workshop, location: Location, text: str, names: Sequence[str], helpers: set[str], long_type: str, reserved: frozenset[str]
+) -> Callable[[], None]:
+    if helpers.issuperset(names):
+        return lambda: check_helpers(workshop, text, long_type, reserved)
+    if any(map(MEMORY.match, names)):
+        return lambda: check_memory(workshop, text)
+    if any(map(THREADS.match, names)):
+        return lambda: check_threads(workshop, text)
+    if names == [TOLD]:
+        return lambda: check_told(workshop, text)
+    if any(map(COUNTER.match, names)):
+        return lambda: check_counter(workshop, text, location)
+    raise Fault("a function that isn't known")
+
+
+def _anonymous(text: str, name: str) -> str:
+    """The same for functions that differ by their names."""
+    return re.sub(rf"\b{name}(?=\b|_)", "$", text)
+
+
+def _fingerprint(function: Kernel | Transposed) -> tuple[object, ...]:
+    """The same for functions that are to compute the same."""
+    if isinstance(function, Transposed):
+        leaves = {id(function.source): "source", **{id(own): f"scalar{k}" for k, own in enumerate(function.scalars)}}
+        return function.type, function.width, function.long_type, _shape(function.operand, leaves)
+    one = function.operation
+    counts = len(one.rows), len(one.columns), len(one.scalars)
+    return one.op, one.type, one.extremum, counts, _shape(one.expression, {}), function.rows, function.columns, function.long_type
+
+
+def _shape(n: c_ast.Node, leaves: Mapping[int, str]) -> object:
+    if id(n) in leaves:
+        return leaves[id(n)]
+    own = tuple(str(getattr(n, name)) for name in n.attr_names)
+    return type(n).__name__, own, tuple(_shape(child, leaves) for _, child in n.children())

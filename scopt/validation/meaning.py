@@ -1,0 +1,46 @@
+"""What the data of a kernel or a copy say that it computes, as terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pycparser import c_ast
+
+from scopt.validation.faults import Fault
+from scopt.validation.terms import Term, Terms
+from scopt.validation.values import FLOATING, bits
+
+_OPERATORS = ("+", "-", "*", "/")
+_DECIMAL = 10
+
+
+def computed(terms: Terms, n: c_ast.Node, ctype: str, leaf: Callable[[c_ast.Node], Term | None]) -> Term:
+    """The value of an expression whose operands and operations all have one type. leaf: the term of what is an operand.
+
+    Raises Fault if it is made of something else.
+    """
+    found = leaf(n)
+    if found is not None:
+        return found
+    match n:
+        case c_ast.Constant():
+            return _constant(terms, n, ctype, 1)
+        case c_ast.UnaryOp(op="+", expr=inner):
+            return computed(terms, inner, ctype, leaf)
+        case c_ast.UnaryOp(op="-", expr=c_ast.Constant(type="int") as inner):
+            return _constant(terms, inner, ctype, -1)
+        case c_ast.UnaryOp(op="-", expr=inner):
+            return terms.table("-", ctype)[computed(terms, inner, ctype, leaf),]
+        case c_ast.BinaryOp(op=op, left=left, right=right) if op in _OPERATORS:
+            return terms.table(op, ctype)[computed(terms, left, ctype, leaf), computed(terms, right, ctype, leaf)]
+    raise Fault("an operation that isn't understood")
+
+
+def _constant(terms: Terms, n: c_ast.Constant, ctype: str, sign: int) -> Term:
+    """An integer takes the type of what it is an operand of."""
+    if n.type == "int":
+        value = sign * int(n.value, 0 if n.value.startswith("0x") else _DECIMAL)
+        return terms.floating(ctype, value) if ctype in FLOATING else terms.integer(bits(ctype), value)
+    if n.type != ctype:
+        raise Fault(f"a constant of the type '{n.type}' among numbers of the type '{ctype}'")
+    return terms.floating(ctype, float(n.value.rstrip("fF")))

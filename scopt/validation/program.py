@@ -1,0 +1,144 @@
+"""A definition's text in all its configurations, as Python functions to be called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import repeat
+from types import CodeType
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.validation.conditionals import Configuration, branches, described
+from scopt.validation.expressions import Signature
+from scopt.validation.faults import Fault
+from scopt.validation.runtime import FUNCTIONS
+from scopt.validation.source import Source, Trees, read
+from scopt.validation.statements import Functions
+from scopt.validation.terms import Terms
+from scopt.validation.values import Pointer, Value, Whole, size, spelling
+
+# Iterations of loops in functions that have few.
+_STEPS = 1000
+# By name, what functions are given and give back, once their declarations were seen.
+Signatures = Callable[[Functions, c_ast.Decl], Signature | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A text in one configuration."""
+
+    configuration: Configuration
+    source: Source
+
+    def __str__(self) -> str:
+        return described(self.configuration)
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """Functions in Python, but for what configurations with the same text differ in. thresholds: numbers that loops compare sizes with.
+    tables: of terms that they use. arrays: objects at file scope, with how many elements they have."""
+
+    code: CodeType
+    tables: Mapping[str, object]
+    thresholds: frozenset[int]
+    functions: Mapping[str, c_ast.FuncDef]
+    declared: frozenset[str]
+    arrays: Mapping[str, int]
+
+
+@dataclass(slots=True, eq=False)
+class Workshop:
+    """What is shared by the checks of a file. terms: all of them. trees, translations: by text. right: the forms that were found right."""
+
+    terms: Terms = field(default_factory=Terms)
+    trees: Trees = field(default_factory=Trees)
+    translations: dict[object, Translated] = field(default_factory=dict)
+    right: set[object] = field(default_factory=set)
+
+
+def forms(text: str) -> Iterator[Form]:
+    """The forms of a text, each once. Raises Fault."""
+    parts = branches(text)
+    known: set[object] = set()
+    for configuration in parts.configurations():
+        try:
+            form = Form(configuration, read(parts.select(configuration), configuration))
+        except Fault as fault:
+            raise Fault(f"{fault} (with {described(configuration)})") from fault
+        if form.source.key not in known:
+            known.add(form.source.key)
+            yield form
+
+
+def declared_signature(functions: Functions, declaration: c_ast.Decl) -> Signature:
+    """What a function is given and gives back as it is declared."""
+    kind = declaration.type
+    parameters = [] if kind.args is None else [functions.type(one.type) for one in kind.args.params]
+    return Signature(tuple(one for one in parameters if type(one).__name__ != "Void"), functions.type(kind.type))
+
+
+def translated(
+    workshop: Workshop, source: Source, signatures: Signatures, *, externals: Mapping[str, Signature] | None = None, variables: Mapping[str, Value] | None = None
+) -> Translated:
+    """All functions of a text; exact ones if they may call external ones, or use variables of others. Raises Fault."""
+    key = source.text, source.prelude, tuple(source.integers)
+    if key in workshop.translations:
+        return workshop.translations[key]
+    exact = externals is not None
+    functions = Functions(workshop.terms, source.vectors, source.integers, dict(variables or {}), dict(externals or {}), exact)
+    lines: list[str] = []
+    found: dict[str, c_ast.FuncDef] = {}
+    declared: set[str] = set()
+    arrays: dict[str, int] = {}
+    for n in workshop.trees.of(source).ext:
+        match n:
+            case c_ast.Typedef():
+                continue
+            case c_ast.FuncDef(decl=declaration, param_decls=None) if "static" in declaration.storage and declaration.name not in found:
+                signature = signatures(functions, declaration) or declared_signature(functions, declaration)
+                if functions.type(declaration.type.type) != signature.result:
+                    raise Fault(f"the result of '{declaration.name}' has another type")
+                lines += functions.function(n, signature)
+                functions.functions[declaration.name] = signature
+                found[declaration.name] = n
+            case c_ast.Decl(type=c_ast.FuncDecl()) if exact and not n.storage:
+                functions.functions.setdefault(n.name, declared_signature(functions, n))
+                declared.add(n.name)
+            case c_ast.Decl(type=c_ast.ArrayDecl(), init=None) if exact and n.storage == ["static"] and n.name not in arrays:
+                arrays[n.name] = _array(functions, n)
+            case _:
+                raise Fault(f"a declaration that isn't understood: {type(n).__name__}")
+    constants = [f"{name} = {code}" for code, name in functions.constants.items()]
+    code = compile("\n".join((*constants, *lines)), "<functions>", "exec")
+    result = Translated(code, functions.tables, frozenset(functions.thresholds), found, frozenset(declared), arrays)
+    workshop.translations[key] = result
+    return result
+
+
+def _array(functions: Functions, n: c_ast.Decl) -> int:
+    """How many elements an array of integers at file scope has."""
+    inner, extent = n.type.type, n.type.dim
+    if not (isinstance(inner, c_ast.TypeDecl) and isinstance(inner.type, c_ast.IdentifierType)) or extent is None:
+        raise Fault(f"a declaration of '{n.name}' that isn't understood")
+    length = functions.value(extent).number
+    functions.globals = {**functions.globals, n.name: Value("0", Pointer(Whole(spelling(inner.type.names)), False), base=f"_{n.name}", atomic=True)}
+    if not isinstance(length, int):
+        raise Fault(f"a declaration of '{n.name}' that isn't understood")
+    return length
+
+
+def run(made: Translated, source: Source, outside: Mapping[str, Any]) -> dict[str, Any]:
+    """The functions of one configuration, by name. outside: what they may call or use."""
+    lanes = {f"_lanes_{vector.name}": vector.bytes // size(vector.element) for vector in source.vectors.values()}
+    namespace: dict[str, Any] = {**FUNCTIONS, "_repeat": repeat, **source.integers, **lanes, **made.tables, **outside}
+    exec(made.code, namespace)
+    limited(namespace, _STEPS)
+    return namespace
+
+
+def limited(namespace: dict[str, Any], steps: int) -> None:
+    """Let loops make at most so many iterations, together; then they raise StopIteration."""
+    namespace["_tick"] = repeat(None, steps).__next__

@@ -1,0 +1,140 @@
+"""A text in one configuration as a syntax tree, without what is only advice to the compiler."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pycparser import c_ast, c_parser
+
+from scopt.validation.conditionals import Configuration, Macro, Selected
+from scopt.validation.faults import Fault
+from scopt.validation.values import Vector, size, spelling
+
+# Types that the texts take from headers; the layout of a file doesn't matter.
+_PRELUDE = "typedef unsigned long size_t; typedef struct FILE FILE;\n"
+_ROUNDS = 10
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_VECTOR = re.compile(r"^typedef ([\w ]+?) (\w+) __attribute__\(\(vector_size\((\w+)\), aligned\((\w+)\), may_alias\)\);$", re.MULTILINE)
+# Attributes that change nothing about what is computed.
+_ADVICE = (
+    r"noinline, noclone|always_inline|destructor|min_vector_width\((?:\d+|\d+ \* \w+)\)|target\(\"prefer-vector-width=512\"\)"
+)
+_ATTRIBUTE = re.compile(rf"__attribute__\(\((?:{_ADVICE})\)\)[ \t]*\n?")
+# Assembler without instructions: of operands that it may read and write, or of all memory.
+_ASM = re.compile(r'__asm__ volatile ?\(""(?: : (?P<operands>"\+[vw]"\(\w+\)(?:, "\+[vw]"\(\w+\))*)| ::: "memory")?\);')
+_NOTHING = "((void)0);"
+_LETTERS = {"v": "__x86_64__", "w": "__aarch64__"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """text: C that pycparser reads. vectors: types, by name; prelude: they as ordinary ones. integers: macros that stand for constants."""
+
+    text: str
+    prelude: str
+    vectors: Mapping[str, Vector]
+    integers: Mapping[str, int]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The same for texts that compute the same."""
+        return self.text, tuple(self.vectors.items()), tuple(self.integers.items())
+
+
+@dataclass(slots=True)
+class Trees:
+    """Syntax trees, by text: most configurations have the text of others."""
+
+    known: dict[str, c_ast.FileAST] = field(default_factory=dict)
+
+    def of(self, source: Source) -> c_ast.FileAST:
+        """Raises Fault where the text is no C."""
+        text = source.prelude + source.text
+        if text not in self.known:
+            try:
+                self.known[text] = c_parser.CParser().parse(text)
+            except (c_parser.ParseError, AssertionError) as error:
+                raise Fault(f"no C: {error}") from error
+        return self.known[text]
+
+
+def read(selected: Selected, configuration: Configuration) -> Source:
+    """The text with its macros expanded and advice taken out. Raises Fault for what the compiler of the configuration doesn't have."""
+    integers = {name: int(macro.body) for name, macro in selected.macros.items() if macro.parameters is None and macro.body.isdecimal()}
+    text = _expanded(selected.text, {name: macro for name, macro in selected.macros.items() if name not in integers})
+    is_gnu = configuration.get("__GNUC__") is not None or configuration.get("__clang__") is not None
+    vectors: dict[str, Vector] = {}
+    for match in _VECTOR.finditer(text):
+        vector = _vector(*match.groups(), integers)
+        if not is_gnu or vectors.setdefault(vector.name, vector) != vector:
+            raise Fault(f"the type '{vector.name}' where there is none such")
+    text = _ATTRIBUTE.sub("", _VECTOR.sub("", text))
+    text = _ASM.sub(lambda match: _no_code(match.group("operands") or "", configuration), text).replace(_NOTHING, ";")
+    if "__builtin_shufflevector" in text and configuration.get("__clang__") is None and (configuration.get("__GNUC__") or 0) < 12:
+        raise Fault("shuffles of vectors for a compiler that has none")
+    prelude = "".join(f"typedef {vector.element} {vector.name};" for vector in vectors.values())
+    return Source(text, f"{_PRELUDE}{prelude}\n", vectors, integers)
+
+
+def _vector(element: str, name: str, vector_bytes: str, alignment: str, integers: Mapping[str, int]) -> Vector:
+    element = spelling(element.split())
+    total, aligned = (int(word) if word.isdecimal() else integers.get(word, 0) for word in (vector_bytes, alignment))
+    if total & (total - 1) or total < size(element):
+        raise Fault(f"vectors of {total} bytes")
+    if not aligned or aligned & (aligned - 1) or aligned > size(element):
+        raise Fault(f"vectors that are aligned to {aligned} bytes, their elements to {size(element)}")
+    return Vector(name, element, total)
+
+
+def _no_code(operands: str, configuration: Configuration) -> str:
+    for letter, target in _LETTERS.items():
+        if f'"+{letter}"' in operands and configuration.get(target) is None:
+            raise Fault(f"operands '{letter}' of assembler for another processor")
+    return ";"
+
+
+def _expanded(text: str, macros: Mapping[str, Macro]) -> str:
+    if not macros:
+        return text
+    names = re.compile(rf"\b(?:{'|'.join(macros)})\b")
+    for _ in range(_ROUNDS):
+        out, position = [], 0
+        for match in names.finditer(text):
+            if match.start() < position:
+                continue
+            body, end = _use(text, match.end(), match.group(), macros[match.group()])
+            out += [text[position : match.start()], body]
+            position = end
+        if not out:
+            return text
+        text = "".join((*out, text[position:]))
+    raise Fault("macros that are made of each other")
+
+
+def _use(text: str, end: int, name: str, macro: Macro) -> tuple[str, int]:
+    """What stands for a macro's use, and where that ends."""
+    if macro.parameters is None:
+        return macro.body, end
+    arguments, position = _arguments(text, end)
+    if len(arguments) != len(macro.parameters):
+        raise Fault(f"the macro '{name}' has {len(macro.parameters)} parameters")
+    values = dict(zip(macro.parameters, arguments, strict=True))
+    return _WORD.sub(lambda word: values.get(word.group(), word.group()), macro.body), position
+
+
+def _arguments(text: str, position: int) -> tuple[list[str], int]:
+    """The arguments that begin at an offset, and where they end."""
+    if text[position : position + 1] != "(":
+        raise Fault("a macro without its arguments")
+    depth, start, found = 0, position + 1, []
+    for k in range(position, len(text)):
+        character = text[k]
+        depth += (character == "(") - (character == ")")
+        if (character == "," and depth == 1) or depth == 0:
+            found.append(text[start:k].strip())
+            start = k + 1
+            if not depth:
+                return found, k + 1
+    raise Fault("a macro's arguments that don't end")

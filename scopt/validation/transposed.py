@@ -1,0 +1,123 @@
+"""Whether the function that packs an operand across its rows copies what it has to, in every configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pycparser import c_ast
+
+from scopt.astgen.registers.transposed import Transposed
+from scopt.validation.expressions import Signature
+from scopt.validation.faults import Fault
+from scopt.validation.meaning import computed
+from scopt.validation.program import Form, Workshop, forms, limited, run, translated
+from scopt.validation.runtime import Memory
+from scopt.validation.sizes import around
+from scopt.validation.statements import Functions
+from scopt.validation.terms import Term, Terms
+from scopt.validation.values import Element, Pointer, Void, Whole, size, spelling
+
+# Whole blocks, all that may be left beside them, and less than a block.
+_SIZES = (0, 1, 2, 7, 8, 9, 16, 17)
+_SLACK = 50
+
+
+def check_transposed(workshop: Workshop, function: Transposed, text: str) -> None:
+    """Raise Fault unless the function of that name in the text copies rows of the operand as is meant, up to as many as the panel is wide."""
+    meaning = _Meaning(workshop.terms, function)
+    for form in forms(text):
+        try:
+            _check_form(workshop, meaning, form)
+        except Fault as fault:
+            raise Fault(f"{fault} (with {form})") from fault
+
+
+def _check_form(workshop: Workshop, meaning: _Meaning, form: Form) -> None:
+    function = meaning.function
+    made = translated(workshop, form.source, meaning.signature)
+    if function.name not in made.functions:
+        raise Fault("there is no such function")
+    call = run(made, form.source, {})
+    for rows, count, length in _sizes(around(made.thresholds, _SIZES), function.width):
+        source, target = meaning.source(rows, count, length), meaning.target(rows, count)
+        before = list(source)
+        limited(call, _SLACK + 4 * (rows + 1) * (count + 1))
+        try:
+            call[function.name](rows, count, source, length, target, *meaning.scalars)
+        except StopIteration:
+            raise Fault(f"doesn't end, for {rows} rows of {count} steps") from None
+        except Fault as fault:
+            raise Fault(f"{fault}, for {rows} rows of {count} steps, {length} apart") from fault
+        meaning.compare(rows, count, length, target)
+        if source != before:
+            raise Fault("writes its operand")
+
+
+def _sizes(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int, int]]:
+    """How many rows and steps, and how far rows are from each other: further than they are long, for small ones by several distances."""
+    for rows in sorted({one for one in sizes if one < width} | {width}):
+        for count in sizes:
+            yield rows, count, count + 3
+            if rows <= 2 or count <= 2 or rows == width:
+                yield rows, count, max(count, 1)
+
+
+@dataclass(slots=True, eq=False)
+class _Meaning:
+    """What a copy is to do. values: the operand of an element, by its row and step."""
+
+    terms: Terms
+    function: Transposed
+    scalars: list[Term] = field(default_factory=list)
+    values: dict[tuple[int, int], Term] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.scalars = [self.terms.leaf(f"scalar{k}") for k in range(len(self.function.scalars))]
+
+    @property
+    def type(self) -> str:
+        return spelling(self.function.type.spelling.split())
+
+    def signature(self, functions: Functions, declaration: c_ast.Decl) -> Signature | None:
+        """Of the function; there may be no other."""
+        own, long = self.type, Whole(self.function.long_type)
+        if declaration.name != self.function.name or size(own) * 8 != self.function.type.bits:
+            raise Fault(f"a function '{declaration.name}' that isn't understood")
+        scalars = [Element(own)] * len(self.scalars)
+        return Signature((long, long, Pointer(Element(own), True), long, Pointer(Element(own), False), *scalars), Void())
+
+    # --- memory ---------------------------------------------------------------------------------------------------------------------------
+
+    def source(self, rows: int, count: int, length: int) -> Memory:
+        """Rows of elements; what lies between them isn't to be read."""
+        result: Memory = []
+        for i in range(rows):
+            result += [self.terms.leaf("from", i, k) for k in range(count)]
+            result += [None] * (length - count if i < rows - 1 else 0)
+        return result
+
+    def target(self, rows: int, count: int) -> Memory:
+        """The panel's rows, from the first element to the last one that is written."""
+        return [None] * (((count - 1) * self.function.width + rows) if rows and count else 0)
+
+    def compare(self, rows: int, count: int, length: int, target: Memory) -> None:
+        width = self.function.width
+        expected = self.target(rows, count)
+        for k in range(count):
+            expected[k * width : k * width + rows] = [self.value(i, k) for i in range(rows)]
+        if target == expected:
+            return
+        place = next(at for at, (one, other) in enumerate(zip(target, expected, strict=True)) if one != other)
+        k, i = divmod(place, width)
+        meant = self.terms.text(expected[place])
+        raise Fault(f"row {i} of step {k} becomes {self.terms.text(target[place])}, for {rows} rows of {count} steps, {length} apart, not {meant}")
+
+    def value(self, i: int, k: int) -> Term:
+        """The operand for an element."""
+        if (i, k) not in self.values:
+            function = self.function
+            leaves = {id(function.source): self.terms.leaf("from", i, k)}
+            leaves |= {id(own): scalar for own, scalar in zip(function.scalars, self.scalars, strict=True)}
+            self.values[i, k] = computed(self.terms, function.operand, self.type, lambda n: leaves.get(id(n)))
+        return self.values[i, k]

@@ -1,0 +1,107 @@
+"""The types that functions of our own compute with, and what an expression of such a type is in Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scopt.validation.faults import Fault
+
+# Integer types by rank, with their bits where a long has 64.
+_BITS = {"int": 32, "unsigned int": 32, "long": 64, "unsigned long": 64, "long long": 64, "unsigned long long": 64}
+_SPELLINGS = {
+    "unsigned": "unsigned int", "size_t": "unsigned long", "long int": "long", "signed int": "int", "signed": "int",
+    "unsigned long int": "unsigned long", "long long int": "long long", "unsigned long long int": "unsigned long long",
+}
+FLOATING = ("float", "double")
+
+
+def spelling(words: list[str]) -> str:
+    """One name for each type."""
+    name = " ".join(words)
+    return _SPELLINGS.get(name, name)
+
+
+def bits(name: str) -> int:
+    """Of an integer type. Raises Fault for others."""
+    if name not in _BITS:
+        raise Fault(f"the type '{name}' isn't understood")
+    return _BITS[name]
+
+
+def is_signed(name: str) -> bool:
+    return not name.startswith("unsigned")
+
+
+def rank(name: str) -> int:
+    return list(_BITS).index(name)
+
+
+def size(name: str) -> int:
+    """Bytes of an element's type."""
+    return {"float": 4, "double": 8}.get(name) or bits(name) // 8
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """An integer whose value is known when the function is run."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A number of which only the term is known."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """name: that the text gives it. bytes: of all its elements."""
+
+    name: str
+    element: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """Into one of the buffers that the function is given. const: what lies there isn't written."""
+
+    target: Element | Vector | Whole
+    const: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """What is only passed on, and compared with null: a string, a file, fresh memory."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    pass
+
+
+Type = Whole | Element | Vector | Pointer | Opaque | Void
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An expression: code in Python that gives an int, a term, a tuple of terms, or for a pointer the offset in its buffer.
+
+    number: of a literal, its value. degree: of an integer, as a polynomial in the function's variables; 0 of constants. base: of a pointer, the
+    variable with its buffer. atomic: the code needs no parentheses.
+    """
+
+    code: str
+    type: Type
+    number: int | float | None = None
+    degree: int = 0
+    base: str = ""
+    atomic: bool = False
+
+    @property
+    def operand(self) -> str:
+        return self.code if self.atomic else f"({self.code})"
