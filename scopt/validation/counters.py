@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -42,7 +43,7 @@ def check_told(workshop: Workshop, text: str) -> None:
             functions = run(made, form.source, _library(events, named, opened))
             functions[TOLD]("place", held, failed)
             target = opened if named else "stderr"
-            meant = [("getenv", "SCOPT_GUARDS"), *([("fopen", named, "a")] if named else [])]
+            meant: list[tuple[object, ...]] = [("getenv", "SCOPT_GUARDS"), *([("fopen", named, "a")] if named else [])]
             meant += [("fprintf", target, _FORMAT, "place", held, failed)] if target and held + failed else []
             meant += [("fclose", target)] if target and named else []
             if events != meant:
@@ -74,15 +75,25 @@ def check_counter(workshop: Workshop, text: str, location: Location) -> None:
         if not re.search(rf"__attribute__\(\(destructor\)\) static void {name}_told\(", text):
             raise Fault(f"'{name}_told' isn't called when the program ends")
         counts = [0] * made.arrays[f"{name}_count"]
-        told: list[tuple[object, ...]] = []
-        outside = {f"_{name}_count": counts, "__atomic_fetch_add": _added, TOLD: lambda *given: told.append(given)}
+        told = _Calls()
+        outside = {f"_{name}_count": counts, "__atomic_fetch_add": _added, TOLD: told}
         functions = run(made, form.source, outside)
         for holds in (1, 0, 1, 1, 0):
             if functions[name](holds) != holds:
                 raise Fault(f"'{name}' changes the condition")
         functions[f"{name}_told"]()
-        if told != [(str(location), 3, 2)]:
-            raise Fault(f"'{name}_told' tells {told}")
+        if told.calls != [(str(location), 3, 2)]:
+            raise Fault(f"'{name}_told' tells {told.calls}")
+
+
+@dataclass(slots=True, eq=False)
+class _Calls:
+    """A function that notes what it is given."""
+
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+
+    def __call__(self, *given: object) -> None:
+        self.calls.append(given)
 
 
 def _added(place: tuple[list[int], int], value: int, order: int) -> int:

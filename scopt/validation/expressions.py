@@ -327,13 +327,13 @@ class Expressions:
                 return replace(value, type=target)
             case Whole(name), Element(own):
                 return self.converted(value, Element(name)) if own != "a comparison" else self.converted(value, target)
-            case Whole(name), Whole(own) if value.number is not None:
+            case Whole(), Whole() if value.number is not None:
                 return replace(value, type=target) if 0 <= value.number < 1 << 31 else self.converted(value, target)
-            case Pointer(Vector() as vector, const), Pointer(Element(element), _):
+            case Pointer(Vector() as vector, const), Pointer(Element(element), own_const):
                 same = element == vector.element or (element not in FLOATING and f"unsigned {element}" == vector.element)
                 if not same:
                     raise Fault(f"takes elements '{element}' for '{vector.element}'")
-                return replace(value, type=Pointer(vector, const or value.type.const))  # type: ignore[union-attr]
+                return replace(value, type=Pointer(vector, const or own_const))
         return self.converted(value, target)
 
     def converted(self, value: Value, target: Type) -> Value:

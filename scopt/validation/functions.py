@@ -1,4 +1,4 @@
-"""The check of all functions that stand in front of the user's: each definition's text has to be that of a known one, and to compute what is meant."""
+"""The check of all functions that stand in front of the user's: each text has to define a known one, and to compute what is meant."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ def check_functions(
     """Raise InternalError unless these texts, as they will be written, define all kernels and copies and other functions only such as are known,
     and each computes in every configuration of the compiler what it has to.
 
-    location: of the region that calls them. long_type, reserved: as the helpers were printed with. workshop: of checks of the same file; what was found
-    right there isn't checked again.
+    location: of the region that calls them. long_type, reserved: as the helpers were printed with. workshop: of checks of the same file; what was
+    found right there isn't checked again.
     """
     workshop = workshop or Workshop()
-    missing = {one.name for one in (*kernels, *transposed)}
+    known: dict[str, Kernel | Transposed] = {one.name: one for one in kernels} | {one.name: one for one in transposed}
+    missing = set(known)
     includes = False
     for text in definitions:
         names = _DEFINED.findall(text)
@@ -50,7 +51,7 @@ def check_functions(
                 continue
             if any(map(MEMORY.match, names)) and not includes:
                 raise Fault("functions of C's library that aren't declared")
-            missing -= _check_one(workshop, location, text, names, {one.name: one for one in (*kernels, *transposed)}, long_type, frozenset(reserved))
+            missing -= _check_one(workshop, location, text, names, known, long_type, frozenset(reserved))
         except (Fault, StopIteration) as fault:
             raise InternalError(f"{location}: the function '{names[-1] if names else text[:40]}': {fault}") from fault
     if missing:

@@ -78,7 +78,7 @@ def check_memory(workshop: Workshop, text: str) -> None:
         if _signature(workshop, form, made.functions[name]) != Signature((size,), memory):
             raise Fault(f"'{name}' isn't given a size")
         asked: list[tuple[int, ...]] = []
-        functions = run(made, form.source, {"malloc": lambda *given: asked.append(given), "aligned_alloc": lambda *given: asked.append(given)})
+        functions = run(made, form.source, dict.fromkeys(externals, _noted(asked)))
         for bytes_ in _SIZES:
             asked.clear()
             functions[name](bytes_)
@@ -87,6 +87,10 @@ def check_memory(workshop: Workshop, text: str) -> None:
                     raise Fault(f"'{name}' asks for aligned memory where there is none (with {form})")
             elif asked != [(bytes_,)]:
                 raise Fault(f"'{name}' asks for {asked} where {bytes_} bytes are needed (with {form})")
+
+
+def _noted(calls: list[tuple[int, ...]]) -> Callable[..., None]:
+    return lambda *given: calls.append(given)
 
 
 def check_threads(workshop: Workshop, text: str) -> None:

@@ -62,27 +62,23 @@ def _check_form(workshop: Workshop, meaning: _Meaning, form: Form) -> None:
 
 @dataclass(slots=True, eq=False)
 class _Meaning:
-    """What a kernel is to compute. after: of each cell, after so many steps."""
+    """What a kernel is to compute. after: of each cell, after so many steps. type: of the cells; computed_type: what is computed in."""
 
     terms: Terms
     kernel: Kernel
     after: list[list[Term]] = field(default_factory=list)
     scalars: list[Term] = field(default_factory=list)
+    type: str = ""
+    computed_type: str = ""
 
     def __post_init__(self) -> None:
         kernel = self.kernel
+        self.type = spelling(kernel.operation.type.spelling.split())
+        # integers wrap around, in cells that the source doesn't compute
+        wraps = self.type not in FLOATING and is_signed(self.type)
+        self.computed_type = f"unsigned {self.type}" if wraps else self.type
         self.scalars = [self.terms.leaf(f"scalar{k}") for k in range(len(kernel.operation.scalars))]
         self.after = [[self.terms.leaf("cell", i, j) for i in range(kernel.rows) for j in range(kernel.columns)]]
-
-    @property
-    def type(self) -> str:
-        return spelling(self.kernel.operation.type.spelling.split())
-
-    @property
-    def computed_type(self) -> str:
-        """Integers wrap around, in cells that the source doesn't compute."""
-        integer = self.type not in FLOATING
-        return f"unsigned {self.type}" if integer and is_signed(self.type) else self.type
 
     def signature(self, functions: Functions, declaration: c_ast.Decl) -> Signature | None:
         """Of the kernel; None for the functions that it calls."""

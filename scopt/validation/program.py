@@ -63,9 +63,10 @@ def forms(text: str) -> Iterator[Form]:
     """The forms of a text, each once. Raises Fault."""
     parts = branches(text)
     known: set[object] = set()
+    expansions: dict[object, str] = {}
     for configuration in parts.configurations():
         try:
-            form = Form(configuration, read(parts.select(configuration), configuration))
+            form = Form(configuration, read(parts.select(configuration), configuration, expansions))
         except Fault as fault:
             raise Fault(f"{fault} (with {described(configuration)})") from fault
         if form.source.key not in known:
@@ -81,7 +82,12 @@ def declared_signature(functions: Functions, declaration: c_ast.Decl) -> Signatu
 
 
 def translated(
-    workshop: Workshop, source: Source, signatures: Signatures, *, externals: Mapping[str, Signature] | None = None, variables: Mapping[str, Value] | None = None
+    workshop: Workshop,
+    source: Source,
+    signatures: Signatures,
+    *,
+    externals: Mapping[str, Signature] | None = None,
+    variables: Mapping[str, Value] | None = None,
 ) -> Translated:
     """All functions of a text; exact ones if they may call external ones, or use variables of others. Raises Fault."""
     key = source.text, source.prelude, tuple(source.integers)

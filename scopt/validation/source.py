@@ -60,14 +60,20 @@ class Trees:
         return self.known[text]
 
 
-def read(selected: Selected, configuration: Configuration) -> Source:
-    """The text with its macros expanded and advice taken out. Raises Fault for what the compiler of the configuration doesn't have."""
+def read(selected: Selected, configuration: Configuration, expansions: dict[object, str]) -> Source:
+    """The text with its macros expanded and advice taken out. Raises Fault for what the compiler of the configuration doesn't have.
+
+    expansions: those so far, by text and macros.
+    """
     integers = {name: int(macro.body) for name, macro in selected.macros.items() if macro.parameters is None and macro.body.isdecimal()}
-    text = _expanded(selected.text, {name: macro for name, macro in selected.macros.items() if name not in integers})
+    key = selected.text, tuple(selected.macros.items())
+    if key not in expansions:
+        expansions[key] = _expanded(selected.text, {name: macro for name, macro in selected.macros.items() if name not in integers})
+    text = expansions[key]
     is_gnu = configuration.get("__GNUC__") is not None or configuration.get("__clang__") is not None
     vectors: dict[str, Vector] = {}
     for match in _VECTOR.finditer(text):
-        vector = _vector(*match.groups(), integers)
+        vector = _vector(match.group(1), match.group(2), match.group(3), match.group(4), integers)
         if not is_gnu or vectors.setdefault(vector.name, vector) != vector:
             raise Fault(f"the type '{vector.name}' where there is none such")
     text = _ATTRIBUTE.sub("", _VECTOR.sub("", text))

@@ -33,7 +33,8 @@ class Functions(Expressions):
             name = self.new(parameter.name)
             if parameter.name in scope or self.declared(parameter.type, ctype) != ctype:
                 raise Fault(f"the parameter '{parameter.name}' has another type, or there are two")
-            scope[parameter.name] = Value("0", ctype, base=name, atomic=True) if isinstance(ctype, Pointer) else Value(name, ctype, degree=1, atomic=True)
+            pointer = Value("0", ctype, base=name, atomic=True)
+            scope[parameter.name] = pointer if isinstance(ctype, Pointer) else Value(name, ctype, degree=1, atomic=True)
         self.result = signature.result
         names = ", ".join(value.base or value.code for value in scope.values())
         yield f"def {n.decl.name}({names}):"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from collections.abc import Iterator
 
 Term = int
-# Of a constant's key: the floating type, or how many bits an integer has.
-_FLOATING = ("float", "double")
 
 
 class Table(dict[tuple[Term, ...], Term]):

@@ -19,7 +19,7 @@ from scopt.validation.terms import Term, Terms
 from scopt.validation.values import Element, Pointer, Void, Whole, size, spelling
 
 # Whole blocks, all that may be left beside them, and less than a block.
-_SIZES = (0, 1, 2, 7, 8, 9, 16, 17)
+_SIZES = (0, 1, 7, 8, 9, 16, 17)
 _SLACK = 50
 
 
@@ -59,7 +59,7 @@ def _sizes(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int, int]]:
     for rows in sorted({one for one in sizes if one < width} | {width}):
         for count in sizes:
             yield rows, count, count + 3
-            if rows <= 2 or count <= 2 or rows == width:
+            if rows <= 1 or rows == width:
                 yield rows, count, max(count, 1)
 
 
@@ -71,13 +71,11 @@ class _Meaning:
     function: Transposed
     scalars: list[Term] = field(default_factory=list)
     values: dict[tuple[int, int], Term] = field(default_factory=dict)
+    type: str = ""
 
     def __post_init__(self) -> None:
+        self.type = spelling(self.function.type.spelling.split())
         self.scalars = [self.terms.leaf(f"scalar{k}") for k in range(len(self.function.scalars))]
-
-    @property
-    def type(self) -> str:
-        return spelling(self.function.type.spelling.split())
 
     def signature(self, functions: Functions, declaration: c_ast.Decl) -> Signature | None:
         """Of the function; there may be no other."""
@@ -115,9 +113,10 @@ class _Meaning:
 
     def value(self, i: int, k: int) -> Term:
         """The operand for an element."""
-        if (i, k) not in self.values:
+        found = self.values.get((i, k))
+        if found is None:
             function = self.function
             leaves = {id(function.source): self.terms.leaf("from", i, k)}
             leaves |= {id(own): scalar for own, scalar in zip(function.scalars, self.scalars, strict=True)}
-            self.values[i, k] = computed(self.terms, function.operand, self.type, lambda n: leaves.get(id(n)))
-        return self.values[i, k]
+            found = self.values[i, k] = computed(self.terms, function.operand, self.type, lambda n: leaves.get(id(n)))
+        return found
