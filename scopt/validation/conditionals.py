@@ -1,4 +1,6 @@
-"""The directives of a text of our own: which configurations of the compiler it distinguishes, and what it is in each of them."""
+"""The directives of a text of our own: which configurations of the compiler it distinguishes, and what it is in each of
+them.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,12 @@ _PRAGMA = re.compile(r"GCC unroll \d+$")
 _TOKEN = re.compile(r"\s*(?:(\w+)|(&&|\|\||[<>=!]=|[<>!()])|(\S))")
 _NUMBER = re.compile(r"(\d+)[uUlL]*$")
 _COMPARED: dict[str, Callable[[int, int], int]] = {
-    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
 }
 
 
@@ -46,7 +52,9 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Branches:
-    """A text cut at its directives: each of these, and each piece between them, with its condition or macro. tests: values to try, by macro."""
+    """A text cut at its directives: each of these, and each piece between them, with its condition or macro. tests:
+    values to try, by macro.
+    """
 
     parts: tuple[tuple[str, str, Condition | Macro | None], ...]
     tests: Mapping[str, frozenset[int]]
@@ -65,7 +73,8 @@ class Branches:
         macros: dict[str, Macro] = {}
         values = dict(configuration)
         out: list[str] = []
-        # of each open conditional: whether the text around it counts, whether a branch was taken, whether this one is, whether it is the last
+        # of each open conditional: whether the text around it counts, whether a branch was taken, whether this one is,
+        # whether it is the last
         stack: list[tuple[bool, bool, bool, bool]] = []
         active = True
         for kind, text, what in self.parts:
@@ -155,6 +164,8 @@ def _directive(word: str, rest: str, tests: dict[str, frozenset[int]]) -> tuple[
         raise Fault(f"a directive that isn't understood: #{word} {rest}")
     name, parameters, body = match.groups()
     names = None if parameters is None else tuple(p.strip() for p in parameters.split(","))
+    if names is not None and len(set(names)) < len(names):
+        raise Fault(f"the macro '{name}' has two parameters of a name")
     return "define", name, Macro(names, (body or "").strip())
 
 

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from scopt.diagnostics import Location
-from scopt.validation.expressions import Signature
+from scopt.validation.conversions import Signature
 from scopt.validation.faults import Fault
 from scopt.validation.helpers import declared
 from scopt.validation.program import Workshop, forms, run, translated
@@ -31,11 +31,19 @@ _ATOMIC = {"__atomic_fetch_add": Signature((Pointer(_NUMBER, False), _NUMBER, _I
 
 
 def check_told(workshop: Workshop, text: str) -> None:
-    """Raise Fault unless the text's function appends numbers that aren't all zero to the file that the environment names, or to what is told."""
+    """Raise Fault unless the text's function appends numbers that aren't all zero to the file that the environment
+    names, or to what is told.
+    """
     if any(line not in text.splitlines() for line in _INCLUDES):
         raise Fault("functions of C's library that aren't declared")
     for form in forms(text):
-        made = translated(workshop, form.source, declared, externals=_LIBRARY, variables={"stderr": Value("stderr", _FILE, atomic=True)})
+        made = translated(
+            workshop,
+            form.source,
+            declared,
+            externals=_LIBRARY,
+            variables={"stderr": Value("stderr", _FILE, atomic=True)},
+        )
         if set(made.functions) != {TOLD} or made.arrays:
             raise Fault(f"other functions than '{TOLD}'")
         for named, opened, held, failed in product(("", "names"), ("", "file"), (0, 1, 3), (0, 1, 4)):
@@ -65,7 +73,9 @@ def _library(events: list[tuple[object, ...]], named: str, opened: str) -> dict[
 
 
 def check_counter(workshop: Workshop, text: str, location: Location) -> None:
-    """Raise Fault unless the text counts how often a condition holds and fails, gives it back, and tells both numbers when the program ends."""
+    """Raise Fault unless the text counts how often a condition holds and fails, gives it back, and tells both numbers
+    when the program ends.
+    """
     relaxed = {"__ATOMIC_RELAXED": Value("0", _INT, 0, atomic=True)}
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals=_ATOMIC, variables=relaxed)

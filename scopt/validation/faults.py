@@ -4,4 +4,6 @@ from __future__ import annotations
 
 
 class Fault(Exception):
-    """The text isn't understood, has undefined behaviour, or computes something else than it should. The message says what."""
+    """The text isn't understood, has undefined behaviour, or computes something else than it should. The message says
+    what.
+    """

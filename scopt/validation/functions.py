@@ -1,4 +1,6 @@
-"""The check of all functions that stand in front of the user's: each text has to define a known one, and to compute what is meant."""
+"""The check of all functions that stand in front of the user's: each text has to define a known one, and to compute
+what is meant.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +31,21 @@ def check_functions(
     kernels: Sequence[Kernel] = (),
     transposed: Sequence[Transposed] = (),
     *,
+    helpers: Collection[str] = (),
     long_type: str,
     reserved: Collection[str] = frozenset(),
     workshop: Workshop | None = None,
 ) -> None:
-    """Raise InternalError unless these texts, as they will be written, define all kernels and copies and other functions only such as are known,
-    and each computes in every configuration of the compiler what it has to.
+    """Raise InternalError unless these texts, as they will be written, define all kernels and copies and other
+    functions only such as are known, and each computes in every configuration of the compiler what it has to.
 
-    location: of the region that calls them. long_type, reserved: as the helpers were printed with. workshop: of checks of the same file; what was
-    found right there isn't checked again.
+    location: of the region that calls them. helpers: those that it calls, which have to be among the texts. long_type,
+    reserved: as these were printed with. workshop: of checks of the same file; what was found right there isn't checked
+    again.
     """
     workshop = workshop or Workshop()
     known: dict[str, Kernel | Transposed] = {one.name: one for one in kernels} | {one.name: one for one in transposed}
-    missing = set(known)
+    missing = set(known) | {helper_name(helper, frozenset(reserved)) for helper in helpers}
     includes = False
     for text in definitions:
         names = _DEFINED.findall(text)
@@ -67,7 +71,7 @@ def _check_one(
     long_type: str,
     reserved: frozenset[str],
 ) -> set[str]:
-    """Check one text by what it defines. The kernels and copies that are among that."""
+    """Check one text by what it defines. The names of the functions in it."""
     own = [name for name in dict.fromkeys(names) if name in known]
     helpers = {helper_name(helper, reserved) for helper in (*HELPERS, APART, SCALAR, *PRODUCTS.values())}
     if len(own) > 1 or not names:
@@ -82,18 +86,29 @@ def _check_one(
             check = lambda: check_transposed(workshop, function, text)  # noqa: E731
         key: tuple[object, ...] = (_anonymous(text, own[0]), _fingerprint(function))
     else:
-        check, key = _check_of(workshop, location, text, names, helpers, long_type, reserved), (text, location, long_type, reserved)
-    others = {name for name in (*names, *branches(text).defined) if name not in own and not name.startswith(f"{prefix}_")}
+        check, key = (
+            _check_of(workshop, location, text, names, helpers, long_type, reserved),
+            (text, location, long_type, reserved),
+        )
+    others = {
+        name for name in (*names, *branches(text).defined) if name not in own and not name.startswith(f"{prefix}_")
+    }
     if others and (own or branches(text).defined):
         raise Fault(f"defines '{min(others)}' too")
     if key not in workshop.right:
         check()
         workshop.right.add(key)
-    return set(own)
+    return set(names)
 
 
 def _check_of(
-    workshop: Workshop, location: Location, text: str, names: Sequence[str], helpers: set[str], long_type: str, reserved: frozenset[str]
+    workshop: Workshop,
+    location: Location,
+    text: str,
+    names: Sequence[str],
+    helpers: set[str],
+    long_type: str,
+    reserved: frozenset[str],
 ) -> Callable[[], None]:
     if helpers.issuperset(names):
         return lambda: check_helpers(workshop, text, long_type, reserved)
@@ -120,7 +135,16 @@ def _fingerprint(function: Kernel | Transposed) -> tuple[object, ...]:
         return function.type, function.width, function.long_type, _shape(function.operand, leaves)
     one = function.operation
     counts = len(one.rows), len(one.columns), len(one.scalars)
-    return one.op, one.type, one.extremum, counts, _shape(one.expression, {}), function.rows, function.columns, function.long_type
+    return (
+        one.op,
+        one.type,
+        one.extremum,
+        counts,
+        _shape(one.expression, {}),
+        function.rows,
+        function.columns,
+        function.long_type,
+    )
 
 
 def _shape(n: c_ast.Node, leaves: Mapping[int, str]) -> object:

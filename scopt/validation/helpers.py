@@ -10,7 +10,7 @@ from typing import Any
 from pycparser import c_ast
 
 from scopt.astgen.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
-from scopt.validation.expressions import Signature
+from scopt.validation.conversions import Signature
 from scopt.validation.faults import Fault
 from scopt.validation.program import Form, Workshop, declared_signature, forms, run, translated
 from scopt.validation.statements import Functions
@@ -34,7 +34,8 @@ _SIZES = (1, 2, 7, 8, 62, 63, 64, 65, 127, 128, 129, 4096, 10**9 + 1, 2**40 + 1)
 
 
 def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: frozenset[str]) -> None:
-    """Raise Fault unless each function of the text is a helper, by its name among the file's identifiers, and computes what it has to.
+    """Raise Fault unless each function of the text is a helper, by its name among the file's identifiers, and computes
+    what it has to.
 
     Divisors are positive.
     """
@@ -49,7 +50,9 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
             _check_helper(workshop, name, helper, functions, _signature(workshop, form, tree), long_type)
 
 
-def _check_helper(workshop: Workshop, name: str, helper: str, functions: Mapping[str, Any], signature: Signature, long_type: str) -> None:
+def _check_helper(
+    workshop: Workshop, name: str, helper: str, functions: Mapping[str, Any], signature: Signature, long_type: str
+) -> None:
     long = Whole(long_type)
     if helper in _MEANT:
         if signature != Signature((long, long), long):
@@ -69,7 +72,9 @@ def _check_helper(workshop: Workshop, name: str, helper: str, functions: Mapping
 
 
 def check_memory(workshop: Workshop, text: str) -> None:
-    """Raise Fault unless the text's function finds as much memory as it is asked for, in whole lines where it is aligned."""
+    """Raise Fault unless the text's function finds as much memory as it is asked for, in whole lines where it is
+    aligned.
+    """
     size, memory = Whole("unsigned long"), Opaque("void *")
     externals = {"malloc": Signature((size,), memory), "aligned_alloc": Signature((size, size), memory)}
     for form in forms(text):
@@ -94,7 +99,9 @@ def _noted(calls: list[tuple[int, ...]]) -> Callable[..., None]:
 
 
 def check_threads(workshop: Workshop, text: str) -> None:
-    """Raise Fault unless the text's functions tell how many threads there may be, and a number below that for each, its own if it has one."""
+    """Raise Fault unless the text's functions tell how many threads there may be, and a number below that for each, its
+    own if it has one.
+    """
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
         most, own = sorted(_only(made.functions, THREADS, 2), key=lambda name: not name.endswith("_most"))
@@ -107,7 +114,11 @@ def check_threads(workshop: Workshop, text: str) -> None:
         if made.declared - {"omp_get_max_threads", "omp_get_thread_num"} or (made.declared and not parallel):
             raise Fault("functions of OpenMP where there are none")
         for threads, thread in product(range(1, 6), range(8)):
-            calls = {"omp_get_max_threads": lambda n=threads: n, "omp_get_thread_num": lambda n=thread: n} if parallel else {}
+            calls = (
+                {"omp_get_max_threads": lambda n=threads: n, "omp_get_thread_num": lambda n=thread: n}
+                if parallel
+                else {}
+            )
             functions = run(made, form.source, calls)
             if functions[most]() != (threads if parallel else 1):
                 raise Fault(f"'{most}' is {functions[most]()} where there are {threads} threads (with {form})")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from scopt.astgen.registers.kernel import Kernel
-from scopt.validation.expressions import Signature
+from scopt.validation.conversions import Signature
 from scopt.validation.faults import Fault
 from scopt.validation.meaning import computed
 from scopt.validation.program import Form, Workshop, declared_signature, forms, limited, run, translated
@@ -23,15 +23,21 @@ _SLACK = 200
 
 
 def check_kernel(workshop: Workshop, kernel: Kernel, text: str) -> None:
-    """Raise Fault unless the function of that name in the text updates its cells as the kernel's operation does, and does nothing else.
+    """Raise Fault unless the function of that name in the text updates its cells as the kernel's operation does, and
+    does nothing else.
 
-    Addresses are polynomials of the second degree in the step, the row's length and what is known: three steps and lengths tell them all apart.
-    Loops compare sizes with numbers: as many steps are made as it takes to see both sides of these.
+    Addresses are polynomials of the second degree in the step, the row's length and what is known: three steps and
+    lengths tell them all apart. Loops compare sizes with numbers: as many steps are made as it takes to see both sides
+    of these.
     """
     meaning = _Meaning(workshop.terms, kernel)
     for form in forms(text):
+        key = kernel, form.source.key
+        if key in workshop.right:
+            continue
         try:
             _check_form(workshop, meaning, form)
+            workshop.right.add(key)
         except Fault as fault:
             raise Fault(f"{fault} (with {form})") from fault
 
@@ -62,7 +68,9 @@ def _check_form(workshop: Workshop, meaning: _Meaning, form: Form) -> None:
 
 @dataclass(slots=True, eq=False)
 class _Meaning:
-    """What a kernel is to compute. after: of each cell, after so many steps. type: of the cells; computed_type: what is computed in."""
+    """What a kernel is to compute. after: of each cell, after so many steps. type: of the cells; computed_type: what is
+    computed in.
+    """
 
     terms: Terms
     kernel: Kernel
@@ -93,13 +101,15 @@ class _Meaning:
         scalars: list[Type] = [Element(self.computed_type)] * len(operation.scalars)
         return Signature((long, *buffers, *scalars, Pointer(Element(own), False), long), Void())
 
-    # --- memory ---------------------------------------------------------------------------------------------------------------------------
+    # --- memory -------------------------------------------------------------------------------------------------------
 
     def inputs(self, count: int) -> list[Memory]:
         """The packed operands of so many steps, with nothing beyond."""
         operation, leaf = self.kernel.operation, self.terms.leaf
         rows = [[leaf(f"row{r}", k) for k in range(count * self.kernel.rows)] for r in range(len(operation.rows))]
-        columns = [[leaf(f"column{c}", k) for k in range(count * self.kernel.columns)] for c in range(len(operation.columns))]
+        columns = [
+            [leaf(f"column{c}", k) for k in range(count * self.kernel.columns)] for c in range(len(operation.columns))
+        ]
         return [*rows, *columns]  # type: ignore[list-item]
 
     def cells(self, count: int, length: int) -> Memory:
@@ -122,7 +132,7 @@ class _Meaning:
         computed_text, meant = self.terms.text(cells[place]), self.terms.text(expected[place])
         raise Fault(f"cell ({i}, {j}) becomes {computed_text} in {count} steps, not {meant}")
 
-    # --- a step ---------------------------------------------------------------------------------------------------------------------------
+    # --- a step -------------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """What the cells become in one more step."""
@@ -131,9 +141,14 @@ class _Meaning:
         names: dict[str, Term] = {f"scalar{s}": scalar for s, scalar in enumerate(self.scalars)}
         made = []
         for i in range(kernel.rows):
-            names |= {f"row{r}": self.terms.leaf(f"row{r}", k * kernel.rows + i) for r in range(len(kernel.operation.rows))}
+            names |= {
+                f"row{r}": self.terms.leaf(f"row{r}", k * kernel.rows + i) for r in range(len(kernel.operation.rows))
+            }
             for j in range(kernel.columns):
-                names |= {f"column{c}": self.terms.leaf(f"column{c}", k * kernel.columns + j) for c in range(len(kernel.operation.columns))}
+                names |= {
+                    f"column{c}": self.terms.leaf(f"column{c}", k * kernel.columns + j)
+                    for c in range(len(kernel.operation.columns))
+                }
                 made.append(self.update(before[i * kernel.columns + j], names))
         self.after.append(made)
 
@@ -141,7 +156,9 @@ class _Meaning:
         """One cell after one step."""
         operation, ctype = self.kernel.operation, self.computed_type
         names = {**names, "cell": cell}
-        value = computed(self.terms, operation.expression, ctype, lambda n: names.get(n.name) if isinstance(n, c_ast.ID) else None)
+        value = computed(
+            self.terms, operation.expression, ctype, lambda n: names.get(n.name) if isinstance(n, c_ast.ID) else None
+        )
         if operation.extremum is not None:
             if operation.op != "=":
                 raise Fault("an extremum that is more than that")
@@ -154,5 +171,3 @@ class _Meaning:
 def _number(ctype: Type) -> Type:
     """Functions of a kernel's own are only given numbers that aren't known."""
     return Element(ctype.name) if isinstance(ctype, Whole) else ctype
-
-

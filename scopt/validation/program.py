@@ -11,7 +11,7 @@ from typing import Any
 from pycparser import c_ast
 
 from scopt.validation.conditionals import Configuration, branches, described
-from scopt.validation.expressions import Signature
+from scopt.validation.conversions import Signature
 from scopt.validation.faults import Fault
 from scopt.validation.runtime import FUNCTIONS
 from scopt.validation.source import Source, Trees, read
@@ -38,7 +38,8 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """Functions in Python, but for what configurations with the same text differ in. thresholds: numbers that loops compare sizes with.
+    """Functions in Python, but for what configurations with the same text differ in. thresholds: numbers that loops
+    compare sizes with.
     tables: of terms that they use. arrays: objects at file scope, with how many elements they have."""
 
     code: CodeType
@@ -51,7 +52,9 @@ class Translated:
 
 @dataclass(slots=True, eq=False)
 class Workshop:
-    """What is shared by the checks of a file. terms: all of them. trees, translations: by text. right: the forms that were found right."""
+    """What is shared by the checks of a file. terms: all of them. trees, translations: by text. right: the forms that
+    were found right.
+    """
 
     terms: Terms = field(default_factory=Terms)
     trees: Trees = field(default_factory=Trees)
@@ -94,7 +97,9 @@ def translated(
     if key in workshop.translations:
         return workshop.translations[key]
     exact = externals is not None
-    functions = Functions(workshop.terms, source.vectors, source.integers, dict(variables or {}), dict(externals or {}), exact)
+    functions = Functions(
+        workshop.terms, source.vectors, source.integers, dict(variables or {}), dict(externals or {}), exact
+    )
     lines: list[str] = []
     found: dict[str, c_ast.FuncDef] = {}
     declared: set[str] = set()
@@ -103,7 +108,9 @@ def translated(
         match n:
             case c_ast.Typedef():
                 continue
-            case c_ast.FuncDef(decl=declaration, param_decls=None) if "static" in declaration.storage and declaration.name not in found:
+            case c_ast.FuncDef(decl=declaration, param_decls=None) if (
+                declaration.storage == ["static"] and declaration.name not in found
+            ):
                 signature = signatures(functions, declaration) or declared_signature(functions, declaration)
                 if functions.type(declaration.type.type) != signature.result:
                     raise Fault(f"the result of '{declaration.name}' has another type")
@@ -113,7 +120,9 @@ def translated(
             case c_ast.Decl(type=c_ast.FuncDecl()) if exact and not n.storage:
                 functions.functions.setdefault(n.name, declared_signature(functions, n))
                 declared.add(n.name)
-            case c_ast.Decl(type=c_ast.ArrayDecl(), init=None) if exact and n.storage == ["static"] and n.name not in arrays:
+            case c_ast.Decl(type=c_ast.ArrayDecl(), init=None) if (
+                exact and n.storage == ["static"] and n.name not in arrays
+            ):
                 arrays[n.name] = _array(functions, n)
             case _:
                 raise Fault(f"a declaration that isn't understood: {type(n).__name__}")
@@ -130,7 +139,10 @@ def _array(functions: Functions, n: c_ast.Decl) -> int:
     if not (isinstance(inner, c_ast.TypeDecl) and isinstance(inner.type, c_ast.IdentifierType)) or extent is None:
         raise Fault(f"a declaration of '{n.name}' that isn't understood")
     length = functions.value(extent).number
-    functions.globals = {**functions.globals, n.name: Value("0", Pointer(Whole(spelling(inner.type.names)), False), base=f"_{n.name}", atomic=True)}
+    functions.globals = {
+        **functions.globals,
+        n.name: Value("0", Pointer(Whole(spelling(inner.type.names)), False), base=f"_{n.name}", atomic=True),
+    }
     if not isinstance(length, int):
         raise Fault(f"a declaration of '{n.name}' that isn't understood")
     return length

@@ -83,6 +83,19 @@ def missing() -> None:
     raise Fault("ends without a result")
 
 
-FUNCTIONS = {f"_{function.__name__}": function for function in (
-    read, write, read_vector, write_vector, read_lane, with_lane, shuffled, quotient, remainder, fitting, missing,
-)}
+FUNCTIONS = {
+    f"_{function.__name__}": function
+    for function in (
+        read,
+        write,
+        read_vector,
+        write_vector,
+        read_lane,
+        with_lane,
+        shuffled,
+        quotient,
+        remainder,
+        fitting,
+        missing,
+    )
+}

@@ -11,7 +11,9 @@ _MOST = 64
 
 
 def around(thresholds: Iterable[int], sizes: Iterable[int]) -> tuple[int, ...]:
-    """The sizes and those on both sides of what loops compare them with, in one turn and in two. Raises Fault if these are too many."""
+    """The sizes and those on both sides of what loops compare them with, in one turn and in two. Raises Fault if these
+    are too many.
+    """
     found = set(sizes)
     for one in thresholds:
         if one > _MOST:

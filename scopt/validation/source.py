@@ -16,11 +16,15 @@ from scopt.validation.values import Vector, size, spelling
 _PRELUDE = "typedef unsigned long size_t; typedef struct FILE FILE;\n"
 _ROUNDS = 10
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_VECTOR = re.compile(r"^typedef ([\w ]+?) (\w+) __attribute__\(\(vector_size\((\w+)\), aligned\((\w+)\), may_alias\)\);$", re.MULTILINE)
+_VECTOR = re.compile(
+    r"^typedef ([\w ]+?) (\w+) __attribute__\(\(vector_size\((\w+)\), aligned\((\w+)\), may_alias\)\);$", re.MULTILINE
+)
 # Attributes that change nothing about what is computed.
 _ADVICE = (
-    r"noinline, noclone|always_inline|destructor|min_vector_width\((?:\d+|\d+ \* \w+)\)|target\(\"prefer-vector-width=512\"\)"
+    r"noinline, noclone|always_inline|destructor|min_vector_width\((?:\d+|\d+ \* \w+)\)"
+    r"|target\(\"prefer-vector-width=512\"\)"
 )
+_LONG = "prefer-vector-width"
 _ATTRIBUTE = re.compile(rf"__attribute__\(\((?:{_ADVICE})\)\)[ \t]*\n?")
 # Assembler without instructions: of operands that it may read and write, or of all memory.
 _ASM = re.compile(r'__asm__ volatile ?\(""(?: : (?P<operands>"\+[vw]"\(\w+\)(?:, "\+[vw]"\(\w+\))*)| ::: "memory")?\);')
@@ -30,7 +34,9 @@ _LETTERS = {"v": "__x86_64__", "w": "__aarch64__"}
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """text: C that pycparser reads. vectors: types, by name; prelude: they as ordinary ones. integers: macros that stand for constants."""
+    """text: C that pycparser reads. vectors: types, by name; prelude: they as ordinary ones. integers: macros that
+    stand for constants.
+    """
 
     text: str
     prelude: str
@@ -61,14 +67,21 @@ class Trees:
 
 
 def read(selected: Selected, configuration: Configuration, expansions: dict[object, str]) -> Source:
-    """The text with its macros expanded and advice taken out. Raises Fault for what the compiler of the configuration doesn't have.
+    """The text with its macros expanded and advice taken out. Raises Fault for what the compiler of the configuration
+    doesn't have.
 
     expansions: those so far, by text and macros.
     """
-    integers = {name: int(macro.body) for name, macro in selected.macros.items() if macro.parameters is None and macro.body.isdecimal()}
+    integers = {
+        name: int(macro.body)
+        for name, macro in selected.macros.items()
+        if macro.parameters is None and macro.body.isdecimal()
+    }
     key = selected.text, tuple(selected.macros.items())
     if key not in expansions:
-        expansions[key] = _expanded(selected.text, {name: macro for name, macro in selected.macros.items() if name not in integers})
+        expansions[key] = _expanded(
+            selected.text, {name: macro for name, macro in selected.macros.items() if name not in integers}
+        )
     text = expansions[key]
     is_gnu = configuration.get("__GNUC__") is not None or configuration.get("__clang__") is not None
     vectors: dict[str, Vector] = {}
@@ -76,9 +89,17 @@ def read(selected: Selected, configuration: Configuration, expansions: dict[obje
         vector = _vector(match.group(1), match.group(2), match.group(3), match.group(4), integers)
         if not is_gnu or vectors.setdefault(vector.name, vector) != vector:
             raise Fault(f"the type '{vector.name}' where there is none such")
+    if _LONG in text and (configuration.get("__AVX512F__") is None or configuration.get("__clang__") is not None):
+        raise Fault("an attribute that the compiler doesn't know")
     text = _ATTRIBUTE.sub("", _VECTOR.sub("", text))
-    text = _ASM.sub(lambda match: _no_code(match.group("operands") or "", configuration), text).replace(_NOTHING, ";")
-    if "__builtin_shufflevector" in text and configuration.get("__clang__") is None and (configuration.get("__GNUC__") or 0) < 12:
+    text = _ASM.sub(lambda match: _no_code(match.group("operands") or "", configuration, text), text).replace(
+        _NOTHING, ";"
+    )
+    if (
+        "__builtin_shufflevector" in text
+        and configuration.get("__clang__") is None
+        and (configuration.get("__GNUC__") or 0) < 12
+    ):
         raise Fault("shuffles of vectors for a compiler that has none")
     prelude = "".join(f"typedef {vector.element} {vector.name};" for vector in vectors.values())
     return Source(text, f"{_PRELUDE}{prelude}\n", vectors, integers)
@@ -94,7 +115,10 @@ def _vector(element: str, name: str, vector_bytes: str, alignment: str, integers
     return Vector(name, element, total)
 
 
-def _no_code(operands: str, configuration: Configuration) -> str:
+def _no_code(operands: str, configuration: Configuration, text: str) -> str:
+    for name in re.findall(r"\((\w+)\)", operands):
+        if f" {name} = " not in text:
+            raise Fault(f"an operand '{name}' of assembler that isn't declared")
     for letter, target in _LETTERS.items():
         if f'"+{letter}"' in operands and configuration.get(target) is None:
             raise Fault(f"operands '{letter}' of assembler for another processor")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from scopt.validation.expressions import Expressions, Signature, numbers
+from scopt.validation.conversions import Signature
+from scopt.validation.expressions import Expressions, numbers
 from scopt.validation.faults import Fault
 from scopt.validation.values import Element, Opaque, Pointer, Type, Value, Vector, Void, Whole
 
@@ -23,9 +24,13 @@ class Functions(Expressions):
     result: Type = field(default_factory=Void)
 
     def function(self, n: c_ast.FuncDef, signature: Signature) -> Iterator[str]:
-        """The lines of a function that is given values of these types; for a pointer, the buffer that it leads to the beginning of."""
+        """The lines of a function that is given values of these types; for a pointer, the buffer that it leads to the
+        beginning of.
+        """
         parameters = n.decl.type.args.params if n.decl.type.args is not None else []
-        parameters = [one for one in parameters if not (isinstance(one, c_ast.Typename) and isinstance(self.type(one), Void))]
+        parameters = [
+            one for one in parameters if not (isinstance(one, c_ast.Typename) and isinstance(self.type(one), Void))
+        ]
         if len(parameters) != len(signature.parameters):
             raise Fault(f"the function has {len(parameters)} parameters")
         scope: dict[str, Value] = {}
@@ -48,7 +53,9 @@ class Functions(Expressions):
         return f"{name}__{self.numbered}"
 
     def declared(self, n: c_ast.Node, like: Type) -> Type:
-        """A declaration's type, as far as it tells numbers that are known from those that aren't: that depends on what it is for."""
+        """A declaration's type, as far as it tells numbers that are known from those that aren't: that depends on what
+        it is for.
+        """
         ctype = self.type(n)
         match ctype, like:
             case Whole(name), Element():
@@ -57,7 +64,7 @@ class Functions(Expressions):
                 return Pointer(Element(name), const)
         return ctype
 
-    # --- blocks ---------------------------------------------------------------------------------------------------------------------------
+    # --- blocks -------------------------------------------------------------------------------------------------------
 
     def indented(self, lines: Iterable[str]) -> Iterator[str]:
         for line in (*lines, "pass"):
@@ -136,10 +143,12 @@ class Functions(Expressions):
         elif n.init is not None:
             yield from self.effect(n.init)
         yield f"while {self.condition(n.cond) if n.cond is not None else '1'}:"
-        yield from self.indented(("_tick()", *self.block([n.stmt], {}), *(self.effect(n.next) if n.next is not None else ())))
+        yield from self.indented(
+            ("_tick()", *self.block([n.stmt], {}), *(self.effect(n.next) if n.next is not None else ()))
+        )
         self.scopes.pop()
 
-    # --- variables ------------------------------------------------------------------------------------------------------------------------
+    # --- variables ----------------------------------------------------------------------------------------------------
 
     def declaration(self, n: c_ast.Decl) -> str:
         """A variable with its initializer; others have no value to compute with."""
@@ -166,9 +175,12 @@ class Functions(Expressions):
             case c_ast.ID(name=name):
                 variable = self.name(name)
                 yield f"{variable.code} = {self.updated(op, variable, value, source).code}"
-            case c_ast.ArrayRef(name=c_ast.ID(name=name) as array, subscript=subscript) if isinstance(self.value(array).type, Vector):
+            case c_ast.ArrayRef(name=c_ast.ID(name=name) as array, subscript=subscript) if isinstance(
+                self.value(array).type, Vector
+            ):
                 variable, lane = self.name(name), self.value(subscript)
-                yield f"{variable.code} = _with_lane({variable.code}, {lane.code}, {self.updated(op, self.value(target), value, source).code})"
+                made = self.updated(op, self.value(target), value, source)
+                yield f"{variable.code} = _with_lane({variable.code}, {lane.code}, {made.code})"
             case c_ast.ArrayRef(name=array, subscript=subscript):
                 yield from self.store(op, self.sum("+", self.value(array), self.value(subscript)), value, source)
             case c_ast.UnaryOp(op="*", expr=pointer):

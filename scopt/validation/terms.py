@@ -26,7 +26,9 @@ class Table(dict[tuple[Term, ...], Term]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terms:
-    """All terms of a check. tables: by operator and type. leaves: inputs, by what they are called; constants by their type and value."""
+    """All terms of a check. tables: by operator and type. leaves: inputs, by what they are called; constants by their
+    type and value.
+    """
 
     tables: dict[tuple[str, str], Table] = field(default_factory=dict)
     leaves: dict[tuple[object, ...], Term] = field(default_factory=dict)
@@ -48,7 +50,9 @@ class Terms:
 
     def floating(self, type_: str, value: float) -> Term:
         """A constant; a float's is rounded to one."""
-        return self.leaf("constant", type_, value if type_ == "double" else struct.unpack("f", struct.pack("f", value))[0])
+        return self.leaf(
+            "constant", type_, value if type_ == "double" else struct.unpack("f", struct.pack("f", value))[0]
+        )
 
     def integer(self, bits: int, value: int) -> Term:
         """A constant. Signed and unsigned ones with the same bits are the same."""
@@ -58,7 +62,13 @@ class Terms:
         """For messages."""
         for name, found in self.leaves.items():
             if found == term:
-                return str(name[-1]) if name[0] == "constant" else f"{name[0]}[{', '.join(map(str, name[1:]))}]" if name[1:] else str(name[0])
+                return (
+                    str(name[-1])
+                    if name[0] == "constant"
+                    else f"{name[0]}[{', '.join(map(str, name[1:]))}]"
+                    if name[1:]
+                    else str(name[0])
+                )
         for (op, _), table in self.tables.items():
             for operands, found in table.items():
                 if found == term:

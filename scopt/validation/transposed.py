@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from scopt.astgen.registers.transposed import Transposed
-from scopt.validation.expressions import Signature
+from scopt.validation.conversions import Signature
 from scopt.validation.faults import Fault
 from scopt.validation.meaning import computed
 from scopt.validation.program import Form, Workshop, forms, limited, run, translated
@@ -24,11 +24,17 @@ _SLACK = 50
 
 
 def check_transposed(workshop: Workshop, function: Transposed, text: str) -> None:
-    """Raise Fault unless the function of that name in the text copies rows of the operand as is meant, up to as many as the panel is wide."""
+    """Raise Fault unless the function of that name in the text copies rows of the operand as is meant, up to as many as
+    the panel is wide.
+    """
     meaning = _Meaning(workshop.terms, function)
     for form in forms(text):
+        key = function, form.source.key
+        if key in workshop.right:
+            continue
         try:
             _check_form(workshop, meaning, form)
+            workshop.right.add(key)
         except Fault as fault:
             raise Fault(f"{fault} (with {form})") from fault
 
@@ -55,7 +61,9 @@ def _check_form(workshop: Workshop, meaning: _Meaning, form: Form) -> None:
 
 
 def _sizes(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int, int]]:
-    """How many rows and steps, and how far rows are from each other: further than they are long, for small ones by several distances."""
+    """How many rows and steps, and how far rows are from each other: further than they are long, for small ones by
+    several distances.
+    """
     for rows in sorted({one for one in sizes if one < width} | {width}):
         for count in sizes:
             yield rows, count, count + 3
@@ -83,9 +91,11 @@ class _Meaning:
         if declaration.name != self.function.name or size(own) * 8 != self.function.type.bits:
             raise Fault(f"a function '{declaration.name}' that isn't understood")
         scalars = [Element(own)] * len(self.scalars)
-        return Signature((long, long, Pointer(Element(own), True), long, Pointer(Element(own), False), *scalars), Void())
+        return Signature(
+            (long, long, Pointer(Element(own), True), long, Pointer(Element(own), False), *scalars), Void()
+        )
 
-    # --- memory ---------------------------------------------------------------------------------------------------------------------------
+    # --- memory -------------------------------------------------------------------------------------------------------
 
     def source(self, rows: int, count: int, length: int) -> Memory:
         """Rows of elements; what lies between them isn't to be read."""
@@ -109,7 +119,10 @@ class _Meaning:
         place = next(at for at, (one, other) in enumerate(zip(target, expected, strict=True)) if one != other)
         k, i = divmod(place, width)
         meant = self.terms.text(expected[place])
-        raise Fault(f"row {i} of step {k} becomes {self.terms.text(target[place])}, for {rows} rows of {count} steps, {length} apart, not {meant}")
+        raise Fault(
+            f"row {i} of step {k} becomes {self.terms.text(target[place])}, not {meant},"
+            f" for {rows} rows of {count} steps, {length} apart"
+        )
 
     def value(self, i: int, k: int) -> Term:
         """The operand for an element."""

@@ -9,8 +9,14 @@ from scopt.validation.faults import Fault
 # Integer types by rank, with their bits where a long has 64.
 _BITS = {"int": 32, "unsigned int": 32, "long": 64, "unsigned long": 64, "long long": 64, "unsigned long long": 64}
 _SPELLINGS = {
-    "unsigned": "unsigned int", "size_t": "unsigned long", "long int": "long", "signed int": "int", "signed": "int",
-    "unsigned long int": "unsigned long", "long long int": "long long", "unsigned long long int": "unsigned long long",
+    "unsigned": "unsigned int",
+    "size_t": "unsigned long",
+    "long int": "long",
+    "signed int": "int",
+    "signed": "int",
+    "unsigned long int": "unsigned long",
+    "long long int": "long long",
+    "unsigned long long int": "unsigned long long",
 }
 FLOATING = ("float", "double")
 
@@ -89,10 +95,11 @@ Type = Whole | Element | Vector | Pointer | Opaque | Void
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An expression: code in Python that gives an int, a term, a tuple of terms, or for a pointer the offset in its buffer.
+    """An expression: code in Python that gives an int, a term, a tuple of terms, or for a pointer the offset in its
+    buffer.
 
-    number: of a literal, its value. degree: of an integer, as a polynomial in the function's variables; 0 of constants. base: of a pointer, the
-    variable with its buffer. atomic: the code needs no parentheses.
+    number: of a literal, its value. degree: of an integer, as a polynomial in the function's variables; 0 of constants.
+    base: of a pointer, the variable with its buffer. atomic: the code needs no parentheses.
     """
 
     code: str
