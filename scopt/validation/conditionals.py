@@ -131,16 +131,21 @@ def branches(text: str) -> Branches:
     tests: dict[str, frozenset[int]] = {}
     defined: set[str] = set()
     pending: list[str] = []
+    unrolled = False
     for line in text.splitlines():
+        if unrolled and not line.lstrip().startswith("for "):
+            raise Fault("a pragma that isn't in front of a loop")
         match = _DIRECTIVE.match(line) if "#" in line else None
         if match is None:
             pending.append(f"{line}\n")
+            unrolled = False
             continue
         word, rest = match.group(1), match.group(2).rstrip()
         if pending:
             parts.append(("text", "".join(pending), None))
             pending = []
-        if word == "pragma" and _PRAGMA.match(rest):
+        unrolled = word == "pragma" and _PRAGMA.match(rest) is not None
+        if unrolled:
             continue
         if word == "include" and rest in _INCLUDES:
             continue

@@ -20,13 +20,24 @@ from scopt.validation.values import (
     Void,
     Whole,
     bits,
+    floating_number,
     is_signed,
     rank,
     spelling,
+    whole_number,
 )
 
 # Of an address as a polynomial in the loops' variables and lengths: what few values of each are enough to tell apart.
 _DEGREE = 2
+# The types of integer constants that fit into them.
+_SUFFIXES = {
+    "": "int",
+    "l": "long",
+    "u": "unsigned int",
+    "ul": "unsigned long",
+    "ll": "long long",
+    "ull": "unsigned long long",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,26 +109,13 @@ class Conversions:
         if n.type == "string":
             return Value(repr(_unescaped(text)), Opaque("char *"), atomic=True)
         if n.type in FLOATING:
-            number = float.fromhex(text.rstrip("fF")) if text.lower().startswith("0x") else float(text.rstrip("fF"))
+            number = floating_number(text)
             return Value(str(self.terms.floating(n.type, number)), Element(n.type), number, atomic=True)
-        digits, suffix = text.rstrip("uUlL"), text.lstrip("0123456789abcdefxABCDEFX").lower()
-        if (
-            not digits.isdecimal()
-            or (len(digits) > 1 and digits.startswith("0"))
-            or suffix not in ("", "l", "u", "ul", "ll", "ull")
-        ):
+        digits = text.rstrip("uUlL")
+        value, name = whole_number(digits), _SUFFIXES.get(text[len(digits) :].lower())
+        if value is None or name is None or value >= 1 << bits(name) - is_signed(name):
             raise Fault(f"a constant that isn't understood: {text}")
-        name = {
-            "": "int",
-            "l": "long",
-            "u": "unsigned int",
-            "ul": "unsigned long",
-            "ll": "long long",
-            "ull": "unsigned long long",
-        }[suffix]
-        if int(digits) >= 1 << bits(name) - is_signed(name):
-            raise Fault(f"a constant that isn't understood: {text}")
-        return Value(digits, Whole(name), int(digits), atomic=True)
+        return Value(str(value), Whole(name), value, atomic=True)
 
     def common(self, left: Value, right: Value) -> Whole:
         """The type that C computes in. Raises Fault where it takes a negative value for another."""
@@ -128,7 +126,7 @@ class Conversions:
         assert isinstance(wide.type, Whole)
         if is_signed(narrow.type.name) != is_signed(wide.type.name):
             is_safe = not is_signed(narrow.type.name) and bits(wide.type.name) > bits(narrow.type.name)
-            if not is_safe and narrow.number is None:
+            if not is_safe and (narrow.number is None or narrow.number < 0):
                 raise Fault("computes with signed and unsigned integers")
         return wide.type
 

@@ -24,6 +24,7 @@ from scopt.validation.values import (
     Void,
     Whole,
     is_signed,
+    whole_number,
 )
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -244,6 +245,6 @@ class Expressions(Conversions):
 def numbers(n: c_ast.Node) -> Iterator[int]:
     """The integers that stand in an expression."""
     if isinstance(n, c_ast.Constant) and n.type.endswith("int"):
-        yield int(n.value.rstrip("uUlL"))
+        yield whole_number(n.value.rstrip("uUlL")) or 0
     for _, child in n.children():
         yield from numbers(child)

@@ -8,10 +8,9 @@ from pycparser import c_ast
 
 from scopt.validation.faults import Fault
 from scopt.validation.terms import Term, Terms
-from scopt.validation.values import FLOATING, bits
+from scopt.validation.values import FLOATING, bits, floating_number, whole_number
 
 _OPERATORS = ("+", "-", "*", "/")
-_DECIMAL = 10
 
 
 def computed(terms: Terms, n: c_ast.Node, ctype: str, leaf: Callable[[c_ast.Node], Term | None]) -> Term:
@@ -39,8 +38,10 @@ def computed(terms: Terms, n: c_ast.Node, ctype: str, leaf: Callable[[c_ast.Node
 def _constant(terms: Terms, n: c_ast.Constant, ctype: str, sign: int) -> Term:
     """An integer takes the type of what it is an operand of."""
     if n.type == "int":
-        value = sign * int(n.value, 0 if n.value.startswith("0x") else _DECIMAL)
-        return terms.floating(ctype, value) if ctype in FLOATING else terms.integer(bits(ctype), value)
+        value = whole_number(n.value)
+        if value is None:
+            raise Fault(f"a constant that isn't understood: {n.value}")
+        return terms.floating(ctype, sign * value) if ctype in FLOATING else terms.integer(bits(ctype), sign * value)
     if n.type != ctype:
         raise Fault(f"a constant of the type '{n.type}' among numbers of the type '{ctype}'")
-    return terms.floating(ctype, float(n.value.rstrip("fF")))
+    return terms.floating(ctype, floating_number(n.value))

@@ -27,6 +27,21 @@ def spelling(words: list[str]) -> str:
     return _SPELLINGS.get(name, name)
 
 
+def whole_number(digits: str) -> int | None:
+    """The value of an integer constant without its suffix; None if it is none."""
+    base = 16 if digits[:2].lower() == "0x" else 8 if digits.startswith("0") else 10
+    try:
+        return int(digits, base)
+    except ValueError:
+        return None
+
+
+def floating_number(text: str) -> float:
+    """The value of a constant of one of the floating types."""
+    digits = text.rstrip("fF")
+    return float.fromhex(digits) if text[:2].lower() == "0x" else float(digits)
+
+
 def bits(name: str) -> int:
     """Of an integer type. Raises Fault for others."""
     if name not in _BITS:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from scopt import region
 from scopt.astgen.allocation import INCLUDE
 from scopt.astgen.c_expr import APART, HELPERS, PRODUCTS, SCALAR
 from scopt.astgen.counted import counter_definitions
 from scopt.astgen.emit_c import helper_definitions
 from scopt.astgen.registers.kernel import Kernel
+from scopt.astgen.registers.lower import Lowered, lower
 from scopt.diagnostics import InternalError, Location
+from scopt.frontend.parse import parse
 from scopt.model import Extremum
+from scopt.options import Options
+from scopt.polybench.catalog import load_suite, own_suite, select
 from scopt.validation.conditionals import branches
 from scopt.validation.faults import Fault
 from scopt.validation.functions import check_functions
@@ -28,8 +34,9 @@ KERNELS = {
     "float": kernel("-=", "row0 * column0", "float"),
     "scaled": kernel("+=", "scalar0 * row0 * column0 * scalar1", rows=16, blocks=2),
     "products": kernel("+=", "row0 * column0 + row1 * column1"),
-    "relaxation": kernel("=", "0.5 * (cell - row0 / column0)"),
-    "integers": kernel("+=", "row0 * column0 + 3 * scalar0", "int"),
+    "relaxation": kernel("=", "0x1.8p-1 * (cell - row0 / column0) + .5"),
+    "longer": replace(kernel("+=", "row0 * column0", "float"), long_type="long long"),
+    "integers": kernel("+=", "row0 * column0 + 0x10 * scalar0 - 010", "int"),
     "unsigned": kernel("=", "cell - -row0 * (column0 - 2)", "unsigned int"),
     "long": kernel("*=", "row0 + column0", "long"),
     "minimum": kernel("=", "row0 + column0", "int", Extremum("<=", True)),
@@ -51,7 +58,7 @@ def check(*definitions: str, **options: object) -> None:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_compute_what_is_meant(name: str) -> None:
-    check(KERNELS[name].text, kernels=(KERNELS[name],))
+    check(KERNELS[name].text, kernels=(KERNELS[name],), long_type=KERNELS[name].long_type)
 
 
 @pytest.mark.parametrize("name", COPIES)
@@ -322,3 +329,23 @@ def test_a_copy_is_for_its_width_and_operand(name: str) -> None:
     assert checked(check_transposed, Workshop(), replace(own, width=own.width + 8), own.text)
     other = next(one for one in COPIES.values() if one is not own)
     assert checked(check_transposed, Workshop(), other, own.text)
+
+
+@pytest.mark.parametrize("name", ["gemm", "gramschmidt", "nussinov", "cholesky"])
+def test_definitions_of_real_files(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they are written, with the memory and the threads that the region needs."""
+    lowered: list[Lowered] = []
+
+    def noted(*given: Any) -> Lowered:
+        lowered.append(lower(*given))
+        return lowered[-1]
+
+    monkeypatch.setattr(region, "lower", noted)
+    (kernel_file,) = select(load_suite(own_suite()), [name])
+    options = Options(cpp_flags=tuple(f"-I{folder}" for folder in kernel_file.includes))
+    tu = parse(kernel_file.source.read_bytes(), str(kernel_file.source), options)
+    outcome = region.transform(tu, tu.regions[0], 0, options)
+    texts = (helper_definitions(outcome.helpers, tu.long_type, tu.reserved), *outcome.definitions)
+    functions = {"kernels": lowered[-1].kernels, "transposed": lowered[-1].transposed, "helpers": outcome.helpers}
+    check(*texts, **functions, long_type=tu.long_type, reserved=tu.reserved)
+    assert any("scopt_tile" in text or "scopt_rows" in text for text in texts)
