@@ -23,7 +23,7 @@ from scopt.validation.transposed import check_transposed
 from tests.scopt.validated import checked, kernel, mutants, transposed
 
 # How many mutants of each text; None takes all.
-SAMPLE: int | None = 150
+SAMPLE: int | None = 100
 # Macros alone choose a form, so that any processor runs all of them.
 AVX, AVX512 = ("-D__AVX__",), ("-D__AVX__", "-D__AVX2__", "-D__AVX512F__")
 CONFIGURATIONS = {
