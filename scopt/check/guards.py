@@ -1,0 +1,281 @@
+"""The guard in front of a region, read back from its text: where it holds, all that the SCoP takes for granted does.
+
+The text is parsed and each of its conjuncts is recognized: what it says of parameters becomes a set, addresses become polynomials. Nothing of what
+printed them is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast, c_generator, c_parser
+
+from scopt.astgen.c_read import Reader, Unreadable, type_spelling
+from scopt.astgen.counted import counter_name
+from scopt.astgen.expr import conjunction
+from scopt.astgen.sets import Context, NestSpace
+from scopt.diagnostics import InternalError
+from scopt.model import Block, Condition, Guard, LoopNest, Parameter, Polynomial, Scop, Stretch
+
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_ARITHMETIC = ("+", "-", "*", "&&", "||", *_COMPARISONS)
+_NUMBERS = ("long", "long long", "unsigned long", "int", "double")
+
+# Σ coefficient · product of atoms: names, `sizeof`s and addresses, by their text.
+_Value = dict[tuple[str, ...], int]
+# (left, right) of each comparison left <= right.
+_Order = frozenset[tuple[frozenset[tuple[tuple[str, ...], int]], frozenset[tuple[tuple[str, ...], int]]]]
+
+
+def check_guard(scop: Scop, guard: str, worth: str = "") -> None:
+    """Raises InternalError unless the guard's text implies what the SCoP's `Guard` asks for.
+
+    guard: the C expression that will stand in front of the region, empty for none. worth: the condition under which the region pays, which has to be
+    part of it. Any other conjunct that `Guard` doesn't ask for is refused.
+    """
+    asked = scop.guard or Guard(isl.Set.universe(scop.context.get_space()))
+    if not guard:
+        if worth or asked.apart or asked.fits or not isl.Set.universe(asked.parameters.get_space()).is_subset(asked.parameters):
+            raise InternalError(f"{scop.location}: there is no text of the guard")
+        return
+    try:
+        _check(scop, asked, _Reading.of(scop, asked), *_parsed(guard, worth))
+    except Unreadable as error:
+        raise InternalError(f"{scop.location}: the guard can't be read back: {error}") from error
+
+
+def _check(scop: Scop, asked: Guard, reading: _Reading, guard: c_ast.Node, worth: c_ast.Node | None) -> None:
+    """Raises Unreadable for text that isn't what guards are made of, InternalError for a guard that is too weak."""
+    gains = [*_conjuncts(worth)] if worth is not None else []
+    conjuncts = [*_uncounted(scop, guard)]
+    rest = _without(scop, conjuncts, gains)
+    for one in gains:
+        reading.harmless(one)
+    fits, apart = {reading.fit(one) for one in rest}, {reading.apart(one) for one in rest}
+    if lacking := set(asked.fits) - fits:
+        raise InternalError(f"{scop.location}: the guard doesn't test that {min(lacking)} has a value of the long type")
+    pairs = {frozenset((reading.before(one, other), reading.before(other, one))) for one, other in asked.apart}
+    if not pairs <= apart:
+        raise InternalError(f"{scop.location}: the guard doesn't tell all stretches of memory apart")
+    others = [one for one in rest if reading.fit(one) not in asked.fits and reading.apart(one) not in pairs]
+    read = conjunction([reading.reader.condition(one) for one in others])
+    if not _parameters(scop, read).is_subset(asked.parameters):
+        raise InternalError(f"{scop.location}: the guard allows parameters that the region can't have")
+
+
+def _without(scop: Scop, conjuncts: Sequence[c_ast.Node], others: Sequence[c_ast.Node]) -> list[c_ast.Node]:
+    """The conjuncts but for one occurrence of each of the others."""
+    rest = [*conjuncts]
+    for other in map(_text, others):
+        place = next((k for k, one in enumerate(rest) if _text(one) == other), None)
+        if place is None:
+            raise InternalError(f"{scop.location}: the guard lacks {other}")
+        del rest[place]
+    return rest
+
+
+def _parameters(scop: Scop, condition: Condition) -> isl.Set:
+    space = NestSpace.of(scop, LoopNest(Block(())), strict=True)
+    return space.condition(condition, Context(isl.Set.universe(space.space), {})).params()
+
+
+# --- the text -----------------------------------------------------------------------------------------------------------------------------
+
+
+def _parsed(guard: str, worth: str) -> tuple[c_ast.Node, c_ast.Node | None]:
+    """The trees of two expressions, the second one perhaps empty. Raises Unreadable for what isn't an expression each."""
+    texts = [text for text in (guard, worth) if text]
+    functions = "".join(f"int guard{k}(void) {{ return {text}; }}\n" for k, text in enumerate(texts))
+    try:
+        tree = c_parser.CParser().parse("typedef unsigned long __UINTPTR_TYPE__;\n" + functions)
+    except c_parser.ParseError as error:
+        raise Unreadable(str(error)) from error
+    found = [one.body.block_items for one in tree.ext[1:] if isinstance(one, c_ast.FuncDef)]
+    if len(found) != len(tree.ext) - 1 or len(found) != len(texts) or any(len(items) != 1 for items in found):
+        raise Unreadable("it isn't one expression")
+    first, *others = (items[0].expr for items in found)
+    return first, others[0] if others else None
+
+
+def _conjuncts(n: c_ast.Node) -> Iterator[c_ast.Node]:
+    if isinstance(n, c_ast.BinaryOp) and n.op == "&&":
+        yield from _conjuncts(n.left)
+        yield from _conjuncts(n.right)
+    else:
+        yield n
+
+
+def _uncounted(scop: Scop, n: c_ast.Node) -> Iterator[c_ast.Node]:
+    """The conjuncts, also those that are given to the function that counts, which returns what it is given: zero or one."""
+    for one in _conjuncts(n):
+        match one:
+            case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[c_ast.BinaryOp(op=op) as told])):
+                if name != counter_name(scop.location) or op not in ("&&", "||", *_COMPARISONS):
+                    raise Unreadable(f"a call of {name}")
+                yield from _conjuncts(told)
+            case _:
+                yield one
+
+
+def _text(n: c_ast.Node) -> str:
+    return str(c_generator.CGenerator().visit(n))
+
+
+# --- what it means ------------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Reads conjuncts. parameters: by their names in C. integers: other names that stand in polynomials. bases: the stretches' addresses.
+    long_type: as in the SCoP."""
+
+    reader: Reader
+    parameters: Mapping[str, Parameter]
+    integers: frozenset[str]
+    bases: frozenset[str]
+    long_type: str
+
+    @staticmethod
+    def of(scop: Scop, asked: Guard) -> _Reading:
+        reader = Reader.of(scop)
+        stretches = [stretch for pair in asked.apart for stretch in pair]
+        for stretch in stretches:
+            pointed = f"sizeof({stretch.base[1:]})" if stretch.base.startswith("&") else f"sizeof(*{stretch.base})"
+            if stretch.element != pointed or not stretch.first or not stretch.beyond:
+                raise InternalError(f"{scop.location}: the stretch of '{stretch.array}' isn't one of its elements")
+        factors = {atom for one in stretches for end in (*one.first, *one.beyond) for atoms in _expanded(one, end) for atom in atoms}
+        bases = frozenset(one.base for one in stretches)
+        for name in factors & reader.parameters.keys():
+            if not reader.parameters[name].type.integer or not 0 < reader.parameters[name].type.bits <= 64:
+                raise InternalError(f"{scop.location}: '{name}' has no integer type of 64 bits or fewer")
+        return _Reading(reader, reader.parameters, frozenset(factors), bases, scop.long_type)
+
+    def fit(self, n: c_ast.Node) -> str:
+        """The name that ``(long)name >= 0`` tests; empty for any other condition."""
+        match n:
+            case c_ast.BinaryOp(op=">=", left=c_ast.Cast(to_type=to_type, expr=c_ast.ID(name=name)), right=c_ast.Constant(type="int", value="0")):
+                return str(name) if type_spelling(to_type) == self.long_type else ""
+        return ""
+
+    def apart(self, n: c_ast.Node) -> frozenset[_Order] | None:
+        """The two orders of a test that one stretch ends before the other begins, or the other way round; None for any other condition."""
+        if not isinstance(n, c_ast.BinaryOp) or n.op != "||":
+            return None
+        try:
+            return frozenset((self.order(n.left), self.order(n.right)))
+        except Unreadable:
+            return None
+
+    def order(self, n: c_ast.Node) -> _Order:
+        """What has to lie before what, all of it."""
+        found = set()
+        for one in _conjuncts(n):
+            if not isinstance(one, c_ast.BinaryOp) or one.op != "<=":
+                raise Unreadable("a test of addresses that isn't <=")
+            (left, wide), (right, also) = self.address(one.left), self.address(one.right)
+            if not wide or not also:
+                raise Unreadable("addresses that aren't compared as unsigned integers")
+            found.add((frozenset(left.items()), frozenset(right.items())))
+        return frozenset(found)
+
+    def before(self, one: Stretch, other: Stretch) -> _Order:
+        """That one stretch ends where the other begins or before."""
+        ends, starts = ([_bytes(stretch, end) for end in ends] for stretch, ends in ((one, one.beyond), (other, other.first)))
+        return frozenset((frozenset(end.items()), frozenset(start.items())) for end in ends for start in starts)
+
+    def address(self, n: c_ast.Node) -> tuple[_Value, bool]:
+        """The value of an expression modulo two to the bits of a pointer, and whether C computes it in the unsigned type of that width.
+
+        Raises Unreadable where C computes a part of it in another type: of operands of which none has the unsigned one.
+        """
+        match n:
+            case c_ast.ID(name=name) if name in self.parameters or (name in self.integers and name not in self.bases):
+                return {(name,): 1}, False
+            case c_ast.Constant(type="int", value=value) if value.isdecimal() and (value == "0" or value[0] != "0"):
+                return _terms({(): int(value)}), False
+            case c_ast.Constant(type="unsigned long int", value=value) if self.long_type == "long" and value.removesuffix("UL").isdecimal():
+                return _terms({(): int(value.removesuffix("UL"))}), True
+            case c_ast.Cast(to_type=to_type, expr=c_ast.ID() | c_ast.Constant() | c_ast.UnaryOp(op="&") as expr) if type_spelling(to_type) == self.word:
+                base = _text(expr)
+                return ({(f"({base})",): 1}, True) if base in self.bases and base not in self.parameters else (self.address(expr)[0], True)
+            case c_ast.UnaryOp(op="sizeof", expr=c_ast.ID() | c_ast.UnaryOp(op="*", expr=c_ast.ID())):
+                return {(_text(n),): 1}, True
+            case c_ast.UnaryOp(op="-", expr=operand):
+                value, wide = self.address(operand)
+                return {atoms: -c for atoms, c in value.items()}, self.wide(wide)
+            case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
+                (a, first), (b, second) = self.address(left), self.address(right)
+                return _times(a, b) if op == "*" else _plus(a, b, 1 if op == "+" else -1), self.wide(first or second)
+        raise Unreadable(f"an address has an unexpected {type(n).__name__}")
+
+    def wide(self, found: bool) -> bool:
+        if not found:
+            raise Unreadable("an address is computed in a type that may be signed or narrower than a pointer")
+        return True
+
+    @property
+    def word(self) -> str:
+        """The unsigned type as wide as a pointer."""
+        return "unsigned long" if self.long_type == "long" else "__UINTPTR_TYPE__"
+
+    def harmless(self, n: c_ast.Node) -> None:
+        """Raises Unreadable unless evaluating an expression changes nothing and can't stop the program."""
+        match n:
+            case c_ast.ID(name=name) if name in self.parameters:
+                return
+            case c_ast.Constant():
+                return
+            case c_ast.BinaryOp(op="/" | "%", right=c_ast.Constant(value=divisor)) if divisor.strip("0uUlL"):
+                return self.harmless(n.left)
+            case c_ast.BinaryOp(op=op) if op in _ARITHMETIC:
+                parts = [n.left, n.right]
+            case c_ast.UnaryOp(op="-" | "!"):
+                parts = [n.expr]
+            case c_ast.Cast(to_type=to_type) if type_spelling(to_type) in _NUMBERS:
+                parts = [n.expr]
+            case c_ast.TernaryOp():
+                parts = [n.cond, n.iftrue, n.iffalse]
+            case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=parts)) if name in self.reader.helpers:
+                pass
+            case _:
+                raise Unreadable(f"a condition has an unexpected {type(n).__name__}")
+        for part in parts:
+            self.harmless(part)
+
+
+# --- polynomials --------------------------------------------------------------------------------------------------------------------------
+
+
+def _bytes(stretch: Stretch, offset: Polynomial) -> _Value:
+    """The address of an element."""
+    return _plus({(f"({stretch.base})",): 1}, _times({(stretch.element,): 1}, _expanded(stretch, offset)), 1)
+
+
+def _expanded(stretch: Stretch, value: Polynomial) -> _Value:
+    """A polynomial over names in C alone."""
+    sums, total = dict(stretch.sums), _Value()
+    for coefficient, factors in value:
+        product: _Value = {(): coefficient}
+        for factor in factors:
+            product = _times(product, _expanded(stretch, sums[factor]) if factor in sums else {(factor,): 1})
+        total = _plus(total, product, 1)
+    return total
+
+
+def _plus(a: _Value, b: _Value, sign: int) -> _Value:
+    return _terms({atoms: a.get(atoms, 0) + sign * b.get(atoms, 0) for atoms in (*a, *b)})
+
+
+def _times(a: _Value, b: _Value) -> _Value:
+    total = _Value()
+    for left, c in a.items():
+        for right, d in b.items():
+            atoms = tuple(sorted((*left, *right)))
+            total[atoms] = total.get(atoms, 0) + c * d
+    return _terms(total)
+
+
+def _terms(value: _Value) -> _Value:
+    return {atoms: c for atoms, c in value.items() if c}

@@ -1,0 +1,183 @@
+"""What the declaration of a buffer means, read from its text: how many cells it has, and that so many bytes are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pycparser import c_ast, c_generator, c_parser
+
+from scopt.astgen.allocation import Allocation
+from scopt.astgen.c_expr import helper_name
+from scopt.astgen.c_read import Reader, Unreadable, type_spelling
+from scopt.diagnostics import InternalError
+from scopt.frontend.tokens import IDENTIFIER
+from scopt.model import Const, Expr, Max, Scop
+
+_MALLOC = "malloc"
+
+
+@dataclass(frozen=True, slots=True)
+class Allocated:
+    """An array on the heap.
+
+    element: C type of its cells. extents: how many cells each dimension has, outermost first, each at least one; of an array with a part for each
+    thread the first one is None. threaded: it has one.
+    """
+
+    name: str
+    element: str
+    extents: tuple[Expr | None, ...]
+    threaded: bool = False
+
+
+def read_allocations(scop: Scop, needed: Sequence[Allocation]) -> tuple[Allocated, ...]:
+    """All of a region's arrays, in the order of their declarations: as `read_allocation`, names and the number of threads declared once each.
+
+    scop: has these arrays. Raises InternalError.
+    """
+    found = tuple(read_allocation(scop, one) for one in needed)
+    names = [one.name for one in found]
+    if len(set(names)) != len(names):
+        raise InternalError(f"{scop.location}: two buffers have the name '{max(names, key=names.count)}'")
+    counted = [k for k, one in enumerate(needed) if len(_declarations(scop, one)) == 2]
+    first = next((k for k, one in enumerate(found) if one.threaded), None)
+    if len(counted) > 1 or (first is not None and (not counted or counted[0] > first)):
+        raise InternalError(f"{scop.location}: the number of threads isn't declared once, before its use")
+    return found
+
+
+def read_allocation(scop: Scop, allocation: Allocation) -> Allocated:
+    """The array that an allocation's text declares.
+
+    scop: has the array. Raises InternalError where the text isn't a declaration of that array, with memory of just the size of its type.
+    """
+    try:
+        *before, last = _declarations(scop, allocation)
+        for one in before:
+            _check_threads(scop, one)
+        return _read(scop, allocation, last)
+    except Unreadable as error:
+        raise InternalError(f"{scop.location}: the allocation of '{allocation.name}' can't be read back: {error}") from error
+
+
+def _read(scop: Scop, allocation: Allocation, declaration: c_ast.Decl) -> Allocated:
+    name, array = allocation.name, scop.arrays.get(allocation.name)
+    if declaration.name != name or array is None or name in scop.reserved or declaration.storage or declaration.quals or declaration.bitsize:
+        raise Unreadable("it declares something else")
+    if not isinstance(declaration.type, c_ast.PtrDecl) or declaration.type.quals:
+        raise Unreadable("it declares no pointer")
+    memory, threaded, asked = _asked(scop, declaration.init)
+    if threaded and memory == _MALLOC:
+        raise Unreadable("memory for each thread from malloc")
+    pointed, element = _shape(declaration.type.type)
+    sizes, cell = _shape(asked)
+    if element != cell or element != _spaced(array.type.spelling):
+        raise Unreadable(f"cells of type '{element}' and '{cell}' where '{array.type.spelling}' are meant")
+    if [*map(_text, pointed)] != [*map(_text, sizes if threaded else sizes[1:])]:
+        raise Unreadable("the pointer's type isn't that of the memory's parts")
+    reader = _reader(scop, allocation)
+    extents = tuple(_extent(reader, size) for size in sizes)
+    if len(extents) + threaded != array.rank:
+        raise Unreadable(f"{len(extents) + threaded} dimensions where the array has {array.rank}")
+    return Allocated(name, element, (None, *extents) if threaded else extents, threaded)
+
+
+def _asked(scop: Scop, n: c_ast.Node | None) -> tuple[str, bool, c_ast.Node]:
+    """The function that is called for memory, whether for each thread, and the type whose size is asked for."""
+    match n:
+        case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[bytes_])) if name in (_MALLOC, f"scopt_rows_{_number(scop)}"):
+            match bytes_:
+                case c_ast.UnaryOp(op="sizeof", expr=c_ast.Typename(quals=[], type=asked)):
+                    return name, False, asked
+                case c_ast.BinaryOp(op="*", left=c_ast.ID(name=many), right=c_ast.UnaryOp(op="sizeof", expr=c_ast.Typename(quals=[], type=asked))):
+                    if many == _threads(scop):
+                        return name, True, asked
+    raise Unreadable("its initializer doesn't ask for memory of a type's size")
+
+
+def _extent(reader: Reader, n: c_ast.Node) -> Expr:
+    """A dimension's value, which is positive whatever the parameters are: no other type exists."""
+    value = reader.usable(n).value
+    least = max((one.value for one in (value.args if isinstance(value, Max) else (value,)) if isinstance(one, Const)), default=0)
+    if least < 1:
+        raise Unreadable("a dimension that may have no cells")
+    return value
+
+
+def _reader(scop: Scop, allocation: Allocation) -> Reader:
+    """Reads calls of those helpers that will be defined for the allocation's sake."""
+    helpers = {helper_name(helper, scop.reserved): helper for helper in allocation.helpers}
+    return replace(Reader.of(scop), helpers=helpers)
+
+
+# --- the text -----------------------------------------------------------------------------------------------------------------------------
+
+
+def _declarations(scop: Scop, allocation: Allocation) -> list[c_ast.Decl]:
+    """What the text declares: the array, and before it perhaps the number of threads. Raises Unreadable for any other text."""
+    words = set(IDENTIFIER.findall(allocation.declaration))
+    types = "".join(f"typedef int {word};\n" for word in sorted(words & scop.typedefs))
+    try:
+        tree = c_parser.CParser().parse(f"{types}void memory(void) {{\n{allocation.declaration}\n}}")
+    except c_parser.ParseError as error:
+        raise Unreadable(str(error)) from error
+    functions = [one for one in tree.ext if not isinstance(one, c_ast.Typedef)]
+    items: list[Any] = functions[0].body.block_items or [] if len(functions) == 1 and isinstance(functions[0], c_ast.FuncDef) else []
+    if not 1 <= len(items) <= 2 or not all(isinstance(item, c_ast.Decl) for item in items):
+        raise Unreadable("it isn't a declaration")
+    return items
+
+
+def _check_threads(scop: Scop, n: c_ast.Decl) -> None:
+    """``const int scopt_threads_0 = scopt_threads_0_most();``"""
+    name = _threads(scop)
+    match n:
+        case c_ast.Decl(name=declared, quals=["const"], storage=[], type=c_ast.TypeDecl(type=c_ast.IdentifierType(names=["int"])), init=init):
+            match init:
+                case c_ast.FuncCall(name=c_ast.ID(name=called), args=None) if declared == name and called == f"{name}_most":
+                    if name not in scop.reserved:
+                        return
+    raise Unreadable("what it declares first isn't the number of threads")
+
+
+def _shape(n: c_ast.Node) -> tuple[list[c_ast.Node], str]:
+    """The dimensions of an array type, outermost first, and the type of its cells."""
+    dimensions = []
+    while isinstance(n, c_ast.ArrayDecl):
+        if n.dim is None or n.dim_quals:
+            raise Unreadable("a dimension without a length")
+        dimensions.append(n.dim)
+        n = n.type
+    return dimensions, _spaced(_element(n))
+
+
+def _element(n: c_ast.Node) -> str:
+    match n:
+        case c_ast.PtrDecl(type=pointed, quals=[]):
+            return f"{_element(pointed)} *"
+        case c_ast.TypeDecl(type=c_ast.Struct(name=str(name), decls=None), quals=[]):
+            return f"struct {name}"
+        case c_ast.TypeDecl(type=c_ast.Union(name=str(name), decls=None), quals=[]):
+            return f"union {name}"
+        case c_ast.TypeDecl(quals=[]) if spelling := type_spelling(n):
+            return spelling
+    raise Unreadable("cells of another type")
+
+
+def _spaced(spelling: str) -> str:
+    return " ".join(spelling.replace("*", " * ").split())
+
+
+def _text(n: c_ast.Node) -> str:
+    return str(c_generator.CGenerator().visit(n))
+
+
+def _number(scop: Scop) -> str:
+    return scop.name.removeprefix("scop")
+
+
+def _threads(scop: Scop) -> str:
+    return f"scopt_threads_{_number(scop)}"
+
