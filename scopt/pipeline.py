@@ -13,8 +13,11 @@ from pycparser import c_ast
 
 from scopt.astgen.alternative import Original, in_braces, with_original
 from scopt.astgen.clause_words import expanded_words, without_helpers
+from scopt.astgen.emit_c import helper_definitions
 from scopt.astgen.helpers import helper_text
 from scopt.astgen.splice import Piece, Replacement, pieces, splice
+from scopt.check.composition import Parts
+from scopt.check.written import unproved
 from scopt.diagnostics import InputError, Location, Remark, Remarks
 from scopt.frontend.functions import in_functions
 from scopt.frontend.naming import Placed, with_names, with_value
@@ -129,8 +132,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
         retried = _all_transformed(again, options, given, end)
         done |= {number: item for number, item in retried.items() if _says_more(item)}
         again = {number: again[number] for number, item in retried.items() if _macros_in_the_way(item)}
-    replacements = _replacements(tu, [item for item in done.values() if item.outcome.text is not None], options)
-    text = splice(tu.source, replacements)
+    done, replacements, text = _spliced(tu, done, options)
     remarks = Remarks()
     remarks.extend(in_functions(tu, (*tu.remarks, *(found.remarks if found is not None else ()))))
     for item in done.values():
@@ -258,18 +260,60 @@ def _says_more(retried: _Done) -> bool:
     return all(remark.id != "budget.file" for remark in retried.outcome.remarks)
 
 
-def _replacements(tu: TranslationUnit, done: Sequence[_Done], options: Options) -> list[Replacement]:
-    """The texts of transformed regions, and the helper functions that they call in front of the first function that has one."""
-    replacements = [(item.region.start, item.region.end, _new_bytes(tu, item)) for item in done]
-    helpers = sorted({name for item in done for name in item.outcome.helpers})
-    definitions = [*dict.fromkeys(text for item in done for text in item.outcome.definitions)]
+def _spliced(tu: TranslationUnit, done: dict[int, _Done], options: Options) -> tuple[dict[int, _Done], list[Replacement], bytes]:
+    """The regions, the replacements in the source, and what it becomes. A region whose text fails a check there stays as it was."""
+    while True:
+        changed = {number: item for number, item in done.items() if item.outcome.text is not None}
+        replacements = _replacements(tu, changed, options)
+        text = splice(tu.source, [*replacements.values()])
+        failures = _unproved(tu, changed, replacements, text) if options.verify == "full" else {}
+        if not failures:
+            return done, sorted(replacements.values()), text
+        done = {number: _left(item, failures[number]) if number in failures else item for number, item in done.items()}
+
+
+def _unproved(tu: TranslationUnit, done: Mapping[int, _Done], replacements: Mapping[int | None, Replacement], text: bytes) -> dict[int, str]:
+    """What is wrong with the new texts of regions, by their numbers."""
+    regions = {number: _parts(tu, item) for number, item in done.items()}
+    helpers, definitions = _needed(done.values())
+    helper = (helper_definitions(helpers, tu.long_type, tu.reserved),) if helpers else ()
+    return unproved(tu.preprocessed.raw, regions, replacements, (*helper, *definitions), text)
+
+
+def _parts(tu: TranslationUnit, item: _Done) -> Parts:
+    region, outcome = item.region, item.outcome
+    own = tu.preprocessed.raw.tokens_between(region.start + len(region.leading), region.end - len(region.trailing))
+    needed, prologue = outcome.allocations, outcome.prologue
+    return Parts(outcome.text or "", own, outcome.guard, item.macros, needed, prologue, tu.reserved, region.bare)
+
+
+def _left(item: _Done, why: str) -> _Done:
+    """The region as it was."""
+    message = f"left as it was, an internal check failed: {why}"
+    remark = Remark("missed", "internal.error", message, item.region.location, "please report this")
+    return replace(item, outcome=Outcome(None, remarks=(remark,), seconds=item.outcome.seconds))
+
+
+def _needed(done: Iterable[_Done]) -> tuple[list[str], list[str]]:
+    """Helper functions, by name, and definitions of other functions that the regions' texts call."""
+    items = [*done]
+    helpers = sorted({name for item in items for name in item.outcome.helpers})
+    return helpers, [*dict.fromkeys(text for item in items for text in item.outcome.definitions)]
+
+
+def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Options) -> dict[int | None, Replacement]:
+    """The texts of transformed regions, and, by None, the helper functions that they call in front of the first function that has one."""
+    replacements: dict[int | None, Replacement] = {
+        number: (item.region.start, item.region.end, _new_bytes(tu, item)) for number, item in done.items()
+    }
+    helpers, definitions = _needed(done.values())
     if helpers or definitions:
-        place, text = helper_text(tu, min(done, key=lambda item: item.region.start).region, helpers, definitions)
-        replacements.append((place, place, text))
+        place, text = helper_text(tu, min((item.region for item in done.values()), key=lambda region: region.start), helpers, definitions)
+        replacements[None] = (place, place, text)
     if done and options.line_directives:
-        newline = done[0].region.newline
-        replacements = [with_line_directives(tu.preprocessed.raw, replacement, newline, tu.file) for replacement in replacements]
-    return sorted(replacements)
+        newline = next(iter(done.values())).region.newline
+        return {key: with_line_directives(tu.preprocessed.raw, replacement, newline, tu.file) for key, replacement in replacements.items()}
+    return replacements
 
 
 def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:

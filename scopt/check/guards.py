@@ -37,7 +37,12 @@ def check_guard(scop: Scop, guard: str, worth: str = "") -> None:
     """
     asked = scop.guard or Guard(isl.Set.universe(scop.context.get_space()))
     if not guard:
-        if worth or asked.apart or asked.fits or not isl.Set.universe(asked.parameters.get_space()).is_subset(asked.parameters):
+        if (
+            worth
+            or asked.apart
+            or asked.fits
+            or not isl.Set.universe(asked.parameters.get_space()).is_subset(asked.parameters)
+        ):
             raise InternalError(f"{scop.location}: there is no text of the guard")
         return
     try:
@@ -145,7 +150,13 @@ class _Reading:
             pointed = f"sizeof({stretch.base[1:]})" if stretch.base.startswith("&") else f"sizeof(*{stretch.base})"
             if stretch.element != pointed or not stretch.first or not stretch.beyond:
                 raise InternalError(f"{scop.location}: the stretch of '{stretch.array}' isn't one of its elements")
-        factors = {atom for one in stretches for end in (*one.first, *one.beyond) for atoms in _expanded(one, end) for atom in atoms}
+        factors = {
+            atom
+            for one in stretches
+            for end in (*one.first, *one.beyond)
+            for atoms in _expanded(one, end)
+            for atom in atoms
+        }
         bases = frozenset(one.base for one in stretches)
         for name in factors & reader.parameters.keys():
             if not reader.parameters[name].type.integer or not 0 < reader.parameters[name].type.bits <= 64:
@@ -155,7 +166,11 @@ class _Reading:
     def fit(self, n: c_ast.Node) -> str:
         """The name that ``(long)name >= 0`` tests; empty for any other condition."""
         match n:
-            case c_ast.BinaryOp(op=">=", left=c_ast.Cast(to_type=to_type, expr=c_ast.ID(name=name)), right=c_ast.Constant(type="int", value="0")):
+            case c_ast.BinaryOp(
+                op=">=",
+                left=c_ast.Cast(to_type=to_type, expr=c_ast.ID(name=name)),
+                right=c_ast.Constant(type="int", value="0"),
+            ):
                 return str(name) if type_spelling(to_type) == self.long_type else ""
         return ""
 
@@ -182,7 +197,9 @@ class _Reading:
 
     def before(self, one: Stretch, other: Stretch) -> _Order:
         """That one stretch ends where the other begins or before."""
-        ends, starts = ([_bytes(stretch, end) for end in ends] for stretch, ends in ((one, one.beyond), (other, other.first)))
+        ends, starts = (
+            [_bytes(stretch, end) for end in ends] for stretch, ends in ((one, one.beyond), (other, other.first))
+        )
         return frozenset((frozenset(end.items()), frozenset(start.items())) for end in ends for start in starts)
 
     def address(self, n: c_ast.Node) -> tuple[_Value, bool]:
@@ -195,11 +212,16 @@ class _Reading:
                 return {(name,): 1}, False
             case c_ast.Constant(type="int", value=value) if value.isdecimal() and (value == "0" or value[0] != "0"):
                 return _terms({(): int(value)}), False
-            case c_ast.Constant(type="unsigned long int", value=value) if self.long_type == "long" and value.removesuffix("UL").isdecimal():
+            case c_ast.Constant(type="unsigned long int", value=value) if (
+                self.long_type == "long" and value.removesuffix("UL").isdecimal()
+            ):
                 return _terms({(): int(value.removesuffix("UL"))}), True
-            case c_ast.Cast(to_type=to_type, expr=c_ast.ID() | c_ast.Constant() | c_ast.UnaryOp(op="&") as expr) if type_spelling(to_type) == self.word:
+            case c_ast.Cast(expr=c_ast.ID() | c_ast.Constant() | c_ast.UnaryOp(op="&") as expr) if (
+                type_spelling(n.to_type) == self.word
+            ):
                 base = _text(expr)
-                return ({(f"({base})",): 1}, True) if base in self.bases and base not in self.parameters else (self.address(expr)[0], True)
+                is_base = base in self.bases and base not in self.parameters
+                return {(f"({base})",): 1} if is_base else self.address(expr)[0], True
             case c_ast.UnaryOp(op="sizeof", expr=c_ast.ID() | c_ast.UnaryOp(op="*", expr=c_ast.ID())):
                 return {(_text(n),): 1}, True
             case c_ast.UnaryOp(op="-", expr=operand):
@@ -237,7 +259,9 @@ class _Reading:
                 parts = [n.expr]
             case c_ast.TernaryOp():
                 parts = [n.cond, n.iftrue, n.iffalse]
-            case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=parts)) if name in self.reader.helpers:
+            case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=parts)) if (
+                name in self.reader.helpers
+            ):
                 pass
             case _:
                 raise Unreadable(f"a condition has an unexpected {type(n).__name__}")

@@ -59,12 +59,21 @@ def read_allocation(scop: Scop, allocation: Allocation) -> Allocated:
             _check_threads(scop, one)
         return _read(scop, allocation, last)
     except Unreadable as error:
-        raise InternalError(f"{scop.location}: the allocation of '{allocation.name}' can't be read back: {error}") from error
+        raise InternalError(
+            f"{scop.location}: the allocation of '{allocation.name}' can't be read back: {error}"
+        ) from error
 
 
 def _read(scop: Scop, allocation: Allocation, declaration: c_ast.Decl) -> Allocated:
     name, array = allocation.name, scop.arrays.get(allocation.name)
-    if declaration.name != name or array is None or name in scop.reserved or declaration.storage or declaration.quals or declaration.bitsize:
+    if (
+        declaration.name != name
+        or array is None
+        or name in scop.reserved
+        or declaration.storage
+        or declaration.quals
+        or declaration.bitsize
+    ):
         raise Unreadable("it declares something else")
     if not isinstance(declaration.type, c_ast.PtrDecl) or declaration.type.quals:
         raise Unreadable("it declares no pointer")
@@ -87,11 +96,18 @@ def _read(scop: Scop, allocation: Allocation, declaration: c_ast.Decl) -> Alloca
 def _asked(scop: Scop, n: c_ast.Node | None) -> tuple[str, bool, c_ast.Node]:
     """The function that is called for memory, whether for each thread, and the type whose size is asked for."""
     match n:
-        case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[bytes_])) if name in (_MALLOC, f"scopt_rows_{_number(scop)}"):
+        case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[bytes_])) if name in (
+            _MALLOC,
+            f"scopt_rows_{_number(scop)}",
+        ):
             match bytes_:
                 case c_ast.UnaryOp(op="sizeof", expr=c_ast.Typename(quals=[], type=asked)):
                     return name, False, asked
-                case c_ast.BinaryOp(op="*", left=c_ast.ID(name=many), right=c_ast.UnaryOp(op="sizeof", expr=c_ast.Typename(quals=[], type=asked))):
+                case c_ast.BinaryOp(
+                    op="*",
+                    left=c_ast.ID(name=many),
+                    right=c_ast.UnaryOp(op="sizeof", expr=c_ast.Typename(quals=[], type=asked)),
+                ):
                     if many == _threads(scop):
                         return name, True, asked
     raise Unreadable("its initializer doesn't ask for memory of a type's size")
@@ -100,7 +116,9 @@ def _asked(scop: Scop, n: c_ast.Node | None) -> tuple[str, bool, c_ast.Node]:
 def _extent(reader: Reader, n: c_ast.Node) -> Expr:
     """A dimension's value, which is positive whatever the parameters are: no other type exists."""
     value = reader.usable(n).value
-    least = max((one.value for one in (value.args if isinstance(value, Max) else (value,)) if isinstance(one, Const)), default=0)
+    least = max(
+        (one.value for one in (value.args if isinstance(value, Max) else (value,)) if isinstance(one, Const)), default=0
+    )
     if least < 1:
         raise Unreadable("a dimension that may have no cells")
     return value
@@ -124,7 +142,9 @@ def _declarations(scop: Scop, allocation: Allocation) -> list[c_ast.Decl]:
     except c_parser.ParseError as error:
         raise Unreadable(str(error)) from error
     functions = [one for one in tree.ext if not isinstance(one, c_ast.Typedef)]
-    items: list[Any] = functions[0].body.block_items or [] if len(functions) == 1 and isinstance(functions[0], c_ast.FuncDef) else []
+    items: list[Any] = (
+        functions[0].body.block_items or [] if len(functions) == 1 and isinstance(functions[0], c_ast.FuncDef) else []
+    )
     if not 1 <= len(items) <= 2 or not all(isinstance(item, c_ast.Decl) for item in items):
         raise Unreadable("it isn't a declaration")
     return items
@@ -134,9 +154,17 @@ def _check_threads(scop: Scop, n: c_ast.Decl) -> None:
     """``const int scopt_threads_0 = scopt_threads_0_most();``"""
     name = _threads(scop)
     match n:
-        case c_ast.Decl(name=declared, quals=["const"], storage=[], type=c_ast.TypeDecl(type=c_ast.IdentifierType(names=["int"])), init=init):
+        case c_ast.Decl(
+            name=declared,
+            quals=["const"],
+            storage=[],
+            type=c_ast.TypeDecl(type=c_ast.IdentifierType(names=["int"])),
+            init=init,
+        ):
             match init:
-                case c_ast.FuncCall(name=c_ast.ID(name=called), args=None) if declared == name and called == f"{name}_most":
+                case c_ast.FuncCall(name=c_ast.ID(name=called), args=None) if (
+                    declared == name and called == f"{name}_most"
+                ):
                     if name not in scop.reserved:
                         return
     raise Unreadable("what it declares first isn't the number of threads")
@@ -180,4 +208,3 @@ def _number(scop: Scop) -> str:
 
 def _threads(scop: Scop) -> str:
     return f"scopt_threads_{_number(scop)}"
-
