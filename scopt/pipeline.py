@@ -260,8 +260,11 @@ def _says_more(retried: _Done) -> bool:
     return all(remark.id != "budget.file" for remark in retried.outcome.remarks)
 
 
-def _spliced(tu: TranslationUnit, done: dict[int, _Done], options: Options) -> tuple[dict[int, _Done], list[Replacement], bytes]:
-    """The regions, the replacements in the source, and what it becomes. A region whose text fails a check there stays as it was."""
+def _spliced(
+    tu: TranslationUnit, done: dict[int, _Done], options: Options
+) -> tuple[dict[int, _Done], list[Replacement], bytes]:
+    """The regions, the replacements in the source, and what it becomes. A region whose text fails a check there stays
+    as it was."""
     while True:
         changed = {number: item for number, item in done.items() if item.outcome.text is not None}
         replacements = _replacements(tu, changed, options)
@@ -272,7 +275,9 @@ def _spliced(tu: TranslationUnit, done: dict[int, _Done], options: Options) -> t
         done = {number: _left(item, failures[number]) if number in failures else item for number, item in done.items()}
 
 
-def _unproved(tu: TranslationUnit, done: Mapping[int, _Done], replacements: Mapping[int | None, Replacement], text: bytes) -> dict[int, str]:
+def _unproved(
+    tu: TranslationUnit, done: Mapping[int, _Done], replacements: Mapping[int | None, Replacement], text: bytes
+) -> dict[int, str]:
     """What is wrong with the new texts of regions, by their numbers."""
     regions = {number: _parts(tu, item) for number, item in done.items()}
     helpers, definitions = _needed(done.values())
@@ -302,17 +307,19 @@ def _needed(done: Iterable[_Done]) -> tuple[list[str], list[str]]:
 
 
 def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Options) -> dict[int | None, Replacement]:
-    """The texts of transformed regions, and, by None, the helper functions that they call in front of the first function that has one."""
+    """The texts of transformed regions, and, by None, the helper functions that they call, in front of the first
+    function that has one."""
     replacements: dict[int | None, Replacement] = {
         number: (item.region.start, item.region.end, _new_bytes(tu, item)) for number, item in done.items()
     }
     helpers, definitions = _needed(done.values())
     if helpers or definitions:
-        place, text = helper_text(tu, min((item.region for item in done.values()), key=lambda region: region.start), helpers, definitions)
+        first = min((item.region for item in done.values()), key=lambda region: region.start)
+        place, text = helper_text(tu, first, helpers, definitions)
         replacements[None] = (place, place, text)
     if done and options.line_directives:
-        newline = next(iter(done.values())).region.newline
-        return {key: with_line_directives(tu.preprocessed.raw, replacement, newline, tu.file) for key, replacement in replacements.items()}
+        raw, newline = tu.preprocessed.raw, next(iter(done.values())).region.newline
+        return {key: with_line_directives(raw, one, newline, tu.file) for key, one in replacements.items()}
     return replacements
 
 

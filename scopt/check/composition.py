@@ -1,5 +1,6 @@
-"""What takes a region's place, read back from the file that will be written: its tokens are parsed into pieces that are known and the control around
-them, and run for every outcome of what they test.
+"""What takes a region's place, read back from the file that will be written.
+
+Its tokens are parsed into pieces that are known and the control around them, which runs for every outcome of its tests.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ _CHANGES = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<="
 class Parts:
     """What is known of the bytes that take a region's place.
 
-    text: the region's verified text. original: the tokens of the region as it was. guard: C expression under which the text may run; empty: always.
-    macros: values of macros under which it may. allocations: of arrays that it uses. prologue: declarations that text, guard and allocations need.
-    reserved: names that mustn't be declared. bare: what takes the region's place has to be one statement.
+    text: the region's verified text. original: the tokens of the region as it was. guard: C expression under which
+    the text may run; empty: always. macros: values of macros under which it may. allocations: of arrays that it uses.
+    prologue: declarations that text, guard and allocations need. reserved: names that mustn't be declared. bare: what
+    takes the region's place has to be one statement.
     """
 
     text: str
@@ -49,8 +51,9 @@ class Parts:
 
 
 def check_composed(new: bytes | Sequence[RawToken], parts: Parts) -> None:
-    """Raises InternalError unless, for all values of the macros and all outcomes of guard and allocations, exactly one of the region's text and the
-    original runs, once: the text where all of them hold, in the scope of what it needs; and whatever is allocated is freed once, after that.
+    """Raises InternalError unless, for all values of the macros and all outcomes of guard and allocations, exactly
+    one of the region's text and the original runs, once: the text where all of them hold, in the scope of what it
+    needs; and whatever is allocated is freed once, after that.
 
     new: the bytes, or their tokens where they stand. There may be ``#line`` directives among them.
     """
@@ -83,7 +86,8 @@ def spelled(token: RawToken) -> str:
 
 
 def _check_balance(words: Words) -> None:
-    """Raises InternalError unless parentheses and braces match, so that the tokens mean the same wherever they stand."""
+    """Raises InternalError unless parentheses and braces match, so that the tokens mean the same wherever they
+    stand."""
     opened: list[str] = []
     for word in words:
         if word in _CLOSING:
@@ -141,7 +145,7 @@ def _allocated(allocation: Allocation, reserved: frozenset[str]) -> tuple[str, .
     return tuple(found)
 
 
-# --- directives ---------------------------------------------------------------------------------------------------------------------------
+# --- directives -------------------------------------------------------------------------------------------------------
 
 
 def _kept(tokens: Sequence[RawToken], macros: Mapping[str, int], hold: bool) -> Iterator[str]:
@@ -175,12 +179,13 @@ def _values(condition: str) -> dict[str, int] | None:
     return values if len(values) == len(found) else None
 
 
-# --- control ------------------------------------------------------------------------------------------------------------------------------
+# --- control ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Parser:
-    """Parses tokens into the region's pieces and what stands around them; every way to do so, since the pieces may begin alike."""
+    """Parses tokens into the region's pieces and what stands around them; every way to do so, since the pieces may
+    begin alike."""
 
     words: Words
     parts: Parts
@@ -242,7 +247,8 @@ class _Parser:
                     yield nodes, end + 1
 
     def choice(self, start: int) -> Iterator[tuple[Node, int]]:
-        """``if (condition) { … }``, perhaps with ``else { … }``: braces have to be there, or the pieces might be parsed otherwise."""
+        """``if (condition) { … }``, perhaps with ``else { … }``: braces have to be there, or the pieces might be
+        parsed otherwise."""
         for condition, end in self.conditions(start + 2):
             for then, last in self.block(end):
                 if self.words[last : last + 1] == ("else",):

@@ -1,7 +1,7 @@
 """The guard in front of a region, read back from its text: where it holds, all that the SCoP takes for granted does.
 
-The text is parsed and each of its conjuncts is recognized: what it says of parameters becomes a set, addresses become polynomials. Nothing of what
-printed them is used.
+The text is parsed and each of its conjuncts is recognized: what it says of parameters becomes a set, addresses become
+polynomials. Nothing of what printed them is used.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _Order = frozenset[tuple[frozenset[tuple[tuple[str, ...], int]], frozenset[tuple
 def check_guard(scop: Scop, guard: str, worth: str = "") -> None:
     """Raises InternalError unless the guard's text implies what the SCoP's `Guard` asks for.
 
-    guard: the C expression that will stand in front of the region, empty for none. worth: the condition under which the region pays, which has to be
-    part of it. Any other conjunct that `Guard` doesn't ask for is refused.
+    guard: the C expression that will stand in front of the region, empty for none. worth: the condition under which
+    the region pays, which has to be part of it. Any other conjunct that `Guard` doesn't ask for is refused.
     """
     asked = scop.guard or Guard(isl.Set.universe(scop.context.get_space()))
     if not guard:
@@ -86,11 +86,12 @@ def _parameters(scop: Scop, condition: Condition) -> isl.Set:
     return space.condition(condition, Context(isl.Set.universe(space.space), {})).params()
 
 
-# --- the text -----------------------------------------------------------------------------------------------------------------------------
+# --- the text ---------------------------------------------------------------------------------------------------------
 
 
 def _parsed(guard: str, worth: str) -> tuple[c_ast.Node, c_ast.Node | None]:
-    """The trees of two expressions, the second one perhaps empty. Raises Unreadable for what isn't an expression each."""
+    """The trees of two expressions, the second one perhaps empty. Raises Unreadable for what isn't an expression
+    each."""
     texts = [text for text in (guard, worth) if text]
     functions = "".join(f"int guard{k}(void) {{ return {text}; }}\n" for k, text in enumerate(texts))
     try:
@@ -113,7 +114,8 @@ def _conjuncts(n: c_ast.Node) -> Iterator[c_ast.Node]:
 
 
 def _uncounted(scop: Scop, n: c_ast.Node) -> Iterator[c_ast.Node]:
-    """The conjuncts, also those that are given to the function that counts, which returns what it is given: zero or one."""
+    """The conjuncts, also those that are given to the function that counts, which returns what it is given: zero or
+    one."""
     for one in _conjuncts(n):
         match one:
             case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[c_ast.BinaryOp(op=op) as told])):
@@ -128,13 +130,13 @@ def _text(n: c_ast.Node) -> str:
     return str(c_generator.CGenerator().visit(n))
 
 
-# --- what it means ------------------------------------------------------------------------------------------------------------------------
+# --- what it means ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """Reads conjuncts. parameters: by their names in C. integers: other names that stand in polynomials. bases: the stretches' addresses.
-    long_type: as in the SCoP."""
+    """Reads conjuncts. parameters: by their names in C. integers: other names that stand in polynomials. bases: the
+    stretches' addresses. long_type: as in the SCoP."""
 
     reader: Reader
     parameters: Mapping[str, Parameter]
@@ -175,7 +177,8 @@ class _Reading:
         return ""
 
     def apart(self, n: c_ast.Node) -> frozenset[_Order] | None:
-        """The two orders of a test that one stretch ends before the other begins, or the other way round; None for any other condition."""
+        """The two orders of a test that one stretch ends before the other begins, or the other way round; None for
+        any other condition."""
         if not isinstance(n, c_ast.BinaryOp) or n.op != "||":
             return None
         try:
@@ -203,7 +206,8 @@ class _Reading:
         return frozenset((frozenset(end.items()), frozenset(start.items())) for end in ends for start in starts)
 
     def address(self, n: c_ast.Node) -> tuple[_Value, bool]:
-        """The value of an expression modulo two to the bits of a pointer, and whether C computes it in the unsigned type of that width.
+        """The value of an expression modulo two to the bits of a pointer, and whether C computes it in the unsigned
+        type of that width.
 
         Raises Unreadable where C computes a part of it in another type: of operands of which none has the unsigned one.
         """
@@ -269,7 +273,7 @@ class _Reading:
             self.harmless(part)
 
 
-# --- polynomials --------------------------------------------------------------------------------------------------------------------------
+# --- polynomials ------------------------------------------------------------------------------------------------------
 
 
 def _bytes(stretch: Stretch, offset: Polynomial) -> _Value:

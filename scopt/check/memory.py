@@ -1,4 +1,4 @@
-"""What the declaration of a buffer means, read from its text: how many cells it has, and that so many bytes are asked for."""
+"""What the declaration of a buffer means, read from its text: how many cells it has, and memory for just as many."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _MALLOC = "malloc"
 class Allocated:
     """An array on the heap.
 
-    element: C type of its cells. extents: how many cells each dimension has, outermost first, each at least one; of an array with a part for each
-    thread the first one is None. threaded: it has one.
+    element: C type of its cells. extents: how many cells each dimension has, outermost first, each at least one; of
+    an array with a part for each thread the first one is None. threaded: it has one.
     """
 
     name: str
@@ -33,9 +33,10 @@ class Allocated:
 
 
 def read_allocations(scop: Scop, needed: Sequence[Allocation]) -> tuple[Allocated, ...]:
-    """All of a region's arrays, in the order of their declarations: as `read_allocation`, names and the number of threads declared once each.
+    """All of a region's arrays, in the order of their declarations.
 
-    scop: has these arrays. Raises InternalError.
+    scop: has these arrays. Raises InternalError as `read_allocation`, and unless each name, and the number of threads
+    where there is need of it, is declared once.
     """
     found = tuple(read_allocation(scop, one) for one in needed)
     names = [one.name for one in found]
@@ -51,7 +52,8 @@ def read_allocations(scop: Scop, needed: Sequence[Allocation]) -> tuple[Allocate
 def read_allocation(scop: Scop, allocation: Allocation) -> Allocated:
     """The array that an allocation's text declares.
 
-    scop: has the array. Raises InternalError where the text isn't a declaration of that array, with memory of just the size of its type.
+    scop: has the array. Raises InternalError where the text isn't a declaration of that array, with memory of just
+    the size of its type.
     """
     try:
         *before, last = _declarations(scop, allocation)
@@ -130,11 +132,12 @@ def _reader(scop: Scop, allocation: Allocation) -> Reader:
     return replace(Reader.of(scop), helpers=helpers)
 
 
-# --- the text -----------------------------------------------------------------------------------------------------------------------------
+# --- the text ---------------------------------------------------------------------------------------------------------
 
 
 def _declarations(scop: Scop, allocation: Allocation) -> list[c_ast.Decl]:
-    """What the text declares: the array, and before it perhaps the number of threads. Raises Unreadable for any other text."""
+    """What the text declares: the array, and before it perhaps the number of threads. Raises Unreadable for any other
+    text."""
     words = set(IDENTIFIER.findall(allocation.declaration))
     types = "".join(f"typedef int {word};\n" for word in sorted(words & scop.typedefs))
     try:

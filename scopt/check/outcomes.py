@@ -1,4 +1,4 @@
-"""Runs of the control around a region's text: what happens, one thing after another, for given outcomes of its tests."""
+"""Runs of the control around a region's text: what happens, step by step, for given outcomes of its tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class If:
     otherwise: tuple[Node, ...]
 
 
-# ``text``, ``original``, ``prologue`` or ``allocate`` with a number, ``int``, ``set`` or ``free`` with a name; a tuple is a block.
+# ``text``, ``original``, ``prologue`` or ``allocate`` with a number, ``int``, ``set`` or ``free`` with a name; a tuple
+# is a block.
 Node = str | If | tuple["Node", ...]
 
 
@@ -25,8 +26,8 @@ Node = str | If | tuple["Node", ...]
 class Pieces:
     """Names around a region's text.
 
-    prologue: that its declarations declare, in order. declared: by each allocation. memory: the arrays. uses: the other names of these that each
-    allocation needs.
+    prologue: that its declarations declare, in order. declared: by each allocation. memory: the arrays. uses: the
+    other names of these that each allocation needs.
     """
 
     prologue: tuple[str, ...]
@@ -37,7 +38,8 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Outcomes of tests: whether the macros have the values that the text was made for, the guard holds, and all memory could be had."""
+    """Outcomes of tests: whether the macros have the values that the text was made for, the guard holds, and all
+    memory could be had."""
 
     macros: bool
     guard: bool
@@ -59,7 +61,8 @@ def check_runs(nodes: tuple[Node, ...], worlds: Sequence[World], pieces: Pieces)
         except InternalError as error:
             return str(error)
         if run.done != ["text" if world.all else "original"]:
-            return f"{' and '.join(run.done) or 'nothing'} would run where {'all tests hold' if world.all else 'a test fails'}"
+            where = "all tests hold" if world.all else "a test fails"
+            return f"{' and '.join(run.done) or 'nothing'} would run where {where}"
     return ""
 
 
@@ -71,8 +74,8 @@ def _count(node: Node, piece: str) -> int:
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """One run. scopes: names that are declared, outermost block first. values: of the control's own variables. held: memory that wasn't freed yet.
-    done: which of text and original has run."""
+    """One run. scopes: names that are declared, outermost block first. values: of the control's own variables. held:
+    memory that wasn't freed yet. done: which of text and original has run."""
 
     world: World
     pieces: Pieces

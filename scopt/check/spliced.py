@@ -1,4 +1,4 @@
-"""The file that will be written, beside the one that was read: only what was to be replaced is different, also to a compiler."""
+"""The file that will be written, beside the one that was read: only what was to be replaced differs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from scopt.astgen.splice import Replacement
 from scopt.check.composition import spelled, tokens_of
 from scopt.diagnostics import InternalError
 from scopt.frontend.tokens import RawSource, RawToken, directive_words, scan
+
+# Conditions, without parentheses, under which a compiler for C reads nothing.
+_FOREIGN = frozenset(["ifdef__cplusplus", "ifdefined__cplusplus"])
+_BARE = str.maketrans("", "", "() ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +28,8 @@ class Spliced:
 
 
 def check_spliced(source: RawSource, replacements: Sequence[Replacement], result: bytes) -> Spliced:
-    """The result with its tokens. Raises InternalError unless it is the source with these replacements: every byte outside of them, and every token, is
-    the source's, and none of theirs is glued to one outside.
+    """The result with its tokens. Raises InternalError unless it is the source with these replacements: every byte
+    outside of them, and every token, is the source's, and none of theirs is glued to one outside.
 
     source: as it was read. replacements: those that `splice` was given.
     """
@@ -51,7 +55,8 @@ def check_spliced(source: RawSource, replacements: Sequence[Replacement], result
 
 
 def _outside(raw: RawSource, places: Sequence[tuple[int, int]]) -> Iterator[tuple[str, str] | None]:
-    """The tokens that aren't in any of the places, with None where each of these is. Raises InternalError if one lies across the end of a place."""
+    """The tokens that aren't in any of the places, with None where each of these is. Raises InternalError if one lies
+    across the end of a place."""
     position = 0
     for start, end in places:
         yield from (token[:2] for token in raw.tokens_between(position, start))
@@ -66,8 +71,8 @@ def _outside(raw: RawSource, places: Sequence[tuple[int, int]]) -> Iterator[tupl
 def check_definitions(
     spliced: Spliced, replacement: Replacement, definitions: Sequence[str], region: Replacement
 ) -> None:
-    """Raises InternalError unless a replacement inserts these definitions and nothing else, at file scope, where the preprocessor keeps them if it keeps
-    a region, the first one."""
+    """Raises InternalError unless a replacement inserts these definitions and nothing else, at file scope, where the
+    preprocessor keeps them if it keeps a region, the first one."""
     start, end, _ = replacement
     if start != end or start > region[0]:
         raise InternalError("definitions take the place of something, or stand behind what needs them")
@@ -85,22 +90,24 @@ def check_definitions(
 
 
 def _before(raw: RawSource, offset: int) -> tuple[list[int], int, str]:
-    """Which conditional directives are open at an offset, by the places of their last branches; how many braces and parentheses; and the last token."""
+    """Which conditional directives are open at an offset, by the places of their last branches; how many braces and
+    parentheses; and the last token."""
     conditions: list[int] = []
-    outer: list[int] = []
+    outer: list[tuple[int, bool]] = []
     depth, last = 0, ""
     for token in raw.tokens_between(0, offset):
         if token.kind == "directive":
-            word = next(iter(directive_words(token.text)), "")
-            if word in ("if", "ifdef", "ifndef"):
+            words = directive_words(token.text)
+            if words[:1] in (["if"], ["ifdef"], ["ifndef"]):
                 conditions.append(token.start)
-                outer.append(depth)
-            elif word in ("else", "elif", "elifdef", "elifndef") and conditions:
-                conditions[-1], depth = token.start, outer[-1]
-            elif word == "endif" and conditions:
+                # Braces that C++ alone reads aren't there.
+                outer.append((depth, "".join(words).translate(_BARE) in _FOREIGN))
+            elif words[:1] in (["else"], ["elif"], ["elifdef"], ["elifndef"]) and conditions:
+                conditions[-1], depth, outer[-1] = token.start, outer[-1][0], (outer[-1][0], False)
+            elif words[:1] == ["endif"] and conditions:
                 conditions.pop()
                 outer.pop()
-        elif token.kind != "comment":
+        elif token.kind != "comment" and not any(foreign for _, foreign in outer):
             depth += (token.text in ("{", "(")) - (token.text in ("}", ")")) if token.kind == "punct" else 0
             last = token.text
     return conditions, depth, last

@@ -19,8 +19,9 @@ def unproved(
 ) -> dict[int, str]:
     """Of each region whose text can't be shown to be right, by its number, what is wrong.
 
-    source: the file as it was read. regions: what is known of the texts that take the place of regions. replacements: these texts, and, by None, the
-    definitions that go in front of the first function with a region. result: the file as it will be written.
+    source: the file as it was read. regions: what is known of the texts that take the place of regions. replacements:
+    these texts, and, by None, the definitions that go in front of the first function with a region. result: the file
+    as it will be written.
     """
     try:
         spliced = check_spliced(source, [*replacements.values()], result)

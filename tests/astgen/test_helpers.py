@@ -30,5 +30,17 @@ def test_helpers_stand_in_front_of_the_function(head: str) -> None:
     assert b"scopt_floord(n - 4L, 4)" in text
     assert text.index(b"int first;") < text.index(b"static inline") < text.index(b"double *restrict a")
     for flags in ((), ("-DFIXED",)):
-        done = subprocess.run(["cc", "-fsyntax-only", "-x", "c", *flags, "-"], input=text, capture_output=True, check=False)
+        command = ["cc", "-fsyntax-only", "-Werror=implicit-function-declaration", "-x", "c", *flags, "-"]
+        done = subprocess.run(command, input=text, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.parametrize("condition", ["ifdef __cplusplus", "if defined(__cplusplus)"])
+def test_helpers_stand_behind_what_only_another_language_reads(condition: str) -> None:
+    around = (f'#{condition}\nextern "C" {{\n#endif\n', f"#{condition}\n}}\n#endif\n")
+    source = f"{around[0]}{BEFORE}void f({POINTERS})\n{{\n  int i;\n{BODY}}}\n{around[1]}"
+    text = optimize(source.encode(), Options(autodetect=True)).text
+    assert text.index(b"int first;") < text.index(b"static inline") < text.index(b"double *restrict a")
+    source = source.replace(BEFORE, "")
+    text = optimize(source.encode(), Options(autodetect=True)).text
+    assert text.index(b"#endif") < text.index(b"static inline") < text.index(b"double *restrict a")
