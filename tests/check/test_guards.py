@@ -27,6 +27,10 @@ FUNCTIONS = [
     "void f(unsigned long n, double *x, double *y) {\n  for (unsigned long i = 0; i < n; i++)\n    y[i] = 2.0 * x[i];\n}\n",
     "void f(int n, int m, double (*x)[m], double *y) {\n  for (int i = 1; i < n; i++)\n    for (int j = 0; j < m; j++)\n"
     "      x[i][j] = x[i - 1][j] * y[j];\n}\n",
+    "void f(unsigned long n, unsigned long m, double *x, double *y) {\n  for (unsigned long i = 0; i < n && i < m; i++)\n"
+    "    y[i] = 2.0 * x[i];\n}\n",
+    "void f(int n, int m, int k, double *a, double *b) {\n  for (int i = 0; i < n; i++)\n    for (int j = 0; j < k; j++)\n"
+    "      b[i * m + j] = a[i * m + j] + 1.0;\n}\n",
     "void f(unsigned n, unsigned m, float *x, float *y) {\n  for (unsigned i = m; i < n; i++)\n    y[i - m] = x[i + 1];\n}\n",
 ]
 
