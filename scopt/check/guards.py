@@ -136,12 +136,13 @@ def _text(n: c_ast.Node) -> str:
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """Reads conjuncts. parameters: by their names in C. integers: other names that stand in polynomials. bases: the
-    stretches' addresses. long_type: as in the SCoP."""
+    stretches' addresses. elements: the sizes of what these point to. long_type: as in the SCoP."""
 
     reader: Reader
     parameters: Mapping[str, Parameter]
     integers: frozenset[str]
     bases: frozenset[str]
+    elements: frozenset[str]
     long_type: str
 
     @staticmethod
@@ -159,11 +160,11 @@ class _Reading:
             for atoms in _expanded(one, end)
             for atom in atoms
         }
-        bases = frozenset(one.base for one in stretches)
+        bases, elements = frozenset(one.base for one in stretches), frozenset(one.element for one in stretches)
         for name in factors & reader.parameters.keys():
             if not reader.parameters[name].type.integer or not 0 < reader.parameters[name].type.bits <= 64:
                 raise InternalError(f"{scop.location}: '{name}' has no integer type of 64 bits or fewer")
-        return _Reading(reader, reader.parameters, frozenset(factors), bases, scop.long_type)
+        return _Reading(reader, reader.parameters, frozenset(factors), bases, elements, scop.long_type)
 
     def fit(self, n: c_ast.Node) -> str:
         """The name that ``(long)name >= 0`` tests; empty for any other condition."""
@@ -226,7 +227,7 @@ class _Reading:
                 base = _text(expr)
                 is_base = base in self.bases and base not in self.parameters
                 return {(f"({base})",): 1} if is_base else self.address(expr)[0], True
-            case c_ast.UnaryOp(op="sizeof", expr=c_ast.ID() | c_ast.UnaryOp(op="*", expr=c_ast.ID())):
+            case c_ast.UnaryOp(op="sizeof") if _text(n) in self.elements:
                 return {(_text(n),): 1}, True
             case c_ast.UnaryOp(op="-", expr=operand):
                 value, wide = self.address(operand)

@@ -31,6 +31,7 @@ FUNCTIONS = [
     "    y[i] = 2.0 * x[i];\n}\n",
     "void f(int n, int m, int k, double *a, double *b) {\n  for (int i = 0; i < n; i++)\n    for (int j = 0; j < k; j++)\n"
     "      b[i * m + j] = a[i * m + j] + 1.0;\n}\n",
+    "struct s { int n; };\nvoid f(int *x, struct s *y) {\n  for (int i = 0; i < y->n; i++)\n    x[i] += x[i] * 3;\n}\n",
     "void f(unsigned n, unsigned m, float *x, float *y) {\n  for (unsigned i = m; i < n; i++)\n    y[i - m] = x[i + 1];\n}\n",
 ]
 
