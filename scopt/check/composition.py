@@ -119,7 +119,7 @@ def _declared(words: Words, known: frozenset[str]) -> str:
     if words.count(";") != 1 or words[-1] != ";" or "=" not in words or "{" in words:
         raise InternalError("a part of the prologue isn't a declaration")
     place = words.index("=")
-    new = [word for word in words[:place] if re.match(r"[A-Za-z_$]", word) and word not in known]
+    new = [word for word in words[:place] if re.match(r"[A-Za-z_$]", word) and word not in known and word != "__typeof__"]
     value = words[place + 1 :]
     calls = any(after == "(" and re.match(r"[A-Za-z_$]", word) and word != "sizeof" for word, after in pairwise(value))
     if len(new) != 1 or calls or not _CHANGES.isdisjoint(value):

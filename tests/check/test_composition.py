@@ -17,21 +17,37 @@ from scopt.line_directives import with_line_directives
 
 TEXT = "#pragma omp parallel for\nfor (long i = 0; i < n; i++)\n  b[i] = a[i]; // both\n"
 OWN = b"  for (i = 0; i < n; i++) /* in\n place */\n    b[i] = a[i];\n"
-GUARD = "n > 5 && ((unsigned long)a + sizeof(*a) * n <= (unsigned long)b || (unsigned long)b + sizeof(*b) * n <= (unsigned long)a)"
-PROLOGUE = ("const int s_n = s->n;", "double (*s_a)[s_n] = n > 0 ? s->a : 0;")
+GUARD = (
+    "n > 5 && ((unsigned long)a + sizeof(*a) * n <= (unsigned long)b"
+    " || (unsigned long)b + sizeof(*b) * n <= (unsigned long)a)"
+)
+PROLOGUE = ("const int s_n = s->n;", "__typeof__(s->a[0]) *s_a = n > 0 ? s->a : 0;")
 MEMORY = (
-    Allocation("rows", "const int scopt_threads_0 = scopt_threads_0_most();\ndouble (*rows)[n][8] = scopt_rows_0(scopt_threads_0 * sizeof(double[n][8]));"),
+    Allocation(
+        "rows",
+        "const int scopt_threads_0 = scopt_threads_0_most();\n"
+        "double (*rows)[n][8] = scopt_rows_0(scopt_threads_0 * sizeof(double[n][8]));",
+    ),
     Allocation("cells", "double *cells = malloc(sizeof(double[n]));"),
 )
-RESERVED = frozenset("void f double a b i n for int if else long const sizeof unsigned s N M struct sum free malloc".split())
+_WORDS = "void f double a b i n for int if else long const sizeof unsigned s N M struct sum free malloc"
+RESERVED = frozenset(re.findall(r"\w+", _WORDS))
 CASES = [
     (macros, guard, memory, prologue)
-    for macros, guard, memory, prologue in product(({}, {"N": 100}, {"N": 100, "M": -5}), ("", GUARD), ((), MEMORY[:1], MEMORY), ((), PROLOGUE))
+    for macros, guard, memory, prologue in product(
+        ({}, {"N": 100}, {"N": 100, "M": -5}), ("", GUARD), ((), MEMORY[:1], MEMORY), ((), PROLOGUE)
+    )
 ]
 
 
 def composed(
-    macros: dict[str, int], guard: str, memory: tuple[Allocation, ...], prologue: tuple[str, ...], *, whole: bool = True, bare: bool = False
+    macros: dict[str, int],
+    guard: str,
+    memory: tuple[Allocation, ...],
+    prologue: tuple[str, ...],
+    *,
+    whole: bool = True,
+    bare: bool = False,
 ) -> tuple[bytes, Parts]:
     """What scopt writes, and what is known of it."""
     own = OWN if whole else OWN.strip()
@@ -45,7 +61,9 @@ def composed(
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("bare", [True, False])
-def test_what_is_put_together_passes(case: tuple[dict[str, int], str, tuple[Allocation, ...], tuple[str, ...]], whole: bool, bare: bool) -> None:
+def test_what_is_put_together_passes(
+    case: tuple[dict[str, int], str, tuple[Allocation, ...], tuple[str, ...]], whole: bool, bare: bool
+) -> None:
     new, parts = composed(*case, whole=whole, bare=bare)
     check_composed(new, parts)
     check_composed(new.replace(b"\n", b"\r\n"), parts)
@@ -64,22 +82,40 @@ def mutants(text: str) -> Iterator[str]:
         yield before + after
         # a pragma may stand there twice only if it is the same one twice
         yield f"{before}{token.text}{chr(10) if token.kind == 'directive' else ' '}{token.text}{after}"
-        changed = {"0": "1", "1": "0", "==": "!=", "!": "", "&&": "||", "<=": ">", "100": "101", "5": "4", "if": "while"}
+        changed = {
+            "0": "1",
+            "1": "0",
+            "==": "!=",
+            "!": "",
+            "&&": "||",
+            "<=": ">",
+            "100": "101",
+            "5": "4",
+            "if": "while",
+        }
         if token.text in changed or token.kind == "word":
             yield before + changed.get(token.text, f"{token.text}_") + after
         if token.kind == "directive":
-            yield before + token.text.replace("==", "!=") + after if "==" in token.text else f"{before}{token.text} x{after}"
+            yield (
+                before + token.text.replace("==", "!=") + after
+                if "==" in token.text
+                else f"{before}{token.text} x{after}"
+            )
             yield before + re.sub("100", "101", token.text) + after if "100" in token.text else before + "#if 0" + after
-        if k + 1 < len(tokens) and tokens[k + 1].text != token.text and "directive" not in (token.kind, tokens[k + 1].kind):
+        if (
+            k + 1 < len(tokens)
+            and tokens[k + 1].text != token.text
+            and "directive" not in (token.kind, tokens[k + 1].kind)
+        ):
             following = tokens[k + 1]
             yield before + following.text + text[token.end : following.start] + token.text + text[following.end :]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [case for case in CASES if len(case[0]) < 2 and len(case[2]) != 1])
 def test_faults_are_refused(case: tuple[dict[str, int], str, tuple[Allocation, ...], tuple[str, ...]]) -> None:
     new, parts = composed(*case)
     accepted = [one for one in mutants(new.decode()) if one != new.decode() and _passes(one, parts)]
-    # What is left is the same to a compiler, or another name for the control's own variable (in one place it isn't declared).
+    # What is left is the same to a compiler.
     assert [one for one in accepted if tokens_of(one) != tokens_of(new.decode())] == []
 
 
@@ -158,7 +194,18 @@ def test_names_that_are_declared_have_to_be_new(name: str) -> None:
         check_composed(new, Parts(TEXT, parts.original, GUARD, {"N": 100}, MEMORY, PROLOGUE, RESERVED | {name}))
 
 
-@pytest.mark.parametrize("line", ["const int k = n++;", "const int k = f(n);", "int k = n = 0;", "n = 0;", "int k = 0; f();", "int k;", "int k = 0, j = 0;"])
+CHANGES = [
+    "const int k = n++;",
+    "const int k = f(n);",
+    "int k = n = 0;",
+    "n = 0;",
+    "int k = 0; f();",
+    "int k;",
+    "int k = 0, j = 0;",
+]
+
+
+@pytest.mark.parametrize("line", CHANGES)
 def test_the_prologue_changes_nothing(line: str) -> None:
     new, parts = composed({}, "", (), (line,))
     with pytest.raises(InternalError):

@@ -20,19 +20,25 @@ from scopt.options import Options
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d+\w*|<=|>=|==|!=|&&|\|\||\S")
 FUNCTIONS = [
     "void f(int n, double *x, double *y) {\n  for (int i = 0; i < n; i++)\n    y[i] = 2.0 * x[i] + y[i];\n}\n",
-    "void f(int n, int m, double *a, double *b) {\n  for (int i = 2; i < n; i++)\n    b[2 * i + 1] = a[i - 2] + a[m - i];\n}\n",
+    "void f(int n, int m, double *a, double *b) {\n  for (int i = 2; i < n; i++)\n    b[2 * i + 1] = a[i"
+    " - 2] + a[m - i];\n}\n",
     "int count;\nvoid f(int *p) {\n  for (int i = 0; i < count; i++)\n    p[i] = p[i] * i;\n}\n",
     "void f(int n, int m, double *a, double *b) {\n  for (int i = 0; i < n; i++)\n    for (int j = 0; j < m; j++)\n"
     "      b[i * m + j] = a[i * m + j] + b[i * m];\n}\n",
-    "void f(unsigned long n, double *x, double *y) {\n  for (unsigned long i = 0; i < n; i++)\n    y[i] = 2.0 * x[i];\n}\n",
-    "void f(int n, int m, double (*x)[m], double *y) {\n  for (int i = 1; i < n; i++)\n    for (int j = 0; j < m; j++)\n"
+    "void f(unsigned long n, double *x, double *y) {\n  for (unsigned long i = 0; i < n; i++)\n    y[i]"
+    " = 2.0 * x[i];\n}\n",
+    "void f(int n, int m, double (*x)[m], double *y) {\n  for (int i = 1; i < n; i++)\n    for (int j ="
+    " 0; j < m; j++)\n"
     "      x[i][j] = x[i - 1][j] * y[j];\n}\n",
-    "void f(unsigned long n, unsigned long m, double *x, double *y) {\n  for (unsigned long i = 0; i < n && i < m; i++)\n"
+    "void f(unsigned long n, unsigned long m, double *x, double *y) {\n  for (unsigned long i = 0; i < n"
+    " && i < m; i++)\n"
     "    y[i] = 2.0 * x[i];\n}\n",
-    "void f(int n, int m, int k, double *a, double *b) {\n  for (int i = 0; i < n; i++)\n    for (int j = 0; j < k; j++)\n"
+    "void f(int n, int m, int k, double *a, double *b) {\n  for (int i = 0; i < n; i++)\n    for (int j"
+    " = 0; j < k; j++)\n"
     "      b[i * m + j] = a[i * m + j] + 1.0;\n}\n",
     "struct s { int n; };\nvoid f(int *x, struct s *y) {\n  for (int i = 0; i < y->n; i++)\n    x[i] += x[i] * 3;\n}\n",
-    "void f(unsigned n, unsigned m, float *x, float *y) {\n  for (unsigned i = m; i < n; i++)\n    y[i - m] = x[i + 1];\n}\n",
+    "void f(unsigned n, unsigned m, float *x, float *y) {\n  for (unsigned i = m; i < n; i++)\n    y[i -"
+    " m] = x[i + 1];\n}\n",
 ]
 
 
@@ -49,13 +55,21 @@ def joined(tokens: list[str]) -> str:
 def mutants(text: str, names: list[str]) -> Iterator[str]:
     """Comparisons turned and weakened, literals changed, names swapped, operators replaced, conjuncts dropped."""
     tokens = _TOKEN.findall(text)
-    other = {"<=": (">=", "<", "=="), ">=": ("<=", "!="), "&&": ("||",), "||": ("&&",), "+": ("-",), "-": ("+",), "*": ("+",)}
+    other = {
+        "<=": (">=", "<", "=="),
+        ">=": ("<=", "!="),
+        "&&": ("||",),
+        "||": ("&&",),
+        "+": ("-",),
+        "-": ("+",),
+        "*": ("+",),
+    }
     for k, token in enumerate(tokens):
         found: tuple[str, ...] = other.get(token, ())
         if token[0].isdigit():
             digits = re.match(r"\d+", token)
             assert digits is not None
-            found = tuple(f"{int(digits[0]) + d}{token[digits.end():]}" for d in (1, -1) if int(digits[0]) + d >= 0)
+            found = tuple(f"{int(digits[0]) + d}{token[digits.end() :]}" for d in (1, -1) if int(digits[0]) + d >= 0)
             found += (digits[0],) if token.endswith("UL") else ()
         elif token in names:
             found = tuple(name for name in names if name != token)
@@ -70,7 +84,8 @@ def mutants(text: str, names: list[str]) -> Iterator[str]:
 
 
 def _without_side(tokens: list[str], place: int) -> Iterator[list[str]]:
-    """The tokens without one of an operator's sides, as far as the parentheses around it reach or the next such operator."""
+    """The tokens without one of an operator's sides, as far as the parentheses around it reach or the"
+    " next such operator."""
     for step in (1, -1):
         depth, end = 0, place
         while 0 <= end + step < len(tokens):
@@ -115,9 +130,13 @@ def test_faults_are_refused(function: str) -> None:
 def _stronger(mutant: str, text: str, names: list[str]) -> bool:
     """Whether what differs is about parameters alone, and nowhere holds where the text doesn't; or a suffix is missing
     from what is multiplied by a size."""
-    if re.sub(r"\s|(?<=\d)UL", "", re.sub(r"(sizeof \( \*? ?\w+ \) \* \d+)\b", r"\1UL", mutant)) == re.sub(r"\s|(?<=\d)UL", "", text):
+    if re.sub(r"\s|(?<=\d)UL", "", re.sub(r"(sizeof \( \*? ?\w+ \) \* \d+)\b", r"\1UL", mutant)) == re.sub(
+        r"\s|(?<=\d)UL", "", text
+    ):
         return bool(re.search(r"sizeof \( \*? ?\w+ \) \* \d+ ", mutant))
-    addresses = [sorted(re.sub(r"\s", "", part) for part in one.split("&&") if "sizeof" in part) for one in (mutant, text)]
+    addresses = [
+        sorted(re.sub(r"\s", "", part) for part in one.split("&&") if "sizeof" in part) for one in (mutant, text)
+    ]
     if addresses[0] != addresses[1]:
         return False
     changed, given = (_python([part for part in one.split("&&") if "sizeof" not in part]) for one in (mutant, text))
@@ -155,14 +174,18 @@ def _values(count: int) -> Iterator[tuple[int, ...]]:
         "{counter}(({text}) - 1)",
         "{text}; } int g(void) { return 1",
         # computed in int, in a signed type, in a narrower one
-        "(unsigned long)x + (unsigned long)(sizeof(*x) * n) <= (unsigned long)y || (unsigned long)y + sizeof(*y) * n <= (unsigned long)x",
+        "(unsigned long)x + (unsigned long)(sizeof(*x) * n) <= (unsigned long)y || (unsigned long)y +"
+        " sizeof(*y) * n <= (unsigned long)x",
         "(unsigned long)x + 8 * n <= (unsigned long)y || (unsigned long)y + sizeof(*y) * n <= (unsigned long)x",
         "(long)x + sizeof(*x) * n <= (unsigned long)y || (unsigned long)y + sizeof(*y) * n <= (unsigned long)x",
-        "(unsigned long)x + sizeof(*x) * (n + 0) <= (unsigned long)y || (unsigned long)y + sizeof(*y) * n <= (unsigned long)x",
+        "(unsigned long)x + sizeof(*x) * (n + 0) <= (unsigned long)y || (unsigned long)y + sizeof(*y) * n <="
+        " (unsigned long)x",
         "x + n <= y || y + n <= x",
         # one order twice
-        "(unsigned long)x + sizeof(*x) * n <= (unsigned long)y || (unsigned long)x + sizeof(*x) * n <= (unsigned long)y",
-        "(unsigned long)x + sizeof(*x) * n <= (unsigned long)y && (unsigned long)y + sizeof(*y) * n <= (unsigned long)x",
+        "(unsigned long)x + sizeof(*x) * n <= (unsigned long)y || (unsigned long)x + sizeof(*x) * n <="
+        " (unsigned long)y",
+        "(unsigned long)x + sizeof(*x) * n <= (unsigned long)y && (unsigned long)y + sizeof(*y) * n <="
+        " (unsigned long)x",
     ],
 )
 def test_other_texts_are_refused(text: str) -> None:
@@ -192,4 +215,7 @@ def test_all_ends_are_told_apart() -> None:
     text = guard_text(scop)
     check_guard(scop, text)
     with pytest.raises(InternalError):
-        check_guard(scop, text.replace(" && (unsigned long)a + sizeof(*a) * (m - 1UL) <= (unsigned long)b + sizeof(*b) * 5UL", ""))
+        check_guard(
+            scop,
+            text.replace(" && (unsigned long)a + sizeof(*a) * (m - 1UL) <= (unsigned long)b + sizeof(*b) * 5UL", ""),
+        )
