@@ -111,7 +111,8 @@ def _pieces(parts: Parts) -> Pieces:
         frozenset(tokens_of(one.declaration)) & set(names) - set(own)
         for one, own in zip(parts.allocations, memory, strict=True)
     )
-    return Pieces(tuple(declared), tuple(memory), tuple(one.name for one in parts.allocations), uses)
+    text = ["text"] if parts.words["text"] else []
+    return Pieces(text, tuple(declared), tuple(memory), tuple(one.name for one in parts.allocations), uses)
 
 
 def _declared(words: Words, known: frozenset[str]) -> str:
@@ -119,7 +120,8 @@ def _declared(words: Words, known: frozenset[str]) -> str:
     if words.count(";") != 1 or words[-1] != ";" or "=" not in words or "{" in words:
         raise InternalError("a part of the prologue isn't a declaration")
     place = words.index("=")
-    new = [word for word in words[:place] if re.match(r"[A-Za-z_$]", word) and word not in known and word != "__typeof__"]
+    others = known | {"__typeof__"}
+    new = [word for word in words[:place] if re.match(r"[A-Za-z_$]", word) and word not in others]
     value = words[place + 1 :]
     calls = any(after == "(" and re.match(r"[A-Za-z_$]", word) and word != "sizeof" for word, after in pairwise(value))
     if len(new) != 1 or calls or not _CHANGES.isdisjoint(value):

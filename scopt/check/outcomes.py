@@ -24,12 +24,13 @@ Node = str | If | tuple["Node", ...]
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Names around a region's text.
+    """What may stand around a region's text, by its names.
 
-    prologue: that its declarations declare, in order. declared: by each allocation. memory: the arrays. uses: the
-    other names of these that each allocation needs.
+    text: ``text``, or nothing where that is empty. prologue: that its declarations declare, in order. declared: by each
+    allocation. memory: the arrays. uses: the other names of these that each allocation needs.
     """
 
+    text: list[str]
     prologue: tuple[str, ...]
     declared: tuple[tuple[str, ...], ...]
     memory: tuple[str, ...]
@@ -60,7 +61,7 @@ def check_runs(nodes: tuple[Node, ...], worlds: Sequence[World], pieces: Pieces)
             run.block(nodes)
         except InternalError as error:
             return str(error)
-        if run.done != ["text" if world.all else "original"]:
+        if run.done != (pieces.text if world.all else ["original"]):
             where = "all tests hold" if world.all else "a test fails"
             return f"{' and '.join(run.done) or 'nothing'} would run where {where}"
     return ""

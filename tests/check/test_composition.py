@@ -225,3 +225,12 @@ def test_one_statement_takes_the_place_of_one() -> None:
         new, _ = composed({"N": 100}, "", (), (), whole=whole)
         with pytest.raises(InternalError):
             check_composed(new, parts)
+
+
+def test_a_text_may_be_empty() -> None:
+    parts = Parts("", scan(OWN).tokens, GUARD, reserved=RESERVED)
+    assert _passes(f"if ({GUARD}) {{\n}} else {{\n{OWN.decode()}}}", parts)
+    assert not _passes(f"if ({GUARD}) {{\n{OWN.decode()}}} else {{\n{OWN.decode()}}}", parts)
+    assert not _passes(f"if ({GUARD}) {{\n{OWN.decode()}}} else {{\n}}", parts)
+    assert _passes("", Parts("", scan(OWN).tokens, reserved=RESERVED))
+    assert not _passes(OWN.decode(), Parts("", scan(OWN).tokens, reserved=RESERVED))
