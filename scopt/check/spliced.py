@@ -73,13 +73,15 @@ def check_definitions(
 ) -> None:
     """Raises InternalError unless a replacement inserts these definitions and nothing else, at file scope, where the
     preprocessor keeps them if it keeps a region, the first one."""
-    start, end, _ = replacement
+    start, end, inserted = replacement
     if start != end or start > region[0]:
         raise InternalError("definitions take the place of something, or stand behind what needs them")
-    tokens = [token for token in spliced.tokens(replacement) if token.kind != "comment"]
-    new = [token for token in tokens if directive_words(token.text)[:1] != ["line"] or token.kind != "directive"]
-    if tuple(map(spelled, new)) != tokens_of("\n".join(definitions)):
-        raise InternalError("the helper functions aren't those that were to be defined")
+    text = "\n".join(definitions)
+    if inserted.replace(b"\r\n", b"\n").strip() != text.encode("latin-1").strip():
+        tokens = [token for token in spliced.tokens(replacement) if token.kind != "comment"]
+        new = [token for token in tokens if token.kind != "directive" or directive_words(token.text)[:1] != ["line"]]
+        if tuple(map(spelled, new)) != tokens_of(text):
+            raise InternalError("the helper functions aren't those that were to be defined")
     place = spliced.places[replacement][0]
     conditions, depth, last = _before(spliced.raw, place)
     around, _, _ = _before(spliced.raw, spliced.places[region][0])
