@@ -111,7 +111,7 @@ def _pieces(parts: Parts) -> Pieces:
         frozenset(tokens_of(one.declaration)) & set(names) - set(own)
         for one, own in zip(parts.allocations, memory, strict=True)
     )
-    text = ["text"] if parts.words["text"] else []
+    text = ("text",) if parts.words["text"] else ()
     return Pieces(text, tuple(declared), tuple(memory), tuple(one.name for one in parts.allocations), uses)
 
 

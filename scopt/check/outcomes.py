@@ -30,7 +30,7 @@ class Pieces:
     allocation. memory: the arrays. uses: the other names of these that each allocation needs.
     """
 
-    text: list[str]
+    text: tuple[str, ...]
     prologue: tuple[str, ...]
     declared: tuple[tuple[str, ...], ...]
     memory: tuple[str, ...]
@@ -61,7 +61,7 @@ def check_runs(nodes: tuple[Node, ...], worlds: Sequence[World], pieces: Pieces)
             run.block(nodes)
         except InternalError as error:
             return str(error)
-        if run.done != (pieces.text if world.all else ["original"]):
+        if run.done != ([*pieces.text] if world.all else ["original"]):
             where = "all tests hold" if world.all else "a test fails"
             return f"{' and '.join(run.done) or 'nothing'} would run where {where}"
     return ""
