@@ -159,18 +159,18 @@ def _check_inputs(parser: argparse.ArgumentParser, arguments: argparse.Namespace
 
 def _check(arguments: argparse.Namespace, options: Options) -> int:
     """`--check`: 0 if all listed loops have what they had, 1 if not; the messages go to stderr."""
-    from scopt import check_list
+    from scopt import loop_list
 
     def optimized(path: str) -> Result:
         source, name = _read(path)
         return _optimize(source, options, name, "c").result
 
     if arguments.update:
-        number = check_list.update(arguments.check, arguments.inputs, optimized)
+        number = loop_list.update(arguments.check, arguments.inputs, optimized)
         told = [f"scopt: {arguments.check}: {number} loops"]
         failed = False
     else:
-        verdict = check_list.check(arguments.check, arguments.inputs, optimized)
+        verdict = loop_list.check(arguments.check, arguments.inputs, optimized)
         print("\n".join(verdict.lost), end="\n" if verdict.lost else "", file=sys.stderr)
         told, failed = [*verdict.gained, verdict.summary()], bool(verdict.lost)
     if not arguments.quiet:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from scopt import cli
-from scopt.check_list import Loop, check, read_list, update
+from scopt.loop_list import Loop, check, read_list, update
 from scopt.diagnostics import InputError, Location
 from scopt.gains import Gain
 from scopt.options import Options
