@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast, c_parser
 
-from scopt.validation.conditionals import Configuration, Macro, Selected
-from scopt.validation.faults import Fault
-from scopt.validation.values import Vector, size, spelling
+from scopt.check.functions.conditionals import Configuration, Macro, Selected
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.values import Vector, size, spelling
 
 # Types that the texts take from headers; the layout of a file doesn't matter.
 _PRELUDE = "typedef unsigned long size_t; typedef struct FILE FILE;\n"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from scopt.validation.conversions import Signature
-from scopt.validation.expressions import Expressions, numbers
-from scopt.validation.faults import Fault
-from scopt.validation.values import Element, Opaque, Pointer, Type, Value, Vector, Void, Whole
+from scopt.check.functions.conversions import Signature
+from scopt.check.functions.expressions import Expressions, numbers
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.values import Element, Opaque, Pointer, Type, Value, Vector, Void, Whole
 
 _COMPOUND = ("+=", "-=", "*=", "/=")
 _STEPS = {"++": "+", "p++": "+", "--": "-", "p--": "-"}

@@ -13,14 +13,14 @@ from scopt.astgen.allocation import INCLUDE
 from scopt.astgen.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
 from scopt.astgen.registers.kernel import Kernel
 from scopt.astgen.registers.transposed import Transposed
+from scopt.check.functions.conditionals import branches
+from scopt.check.functions.counters import COUNTER, TOLD, check_counter, check_told
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.helpers import MEMORY, THREADS, check_helpers, check_memory, check_threads
+from scopt.check.functions.kernels import check_kernel
+from scopt.check.functions.transposed import check_transposed
+from scopt.check.functions.workshop import Workshop
 from scopt.diagnostics import InternalError, Location
-from scopt.validation.conditionals import branches
-from scopt.validation.counters import COUNTER, TOLD, check_counter, check_told
-from scopt.validation.faults import Fault
-from scopt.validation.helpers import MEMORY, THREADS, check_helpers, check_memory, check_threads
-from scopt.validation.kernels import check_kernel
-from scopt.validation.program import Workshop
-from scopt.validation.transposed import check_transposed
 
 _DEFINED = re.compile(r"\b(?!(?:for|if|while)\b)(\w+)\s*\([^(){}]*\)\s*\{")
 

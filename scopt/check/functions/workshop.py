@@ -10,14 +10,14 @@ from typing import Any
 
 from pycparser import c_ast
 
-from scopt.validation.conditionals import Configuration, branches, described
-from scopt.validation.conversions import Signature
-from scopt.validation.faults import Fault
-from scopt.validation.runtime import FUNCTIONS
-from scopt.validation.source import Source, Trees, read
-from scopt.validation.statements import Functions
-from scopt.validation.terms import Terms
-from scopt.validation.values import Pointer, Value, Whole, size, spelling
+from scopt.check.functions.conditionals import Configuration, branches, described
+from scopt.check.functions.conversions import Signature
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.runtime import FUNCTIONS
+from scopt.check.functions.source import Source, Trees, read
+from scopt.check.functions.statements import Functions
+from scopt.check.functions.terms import Terms
+from scopt.check.functions.values import Pointer, Value, Whole, size, spelling
 
 # Iterations of loops in functions that have few.
 _STEPS = 1000

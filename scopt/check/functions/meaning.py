@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
-from scopt.validation.faults import Fault
-from scopt.validation.terms import Term, Terms
-from scopt.validation.values import FLOATING, bits, floating_number, whole_number
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.terms import Term, Terms
+from scopt.check.functions.values import FLOATING, bits, floating_number, whole_number
 
 _OPERATORS = ("+", "-", "*", "/")
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from scopt.astgen.registers.kernel import Kernel
-from scopt.validation.conversions import Signature
-from scopt.validation.faults import Fault
-from scopt.validation.meaning import computed
-from scopt.validation.program import Form, Workshop, declared_signature, forms, limited, run, translated
-from scopt.validation.runtime import Memory
-from scopt.validation.sizes import around
-from scopt.validation.statements import Functions
-from scopt.validation.terms import Term, Terms
-from scopt.validation.values import FLOATING, Element, Pointer, Type, Void, Whole, is_signed, size, spelling
+from scopt.check.functions.conversions import Signature
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.meaning import computed
+from scopt.check.functions.runtime import Memory
+from scopt.check.functions.sizes import around
+from scopt.check.functions.statements import Functions
+from scopt.check.functions.terms import Term, Terms
+from scopt.check.functions.values import FLOATING, Element, Pointer, Type, Void, Whole, is_signed, size, spelling
+from scopt.check.functions.workshop import Form, Workshop, declared_signature, forms, limited, run, translated
 
 # Calls and iterations of loops that a kernel takes beyond those that it has to.
 _SLACK = 200

@@ -1,4 +1,4 @@
-"""Kernels, copies and mutants of their texts, for the tests of `scopt.validation`."""
+"""Kernels, copies and mutants of their texts, for the tests of `scopt.check.functions`."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _others(token: str) -> Iterator[str]:
 
 def checked(check: Any, *arguments: Any) -> str:
     """What a check says is wrong; empty if nothing is."""
-    from scopt.validation.faults import Fault
+    from scopt.check.functions.faults import Fault
 
     try:
         check(*arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scopt.validation.faults import Fault
+from scopt.check.functions.faults import Fault
 
 # Trying all sizes around larger numbers would take long.
 _MOST = 64

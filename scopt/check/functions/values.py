@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scopt.validation.faults import Fault
+from scopt.check.functions.faults import Fault
 
 # Integer types by rank, with their bits where a long has 64.
 _BITS = {"int": 32, "unsigned int": 32, "long": 64, "unsigned long": 64, "long long": 64, "unsigned long long": 64}

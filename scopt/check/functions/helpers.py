@@ -10,11 +10,11 @@ from typing import Any
 from pycparser import c_ast
 
 from scopt.astgen.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
-from scopt.validation.conversions import Signature
-from scopt.validation.faults import Fault
-from scopt.validation.program import Form, Workshop, declared_signature, forms, run, translated
-from scopt.validation.statements import Functions
-from scopt.validation.values import Element, Opaque, Void, Whole
+from scopt.check.functions.conversions import Signature
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.statements import Functions
+from scopt.check.functions.values import Element, Opaque, Void, Whole
+from scopt.check.functions.workshop import Form, Workshop, declared_signature, forms, run, translated
 
 MEMORY = re.compile(r"scopt_rows_\d+$")
 THREADS = re.compile(r"scopt_thread(?:s_\d+_most|_\d+)$")

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
-from scopt.validation.conversions import Conversions
-from scopt.validation.faults import Fault
-from scopt.validation.values import (
+from scopt.check.functions.conversions import Conversions
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.values import (
     Element,
     Opaque,
     Pointer,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from scopt.validation.faults import Fault
+from scopt.check.functions.faults import Fault
 
 # A configuration's macros with their values; None for those that aren't defined.
 Configuration = Mapping[str, int | None]

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from scopt.check.functions.conversions import Signature
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.helpers import declared
+from scopt.check.functions.values import Opaque, Pointer, Value, Void, Whole
+from scopt.check.functions.workshop import Workshop, forms, run, translated
 from scopt.diagnostics import Location
-from scopt.validation.conversions import Signature
-from scopt.validation.faults import Fault
-from scopt.validation.helpers import declared
-from scopt.validation.program import Workshop, forms, run, translated
-from scopt.validation.values import Opaque, Pointer, Value, Void, Whole
 
 TOLD = "scopt_guard_told"
 COUNTER = re.compile(r"scopt_guard_\d+_\d+$")

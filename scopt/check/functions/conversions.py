@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from scopt.validation.faults import Fault
-from scopt.validation.terms import Terms
-from scopt.validation.values import (
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.terms import Terms
+from scopt.check.functions.values import (
     FLOATING,
     Element,
     Opaque,

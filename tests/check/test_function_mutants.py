@@ -16,11 +16,11 @@ import pytest
 
 from scopt.astgen.registers.kernel import Kernel
 from scopt.astgen.registers.transposed import Transposed
+from scopt.check.functions.kernels import check_kernel
+from scopt.check.functions.transposed import check_transposed
+from scopt.check.functions.workshop import Workshop
 from scopt.model import Extremum
-from scopt.validation.kernels import check_kernel
-from scopt.validation.program import Workshop
-from scopt.validation.transposed import check_transposed
-from tests.scopt.validated import checked, kernel, mutants, transposed
+from tests.check.definitions import checked, kernel, mutants, transposed
 
 # How many mutants of each text; None takes all.
 SAMPLE: int | None = 100

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 import pytest
 
@@ -13,19 +13,22 @@ from scopt.astgen.c_expr import APART, HELPERS, PRODUCTS, SCALAR
 from scopt.astgen.counted import counter_definitions
 from scopt.astgen.emit_c import helper_definitions
 from scopt.astgen.registers.kernel import Kernel
-from scopt.astgen.registers.lower import Lowered, lower
+from scopt.astgen.registers.lower import Lowered
+from scopt.check.functions.conditionals import branches
+from scopt.check.functions.definitions import check_functions
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.kernels import check_kernel
+from scopt.check.functions.transposed import check_transposed
+from scopt.check.functions.workshop import Workshop, forms
 from scopt.diagnostics import InternalError, Location
 from scopt.frontend.parse import parse
+from scopt.generation import Watch
 from scopt.model import Extremum
 from scopt.options import Options
 from scopt.polybench.catalog import load_suite, own_suite, select
-from scopt.validation.conditionals import branches
-from scopt.validation.faults import Fault
-from scopt.validation.functions import check_functions
-from scopt.validation.kernels import check_kernel
-from scopt.validation.program import Workshop, forms
-from scopt.validation.transposed import check_transposed
-from tests.scopt.validated import checked, kernel, mutants, transposed
+from tests.check.definitions import checked, kernel, mutants, transposed
+
+T = TypeVar("T")
 
 PLACE = Location('a "b"\\c.c', 3, 7)
 ALL_HELPERS = (*HELPERS, APART, SCALAR, *PRODUCTS.values())
@@ -332,19 +335,20 @@ def test_a_copy_is_for_its_width_and_operand(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["gemm", "gramschmidt", "nussinov", "cholesky"])
-def test_definitions_of_real_files(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_definitions_of_real_files(name: str) -> None:
     """As they are written, with the memory and the threads that the region needs."""
     lowered: list[Lowered] = []
 
-    def noted(*given: Any) -> Lowered:
-        lowered.append(lower(*given))
-        return lowered[-1]
+    class Noted(Watch):
+        def __call__(self, step: str, made: T) -> T:
+            if isinstance(made, Lowered):
+                lowered.append(made)
+            return made
 
-    monkeypatch.setattr(region, "lower", noted)
     (kernel_file,) = select(load_suite(own_suite()), [name])
     options = Options(cpp_flags=tuple(f"-I{folder}" for folder in kernel_file.includes))
     tu = parse(kernel_file.source.read_bytes(), str(kernel_file.source), options)
-    outcome = region.transform(tu, tu.regions[0], 0, options)
+    outcome = region.transform(tu, tu.regions[0], 0, options, watch=Noted())
     texts = (helper_definitions(outcome.helpers, tu.long_type, tu.reserved), *outcome.definitions)
     functions = {"kernels": lowered[-1].kernels, "transposed": lowered[-1].transposed, "helpers": outcome.helpers}
     check(*texts, **functions, long_type=tu.long_type, reserved=tu.reserved)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scopt.validation.faults import Fault
-from scopt.validation.terms import Term
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.terms import Term
 
 # A buffer: terms, or the values of integers; None where there is nothing to be read.
 Memory = list[Term | None]

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from scopt.astgen.registers.transposed import Transposed
-from scopt.validation.conversions import Signature
-from scopt.validation.faults import Fault
-from scopt.validation.meaning import computed
-from scopt.validation.program import Form, Workshop, forms, limited, run, translated
-from scopt.validation.runtime import Memory
-from scopt.validation.sizes import around
-from scopt.validation.statements import Functions
-from scopt.validation.terms import Term, Terms
-from scopt.validation.values import Element, Pointer, Void, Whole, size, spelling
+from scopt.check.functions.conversions import Signature
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.meaning import computed
+from scopt.check.functions.runtime import Memory
+from scopt.check.functions.sizes import around
+from scopt.check.functions.statements import Functions
+from scopt.check.functions.terms import Term, Terms
+from scopt.check.functions.values import Element, Pointer, Void, Whole, size, spelling
+from scopt.check.functions.workshop import Form, Workshop, forms, limited, run, translated
 
 # Whole blocks, all that may be left beside them, and less than a block.
 _SIZES = (0, 1, 7, 8, 9, 16, 17)
