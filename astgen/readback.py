@@ -1,7 +1,9 @@
 """The simplified form read back as a polyhedral object, to check generated loops against the SCoP.
 
-Dates are flat: position in the block, outermost iterator, position, next iterator, …, position, padded with zeros. The items of an
-`If` are counted with those of the block it stands in: of its branches only one is taken.
+Dates are flat: position in the block, outermost iterator, position, next iterator, …, position, padded with zeros;
+iterators of loops with a stride are counted from 0 on. The items of an `If` are counted with those of the block it
+stands in; its branches share their positions, the shorter one in the middle, since only one is taken: what runs in
+both, under one condition or the other, has one form of date.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from scopt.astgen.expr import negate
+from scopt.astgen.loops import Item
 from scopt.astgen.sets import Context, NestSpace
 from scopt.diagnostics import InternalError
 from scopt.isl_utils import SET, maps_of, union_of_maps
@@ -68,6 +71,24 @@ def _refuse(scop: Scop, instances: isl.UnionSet, what: str) -> None:
         raise InternalError(f"{scop.location}: generated loops: an instance {what}: {instances.sample_point()}")
 
 
+def width(item: Item) -> int:
+    """How many positions of its block an item takes."""
+    match item:
+        case For() | Call():
+            return 1
+        case Hold(body=body):
+            return sum(map(width, body.items))
+        case If(then=then, otherwise=otherwise):
+            return max(sum(map(width, block.items)) for block in (then, otherwise or then))
+
+
+def branches(item: If, position: int) -> list[tuple[Block, int]]:
+    """An if's blocks, each with the position of its first item. position: of the if."""
+    blocks = [item.then] if item.otherwise is None else [item.then, item.otherwise]
+    widths = [sum(map(width, block.items)) for block in blocks]
+    return [(block, position + (max(widths) - own) // 2) for block, own in zip(blocks, widths, strict=True)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _MarkedLoop:
     iterator: str
@@ -93,7 +114,7 @@ class _Reader:
     marked: list[_MarkedLoop] = field(default_factory=list)
 
     def block(self, block: Block, place: _Place) -> Iterator[Dated]:
-        for position, (item, context) in enumerate(self.flat(block, place.context)):
+        for position, item, context in self.flat(block, 0, place.context):
             here = _Place(context, (*place.positions, position), place.marked)
             match item:
                 case For():
@@ -101,20 +122,21 @@ class _Reader:
                 case Call():
                     yield self.call(item, here), here.marked
 
-    def flat(self, block: Block, context: Context) -> Iterator[tuple[For | Call, Context]]:
-        """The block's items, those of its ifs under their conditions."""
+    def flat(self, block: Block, position: int, context: Context) -> Iterator[tuple[int, For | Call, Context]]:
+        """The block's items with their positions, those of its ifs under their conditions."""
         for item in block.items:
             if isinstance(item, Hold):
-                yield from self.flat(item.body, context)
-                continue
-            if not isinstance(item, If):
-                yield item, context
-                continue
-            yield from self.flat(item.then, context.within(self.space.condition(item.condition, context)))
-            if item.otherwise is not None:
-                # C evaluates no negation: the divisions have been looked at above
-                rest = replace(self.space, strict=False).condition(negate(item.condition), context)
-                yield from self.flat(item.otherwise, context.within(rest))
+                yield from self.flat(item.body, position, context)
+            elif isinstance(item, If):
+                (then, first), *others = branches(item, position)
+                yield from self.flat(then, first, context.within(self.space.condition(item.condition, context)))
+                for otherwise, start in others:
+                    # C evaluates no negation: the divisions have been looked at above
+                    rest = replace(self.space, strict=False).condition(negate(item.condition), context)
+                    yield from self.flat(otherwise, start, context.within(rest))
+            else:
+                yield position, item, context
+            position += width(item)
 
     def loop(self, loop: For, place: _Place) -> Iterator[Dated]:
         marked = place.marked

@@ -6,7 +6,7 @@ All sets live in one space for the whole nest, that of dates: positions in block
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import islpy as isl
@@ -22,10 +22,14 @@ Function = isl.Aff | isl.PwAff
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Context:
-    """Where an item stands. domain: values of the parameters and the enclosing iterators. iterators: their dimensions, by name."""
+    """Where an item stands. domain: values of the parameters and the enclosing iterators. iterators: their dimensions, by name.
+
+    values: of iterators whose dimension counts their loop's iterations from 0 on, since it has a stride: then no remainders are needed.
+    """
 
     domain: isl.Set
     iterators: Mapping[str, int]
+    values: Mapping[str, isl.Aff] = field(default_factory=dict)
 
     def within(self, constraint: isl.Set) -> Context:
         return replace(self, domain=self.domain.intersect(constraint))
@@ -58,6 +62,13 @@ class NestSpace:
         """The context of a loop's body."""
         dimension = 2 * len(context.iterators) + 1
         inner = replace(context, iterators={**context.iterators, loop.iterator: dimension})
+        first = self.value(loop.lower, context) if loop.step > 1 else None
+        if isinstance(first, isl.Aff):
+            count = isl.Aff.var_on_domain(isl.LocalSpace.from_space(self.space), SET, dimension)
+            value = first.add(count.scale_val(isl.Val(loop.step)))
+            inner = replace(inner, values={**context.values, loop.iterator: value})
+            inner = inner.within(at_most(self.constant(0), count))
+            return inner.within(self._compare(Compare(Name(loop.iterator), "<=", loop.upper), inner, context))
         iterator = Name(loop.iterator)
         # a bound is read outside the loop, the iterator inside
         lower = self._compare(Compare(iterator, ">=", loop.lower), inner, context)
@@ -120,6 +131,8 @@ class NestSpace:
 
     def variable(self, name: str, context: Context) -> isl.Aff:
         local = isl.LocalSpace.from_space(self.space)
+        if name in context.values:
+            return context.values[name]
         if name in context.iterators:
             return isl.Aff.var_on_domain(local, SET, context.iterators[name])
         position = self.space.find_dim_by_name(PARAM, name)
