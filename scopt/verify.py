@@ -6,8 +6,8 @@ does no parallel loop carry one? A no is an InternalError with a concrete pair o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
@@ -38,30 +38,45 @@ def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Itera
     Every flow, anti and output dependence over shared arrays and every live range of a private array must go forward in time. Two live ranges of one
     private cell may change places but not overlap. Loops in `loops` carry no dependence, their private copies and reductions apart.
     """
-    loops = tuple(loops)
-    simpler = _relaxed(scop, dates)
-    around = [_around(scop, loop.statements) for loop in loops]
-    try:
-        _check(scop, deps, simpler, tuple(replace(loop, around=some) for loop, some in zip(loops, around, strict=True)))
-    except InternalError:
-        # The relaxed dates and loops hold more than the real ones: only the exact check can say no.
-        if simpler.is_equal(dates) and all(some.is_equal(loop.statements) for loop, some in zip(loops, around, strict=True)):
-            raise
-        _check(scop, deps, dates, loops)
-
-
-def _check(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: tuple[ParallelDim, ...]) -> None:
     private = {name for name, array in scop.arrays.items() if array.private}
     kept = deps.select("flow", "anti", "output")
+    # Relaxed dates and loops hold more than the real ones: what is in order there is, and only the exact check can say no.
+    relaxed = _relaxed(scop, dates)
+    in_order = _Passed()
     for dependence in kept:
-        if dependence.kind != "flow" and dependence.array in private:
+        if (dependence.kind != "flow" and dependence.array in private) or dependence.relation in in_order:
             continue
-        late = [_not_forward(joint).domain().unwrap() for joint in _dated(dependence.relation, dates) if not goes_forward(joint)]
-        _refuse_pairs(scop, dependence.array, dependence.kind, union_of_maps(late), "is not executed in order")
+        if not all(goes_forward(joint) for joint in _dated(dependence.relation, relaxed)):
+            late = [_not_forward(joint).domain().unwrap() for joint in _dated(dependence.relation, dates) if not goes_forward(joint)]
+            _refuse_pairs(scop, dependence.array, dependence.kind, union_of_maps(late), "is not executed in order")
+        in_order.add(dependence.relation)
     for name in sorted(private):
-        _check_live_ranges(scop, deps, name, dates)
+        try:
+            _check_live_ranges(scop, deps, name, relaxed)
+        except InternalError:
+            _check_live_ranges(scop, deps, name, dates)
+    outer: dict[int, isl.UnionMap] = {}
     for loop in loops:
-        _check_loop(scop, (*kept, *deps.reductions), dates, loop)
+        if loop.dim not in outer:
+            outer[loop.dim] = outer_part(relaxed, loop.dim + 1, isl.Set.coalesce)
+        try:
+            _check_loop(scop, (*kept, *deps.reductions), outer[loop.dim], replace(loop, around=_around(scop, loop.statements)))
+        except InternalError:
+            exact = replace(loop, statements=union_of_sets(compact(part) for part in sets_of(loop.statements)))
+            _check_loop(scop, (*kept, *deps.reductions), outer_part(dates, loop.dim + 1), exact)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Passed:
+    """Relations that have passed a check: a flow, an anti and an output dependence often are the same pairs."""
+
+    found: dict[int, list[isl.Map]] = field(default_factory=dict)
+
+    def __contains__(self, relation: isl.Map) -> bool:
+        return any(relation.plain_is_equal(other) for other in self.found.get(hash(relation), ()))
+
+    def add(self, relation: isl.Map) -> None:
+        self.found.setdefault(hash(relation), []).append(relation)
 
 
 def overlapping_private(scop: Scop, deps: Dependences, dates: isl.UnionMap) -> tuple[str, ...]:
@@ -75,9 +90,9 @@ def overlapping_private(scop: Scop, deps: Dependences, dates: isl.UnionMap) -> t
     return tuple(found)
 
 
-def _check_loop(scop: Scop, kept: tuple[Dependence, ...], dates: isl.UnionMap, loop: ParallelDim) -> None:
-    """No dependence between two iterations of the loop within one execution of it."""
-    outer = _outer_part(dates, loop.dim + 1)
+def _check_loop(scop: Scop, kept: tuple[Dependence, ...], outer: isl.UnionMap, loop: ParallelDim) -> None:
+    """No dependence between two iterations of the loop within one execution of it. outer: dates up to the loop, see `outer_part`."""
+    passed = _Passed()
     _check_reductions(scop, kept, loop)
     clauses = {(reduction.operator, reduction.array) for reduction in loop.reductions}
     for dependence in kept:
@@ -85,16 +100,19 @@ def _check_loop(scop: Scop, kept: tuple[Dependence, ...], dates: isl.UnionMap, l
             continue
         if dependence.kind != "flow" and dependence.array in loop.private:
             continue
+        if dependence.array in loop.private:
+            _check_borders(scop, dependence, loop)
+        if dependence.relation in passed:
+            continue
         statements = loop.around if loop.around is not None else loop.statements
         inside = dependence.relation.intersect_domain(_part(statements, dependence.relation, isl.dim_type.in_))
         inside = inside.intersect_range(_part(statements, dependence.relation, isl.dim_type.out))
-        if dependence.array in loop.private:
-            _check_borders(scop, dependence, loop)
         if inside.is_empty():
             continue
         carried = [joint for joint in _dated(inside, outer) if _differs(_agreeing(joint, loop.dim), loop.dim)]
         what = f"is carried by the parallel loop in dimension {loop.dim}"
         _refuse_pairs(scop, dependence.array, dependence.kind, union_of_maps(j.domain().unwrap() for j in carried), what)
+        passed.add(dependence.relation)
 
 
 def _check_reductions(scop: Scop, kept: tuple[Dependence, ...], loop: ParallelDim) -> None:
@@ -112,13 +130,13 @@ def _check_reductions(scop: Scop, kept: tuple[Dependence, ...], loop: ParallelDi
             raise InternalError(f"{scop.location}: threads have copies of '{one.array}', but don't only update it by '{one.operator}'")
 
 
-def _outer_part(dates: isl.UnionMap, depth: int) -> isl.UnionMap:
+def outer_part(dates: isl.UnionMap, depth: int, simpler: Callable[[isl.Set], isl.Set] = compact) -> isl.UnionMap:
     """The first dimensions of the dates, with as few pieces as possible: what happens inside multiplies them."""
     parts = []
     for relation in maps_of(dates):
         width = relation.dim(isl.dim_type.out)
         outer = relation.project_out(isl.dim_type.out, depth, width - depth) if width > depth else relation
-        parts.append(compact(outer.wrap()).unwrap())
+        parts.append(simpler(outer.wrap()).unwrap())
     return union_of_maps(parts)
 
 
@@ -145,6 +163,11 @@ def by_place(relation: isl.Map) -> list[isl.Map]:
         one = isl.Map.from_basic_map(piece)
         places[fixed] = places[fixed].union(one) if fixed in places else one
     return list(places.values())
+
+
+def fewer_pieces(dates: isl.UnionMap) -> isl.UnionMap:
+    """The same dates, in one piece for each place in the text where that is possible: what loops are cut into multiplies in every check."""
+    return union_of_maps(compact(place.wrap()).unwrap() for relation in maps_of(dates) for place in by_place(relation))
 
 
 def _around(scop: Scop, instances: isl.UnionSet) -> isl.UnionSet:
@@ -179,7 +202,8 @@ def check_marks(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> None
         prefix = isl.UnionMap.from_multi_union_pw_aff(band.get_prefix_schedule_multi_union_pw_aff()) if band.get_schedule_depth() else None
         dates = prefix.flat_range_product(member) if prefix is not None else member
         loop = ParallelDim(band.get_schedule_depth(), band.get_domain(), mark.private, reductions=mark.reductions)
-        _check_loop(scop, (*deps.select("flow", "anti", "output"), *deps.reductions), dates, loop)
+        outer = outer_part(dates, loop.dim + 1)
+        _check_loop(scop, (*deps.select("flow", "anti", "output"), *deps.reductions), outer, loop)
 
 
 def _violated(pairs: isl.UnionMap, dates: isl.UnionMap) -> isl.UnionMap:
