@@ -148,6 +148,18 @@ def _tables(
     return relations(accesses, "read"), relations(accesses, "write"), relations(accesses, "may-write"), relations(killed, "write")
 
 
+def last_sources(scop: Scop, access: Access) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """Where one read gets its value: ``{ T[j] -> S[i] }``, and ``{ T[j] -> A[a] }`` where it may be older than the region.
+
+    access: of a statement of the SCoP.
+    """
+    array = scop.arrays[access.array]
+    _, musts, mays, kills = _tables(scop.statements, scop.kills, (array,))
+    flow = _flow(isl.UnionMap.from_map(access.relation), musts, mays, kills, scop.order)
+    sources = union_of_maps(one.relation for one in _dependences("flow", flow.full))
+    return sources.reverse(), flow.exposed
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Flow:
     """full: ``{ S[i] -> [T[j] -> A[a]] }``, sources to sinks. exposed: sinks that may have no source, ``{ T[j] -> A[a] }``."""

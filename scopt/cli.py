@@ -106,7 +106,10 @@ def _run(argv: Sequence[str]) -> int:
     if arguments.cmake_dir:
         print(Path(__file__).resolve().parent / "cmake")
         return DONE
+    if arguments.print_passes:
+        return _print_passes()
     _check_inputs(parser, arguments)
+    _check_step(parser, arguments)
     try:
         machine, found = _machine(arguments.machine)
         if arguments.print_machine:
@@ -131,7 +134,7 @@ def _run(argv: Sequence[str]) -> int:
             from scopt.report.page import page
 
             _write(page(source, outcome.result, name), arguments.report)
-        explained = (options.explain or options.report) and arguments.emit == "c" and arguments.output is None
+        explained = (options.explain or options.print_after or options.report) and arguments.emit == "c" and arguments.output is None
         if not explained:
             _write(outcome.text, arguments.output or "-")
     except InputError as error:
@@ -155,6 +158,23 @@ def _check_inputs(parser: argparse.ArgumentParser, arguments: argparse.Namespace
             parser.error("the following arguments are required: FILE")
     elif "-" in arguments.inputs or arguments.output or arguments.report or arguments.remarks_file or arguments.emit != "c":
         parser.error("argument --check: it reads files and writes nothing but its list")
+
+
+def _print_passes() -> int:
+    from scopt.steps import STEPS
+
+    width = max(len(name) for name, _ in STEPS)
+    print("\n".join(f"{name:{width}}  {what}" for name, what in STEPS))
+    return DONE
+
+
+def _check_step(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """`--print-after` names a step."""
+    if arguments.print_after:
+        from scopt.steps import STEPS
+
+        if arguments.print_after not in {name for name, _ in STEPS}:
+            parser.error(f"argument --print-after: there is no step '{arguments.print_after}'; --print-passes lists them")
 
 
 def _check(arguments: argparse.Namespace, options: Options) -> int:
@@ -230,7 +250,8 @@ def _optimize(source: bytes, options: Options, name: str, emit: str) -> _Outcome
         return _Outcome(source if emit == "c" else b"", Result(source, (remark,), (), {}), refused=True)
     refused = any(region.marked and not region.transformed for region in result.regions)
     text = result.text if emit == "c" else _schedules(result.regions, final=emit == "schedule-final")
-    explanation = "\n".join(_explanation(region) for region in result.regions) if options.explain else ""
+    told = options.explain or options.print_after
+    explanation = "\n".join(_explanation(region) for region in result.regions) if told else ""
     return _Outcome(text, result, refused, explanation)
 
 
@@ -330,6 +351,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         schedule_file=arguments.schedule,
         line_directives=arguments.line_directives,
         explain=arguments.explain,
+        print_after=arguments.print_after,
         report=arguments.report is not None,
     )
 
@@ -410,6 +432,13 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
         help="tell of each region its statements, dependences, schedule and loops, and why: on stdout, where the C is not written then "
         "unless -o names a file; with -o - or another --emit on stdout, on stderr",
     )
+    group.add_argument(
+        "--print-after",
+        metavar="STEP",
+        default="",
+        help="tell what a step makes of each region, as a schedule tree or as C, in the way of --explain; --print-passes names the steps",
+    )
+    group.add_argument("--print-passes", action="store_true", help="list the steps from a region to its text, in their order, and exit")
     group.add_argument(
         "--report",
         metavar="FILE",

@@ -45,6 +45,7 @@ class Options:
     schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see `scopt.schedule_file`); empty for none.
     line_directives: write ``#line`` before and after the text that changed, so that all other text keeps its line numbers.
     explain: also say, for people, what was found and done (`RegionResult.explanation`).
+    print_after: name of a step (`scopt.steps`): also tell what it makes (`RegionResult.explanation`); empty for none.
     report: also gather what `scopt.report` shows (`RegionResult.view`).
     """
 
@@ -76,6 +77,7 @@ class Options:
     schedule_file: str = ""
     line_directives: bool = False
     explain: bool = False
+    print_after: str = ""
     report: bool = False
 
     @property

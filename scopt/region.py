@@ -9,27 +9,15 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from scopt.astgen.alignment import with_aligned_starts
 from scopt.astgen.allocation import INCLUDE, Allocation, allocations
-from scopt.astgen.build import build
-from scopt.astgen.chains import with_products_apart
 from scopt.astgen.clause_words import expanded_words, without_directives
 from scopt.astgen.counted import counter_definitions, counter_name
-from scopt.astgen.emit_c import Emitted, emit
-from scopt.astgen.estimates import drop_small_loops
-from scopt.astgen.guard import guard_helpers, guard_text
-from scopt.astgen.held import hold_cells
-from scopt.astgen.held_check import check_held
-from scopt.astgen.lengths import with_constant_lengths
-from scopt.astgen.readback import check_coverage, nest_to_schedule
-from scopt.astgen.registers.check import check_buffers, check_choices, check_packs, check_transposed
-from scopt.astgen.registers.lower import Lowered, lower
-from scopt.astgen.registers.steps import with_choices, with_instances, with_kernel_calls, with_transposed_copies, without_choices
-from scopt.astgen.reparse import check_printed
-from scopt.astgen.sweeps.check import apart, check_copies, originals
-from scopt.astgen.sweeps.lower import Swept, lower_sweeps
-from scopt.astgen.work import add_work_guards, with_uncopied_loops
-from scopt.astgen.worth import NotWorth, Simpler, Worth, check_nest, check_source
+from scopt.astgen.emit_c import Emitted
+from scopt.astgen.guard import guard_helpers
+from scopt.astgen.sweeps.check import apart
+from scopt.astgen.worth import NotWorth, Simpler, check_source
+from scopt.check.program import check_program
+from scopt.check.rewritten import check_rewritten
 from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
 from scopt.explain import explain
 from scopt.frontend.dependences import dependences
@@ -39,6 +27,7 @@ from scopt.frontend.parse import TranslationUnit
 from scopt.frontend.reductions import Reorder, updates_of
 from scopt.frontend.regions import Region
 from scopt.gains import Gain, gains
+from scopt.generation import Setting, Watch, allocated, emitted, guard_of, lowered_program, rewritten
 from scopt.guidance import Guidance, NotHonoured, check_wishes, complaints, guidance
 from scopt.isl_utils import operation_limit
 from scopt.model import Block, Dependences, For, If, LoopNest, MarkedSchedule, Scop
@@ -53,7 +42,8 @@ from scopt.scheduler.contraction.tiles import wanted
 from scopt.scheduler.expansion import Expansion, expand
 from scopt.scheduler.forwarding import forward
 from scopt.scheduler.passes import apply_passes
-from scopt.verify import ParallelDim, check_marks, check_order
+from scopt.steps import Shown
+from scopt.verify import check_marks, check_order
 
 # isl counts elementary operations; this many take some seconds. A transformation that needs more is tried again in a simpler form.
 MAX_OPERATIONS = 40_000_000
@@ -104,26 +94,38 @@ class _Generated:
     guard: str = ""
 
 
-def transform(tu: TranslationUnit, region: Region, number: int, options: Options, given: ScheduleDocument | None = None) -> Outcome:
-    """Transform one region, the number-th of its file, by the user's schedule if there is one.
+def transform(
+    tu: TranslationUnit,
+    region: Region,
+    number: int,
+    options: Options,
+    given: ScheduleDocument | None = None,
+    watch: Watch = Watch(),  # noqa: B008 - it has no state
+) -> Outcome:
+    """Transform one region, the number-th of its file, by the user's schedule if there is one. watch: sees what each step makes.
 
     Raises nothing that is the input's fault: a refusal is an outcome with its remark, and so is an InputError, which has to end the run.
     """
+    if options.print_after:
+        shown = Shown(options.print_after)
+        outcome = transform(tu, region, number, replace(options, print_after=""), given, shown)
+        return replace(outcome, explanation=f"{region.location}: after {shown.step}:\n{shown.text}{outcome.explanation}")
     options = _with_pragmas(options, region)
     words = expanded_words(tu.preprocessed.all_macros)
     if not words or not (options.parallel or options.simd):
-        return _analysed(tu, region, number, options, given)
-    outcome = _analysed(tu, region, number, replace(options, parallel=False, simd=False), given)
+        return _analysed(tu, region, number, options, given, watch)
+    outcome = _analysed(tu, region, number, replace(options, parallel=False, simd=False), given, watch)
     if not any(one.id in ("region.transformed", "region.no-gain") for one in outcome.remarks):
         return outcome
     return replace(outcome, remarks=(*outcome.remarks, without_directives(words, region.location)))
 
 
 def _analysed(
-    tu: TranslationUnit, region: Region, number: int, options: Options, given: ScheduleDocument | None
+    tu: TranslationUnit, region: Region, number: int, options: Options, given: ScheduleDocument | None, watch: Watch
 ) -> Outcome:
     """The outcome with these options, for which directives can be had."""
     clock = Clock()
+    fault: Exception | None = None
     if region.function.decl.name in tu.cold_functions and _is_judged(region, options, given):
         remark = Remark("missed", "region.cold", "left as it was: the function is declared cold", region.location, "mark the region if it matters")
         return Outcome(None, remarks=(remark,))
@@ -132,13 +134,19 @@ def _analysed(
             scop = extract(tu, region, f"scop{number}", assume_apart=options.assume_apart)
         with clock("dependences"):
             deps = _dependences(scop, options)
-            rewritten = _rewritten(scop, deps, options) if wanted(options) and given is None else None
+            rewritten = watch("rewritten", _rewritten(scop, deps, options)) if wanted(options) and given is None else None
+        if rewritten is not None and options.verify == "full":
+            with clock("verify statements"):
+                fault = _fault(scop, rewritten)
+                rewritten = rewritten if fault is None else None
         if rewritten is not None:
             wide = _dependences(rewritten.scop, options)
-            outcome = _transform(rewritten.scop, wide, region, options, guidance(rewritten.scop, wide.strict(), options, number), given, clock)
+            guide = guidance(rewritten.scop, wide.strict(), options, number)
+            outcome = _transform(rewritten.scop, wide, region, options, guide, given, clock, watch)
             if outcome.definitions:
                 return _with_memory(outcome, rewritten)
-        return _transform(scop, deps, region, options, guidance(scop, deps.strict(), options, number), given, clock)
+        outcome = _transform(scop, deps, region, options, guidance(scop, deps.strict(), options, number), given, clock, watch)
+        return outcome if fault is None else replace(outcome, remarks=(_given_up(region, fault), *outcome.remarks))
     except Refusal as refusal:
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
@@ -157,6 +165,16 @@ def _rewritten(scop: Scop, deps: Dependences, options: Options) -> Expansion | N
         scop, deps = forwarded, _dependences(forwarded, options)
     expansion = expand(scop, deps.strict())
     return Expansion(scop, {}) if expansion is None and forwarded is not None else expansion
+
+
+def _fault(scop: Scop, rewritten: Expansion) -> Exception | None:
+    """Why it can't be shown that a rewritten SCoP computes what the original does; None if it can."""
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            check_rewritten(scop, rewritten.scop, allocations(rewritten.scop, rewritten.extents))
+    except (isl.Error, ScoptError) as error:
+        return error
+    return None
 
 
 def _dependences(scop: Scop, options: Options) -> Dependences:
@@ -186,7 +204,8 @@ def _with_pragmas(options: Options, region: Region) -> Options:
 
 
 def _transform(
-    scop: Scop, deps: Dependences, region: Region, options: Options, guide: Guidance, given: ScheduleDocument | None, clock: Clock
+    scop: Scop, deps: Dependences, region: Region, options: Options, guide: Guidance, given: ScheduleDocument | None,
+    clock: Clock, watch: Watch,
 ) -> Outcome:
     """Schedule, generate and verify, in a simpler form where the first one fails."""
     with clock("check schedule"):
@@ -204,7 +223,7 @@ def _transform(
     for attempt in _attempts(options, fixed is not None):
         try:
             with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
-                made = _generate(scop, deps, attempt, guide, clock, fixed, judged)
+                made = _generate(scop, deps, attempt, guide, clock, fixed, judged, watch)
             break
         except InputError:
             raise
@@ -224,8 +243,7 @@ def _transform(
             return Outcome(None, remarks=(_with_reducible(scop, options, remark),), seconds=clock.seconds)
         return Outcome(None, remarks=(_internal(region, failure),), seconds=clock.seconds)
     if failure is not None:
-        message = f"the first choice of transformation was given up ({_first_line(failure)})"
-        remarks.append(Remark("analysis", "schedule.simplified", message, region.location))
+        remarks.append(_given_up(region, failure))
     remarks += made.remarks
     remarks.append(Remark("passed", "region.transformed", _summary(made.nest), region.location))
     with clock("explain"):
@@ -284,70 +302,42 @@ def _attempts(options: Options, fixed: bool) -> Iterator[Options]:
 
 
 def _generate(
-    scop: Scop, deps: Dependences, options: Options, guide: Guidance, clock: Clock, fixed: isl.Schedule | None, judged: bool
+    scop: Scop, deps: Dependences, options: Options, guide: Guidance, clock: Clock, fixed: isl.Schedule | None, judged: bool, watch: Watch
 ) -> _Generated:
     """By a schedule tree that is fixed, or else by the scheduler's. judged: raises NotWorth where the original is no worse."""
     with clock("schedule"):
         # Reductions in their order keep what they use close together. Schedulers that needn't order them put anything in between.
         proposed = ScheduleResult(fixed) if fixed is not None else get_scheduler(options.scheduler).schedule(scop, deps.strict(), options, guide.tree)
+        proposed = watch("schedule", proposed)
     with clock("bands"):
-        marked = apply_passes(scop, deps, proposed.tree, options, guide.loops)
+        marked = watch("bands", apply_passes(scop, deps, proposed.tree, options, guide.loops))
     if options.verify != "off":
         with clock("verify schedule"):
             rows_apart = apart(scop, deps, marked)
             check_order(scop, rows_apart, marked.tree.get_map())
             check_marks(scop, rows_apart, marked)
     with clock("generate"):
-        swept = lower_sweeps(scop, deps, marked)
-        lowered = lower(swept.scop, swept.schedule)
-        nest = with_choices(lowered, build(lowered.scop, lowered.schedule))
-        nest = add_work_guards(lowered.scop, nest, lowered.weights, options.machine)
-        if not guide.loops:
-            nest = drop_small_loops(scop, nest)
-        worth = check_nest(lowered.scop, marked, nest, lowered.weights, options.machine) if judged else Worth(nest)
-        nest = with_uncopied_loops(worth.nest)
-    check_wishes(scop, nest, guide.loops)
-    if options.verify == "full":
-        with clock("verify loops"):
-            raw = nest_to_schedule(scop, without_choices(lowered, nest))
-            read = with_instances(lowered, raw)
-            check_copies(swept, read)
-            read = originals(swept, read)
-            check_coverage(scop, read)
-            loops = [ParallelDim(loop.dimension, loop.statements, loop.mark.private, reductions=loop.mark.reductions) for loop in read.loops]
-            check_order(scop, rows_apart, read.schedule, loops)
-            check_packs(scop, lowered, raw, read)
-            check_buffers(swept.scop, lowered)
-            check_transposed(lowered)
-            if lowered.choices:
-                check_choices(scop, lowered, nest_to_schedule(scop, nest))
+        program = rewritten(lowered_program(scop, deps, marked, watch), Setting(options, guide, judged), watch)
+    check_wishes(scop, program.loops, guide.loops)
     with clock("print"):
-        nest = with_transposed_copies(lowered, with_kernel_calls(lowered, nest))
-        if lowered.made or marked.sweeps or marked.packed:
-            nest = with_constant_lengths(nest, _rare(swept, lowered), lowered.fills, swept.packed)
-        nest = with_aligned_starts(lowered.scop, nest, options.machine.cache(1).line)
-        held = hold_cells(lowered.scop, nest)
-        final, printed = with_products_apart(lowered.scop, held)
-        guard = guard_text(scop, worth.condition, counter_name(scop.location) if options.count_guards else "")
-        emitted = emit(final, printed, definitions=(*swept.definitions, *lowered.definitions))
+        guard = watch("guard", guard_of(program, options))
+        text = watch("print", emitted(program))
     if options.verify == "full":
         with clock("verify text"):
-            check_held(lowered.scop, held)
-            check_printed(final, printed, emitted)
-    order = (*reordered(scop, deps, marked.tree.get_map(), held), *kept_in_order(scop, _reorder(options), held))
-    return _Generated(proposed.tree, marked, nest, emitted, (*proposed.remarks, *order), swept.allocations, guard)
-
-
-def _rare(swept: Swept, lowered: Lowered) -> frozenset[str]:
-    """The statements that copy tiles, which lack cells anyway, or panels, which takes little of the time."""
-    copies = swept.made - swept.packed if swept.packed else frozenset()
-    return copies | frozenset(name for choice in lowered.choices for name in choice.others)
+            check_program(program, deps, text, guard)
+    order = (*reordered(scop, deps, marked.tree.get_map(), program.told), *kept_in_order(scop, _reorder(options), program.told))
+    return _Generated(proposed.tree, marked, program.shown, text, (*proposed.remarks, *order), allocated(program), guard)
 
 
 def _with_reducible(scop: Scop, options: Options, remark: Remark) -> Remark:
     """The remark with a hint at what --reassociate would reorder."""
     found = reducible(scop, _reorder(options)) if remark.id == "region.no-gain" else ""
     return replace(remark, hint=f"{remark.hint}; give --reassociate if the last digits don't matter of the {found}") if found else remark
+
+
+def _given_up(region: Region, failure: Exception) -> Remark:
+    message = f"the first choice of transformation was given up ({_first_line(failure)})"
+    return Remark("analysis", "schedule.simplified", message, region.location)
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from scopt.astgen.registers.kernel import Kernel
-from scopt.astgen.registers.tile import Choice, Loops, Pack, Tile, Turned
+from scopt.astgen.registers.tile import Choice, Loops, Step, Tile, Turned
 from scopt.astgen.registers.transposed import Transposed
 from scopt.isl_utils import joined, sets_of
 from scopt.model import LoopMark, MarkedSchedule, Scop
@@ -26,9 +26,8 @@ _TYPE = isl.schedule_node_type
 class Lowered:
     """A schedule with register tiles, ready for the AST generator.
 
-    scop: with the statements and buffers of the tiles. expansions: by name of a statement that makes one step of a tile, the instances that it stands
-      for: ``{ S[…] -> step[…] }``. steps: for each of those, the statement that makes many steps in a row, and the position of the
-      step among its iterators. packs: what packing statements read for which instances.
+    scop: with the statements and buffers of the tiles. steps: by name of a statement that makes one step of a tile, what it claims to be.
+    packs: names of statements that pack operands.
     turned: by name of a statement that packs an operand across its rows, the one that packs all rows and steps of two loops in one call.
     kernels, transposed: functions that the statements call. made: names of all new statements.
     choices: between a tile's forms. fills: names of the statements that fill packed operands up with zeros.
@@ -37,9 +36,8 @@ class Lowered:
 
     scop: Scop
     schedule: MarkedSchedule
-    expansions: Mapping[str, isl.UnionMap] = field(default_factory=dict)
-    steps: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    packs: tuple[Pack, ...] = ()
+    steps: Mapping[str, Step] = field(default_factory=dict)
+    packs: frozenset[str] = frozenset()
     turned: Mapping[str, Turned] = field(default_factory=dict)
     kernels: tuple[Kernel, ...] = ()
     transposed: tuple[Transposed, ...] = ()
@@ -47,6 +45,10 @@ class Lowered:
     choices: tuple[Choice, ...] = ()
     fills: frozenset[str] = frozenset()
     weights: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+
+    def is_pack(self, name: str) -> bool:
+        """Whether a statement packs operands."""
+        return name in self.packs
 
     @property
     def definitions(self) -> tuple[str, ...]:
@@ -65,9 +67,8 @@ def lower(scop: Scop, schedule: MarkedSchedule) -> Lowered:
     return Lowered(
         replace(scop, statements=(*scop.statements, *statements), arrays={**scop.arrays, **arrays}),
         MarkedSchedule(tree, rebuilt.marks, schedule.shapes),
-        {name: relation for tile in rebuilt.tiles for name, relation in tile.expansions.items()},
         {name: step for tile in rebuilt.tiles for name, step in tile.steps.items()},
-        tuple(relation for tile in rebuilt.tiles for relation in tile.packs),
+        frozenset(name for tile in rebuilt.tiles for name in tile.packs),
         {name: turned for tile in rebuilt.tiles for name, turned in tile.turned.items()},
         tuple({tile.kernel.name: tile.kernel for tile in rebuilt.tiles}.values()),
         tuple({one.name: one for tile in rebuilt.tiles for one in tile.transposed}.values()),

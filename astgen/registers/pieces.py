@@ -25,7 +25,7 @@ class Pieces:
     steps: values of the reduction loop at which all cells of a tile are updated: those that the register tile makes, an interval for each tile.
     before, after: instances that are left, in steps before those and after them.
     tiles: those that make steps. has_whole, has_partial: whether all cells of some, or not all of some, exist. cells: of all tiles.
-    complete: says of a tile that all of its cells exist; lacking: tiles of which some don't.
+    complete: says of a tile that all of its cells exist.
     """
 
     own: tuple[isl.Set, ...]
@@ -39,7 +39,6 @@ class Pieces:
     has_partial: bool
     cells: isl.Set
     complete: isl.Set
-    lacking: isl.Set
 
 
 class Irregular(ScoptError):
@@ -76,7 +75,7 @@ def pieces(
     has_partial = not lacking.intersect(tiles).is_empty()
     has_whole = not tiles.is_subset(lacking)
     complete = compact(compact(all_tiles.subtract(lacking)).gist(all_tiles.coalesce()))
-    return Pieces(own, instances, outside, steps, before, after, tiles, has_whole, has_partial, cells, complete, lacking)
+    return Pieces(own, instances, outside, steps, before, after, tiles, has_whole, has_partial, cells, complete)
 
 
 def _with_coordinates(prefix: isl.Map, domain: isl.Set) -> isl.Set:

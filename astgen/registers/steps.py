@@ -1,4 +1,4 @@
-"""The steps of register tiles in a loop nest: what instances they are, for the checks; one call for all in a row, for the printer.
+"""The steps of register tiles in a loop nest: one call for all in a row; a choice between whole tiles and those that lack cells.
 
 So do copies of operands that a function makes for all iterations of two loops.
 """
@@ -12,13 +12,10 @@ import islpy as isl
 
 from scopt.astgen.expr import compare, conjunction, disjunction, minimum, names, negate, plus, subtract, weighted
 from scopt.astgen.loops import Item, calls, children, map_block, merged
-from scopt.astgen.readback import ReadBack
 from scopt.astgen.registers.lower import Lowered
 from scopt.astgen.registers.tile import Choice, Turned
 from scopt.diagnostics import InternalError
-from scopt.isl_utils import compact, maps_of, sets_of, union_of_maps, union_of_sets
 from scopt.model import Block, Call, Condition, Const, Expr, For, If, LoopNest, Max, Min, Name
-from scopt.verify import by_place
 
 
 def with_choices(lowered: Lowered, nest: LoopNest) -> LoopNest:
@@ -105,40 +102,25 @@ def _joined(before: Item, after: Item) -> Item | None:
     return None
 
 
-def without_choices(lowered: Lowered, nest: LoopNest) -> LoopNest:
-    """The nest as if all tiles were whole: both forms run the same instances at the same place among others."""
-    forms = {choice.whole: set(choice.others) for choice in lowered.choices}
-
-    def collapsed(item: Item) -> tuple[Item, ...]:
-        match item:
-            case If(then=Block((Call(whole, _) as call,)), otherwise=Block() as others) if whole in forms:
-                if {one.statement for one in calls(others)} == forms[whole]:
-                    return (call,)
-        return (item,)
-
-    return LoopNest(map_block(nest.body, collapsed))
-
-
 def with_kernel_calls(lowered: Lowered, nest: LoopNest) -> LoopNest:
     """The nest with a loop over steps, or a single step, as one call."""
 
     def many(step: Call, first: object, count: object) -> Call:
-        name, position = lowered.steps[step.statement]
-        args = list(step.args)
-        args[position] = first  # type: ignore[call-overload]
-        return Call(name, (*args, count))  # type: ignore[arg-type]
+        made, args = lowered.steps[step.statement], list(step.args)
+        args[made.position] = first  # type: ignore[call-overload]
+        return Call(made.many, (*args, count))  # type: ignore[arg-type]
 
     def visit(item: Item) -> tuple[Item, ...]:
         match item:
             case For(iterator=iterator, lower=lower, upper=upper, step=1, body=body) if len(body.items) == 1:
                 match body.items[0]:
-                    case Call(statement, args) as call if statement in lowered.steps and args[lowered.steps[statement][1]] == Name(iterator):
+                    case Call(statement, args) as call if statement in lowered.steps and args[lowered.steps[statement].position] == Name(iterator):
                         return (_unless_empty(lower, _ends(upper), many(call, lower, _trips(item))),)
         return (item,)
 
     def single(item: Item) -> tuple[Item, ...]:
         if isinstance(item, Call) and item.statement in lowered.steps:
-            return (many(item, item.args[lowered.steps[item.statement][1]], Const(1)),)
+            return (many(item, item.args[lowered.steps[item.statement].position], Const(1)),)
         return (item,)
 
     return LoopNest(map_block(map_block(nest.body, visit), single))
@@ -191,37 +173,3 @@ def _unless_empty(lower: Expr, ends: Sequence[Expr], item: Item) -> Item:
         return item
     condition = conjunction(compare(begin, "<=", end) for begin in lower.args for end in ends)
     return If(condition, Block((item,)))
-
-
-def with_instances(lowered: Lowered, read: ReadBack) -> ReadBack:
-    """What was read back, in terms of the original statements' instances. All cells of one step have the same date."""
-    own = union_of_maps(m for m in maps_of(read.schedule) if _is_original(lowered, m.get_tuple_name(isl.dim_type.in_)))
-    for name, relation in lowered.expansions.items():
-        own = own.union(relation.apply_range(_of(read.schedule, name)))
-    if lowered.expansions:
-        own = fewer_pieces(own)
-    return ReadBack(own, read.dims, tuple(replace(loop, statements=_instances(lowered, loop.statements)) for loop in read.loops))
-
-
-def _instances(lowered: Lowered, statements: isl.UnionSet) -> isl.UnionSet:
-    found = isl.UnionSet("{ }")
-    for part in sets_of(statements):
-        name = part.get_tuple_name()
-        if _is_original(lowered, name):
-            found = found.union(isl.UnionSet.from_set(part))
-        elif name in lowered.expansions:
-            found = found.union(lowered.expansions[name].intersect_range(isl.UnionSet.from_set(part)).domain())
-    return union_of_sets(compact(part) for part in sets_of(found))
-
-
-def fewer_pieces(dates: isl.UnionMap) -> isl.UnionMap:
-    """The same dates, in one piece for each place in the text where that is possible: what loops are cut into multiplies in every check."""
-    return union_of_maps(compact(place.wrap()).unwrap() for relation in maps_of(dates) for place in by_place(relation))
-
-
-def _of(union: isl.UnionMap, name: str) -> isl.UnionMap:
-    return union_of_maps(m for m in maps_of(union) if m.get_tuple_name(isl.dim_type.in_) == name)
-
-
-def _is_original(lowered: Lowered, name: str) -> bool:
-    return name not in lowered.made

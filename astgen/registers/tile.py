@@ -12,24 +12,14 @@ from pycparser import c_ast
 from scopt.astgen.names import identifiers
 from scopt.astgen.registers.kernel import Kernel
 from scopt.astgen.registers.pieces import Irregular, Pieces, box, free, pieces
-from scopt.astgen.registers.syntax import address, array_of, assignment, call, element, integer, nodes, row_length, substituted
+from scopt.astgen.registers.syntax import address, array_of, assignment, call, element, integer, row_length, substituted
 from scopt.astgen.registers.transposed import Transposed, transposed
-from scopt.isl_utils import SET, compact, union_of_maps
+from scopt.isl_utils import SET, compact
 from scopt.model import Array, CType, RegisterTiling, Scop, Statement
 
 _TYPE = isl.schedule_node_type
 # Of what is cleared before operands are packed over it: in so many pieces exactly what they leave out, else more.
 MAX_PIECES = 2
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pack:
-    """A statement that copies operands. instances: ``{ S[…] -> name[…] }``, for one statement whose operand it is. accesses: positions of those,
-    among the statement's accesses, that the operand reads."""
-
-    name: str
-    instances: isl.Map
-    accesses: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,16 +33,28 @@ class Turned:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """What a statement that makes one step of a register tile claims to be. many: the statement that makes many in a row; position: of the step among
+    the iterators of both; corner: positions of the tile's first row and first column there. copy: the array that holds the cells, or None."""
+
+    many: str
+    position: int
+    corner: tuple[int, int]
+    tiling: RegisterTiling
+    kernel: Kernel
+    copy: Array | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     """Where the cells of a tile all exist, the steps `whole` are made; elsewhere the others: load a copy, make steps there, store it.
 
-    condition: for which arguments of `whole`. lacking: ``{ whole[…] }``, tiles that don't have all cells.
+    condition: for which arguments of `whole`.
     """
 
     whole: str
     others: tuple[str, ...]
     condition: isl.Set
-    lacking: isl.Set
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,9 +84,8 @@ class Tile:
     kernel: Kernel
     earlier: list[Transposed]
     statements: list[Statement] = field(default_factory=list)
-    expansions: dict[str, isl.UnionMap] = field(default_factory=dict)
-    steps: dict[str, tuple[str, int]] = field(default_factory=dict)
-    packs: list[Pack] = field(default_factory=list)
+    steps: dict[str, Step] = field(default_factory=dict)
+    packs: list[str] = field(default_factory=list)
     choices: list[Choice] = field(default_factory=list)
     fills: list[str] = field(default_factory=list)
     turned: dict[str, Turned] = field(default_factory=dict)
@@ -210,7 +211,7 @@ class Tile:
         if not own.is_empty():
             full = f"{self.statement.name}_{name}"
             self.in_one_call(full, side[0], side[2], dropped, target, operand)
-            self.packs += [Pack(full, relation, self.accesses_in(operand)) for relation in self.instances_to(needed, dropped, full)]
+            self.packs.append(full)
 
     def in_one_call(self, name: str, row: int, width: int, dropped: Sequence[int], target: c_ast.Node, operand: c_ast.Node) -> None:
         """A statement that copies what the loops over rows and steps do, if a function can. row: the dimension, which is a column for columns."""
@@ -235,11 +236,6 @@ class Tile:
 
     def function_name(self) -> str:
         return f"scopt_transpose_{self.scop.name.removeprefix('scop')}_{len(self.earlier) + len(self.transposed)}"
-
-    def accesses_in(self, operand: c_ast.Node) -> tuple[int, ...]:
-        """Positions of the accesses in an operand; those of statements that do the same are in the same order."""
-        inside = {id(node) for node in nodes(operand)}
-        return tuple(k for k, access in enumerate(self.statement.accesses) if id(access.node) in inside)
 
     def work(self) -> Iterator[Loops]:
         """All that happens in one register tile."""
@@ -279,17 +275,16 @@ class Tile:
         full = f"{self.statement.name}_{name}"
         kept = [k for k in range(self.coordinates + len(self.statement.iterators)) if k not in dropped]
         loops = list(self.new(name, steps, dropped, c_ast.EmptyStatement(), [self.step]))
-        self.expansions[full] = union_of_maps(self.instances_to(steps, dropped, full))
         if name == "whole" and self.pieces.has_partial:
             others = tuple(f"{self.statement.name}_{other}" for other in ("load", "part", "store"))
-            lacking = _without(self.pieces.lacking, dropped).set_tuple_name(full)
-            self.choices.append(Choice(full, others, _without(self.pieces.complete, dropped), lacking))
+            self.choices.append(Choice(full, others, _without(self.pieces.complete, dropped)))
         many = f"{full}_steps"
         names = [self.name(k) for k in kept]
         body = self.kernel_call(copy)
         domain = isl.Set(f"{{ {many}[{', '.join(f'x{k}' for k in range(len(names) + 1))}] }}")
         self.statements.append(self.made(many, domain, [*names, "$count"], body))
-        self.steps[full] = many, kept.index(self.step)
+        corner = kept.index(self.coordinates - 1), kept.index(self.depth[1] - 1)
+        self.steps[full] = Step(many, kept.index(self.step), corner, self.tiling, self.kernel, self.copy if copy else None)
         yield from loops
 
     def kernel_call(self, copy: bool) -> c_ast.Node:
@@ -316,14 +311,6 @@ class Tile:
             subscripts.append(node.subscript)
             node = node.name
         return next(k for k, subscript in enumerate(reversed(subscripts)) if name in identifiers(subscript))
-
-    def instances_to(self, steps: isl.Set, dropped: Sequence[int], name: str) -> list[isl.Map]:
-        """``{ S[…] -> name[…] }`` for the instances of each statement in some steps."""
-        found = []
-        for statement, own in zip(self.tiling.contraction.statements, self.pieces.own, strict=True):
-            relation = _without_out(own.intersect(steps).identity(), dropped).set_tuple_name(isl.dim_type.out, name)
-            found.append(relation.project_out(isl.dim_type.in_, 0, self.coordinates).set_tuple_name(isl.dim_type.in_, statement))
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,12 +394,6 @@ def _without(things: isl.Set, dropped: Sequence[int]) -> isl.Set:
     for dimension in sorted(dropped, reverse=True):
         things = things.project_out(SET, dimension, 1)
     return things
-
-
-def _without_out(relation: isl.Map, dropped: Sequence[int]) -> isl.Map:
-    for dimension in sorted(dropped, reverse=True):
-        relation = relation.project_out(isl.dim_type.out, dimension, 1)
-    return relation
 
 
 def _runs_along(value: c_ast.Node, iterator: str) -> bool:

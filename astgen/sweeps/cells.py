@@ -1,4 +1,4 @@
-"""Which cells have to be copied around a part of the schedule that keeps arrays in buffers, and what runs in which order there."""
+"""Which cells have to be copied around a part of the schedule that keeps arrays in buffers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ class Copied:
 
     prefix: ``{ S[…] -> [p0, …] }`` for the original statements, what the instances of one part have in common. statements: the new ones.
     expansions: by name of a statement that stands for an original one, the original's instances: ``{ S[…] -> S_rows[…] }``.
-    choices, first, last, ends: names of new statements: those that choose buffers, those that copy to them, those that copy back, and what runs
-      at the end of each part.
+    choices: names of new statements that choose buffers.
     """
 
     scop: Scop
@@ -27,9 +26,6 @@ class Copied:
     statements: list[Statement]
     expansions: dict[str, isl.Map]
     choices: list[str]
-    first: list[str]
-    last: list[str]
-    ends: list[str]
 
     @property
     def depth(self) -> int:
@@ -66,21 +62,3 @@ class Copied:
 
     def surely(self, name: str, array: str) -> bool:
         return all(a.kind == "write" for a in self.scop.statement(name).accesses if a.array == array and a.is_write)
-
-    def order(self) -> Iterator[isl.Map]:
-        """Pairs of statements of one part: choices, copies in, what isn't a copy, copies out, the end."""
-        places = {one.name: self.place(one) for one in self.statements}
-        stages = [self.choices, self.first, list(self.expansions), self.last, self.ends]
-        for number, sources in enumerate(stages):
-            sinks = [sink for stage in stages[number + 1 :] for sink in stage]
-            for source in sources:
-                yield from (places[source].apply_range(places[sink].reverse()) for sink in sinks)
-
-    def place(self, statement: Statement) -> isl.Map:
-        """``{ statement[…] -> [p0, …] }`` for a new statement."""
-        if statement.name in self.expansions:
-            expansion = self.expansions[statement.name]
-            own = next(m for m in maps_of(self.prefix) if m.get_tuple_name(IN) == expansion.get_tuple_name(IN))
-            return expansion.reverse().apply_range(own)
-        identity = statement.domain.identity().reset_tuple_id(OUT)
-        return identity.project_out(OUT, self.depth, identity.dim(OUT) - self.depth)

@@ -30,8 +30,8 @@ class Swept:
     """A schedule without sweeps and packed tiles, over a SCoP with their statements.
 
     expansions: by name of a statement that uses buffers, the original's instances: ``{ S[…] -> S_rows[…] }``. made: these and all other new
-      statements. order: pairs of them that have to run in this order; between: the same for pairs of which one may be an original statement that is
-      still there. packed: names of statements that use panels. pointers: by the statement that sets it, what each thread must have of its own.
+      statements. packed: names of statements that use panels. pointers: by the statement that sets it, what each thread must have of its own.
+      parts: by name of a pointer to a thread's part, the array that has the parts.
       allocations, definitions: what the statements use.
     """
 
@@ -39,10 +39,9 @@ class Swept:
     schedule: MarkedSchedule
     expansions: Mapping[str, isl.Map] = field(default_factory=dict)
     made: frozenset[str] = frozenset()
-    order: tuple[isl.Map, ...] = ()
-    between: tuple[isl.Map, ...] = ()
     packed: frozenset[str] = frozenset()
     pointers: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
     allocations: tuple[Allocation, ...] = ()
     definitions: tuple[str, ...] = ()
 
@@ -65,10 +64,9 @@ def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Swe
         replace(schedule, tree=tree, marks=rebuilt.marks, sweeps={}, packed={}),
         {name: relation for strip in rebuilt.strips for name, relation in strip.expansions.items()},
         frozenset(one.name for one in made),
-        tuple(pairs for strip in rebuilt.strips for pairs in strip.order()),
-        tuple(pairs for tile in tiles for pairs in tile.between()),
         frozenset(name for tile in tiles for name in tile.expansions),
         {name: pointer for strip in rebuilt.strips for name, pointer in strip.pointers.items()},
+        {pointer: memory for memory, pointer in names.pointers.items()},
         names.allocations(),
         names.definitions(),
     )
@@ -174,7 +172,7 @@ class _Strip(Copied):
             expansion = outer.flat_range_product(identity).set_tuple_name(OUT, name).coalesce()
             statements.append(renamed(original, name, expansion.range().coalesce(), storage, _lane(sweep, relation.domain())))
             expansions[name] = expansion
-        return _Strip(scop, deps, prefix, statements, expansions, [], [], [], [], sweep, storage)
+        return _Strip(scop, deps, prefix, statements, expansions, [], sweep, storage)
 
     @property
     def private(self) -> tuple[str, ...]:
@@ -215,7 +213,6 @@ class _Strip(Copied):
         domain = cells.coalesce().set_tuple_name(name)
         statement = copied(self.scop, name, domain, self.depth, buffer, self.storage, inwards=inwards)
         self.statements.append(statement)
-        (self.first if inwards else self.last).append(name)
         yield self.in_blocks(domain, buffer)
 
     def in_blocks(self, domain: isl.Set, buffer: RowBuffer) -> isl.Schedule:

@@ -2,7 +2,7 @@
 
 A tile of a `PackedTile` runs in this order: each thread points to panels of its own; cells whose values the tile gets from outside are copied
 in; the statements; cells whose values are used outside, or are left at the end of the region, are copied out. What depends on a tile's cells runs
-before the tile or after it, copies and all: `PanelTile.between` says which pairs that are.
+before the tile or after it, copies and all.
 Source: Lam, Rothberg and Wolf, "The cache performance and optimizations of blocked algorithms" (1991), section 4: copied blocks have no conflicts.
 """
 
@@ -20,7 +20,7 @@ from scopt.astgen.registers.syntax import assignment, call, integer
 from scopt.astgen.sweeps.cells import Copied
 from scopt.astgen.sweeps.statements import Names, minus, plus, statement_of, subscripts_of
 from scopt.diagnostics import InternalError
-from scopt.isl_utils import IN, OUT, SET, compact, joined, maps_of, sets_of
+from scopt.isl_utils import OUT, SET, compact, joined, maps_of, sets_of
 from scopt.model import Access, CType, Dependences, LoopMark, PackedTile, Panel, Scop, Statement
 from scopt.scheduler.linear import affine_row
 from scopt.scheduler.pieces import coordinate, marked
@@ -38,13 +38,12 @@ class Place:
 @dataclass(slots=True, eq=False)
 class PanelTile(Copied):
     """What a packed tile becomes. prefix: ``{ S[…] -> [p0, …] }``, the loops over tiles and those around them. places: by array.
-    marks: of all loops, by name; those of the copies are added. copies_of: names of copies, by array and direction (True: into the panel)."""
+    marks: of all loops, by name; those of the copies are added."""
 
     tile: PackedTile
     names: Names
     places: Mapping[str, Place]
     marks: dict[str, LoopMark]
-    copies_of: dict[tuple[str, bool], str]
 
     @staticmethod
     def of(
@@ -53,7 +52,7 @@ class PanelTile(Copied):
         """node: the tile's mark. parallel: a loop around it runs in parallel. Raises InternalError if a panel doesn't hold what a tile refers to."""
         prefix = node.get_prefix_schedule_relation().intersect_domain(node.get_domain())
         places = {one.array: Place(*names.panel(one, parallel=parallel)) for one in tile.panels}
-        made = PanelTile(scop, deps, prefix, [], {}, [], [], [], [], tile, names, places, marks, {})
+        made = PanelTile(scop, deps, prefix, [], {}, [], tile, names, places, marks)
         for part in sets_of(node.get_domain()):
             made.expand(part)
         return made
@@ -154,22 +153,24 @@ class PanelTile(Copied):
     def choice(self, pointer: str, memory: str) -> isl.Schedule:
         """``pointer = memory[thread]``"""
         thread = call(self.names.thread, [c_ast.ID(self.names.threads)])
-        return self.everywhere(f"{pointer}_choice", c_ast.ID(pointer), c_ast.ArrayRef(c_ast.ID(memory), thread), self.choices)
+        statement = self.everywhere(f"{pointer}_choice", c_ast.ID(pointer), c_ast.ArrayRef(c_ast.ID(memory), thread))
+        self.choices.append(statement.name)
+        return isl.Schedule.from_domain(isl.UnionSet.from_set(statement.domain))
 
     def end_of_use(self, pointer: str) -> isl.Schedule:
         """``pointer = 0``. With a statement at both ends of each tile, isl can't make loops of their own, outside of a parallel one, for copies that
         only the first or the last tile has."""
-        return self.everywhere(f"{pointer}_end", c_ast.ID(pointer), integer(0), self.ends)
+        return isl.Schedule.from_domain(isl.UnionSet.from_set(self.everywhere(f"{pointer}_end", c_ast.ID(pointer), integer(0)).domain))
 
-    def everywhere(self, wish: str, target: c_ast.Node, value: c_ast.Node, stage: list[str]) -> isl.Schedule:
+    def everywhere(self, wish: str, target: c_ast.Node, value: c_ast.Node) -> Statement:
         """An assignment for each tile."""
         name = self.names.statement(wish)
         # where nothing runs, it does no harm: a convex set makes no conditions
         places = isl.Set.from_basic_set(sets_of(self.prefix.range())[0].coalesce().simple_hull())
         domain = places.intersect_params(self.scop.context).set_tuple_name(name)
-        self.statements.append(statement_of(self.scop, name, domain, [f"${k}" for k in range(self.depth)], assignment(target, value)))
-        stage.append(name)
-        return isl.Schedule.from_domain(isl.UnionSet.from_set(domain))
+        statement = statement_of(self.scop, name, domain, [f"${k}" for k in range(self.depth)], assignment(target, value))
+        self.statements.append(statement)
+        return statement
 
     def copies(self, panel: Panel, parts: Sequence[tuple[Access, isl.UnionSet]], *, inwards: bool) -> Iterator[isl.Schedule]:
         """Loops that copy the cells that some instances refer to, row by row: ``{ name[p0, …, o, row, …, column] }``."""
@@ -184,8 +185,6 @@ class PanelTile(Copied):
         name = self.names.statement(f"{panel.array}_{'in' if inwards else 'out'}")
         domain = _convex(cells).set_tuple_name(name)
         self.statements.append(self.copied(name, domain, panel, inwards=inwards))
-        (self.first if inwards else self.last).append(name)
-        self.copies_of[panel.array, inwards] = name
         *rows, column = (coordinate(domain, k) for k in range(self.depth + 1, domain.dim(SET)))
         loop = f"copy:{name}"
         self.marks[loop] = LoopMark(simd=True)
@@ -213,39 +212,6 @@ class PanelTile(Copied):
             moving = [name for name, factor in zip(statement.iterators, row or (), strict=False) if factor]
             names.append(moving[0] if len(moving) == 1 and moving[0] not in names else self.names.new(f"cell{k}"))
         return names
-
-    # --- other tiles ------------------------------------------------------------------------------------------------------------------------
-
-    def between(self) -> Iterator[isl.Map]:
-        """Pairs of copies of different tiles, and of copies and statements that no tile runs, that have to stay in their order: a dependence
-        leads from tile to tile, or from or to outside."""
-        found: dict[tuple[str, str], isl.Map] = {}
-        for dependence in self.deps.select("flow", "anti", "output"):
-            if self.panel(dependence.array) is None:
-                continue
-            source = self.touching(dependence.array, dependence.source, inwards=dependence.kind == "anti")
-            sink = self.touching(dependence.array, dependence.sink, inwards=dependence.kind == "flow")
-            if source is None or sink is None:
-                continue
-            pairs = isl.UnionMap.from_map(dependence.relation)
-            for one in maps_of(pairs.subtract(self.inside(pairs))):
-                key, ends = (source[0], sink[0]), one.apply_domain(source[1]).apply_range(sink[1])
-                found[key] = found[key].union(ends) if key in found else ends
-        places = {one.name: self.place(one).reverse() for one in self.statements if one.name in (*self.first, *self.last)}
-        for (first, second), ends in found.items():
-            ends = ends.apply_domain(places[first]) if first in places else ends
-            ends = ends.apply_range(places[second]) if second in places else ends
-            if first in places or second in places:
-                yield ends.coalesce()
-
-    def touching(self, array: str, statement: str, *, inwards: bool) -> tuple[str, isl.Map] | None:
-        """What touches an array's own cells for a statement: its name, and where it does for which instances: in the tile's copy
-        ``{ S[…] -> [p0, …] }``, or the statement itself. None if nothing is copied."""
-        own = next((m for m in maps_of(self.prefix) if m.get_tuple_name(IN) == statement), None)
-        if own is None:
-            return statement, self.scop.statement(statement).domain.identity()
-        name = self.copies_of.get((array, inwards))
-        return (name, own) if name is not None else None
 
 
 def _convex(cells: isl.Set) -> isl.Set:

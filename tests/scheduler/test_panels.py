@@ -1,23 +1,16 @@
-"""Which arrays a tile keeps in panels, and what shows that the copies are right."""
+"""Which arrays a tile keeps in panels, and which cells it copies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 
 import islpy as isl
 import pytest
 
-from scopt.astgen.build import build
-from scopt.astgen.loops import Item, map_block
-from scopt.astgen.readback import ReadBack, nest_to_schedule
-from scopt.astgen.sweeps.check import check_copies
 from scopt.astgen.sweeps.lower import Swept, lower_sweeps
-from scopt.astgen.sweeps.panels import PanelTile
 from scopt.diagnostics import InternalError
 from scopt.frontend.dependences import dependences
-from scopt.model import Dependences, For, LoopNest, MarkedSchedule, PackedTile, Scop
+from scopt.model import Dependences, MarkedSchedule, PackedTile, Scop
 from scopt.options import Options
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes import apply_passes
@@ -117,89 +110,9 @@ def test_without_a_parallel_loop_there_is_one_panel_of_each_array() -> None:
     swept = lower_sweeps(scop, deps, replace(marked, marks=plain))
     assert [one.name for one in swept.allocations] == ["A_panel", "Q_panel"]
     assert swept.pointers == {}
-    check_copies(swept, nest_to_schedule(swept.scop, build(swept.scop, swept.schedule)))
 
 
 # --- checks ----------------------------------------------------------------------------------------------------------------------------------
-
-
-@cache
-def lowered() -> tuple[Swept, LoopNest, ReadBack]:
-    swept = lower_sweeps(*parts(PLAIN))
-    nest = build(swept.scop, swept.schedule)
-    return swept, nest, nest_to_schedule(swept.scop, nest)
-
-
-def test_copies_are_in_order() -> None:
-    swept, _, read = lowered()
-    assert swept.between
-    check_copies(swept, read)
-
-
-def test_copies_of_other_tiles_in_the_wrong_order_are_found() -> None:
-    swept, _, read = lowered()
-    for pairs in swept.between:
-        with pytest.raises(InternalError, match="is not executed in order"):
-            check_copies(replace(swept, between=(pairs.reverse(),)), read)
-
-
-def test_copies_of_tiles_that_run_at_the_same_time_are_found() -> None:
-    swept, _, read = lowered()
-    there = domain(swept, "A_in")
-    neighbours = isl.Map("{ A_in[t, j, o, i, c] -> A_in[t, j + 1, p, i, d] }").intersect_domain(there).intersect_range(there)
-    with pytest.raises(InternalError, match="carried by the parallel loop"):
-        check_copies(replace(swept, between=(neighbours,)), read)
-
-
-def test_copies_after_their_use_are_found() -> None:
-    swept, _, read = lowered()
-    assert all(pairs.is_empty() or _refused(replace(swept, order=(pairs.reverse(),)), read) for pairs in swept.order)
-
-
-def _refused(swept: Swept, read: ReadBack) -> bool:
-    try:
-        check_copies(swept, read)
-    except InternalError:
-        return True
-    return False
-
-
-def test_threads_that_share_a_pointer_are_found() -> None:
-    swept, nest, _ = lowered()
-
-    def shared(item: Item) -> tuple[Item, ...]:
-        return (replace(item, mark=replace(item.mark, private=())),) if isinstance(item, For) else (item,)
-
-    with pytest.raises(InternalError, match="threads share 'A_panel'"):
-        check_copies(swept, nest_to_schedule(swept.scop, LoopNest(map_block(nest.body, shared))))
-
-
-# The tiles that write Q are the last ones of their wavefronts.
-LAST = """
-for (k = 1; k < n; k++) {
-  for (j = 1; j < k; j++) {
-    R[k][j] = 0.125;
-    for (i = 0; i < m; i++) A[i][j] = A[i][j] * 0.5 - Q[i][k] * R[k][j];
-    for (i = 1; i < m; i++) R[k][j] += Q[i][k] * A[i][j];
-  }
-  for (i = 1; i < m; i++) Q[i][k] = A[i][k] * 0.25 + 0.5;
-}"""
-
-
-def test_a_thread_copies_back_what_it_has_computed() -> None:
-    swept = lower_sweeps(*parts(LAST))
-    check_copies(swept, nest_to_schedule(swept.scop, build(swept.scop, swept.schedule)))
-
-
-def test_copies_outside_of_the_parallel_loop_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def only_copies(tile: PanelTile) -> Iterator[isl.Schedule]:
-        for panel in tile.tile.panels:
-            yield from tile.copies(panel, [(a, tile.needed(s, a)) for s, a in tile.accesses(panel.array) if a.is_write], inwards=False)
-
-    monkeypatch.setattr(PanelTile, "after", only_copies)
-    swept = lower_sweeps(*parts(LAST))
-    with pytest.raises(InternalError, match="isn't run by one thread"):
-        check_copies(swept, nest_to_schedule(swept.scop, build(swept.scop, swept.schedule)))
 
 
 @pytest.mark.parametrize("change", [{"first": 1}, {"first": -1}, {"width": 31}], ids=["too far right", "too far left", "too narrow"])

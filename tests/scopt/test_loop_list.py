@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from scopt import cli
-from scopt.loop_list import Loop, check, read_list, update
 from scopt.diagnostics import InputError, Location
 from scopt.gains import Gain
+from scopt.loop_list import Loop, check, read_list, update
 from scopt.options import Options
 from scopt.pipeline import RegionResult, Result, optimize
 from tests.sources import source_of

@@ -1,0 +1,228 @@
+"""The proof of a transformed region, from the text that will be written.
+
+The text, parsed, is the final nest (`scopt.astgen.reparse`); what its statements do is read from their bodies
+(`roles`); the nest runs every instance of the SCoP once, in an order that keeps the dependences, and its parallel loops
+carry none (`scopt.verify`); variables and buffers stand for cells only where that changes nothing
+(`scopt.astgen.held_check`, `buffers`). The functions that the text calls do what they are called for (`functions`), and
+what stands in front of it tests all that the SCoP takes for granted (`guards`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.astgen.c_read import Reader, canonical, type_spelling
+from scopt.astgen.emit_c import Emitted, helper_definitions
+from scopt.astgen.held_check import check_held
+from scopt.astgen.loops import calls, children, items
+from scopt.astgen.readback import LoopDim, ReadBack, check_coverage, nest_to_schedule
+from scopt.astgen.reparse import check_printed
+from scopt.check.buffers import check_buffers
+from scopt.check.forms import Roles
+from scopt.check.functions.definitions import check_functions
+from scopt.check.guards import check_guard
+from scopt.check.memory import Allocated, read_allocations
+from scopt.check.parametric import on_parameters
+from scopt.check.reading import expanded, together
+from scopt.check.roles import roles_of
+from scopt.check.text import Text
+from scopt.check.touched import check_touched
+from scopt.check.turned import check_turned
+from scopt.diagnostics import InternalError
+from scopt.generation import Program
+from scopt.isl_utils import IN, OUT, compact, constant_pw_aff, maps_of, sets_of, union_of_maps, union_of_sets
+from scopt.model import Array, Block, Dependence, Dependences, For, Hold, LoopMark
+from scopt.verify import ParallelDim, check_order, fewer_pieces
+
+
+def check_program(program: Program, deps: Dependences, text: Emitted, guard: str) -> None:
+    """Raise InternalError unless the text does what the SCoP does, where its guard holds.
+
+    deps: its dependences; with reductions in any order, if the user allows that.
+    """
+    check_guard(program.source, guard, program.condition)
+    check_printed(program.scop, program.nest, text)
+    _check_functions(program, text)
+    check_turned(program)
+    _check_nesting(program)
+    nest = expanded(program)
+    read = nest_to_schedule(program.source, nest)
+    roles = roles_of(program, read.schedule)
+    check_touched(program.source, roles)
+    same: Mapping[str, isl.UnionMap] = {}
+    own = _instances(program, read, roles)
+    if roles.copies or any(carrier.moved for carrier in roles.carriers):
+        strict = deps.strict()
+        flows = strict.select("flow") if strict is deps else (*strict.select("flow"), *deps.select("flow"))
+        same = check_buffers(
+            Text.relaxed(program.source, strict, flows, nest, read, roles, _sizes(program), own.schedule)
+        )
+    check_coverage(program.source, own)
+    loops = [
+        ParallelDim(loop.dimension, loop.statements, loop.mark.private, reductions=loop.mark.reductions)
+        for loop in own.loops
+    ]
+    check_order(program.source, _with_slots(deps, same), own.schedule, loops)
+    _check_held(program)
+
+
+def _instances(program: Program, read: ReadBack, roles: Roles) -> ReadBack:
+    """What was read, in terms of the SCoP's instances."""
+    dates = {m.get_tuple_name(IN): m for m in maps_of(read.schedule)}
+    if not (program.lowered.made or program.swept.made):
+        return read
+    found = []
+    forms = _forms(roles)
+    for instances, texts in forms:
+        name = texts[0]
+        together = union_of_maps(dates[text].set_tuple_name(IN, name) for text in texts)
+        found += [instances.apply_range(relation) for relation in maps_of(fewer_pieces(together))]
+    return ReadBack(fewer_pieces(union_of_maps(found)), read.dims, tuple(_loop(loop, forms) for loop in read.loops))
+
+
+def _forms(roles: Roles) -> list[tuple[isl.Map, list[str]]]:
+    """The relations from the SCoP's instances to the text, each with the statements that it is for: those of a tile's
+    two forms together, since each of its instances is in one or the other."""
+    found: list[tuple[isl.Map, list[str]]] = []
+    for carrier in roles.carriers:
+        for instances, texts in found:
+            if instances.plain_is_equal(carrier.instances.set_tuple_name(OUT, texts[0])):
+                texts.append(carrier.text)
+                break
+        else:
+            found.append((carrier.instances, [carrier.text]))
+    return found
+
+
+def _loop(loop: LoopDim, forms: Sequence[tuple[isl.Map, list[str]]]) -> LoopDim:
+    """The loop, with the SCoP's instances that it runs."""
+    running = {str(part.get_tuple_name()): part for part in sets_of(loop.statements)}
+    found = []
+    for instances, texts in forms:
+        own = [running[text].set_tuple_name(texts[0]) for text in texts if text in running]
+        if own:
+            together = compact(isl.Set.from_union_set(union_of_sets(own)))
+            found.append(instances.intersect_range(together).domain().coalesce())
+    return replace(loop, statements=union_of_sets(found))
+
+
+def _with_slots(deps: Dependences, same: Mapping[str, isl.UnionMap]) -> Dependences:
+    """The dependences without those between different slots that stand for one cell: copies that rows, for example,
+    have of a scalar."""
+    if not same:
+        return deps
+
+    def kept(one: Dependence) -> tuple[Dependence, ...]:
+        if one.array not in same or one.kind == "flow":
+            return (one,)
+        rest = isl.UnionMap.from_map(one.relation).intersect(same[one.array])
+        return tuple(replace(one, relation=relation) for relation in maps_of(rest))
+
+    return Dependences(tuple(some for one in deps.strict().all for some in kept(one)), deps.reductions)
+
+
+def _check_nesting(program: Program) -> None:
+    """Directives stand inside of each other only as OpenMP lets them: no loop of threads in another one, nothing in a
+    vector loop."""
+
+    def visit(block: Block, around: LoopMark) -> None:
+        for item in block.items:
+            mark = item.mark if isinstance(item, For) else LoopMark()
+            if (around.simd and (mark.parallel or mark.simd)) or (around.parallel and mark.parallel):
+                raise InternalError(f"{program.source.location}: generated loops: a directive inside of another one")
+            both = LoopMark(around.parallel or mark.parallel, around.simd or mark.simd)
+            for inner in children(item):
+                visit(inner, both)
+
+    visit(program.nest.body, LoopMark())
+
+
+def _check_functions(program: Program, text: Emitted) -> None:
+    """The functions in front of the text do what they are called for."""
+    scop, lowered = program.scop, program.lowered
+    helpers = sorted({*text.helpers, *(helper for one in program.swept.allocations for helper in one.helpers)})
+    small = helper_definitions(helpers, scop.long_type, scop.reserved)
+    kernels = tuple(
+        {id(one): one for one in (*lowered.kernels, *(step.kernel for step in lowered.steps.values()))}.values()
+    )
+    if len({one.name for one in kernels}) < len(kernels):
+        raise InternalError(f"{scop.location}: two kernels have one name")
+    check_functions(
+        scop.location,
+        (small, *text.definitions),
+        kernels,
+        lowered.transposed,
+        helpers=helpers,
+        long_type=scop.long_type,
+        reserved=scop.reserved,
+    )
+
+
+def _sizes(program: Program) -> dict[str, tuple[isl.PwAff, ...]]:
+    """Elements of each buffer that an instance can reach, by dimension, as its declaration says."""
+    found = {}
+    for name, array in program.scop.arrays.items():
+        if name not in program.source.arrays and not _is_declared(array):
+            raise InternalError(f"{program.source.location}: generated loops: '{name}' is declared as something else")
+        if name not in program.source.arrays and array.sizes and all(size is not None for size in array.sizes):
+            found[name] = tuple(constant_pw_aff(size) for size in array.sizes if size is not None)
+    pointers = {memory: pointer for pointer, memory in program.swept.parts.items()}
+    for memory in read_allocations(program.swept.scop, program.swept.allocations):
+        extents = tuple(on_parameters(program.source, one) for one in memory.extents if one is not None)
+        found[memory.name] = extents
+        if memory.name in pointers:
+            pointer = pointers[memory.name]
+            _check_pointer(program, pointer, memory)
+            found[pointer] = extents
+    return found
+
+
+def _is_declared(array: Array) -> bool:
+    """Whether C has an array of our own by its name, and in its size."""
+    declaration = array.declaration
+    if array.spelling != array.name:
+        return False
+    if declaration is None or not array.sizes or None in array.sizes:
+        return declaration is None or declaration.name == array.name
+    match declaration:
+        case c_ast.Decl(name=array.name, type=c_ast.ArrayDecl(dim=c_ast.Constant(value=size), type=element)):
+            return array.sizes == (int(size),) and type_spelling(element) == array.type.spelling
+    return False
+
+
+def _check_pointer(program: Program, pointer: str, memory: Allocated) -> None:
+    """A pointer to a thread's part of an array steps by that array's rows."""
+    declaration, dimensions = program.scop.arrays[pointer].declaration, list[c_ast.Node]()
+    node = declaration.type if declaration is not None else None
+    if isinstance(node, c_ast.PtrDecl):
+        node = node.type
+        while isinstance(node, c_ast.ArrayDecl):
+            dimensions.append(node.dim)
+            node = node.type
+        reader = Reader.of(program.source)
+        read = [canonical(reader.usable(one).value) for one in dimensions]
+        if type_spelling(node) == memory.element and read == [
+            canonical(one) for one in memory.extents[2:] if one is not None
+        ]:
+            return
+    raise InternalError(
+        f"{program.source.location}: '{pointer}' points to something else than a part of '{memory.name}'"
+    )
+
+
+def _check_held(program: Program) -> None:
+    """Variables stand for cells only where all that touches these is known."""
+    known = {statement.name for statement in program.source.statements} | program.swept.packed
+    nest = together(program)
+    for item in items(nest.body):
+        if isinstance(item, Hold):
+            for call in calls(item.body):
+                if call.statement not in known:
+                    raise InternalError(
+                        f"{program.source.location}: cells in variables: {call.statement} may touch them"
+                    )
+    check_held(program.scop, nest)

@@ -1,0 +1,119 @@
+"""The final nest read as dates: calls of scopt's own functions are the loops that they stand for.
+
+What those functions do is shown from their texts (`scopt.check.functions`); here a call is taken for what its arguments
+say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from scopt.astgen.c_expr import PRODUCTS, helper_name
+from scopt.astgen.chains import accumulated
+from scopt.astgen.expr import plus, weighted
+from scopt.astgen.loops import Item, items, map_block
+from scopt.astgen.readback import ReadBack, nest_to_schedule
+from scopt.astgen.statement_match import same_tree
+from scopt.diagnostics import InternalError
+from scopt.generation import Program
+from scopt.model import Block, Call, Expr, For, LoopNest, Name, Statement
+
+
+def read_program(program: Program) -> ReadBack:
+    """When each statement of the text runs: ``{ T[…] -> [date] }``. Raises InternalError for what can't be read."""
+    return nest_to_schedule(program.source, expanded(program))
+
+
+def expanded(program: Program) -> LoopNest:
+    """The nest with a loop over single steps for a call of a kernel, two loops over single cells for one that packs a
+    whole panel, and statements whose product stands apart as they were."""
+    steps = {step.many: name for name, step in program.lowered.steps.items()}
+    packs = {turned.name: name for name, turned in program.lowered.turned.items()}
+    apart = _apart(program)
+    taken = {item.iterator for item in items(program.nest.body) if isinstance(item, For)}
+    fresh = (name for k in range(10**9) if (name := f"${k}") not in taken)
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        match item:
+            case Call(statement=many) if many in steps:
+                step = program.lowered.steps[steps[many]]
+                *args, count = item.args
+                return (_loop(next(fresh), steps[many], args, {step.position: count}),)
+            case Call(statement=many) if many in packs:
+                turned = program.lowered.turned[packs[many]]
+                *args, rows, count = item.args
+                counts = {turned.row: rows, turned.step: count}
+                return (_loops(next(fresh), next(fresh), packs[many], args, counts),)
+            case Call(statement=name) if name in apart:
+                return (replace(item, statement=apart[name]),)
+        return (item,)
+
+    return LoopNest(map_block(program.nest.body, visit))
+
+
+def together(program: Program) -> LoopNest:
+    """The nest with statements whose product stands apart as they were; all else as it is."""
+    apart = _apart(program)
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        if isinstance(item, Call) and item.statement in apart:
+            item = replace(item, statement=apart[item.statement])
+        return (item,)
+
+    return LoopNest(map_block(program.nest.body, visit))
+
+
+def _loop(iterator: str, statement: str, args: list[Expr], counts: Mapping[int, Expr]) -> For:
+    """A loop from one argument on, so many times."""
+    ((position, count),) = counts.items()
+    inner = list(args)
+    inner[position] = Name(iterator)
+    return For(iterator, args[position], _last(args[position], count), 1, Block((Call(statement, tuple(inner)),)))
+
+
+def _loops(first: str, second: str, statement: str, args: list[Expr], counts: Mapping[int, Expr]) -> For:
+    (row, rows), (step, count) = counts.items()
+    inner = list(args)
+    inner[row] = Name(first)
+    return For(first, args[row], _last(args[row], rows), 1, Block((_loop(second, statement, inner, {step: count}),)))
+
+
+def _last(first: Expr, count: Expr) -> Expr:
+    return plus(weighted([(1, first), (1, count)]), -1)
+
+
+def _apart(program: Program) -> dict[str, str]:
+    """The statements that call a function for the product that they add, and the same ones without. Raises
+    InternalError if they differ otherwise."""
+    known = {statement.name for statement in program.lowered.scop.statements}
+    found = {}
+    for statement in program.scop.statements:
+        if statement.name not in known:
+            base = program.lowered.scop.statement(statement.name.removesuffix("_apart"))
+            if not _is_apart(program, statement, base):
+                raise InternalError(
+                    f"{program.source.location}: {statement.name} is another statement than {base.name}"
+                )
+            found[statement.name] = base.name
+    return found
+
+
+def _is_apart(program: Program, statement: Statement, base: Statement) -> bool:
+    ctype = accumulated(program.scop, base)
+    helper = helper_name(PRODUCTS[ctype.spelling], program.scop.reserved) if ctype is not None else ""
+    same = (statement.iterators, statement.accesses) == (base.iterators, base.accesses)
+    match statement.body:
+        case c_ast.Assignment(
+            op=op, lvalue=target, rvalue=c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[product]))
+        ):
+            return (
+                same
+                and name == helper
+                and op == base.body.op
+                and target is base.body.lvalue
+                and same_tree(product, base.body.rvalue)
+            )
+    return False

@@ -1,0 +1,237 @@
+"""Whether a SCoP with cells in place of scalars, and arrays in place of others, computes what the original does.
+
+Shown from the two SCoPs alone, by their dataflow (Feautrier, "Dataflow analysis of array and scalar references", 1991):
+each read gets its value from the same write, or from the same cell's value before the region, and each cell that lives
+on gets its last value from the same write. Statements that only copy a cell, and that one of the two SCoPs hasn't got,
+are looked through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.astgen.allocation import Allocation
+from scopt.astgen.statement_match import same_node, same_tree
+from scopt.check.affine import Subscripts, base_of, function_of
+from scopt.check.memory import read_allocations
+from scopt.check.parametric import on_parameters
+from scopt.diagnostics import InternalError
+from scopt.frontend.dependences import last_sources
+from scopt.isl_utils import IN, OUT, SET, maps_of, union_of_maps
+from scopt.model import Access, Scop, Statement
+
+# A value that is copied more often than that isn't followed.
+MAX_COPIES = 8
+
+
+def check_rewritten(original: Scop, rewritten: Scop, needed: Sequence[Allocation]) -> None:
+    """Raise InternalError unless the rewritten SCoP computes what the original does, in memory that is large enough.
+
+    needed: the new arrays.
+    """
+    _check_statements(original, rewritten)
+    _check_same_order(original, rewritten)
+    affected = _affected(original, rewritten)
+    common = {s.name for s in original.statements} & {s.name for s in rewritten.statements}
+    first, second = _Flows(original, affected, common), _Flows(rewritten, affected, common)
+    for statement in (s for s in original.statements if s.name in common):
+        other = rewritten.statement(statement.name)
+        for access, moved in zip(statement.accesses, other.accesses, strict=True):
+            if access.kind != "read" or not {access.array, moved.array} & affected:
+                continue
+            if not _same(original, first.of(statement, access), second.of(other, moved)):
+                _refuse(original, f"{statement.name} gets another value in place of '{access.array}'")
+    for name in sorted(affected & set(original.arrays)):
+        if not original.arrays[name].private and not first.left(name).is_equal(second.left(name)):
+            _refuse(original, f"'{name}' is left with another value")
+    _check_memory(original, rewritten, needed)
+
+
+def _same(scop: Scop, first: isl.UnionMap, second: isl.UnionMap) -> bool:
+    """Whether sources are the same; values that private arrays never got apart."""
+    private = {f"initial {name}" for name, array in scop.arrays.items() if array.private}
+    mine, theirs = (
+        union_of_maps(m for m in maps_of(one) if m.get_tuple_name(OUT) not in private) for one in (first, second)
+    )
+    return bool(mine.is_equal(theirs))
+
+
+def _check_statements(original: Scop, rewritten: Scop) -> None:
+    """Those of both are alike, references apart; others only copy."""
+    names = {s.name: s for s in original.statements}
+    for statement in rewritten.statements:
+        if statement.name not in names:
+            _copied(rewritten, statement)
+            _check_references(rewritten, statement, (None,) * len(statement.accesses))
+            continue
+        old = names.pop(statement.name)
+        same = statement.iterators == old.iterators and bool(statement.domain.is_equal(old.domain))
+        kinds = [access.kind for access in statement.accesses] == [access.kind for access in old.accesses]
+        if not (same and kinds and _alike(old, old.body, statement, statement.body)):
+            _refuse(original, f"{statement.name} is another statement than it was")
+        _check_references(rewritten, statement, old.accesses)
+    for statement in names.values():
+        _copied(original, statement)
+
+
+def _check_references(rewritten: Scop, statement: Statement, before: Sequence[Access | None]) -> None:
+    """References in the body are to the cells that the accesses say. before: the accesses that these stand for."""
+    subscripts = Subscripts.of(rewritten, statement)
+    for access, old in zip(statement.accesses, before, strict=True):
+        if old is not None and _is_kept(access, old):
+            continue
+        base = base_of(access.node) if access.node is not None else None
+        function = function_of(access.node, subscripts) if access.node is not None else None
+        named = isinstance(base, c_ast.ID) and base.name == rewritten.arrays[access.array].spelling
+        if function is None or not named or function.dim(OUT) != access.relation.dim(OUT):
+            _refuse(rewritten, f"{statement.name} refers to something else than '{access.array}'")
+        cells = isl.Map.from_multi_pw_aff(function).intersect_domain(statement.domain).reset_tuple_id(OUT)
+        if not cells.intersect_params(rewritten.context).is_equal(
+            access.relation.intersect_params(rewritten.context).reset_tuple_id(OUT)
+        ):
+            _refuse(rewritten, f"{statement.name} refers to other cells of '{access.array}'")
+
+
+def _is_kept(access: Access, old: Access) -> bool:
+    """Whether a reference is what it was."""
+    if access.node is None or old.node is None:
+        return access is old
+    same = access.array == old.array and bool(access.relation.is_equal(old.relation))
+    return same and same_tree(access.node, old.node)
+
+
+def _alike(old: Statement, mine: c_ast.Node, new: Statement, theirs: c_ast.Node) -> bool:
+    """Whether bodies are the same where no access is."""
+    here = [k for k, access in enumerate(old.accesses) if access.node is mine]
+    if here:
+        return here == [k for k, access in enumerate(new.accesses) if access.node is theirs]
+    pairs = list(zip(mine.children(), theirs.children(), strict=False))
+    if not same_node(mine, theirs) or len(mine.children()) != len(theirs.children()):
+        return False
+    return all(role == other and _alike(old, a, new, b) for (role, a), (other, b) in pairs)
+
+
+def _copied(scop: Scop, statement: Statement) -> Access:
+    """The cell that a statement copies, all it does. Raises InternalError if it does anything else."""
+    match statement.body, statement.accesses:
+        case c_ast.Assignment(op="=", lvalue=target, rvalue=value), accesses:
+            reads = [a for a in accesses if a.kind == "read"]
+            writes = [a for a in accesses if a.kind == "write"]
+            if len(accesses) == 2 and [a.node for a in reads] == [value] and [a.node for a in writes] == [target]:
+                types = {scop.arrays[a.array].type.spelling for a in accesses}
+                if len(types) == 1 and all(a.relation.is_single_valued() for a in accesses):
+                    return reads[0]
+    _refuse(scop, f"{statement.name} is more than a copy")
+
+
+def _check_same_order(original: Scop, rewritten: Scop) -> None:
+    """What both run they run in one order; dates of the rewritten SCoP may have more dimensions in front, with zeros,
+    and behind."""
+    mine = {m.get_tuple_name(IN): m for m in maps_of(original.order)}
+    theirs = {m.get_tuple_name(IN): m for m in maps_of(rewritten.order)}
+    names = [s.name for s in original.statements if s.name in theirs]
+    widths = {theirs[name].dim(OUT) - mine[name].dim(OUT) for name in names}
+    if len(widths) > 1:
+        _refuse(original, "dates of different lengths")
+    for name in names:
+        extended = mine[name]
+        for _ in range(max(widths)):
+            extended = extended.insert_dims(OUT, 0, 1).fix_val(OUT, 0, isl.Val(0))
+        if not extended.intersect_domain(theirs[name].domain()).is_equal(theirs[name]):
+            _refuse(original, f"{name} runs at another time")
+
+
+def _affected(original: Scop, rewritten: Scop) -> set[str]:
+    """The arrays that are accessed otherwise."""
+    found = set(original.arrays) ^ set(rewritten.arrays)
+    others = {s.name: s for s in rewritten.statements}
+    for statement in original.statements:
+        other = others.pop(statement.name, None)
+        if other is None:
+            found |= {access.array for access in statement.accesses}
+            continue
+        for access, moved in zip(statement.accesses, other.accesses, strict=True):
+            if access.array != moved.array or not access.relation.is_equal(moved.relation):
+                found |= {access.array, moved.array}
+    return found | {access.array for statement in others.values() for access in statement.accesses}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Flows:
+    """Where values come from in one SCoP. affected: arrays to look at. common: statements whose writes count, others
+    are looked through."""
+
+    scop: Scop
+    affected: Collection[str]
+    common: Collection[str]
+
+    def of(self, statement: Statement, access: Access, depth: int = 0) -> isl.UnionMap:
+        """``{ S[…] -> W[…] }``, the writes that a read may get its value from, and ``{ S[…] -> initial A[…] }`` where
+        it is older."""
+        full, exposed = last_sources(self.scop, access)
+        found = full.union(self.initial(exposed))
+        return self.through_copies(found, depth)
+
+    def initial(self, exposed: isl.UnionMap) -> isl.UnionMap:
+        return union_of_maps(m.set_tuple_name(OUT, f"initial {m.get_tuple_name(OUT)}") for m in maps_of(exposed))
+
+    def through_copies(self, sources: isl.UnionMap, depth: int) -> isl.UnionMap:
+        result = isl.UnionMap("{ }")
+        for relation in maps_of(sources):
+            name = str(relation.get_tuple_name(OUT))
+            statement = next((s for s in self.scop.statements if s.name == name), None)
+            if statement is None or name in self.common:
+                result = result.union(isl.UnionMap.from_map(relation))
+                continue
+            if depth == MAX_COPIES:
+                _refuse(self.scop, "values are copied too often")
+            origin = self.of(statement, _copied(self.scop, statement), depth + 1)
+            result = result.union(isl.UnionMap.from_map(relation).apply_range(origin))
+        return result
+
+    def left(self, array: str) -> isl.UnionMap:
+        """``{ A[…] -> W[…] }``: the last write of each cell that gets another value than it had."""
+        writes = union_of_maps(
+            a.relation for s in self.scop.statements for a in s.accesses if a.array == array and a.is_write
+        )
+        if any(a.kind == "may-write" for s in self.scop.statements for a in s.accesses if a.array == array):
+            _refuse(self.scop, f"'{array}' may be written or not")
+        order = self.scop.order.intersect_domain(writes.domain())
+        last = writes.reverse().apply_range(order).lexmax().apply_range(order.reverse()).intersect(writes.reverse())
+        return union_of_maps(_changed(m, array) for m in maps_of(self.through_copies(last, 0)))
+
+
+def _changed(relation: isl.Map, array: str) -> isl.Map:
+    """What a cell is left with, where that isn't what it had itself."""
+    if relation.get_tuple_name(OUT) != f"initial {array}":
+        return relation
+    own = relation.domain().identity().set_tuple_name(OUT, f"initial {array}")
+    return relation.subtract(own)
+
+
+def _check_memory(original: Scop, rewritten: Scop, needed: Sequence[Allocation]) -> None:
+    """New arrays hold all cells that are accessed."""
+    extents = {one.name: one.extents for one in read_allocations(rewritten, needed)}
+    lacking = set(rewritten.arrays) - set(original.arrays) - set(extents)
+    if lacking:
+        _refuse(rewritten, f"'{min(lacking)}' has no memory")
+    for access in (access for statement in rewritten.statements for access in statement.accesses):
+        if access.array not in extents:
+            continue
+        cells = access.relation.range().intersect_params(rewritten.context).reset_tuple_id()
+        for position, size in enumerate(extents[access.array]):
+            assert size is not None
+            index = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(cells.get_space()), SET, position)
+            limit = on_parameters(rewritten, size)
+            inside = index.lt_set(limit.insert_domain(cells.get_space().align_params(limit.get_space().params())))
+            if not cells.is_subset(inside.intersect(index.ge_set(index.sub(index)))):
+                _refuse(rewritten, f"'{access.array}' is left by a reference")
+
+
+def _refuse(scop: Scop, what: str) -> NoReturn:
+    raise InternalError(f"{scop.location}: rewritten statements: {what}")

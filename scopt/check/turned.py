@@ -1,0 +1,160 @@
+"""Whether a call that packs a whole panel says what the statement says that packs one element.
+
+``function(rows, count, &from, length, &to, scalars)`` sets ``to[k * width + i]`` to the operand of
+``from[i * length + k]`` (shown from its text in `scopt.check.functions.transposed`). In the nest it stands for two
+loops over the packing statement (`scopt.check.reading`), whose iterators start where the call's do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.astgen.registers.syntax import nodes, row_length
+from scopt.astgen.registers.tile import Turned
+from scopt.astgen.registers.transposed import Transposed
+from scopt.astgen.statement_match import same_tree
+from scopt.check.affine import Subscripts, base_of, functions, subscripts_of
+from scopt.diagnostics import InternalError
+from scopt.generation import Program
+from scopt.isl_utils import IN
+from scopt.model import Array, Statement
+
+
+def check_turned(program: Program) -> None:
+    """Raise InternalError unless each call that packs a panel does what its loops do."""
+    lowered = program.lowered
+    calls = Counter(turned.name for turned in lowered.turned.values())
+    for name, turned in lowered.turned.items():
+        if calls[turned.name] > 1:
+            raise InternalError(f"{program.source.location}: generated loops: {turned.name} stands for two loops")
+        _Turned(program, turned, program.scop.statement(name), program.scop.statement(turned.name)).check()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turned:
+    """packing: the statement in loops. call: the one that stands for it."""
+
+    program: Program
+    turned: Turned
+    packing: Statement
+    call: Statement
+
+    def check(self) -> None:
+        names = self.packing.iterators
+        alike = self.call.iterators == (*names, "$rows", "$count") and len(set(names)) == len(names)
+        if not alike or self.turned.row == self.turned.step:
+            self.refuse("has other iterators")
+        function, source, length, target, scalars = self.arguments()
+        match self.packing.body:
+            case c_ast.Assignment(op="=", lvalue=c_ast.ArrayRef() as slot, rvalue=value):
+                self.check_target(function, slot, target)
+                self.check_source(function, source, length)
+                self.check_value(function, value, source, scalars)
+            case _:
+                self.refuse("stands for something else than a copy")
+
+    def arguments(self) -> tuple[Transposed, c_ast.ArrayRef, c_ast.Node, c_ast.ArrayRef, Sequence[c_ast.ID]]:
+        """The function, the first element, how far rows are apart, the first place, scalars."""
+        match self.call.body:
+            case c_ast.FuncCall(
+                name=c_ast.ID(name=name),
+                args=c_ast.ExprList(exprs=[
+                    c_ast.ID(name="$rows"), c_ast.ID(name="$count"),
+                    c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as source), length,
+                    c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as target), *scalars,
+                ]),
+            ):
+                found = [one for one in self.program.lowered.transposed if one.name == name]
+                variables = [one for one in scalars if isinstance(one, c_ast.ID)]
+                if len(found) == 1 and len(variables) == len(scalars) == len(found[0].scalars):
+                    return found[0], source, length, target, variables
+        self.refuse("is no call of a function that packs")
+        raise AssertionError
+
+    # --- where to, where from -----------------------------------------------------------------------------------------
+
+    def check_target(self, function: Transposed, slot: c_ast.ArrayRef, target: c_ast.ArrayRef) -> None:
+        """Both are one cell of a buffer, the next row's beside it, the next step's as far away as panels are wide."""
+        base, other = base_of(slot), base_of(target)
+        arrays, originals = self.program.scop.arrays, self.program.source.arrays
+        buffers = {one.spelling: one for name, one in arrays.items() if name not in originals}
+        own = buffers.get(base.name) if isinstance(base, c_ast.ID) and same_tree(base, other) else None
+        if own is None or own.type.spelling != function.type.spelling:
+            self.refuse("packs to another buffer")
+        (mine,), (theirs,) = self.linear(slot, 1), self.linear(target, 1)
+        if not mine.is_equal(theirs) or self.moves(mine) != (1, function.width):
+            self.refuse("packs to other places")
+
+    def check_source(self, function: Transposed, source: c_ast.ArrayRef, length: c_ast.Node) -> None:
+        """Steps lie side by side, rows as far apart as is said."""
+        array = self.array(source)
+        if array.type.spelling != function.type.spelling:
+            self.refuse("packs elements of another type")
+        *outer, last = map(self.moves, self.linear(source, array.rank))
+        rows = [k for k, moved in enumerate(outer) if moved != (0, 0)]
+        if last != (0, 1) or len(rows) != 1 or outer[rows[0]] != (1, 0):
+            self.refuse("packs other elements")
+        flat = {one.spelling: one for one in self.program.source.arrays.values() if one.flat}
+        if not same_tree(length, row_length(source, rows[0], flat)):
+            self.refuse("takes rows to be longer, or shorter, than they are")
+
+    def array(self, source: c_ast.ArrayRef) -> Array:
+        """The SCoP's array that a reference, with all its brackets, is to."""
+        base = base_of(source)
+        rank = len(subscripts_of(source))
+        for array in self.program.source.arrays.values():
+            if isinstance(base, c_ast.ID) and array.spelling == base.name and rank == array.rank > 1:
+                return array
+        self.refuse("packs from something else than an array")
+        raise AssertionError
+
+    def linear(self, reference: c_ast.ArrayRef, count: int) -> Iterator[isl.PwAff]:
+        """The subscripts, as many as are expected, as functions of the packing statement's iterators: those of the
+        call's, but for the numbers of rows and steps."""
+        found = functions(subscripts_of(reference), Subscripts.of(self.program.source, self.packing))
+        if found is None or len(subscripts_of(reference)) != count or _is_dereferenced(reference):
+            self.refuse("has a reference that isn't linear")
+            raise AssertionError
+        return (found.get_at(k) for k in range(count))
+
+    def moves(self, subscript: isl.PwAff) -> tuple[int, int]:
+        """By how much a subscript grows with the row, and with the step."""
+        ((_, function),) = subscript.get_pieces()
+        if function.dim(isl.dim_type.div):
+            self.refuse("has a reference that isn't linear")
+        positions = self.turned.row, self.turned.step
+        row, step = (function.get_coefficient_val(IN, position).to_python() for position in positions)
+        return row, step
+
+    # --- what ---------------------------------------------------------------------------------------------------------
+
+    def check_value(
+        self, function: Transposed, value: c_ast.Node, source: c_ast.ArrayRef, scalars: Sequence[c_ast.ID]
+    ) -> None:
+        """The function's operand, with the call's arguments in it, is what is packed; nothing else in it moves."""
+        if not same_tree(value, function.operand_of(source, scalars)):
+            self.refuse("packs something else")
+        marked = function.operand_of(c_ast.ID("$source"), [c_ast.ID("$scalar") for _ in scalars])
+        names = sorted(node.name for node in nodes(marked) if isinstance(node, c_ast.ID))
+        if names != [*("$scalar" for _ in scalars), "$source"]:
+            self.refuse("has an operand that reads more than the call says")
+        known = {one.spelling: one for one in self.program.source.arrays.values() if not one.rank}
+        for name in (one.name for one in scalars):
+            scalar = known.get(name) if name not in self.packing.iterators else None
+            if scalar is None or scalar.type.spelling != function.type.spelling:
+                self.refuse(f"takes '{name}' for a scalar")
+
+    def refuse(self, what: str) -> None:
+        raise InternalError(f"{self.program.source.location}: generated loops: {self.call.name} {what}")
+
+
+def _is_dereferenced(reference: c_ast.Node) -> bool:
+    """Whether some subscript has no brackets."""
+    while isinstance(reference, c_ast.ArrayRef):
+        reference = reference.name
+    return not isinstance(reference, c_ast.ID)

@@ -1,0 +1,63 @@
+"""The steps from a SCoP to its text, by name, and what each of them makes: for people who want to look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from scopt.astgen.emit_c import Emitted, emit
+from scopt.astgen.registers.lower import Lowered
+from scopt.astgen.sweeps.lower import Swept
+from scopt.generation import REWRITES, Program, Watch
+from scopt.model import LoopNest, MarkedSchedule, Scop
+from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.expansion import Expansion
+
+T = TypeVar("T")
+
+STEPS: tuple[tuple[str, str], ...] = (
+    ("rewritten", "cells in place of scalars, arrays in place of others, where that makes contractions"),
+    ("schedule", "the scheduler's tree, or the user's"),
+    ("bands", "the tree after the passes over its bands: tiles, wavefronts, marks"),
+    ("strips-and-panels", "the tree with statements that use buffers, and copies"),
+    ("register-tiles", "the tree with packed operands and steps of kernels"),
+    ("loops", "the loops of the tree"),
+    *((rewrite.name, rewrite.what) for rewrite in REWRITES),
+    ("guard", "the test in front of the region"),
+    ("print", "the C text, and the functions in front of it"),
+)
+"""All steps in their order, each with one line about it; the proof (`scopt.check.program`) comes after the last one."""
+
+
+@dataclass(slots=True)
+class Shown(Watch):
+    """Keeps what one step makes, as text. A region that is tried in several forms has the last one's."""
+
+    step: str
+    text: str = ""
+    scop: Scop | None = None
+
+    def __call__(self, step: str, made: T) -> T:
+        if isinstance(made, Lowered):
+            self.scop = made.scop
+        if step == self.step and made is not None:
+            self.text = f"{_text(made, self.scop).rstrip()}\n"
+        return made
+
+
+def _text(made: Any, scop: Scop | None) -> str:
+    """made: of any step. scop: has the statements of a nest."""
+    match made:
+        case Program():
+            return emit(made.scop, made.nest).text
+        case LoopNest() if scop is not None:
+            return emit(scop, made).text
+        case Emitted():
+            return "\n".join((*made.definitions, made.text))
+        case Expansion():
+            return str(made.scop.schedule)
+        case ScheduleResult() | MarkedSchedule():
+            return str(made.tree)
+        case Swept() | Lowered():
+            return str(made.schedule.tree)
+    return str(made)

@@ -1,0 +1,248 @@
+"""Transformed regions with one fault put into them, for tests of the proof of texts."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, TypeVar
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.astgen.loops import Item, map_block
+from scopt.check.program import check_program
+from scopt.diagnostics import InternalError
+from scopt.frontend.dependences import dependences
+from scopt.frontend.parse import parse
+from scopt.frontend.reductions import Reorder, updates_of
+from scopt.generation import REWRITES, Program, Watch, emitted, guard_of
+from scopt.isl_utils import operation_limit
+from scopt.model import Block, Call, Dependences, For, If, LoopNest, Scop, Statement
+from scopt.options import Options
+from scopt.region import MAX_OPERATIONS, transform
+from tests.sources import source_of
+
+T = TypeVar("T")
+# Enough for most sound programs; it takes about a second.
+FEW_OPERATIONS = 1_000_000
+
+MATRICES = "int n, double A[99][99], double B[99][99], double C[99][99]"
+PRODUCT = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j];"
+TRIANGULAR = PRODUCT.replace("k = 0; k < n", "k = i + 1; k < n").replace("A[i][k] * B[k][j]", "A[k][i] * B[k][j]").replace("C[", "B[")
+ACROSS = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) C[i][j] += 1.5 * A[i][k] * B[j][k] + B[i][k] * A[j][k];"
+FACTORIZATION = """for (k = 0; k < n; k++) for (i = k + 1; i < n; i++) { C[i][k] /= C[k][k];
+ for (j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }"""
+WITH_SCALAR = PRODUCT.replace("A[i][k]", "a * A[i][k]")
+SCALED = f"{MATRICES}, double a"
+SWEEP = """
+for (t = 0; t < n; t++)
+  for (i = 1; i < n - 1; i++) {
+    A[i][0] = 1.0 / (t + 2);
+    for (j = 1; j < n; j++) A[i][j] = B[i][j] / (A[i][j-1] * 0.5 + 2.0);
+    for (j = n - 2; j >= 1; j--) C[j][i] = A[i][j] * C[j+1][i] + A[i][j-1];
+  }"""
+FILTER = "for (i = 0; i < n; i++) { s = 0.0; for (j = 0; j < n; j++) { A[i][j] = s * 0.5 + B[i][j]; s = A[i][j] * 0.25 + s; } }"
+LARGE = "int n, int m, double A[3000][3000], double Q[3000][3000], double R[3000][3000]"
+# The tiles that write Q are the last ones of their wavefronts.
+LAST = """
+for (k = 1; k < n; k++) {
+  for (j = 1; j < k; j++) {
+    R[k][j] = 0.125;
+    for (i = 0; i < m; i++) A[i][j] = A[i][j] * 0.5 - Q[i][k] * R[k][j];
+    for (i = 1; i < m; i++) R[k][j] += Q[i][k] * A[i][j];
+  }
+  for (i = 1; i < m; i++) Q[i][k] = A[i][k] * 0.25 + 0.5;
+}"""
+
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Recorder(Watch):
+    """Keeps the programs that the last rewrite leads to, in the order of the attempts."""
+
+    found: list[Program]
+
+    def __call__(self, step: str, made: T) -> T:
+        if step == REWRITES[-1].name and isinstance(made, Program):
+            self.found.append(made)
+        return made
+
+
+@cache
+def program_of(body: str, params: str = MATRICES, options: Options | None = None) -> tuple[Program, Dependences]:
+    """What a region becomes in the first attempt, which has been proved, and its dependences."""
+    options, recorder = options or Options(), Recorder([])
+    tu = parse(source_of(body, params), "in.c", options)
+    outcome = transform(tu, tu.regions[0], 0, options, watch=recorder)
+    assert not {"schedule.simplified", "internal.error"} & {remark.id for remark in outcome.remarks}
+    (program,) = recorder.found
+    return program, dependences(program.source, updates=updates_of(program.source, Reorder.SAFE))
+
+
+def check(program: Program, deps: Dependences, operations: int = MAX_OPERATIONS) -> None:
+    """Raise InternalError unless the program, printed, is proved; isl.Error if that takes more operations."""
+    text, guard = emitted(program), guard_of(program, Options())
+    with operation_limit(operations):
+        check_program(program, deps, text, guard)
+
+
+def refused(program: Program, deps: Dependences, match: str, operations: int = FEW_OPERATIONS) -> None:
+    """Assert that the proof says that. Where its exact form takes too long, which refuses the text as well: that its quick form does."""
+    try:
+        check(program, deps, operations)
+    except InternalError as error:
+        message = str(error)
+    except isl.Error as error:
+        message = str(error.__context__)
+    else:
+        message = "nothing"
+    assert re.search(match, message), message
+
+
+@dataclass(slots=True)
+class Planter(Watch):
+    """Puts a fault into what one step makes in the first attempt."""
+
+    step: str
+    fault: Callable[[Any], Any]
+    planted: bool = False
+
+    def __call__(self, step: str, made: T) -> T:
+        if step != self.step or self.planted:
+            return made
+        self.planted = True
+        return self.fault(made)  # type: ignore[no-any-return]
+
+
+def given_up(body: str, params: str, step: str, fault: Callable[[Any], Any]) -> str:
+    """Why a region with a fault in its first attempt is transformed otherwise; empty if it isn't."""
+    planter = Planter(step, fault)
+    tu = parse(source_of(body, params), "in.c", Options())
+    outcome = transform(tu, tu.regions[0], 0, Options(), watch=planter)
+    assert planter.planted
+    return "".join(remark.message for remark in outcome.remarks if remark.id in ("schedule.simplified", "internal.error"))
+
+
+# --- faults in statements ---------------------------------------------------------------------------------------------
+
+
+def with_statement(scop: Scop, name: str, change: Callable[[c_ast.Node], c_ast.Node]) -> Scop:
+    """The SCoP with another body of a statement. change: gets a copy of the body."""
+    return replace(scop, statements=tuple(_changed(one, change) if one.name == name else one for one in scop.statements))
+
+
+def _changed(statement: Statement, change: Callable[[c_ast.Node], c_ast.Node]) -> Statement:
+    memo: dict[int, Any] = {}
+    body = copy.deepcopy(statement.body, memo)
+    accesses = tuple(replace(one, node=memo.get(id(one.node), one.node)) for one in statement.accesses)
+    return replace(statement, body=change(body), accesses=accesses)
+
+
+def with_body(program: Program, name: str, change: Callable[[c_ast.Node], c_ast.Node]) -> Program:
+    """The program with another body of a statement, wherever that is."""
+    scop = with_statement(program.scop, name, change)
+    assert any(one is not other for one, other in zip(scop.statements, program.scop.statements, strict=True))
+    lowered = replace(program.lowered, scop=with_statement(program.lowered.scop, name, change))
+    swept = replace(program.swept, scop=with_statement(program.swept.scop, name, change))
+    return replace(program, scop=scop, lowered=lowered, swept=swept)
+
+
+def moved(array: str, position: int = -1, by: str = "1") -> Callable[[c_ast.Node], c_ast.Node]:
+    """The change that adds a constant to one of the subscripts of the first reference to an array."""
+
+    def change(body: c_ast.Node) -> c_ast.Node:
+        subscripted = next(chain for chain in _references(body) if _base(chain[0]) == array)
+        reference = subscripted[::-1][position]
+        reference.subscript = c_ast.BinaryOp("+", reference.subscript, c_ast.Constant("int", by))
+        return body
+
+    return change
+
+
+def _references(node: c_ast.Node) -> list[list[c_ast.ArrayRef]]:
+    """The brackets of each reference, outermost node (innermost subscript) first."""
+    if isinstance(node, c_ast.ArrayRef):
+        chain = [node]
+        while isinstance(chain[-1].name, c_ast.ArrayRef):
+            chain.append(chain[-1].name)
+        return [chain]
+    return [found for _, child in node.children() for found in _references(child)]
+
+
+def _base(reference: c_ast.ArrayRef) -> str:
+    node: c_ast.Node = reference
+    while isinstance(node, c_ast.ArrayRef):
+        node = node.name
+    return str(node.name)
+
+
+# --- faults in loops --------------------------------------------------------------------------------------------------
+
+
+def with_nest(program: Program, visit: Callable[[Item], tuple[Item, ...]]) -> Program:
+    """The program with other items in its nest, from the innermost ones on."""
+    nest = LoopNest(map_block(program.nest.body, visit))
+    assert nest != program.nest
+    return replace(program, nest=nest)
+
+
+def without(names: Collection[str]) -> Callable[[Item], tuple[Item, ...]]:
+    """Drops statements, and loops that have no others."""
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        match item:
+            case Call(statement=name) if name in names:
+                return ()
+            case For(body=Block(())) | If(then=Block(()), otherwise=None | Block(())):
+                return ()
+            case If(then=Block(()) as then, otherwise=otherwise, condition=condition) if otherwise is not None:
+                return (If(condition, then, otherwise),)
+        return (item,)
+
+    return visit
+
+
+def runs(item: Item) -> set[str]:
+    """The statements that an item runs."""
+    match item:
+        case Call(statement=name):
+            return {name}
+        case For(body=body):
+            return {name for one in body.items for name in runs(one)}
+        case If(then=then, otherwise=otherwise):
+            return {name for one in (*then.items, *(otherwise.items if otherwise else ())) for name in runs(one)}
+    return {name for one in item.body.items for name in runs(one)}
+
+
+def reordered(program: Program, first: str, after: str) -> Program:
+    """The program with the items that run a statement moved behind those that run another one, in the innermost blocks that have both."""
+
+    def block(found: Block) -> Block:
+        items = list(map(inside, found.items))
+        names = [runs(item) for item in items]
+        mine = [k for k, own in enumerate(names) if first in own and after not in own]
+        theirs = [k for k, own in enumerate(names) if after in own and first not in own]
+        if mine and theirs and min(mine) < max(theirs):
+            rest = [item for k, item in enumerate(items) if k not in mine]
+            place = 1 + max(k for k, item in enumerate(rest) if after in runs(item))
+            items = [*rest[:place], *(items[k] for k in mine), *rest[place:]]
+        return Block(tuple(items))
+
+    def inside(item: Item) -> Item:
+        match item:
+            case For(body=body):
+                return replace(item, body=block(body))
+            case If(then=then, otherwise=otherwise):
+                return replace(item, then=block(then), otherwise=None if otherwise is None else block(otherwise))
+            case Call():
+                return item
+        return replace(item, body=block(item.body))
+
+    nest = LoopNest(block(program.nest.body))
+    assert nest != program.nest
+    return replace(program, nest=nest)

@@ -1,0 +1,52 @@
+"""Epochs are the innermost blocks in which what is read has been put there."""
+
+from __future__ import annotations
+
+from scopt.check.epochs import Epochs, epochs_of
+from scopt.model import Block, Call, Compare, Const, For, If, LoopNest, Name
+
+
+def loop(iterator: str, *items: For | Call | If) -> For:
+    return For(iterator, Const(0), Name("n"), 1, Block(items))
+
+
+def call(name: str) -> Call:
+    return Call(name, ())
+
+
+NEST = LoopNest(Block((call("before"), loop("i", loop("j", call("fill"), loop("k", call("use"))), call("other")))))
+
+
+def found(nest: LoopNest, complete: int, chosen: tuple[str, ...] = ()) -> list[tuple[int, ...]]:
+    """Paths, if blocks inside of fewer loops than that are complete."""
+    return [one.path for one in epochs_of(nest, ("fill", "use"), ("fill",), ("fill",), chosen, lambda epochs: epochs.loops <= complete)]
+
+
+def test_the_innermost_complete_block() -> None:
+    assert found(NEST, 9) == [(1, 0)]  # a loop that only uses opens no epoch
+    assert found(NEST, 2) == [(1, 0)]
+    assert found(NEST, 1) == [(1,)]
+    assert found(NEST, 0) == [()]
+
+
+def test_what_chooses_a_buffer_belongs_to_the_epoch() -> None:
+    assert found(NEST, 9, ("other",)) == [(1,)]
+
+
+def test_branches_of_an_if_share_their_place() -> None:
+    condition = Compare(Name("n"), ">", Const(3))
+    forms = If(condition, Block((loop("j", call("fill"), call("use")),)), Block((loop("j", call("use"), call("fill")),)))
+    assert found(LoopNest(Block((loop("i", forms),))), 9) == [(0, 0)]
+
+
+def test_dates_say_which_epoch_it_is() -> None:
+    assert (Epochs((1, 0)).depth, Epochs((1, 0)).loops) == (4, 2)
+
+
+def test_items_of_a_block_that_follow_each_other() -> None:
+    """One tile stands outside of the loop over the others: it fills the buffer and uses it beside that loop."""
+    alone = (loop("a", call("fill")), loop("b", call("use")))
+    others = loop("j", loop("k", call("fill")), loop("l", call("use")))
+    nest = LoopNest(Block((loop("i", *alone, others),)))
+    every = epochs_of(nest, ("fill", "use"), ("fill",), ("fill",), (), lambda epochs: True)
+    assert sorted((one.path, one.span) for one in every) == [((0,), (0, 1)), ((0, 2), None)]

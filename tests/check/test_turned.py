@@ -1,0 +1,143 @@
+"""Calls that pack whole panels say what the loops say that they stand for."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from pycparser import c_ast
+
+from scopt.astgen.registers.syntax import integer
+from scopt.check.turned import check_turned
+from scopt.diagnostics import InternalError
+from scopt.generation import Program
+from tests.check.planted import ACROSS, MATRICES, PRODUCT, SCALED, WITH_SCALAR, moved, program_of, with_body
+
+CALL, LOOPS = "S0_rows0_all", "S0_rows0"
+
+
+def test_calls_are_what_they_stand_for() -> None:
+    for body, params, count in ((PRODUCT, MATRICES, 1), (ACROSS, MATRICES, 4), (WITH_SCALAR, SCALED, 1)):
+        program, _ = program_of(body, params)
+        assert len(program.lowered.turned) == count
+        check_turned(program)
+
+
+Change = Callable[[c_ast.Node], c_ast.Node]
+
+
+def argument(position: int, made: Callable[[c_ast.Node], c_ast.Node]) -> Change:
+    """The change of one of the call's arguments."""
+
+    def change(body: c_ast.Node) -> c_ast.Node:
+        assert isinstance(body, c_ast.FuncCall)
+        body.args.exprs[position] = made(copy.deepcopy(body.args.exprs[position]))
+        return body
+
+    return change
+
+
+def named(node: c_ast.Node, old: str, new: str) -> c_ast.Node:
+    """The node with another name in it."""
+    for _, child in node.children():
+        named(child, old, new)
+    if isinstance(node, c_ast.ID) and node.name == old:
+        node.name = new
+    return node
+
+
+def refused(program: Program, match: str) -> None:
+    with pytest.raises(InternalError, match=match):
+        check_turned(program)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        pytest.param(moved("A"), "packs something else", id="the next step's"),
+        pytest.param(moved("A", 0), "packs something else", id="the next row's"),
+        pytest.param(moved("A_rows"), "to other places", id="one element further"),
+        pytest.param(argument(0, lambda node: c_ast.ID("$count")), "no call", id="as many rows as steps"),
+        pytest.param(argument(1, lambda node: c_ast.ID("k")), "no call", id="another number of steps"),
+        pytest.param(argument(3, lambda node: integer(99)), "rows to be longer", id="a number for the rows' length"),
+        pytest.param(argument(3, lambda node: named(node, "A", "B")), "rows to be longer", id="another array's rows"),
+        pytest.param(argument(2, lambda node: named(node, "A", "B")), "rows to be longer", id="another array"),
+        pytest.param(argument(2, lambda node: named(node, "i", "k")), "other elements", id="a diagonal"),
+        pytest.param(argument(2, lambda node: named(node, "A", "B_columns")), "something else than an array", id="a buffer"),
+        pytest.param(argument(4, lambda node: named(node, "A_rows", "B_columns")), "another buffer", id="to another buffer"),
+        pytest.param(argument(4, lambda node: named(node, "A_rows", "C")), "another buffer", id="to an array"),
+        pytest.param(argument(4, lambda node: c_ast.ID("A_rows")), "no call", id="to the buffer's begin"),
+        pytest.param(argument(5, lambda node: c_ast.ID("n")), "packs something else", id="another scalar"),
+        pytest.param(argument(5, lambda node: integer(2)), "no call", id="a constant for the scalar"),
+        pytest.param(lambda body: named(body, "scopt_transpose_0_0", "scopt_transpose_0_1"), "no call", id="no such function"),
+        pytest.param(lambda body: body.args, "no call", id="no call"),
+    ],
+)
+def test_other_calls_are_refused(change: Change, match: str) -> None:
+    refused(with_body(program_of(WITH_SCALAR, SCALED)[0], CALL, change), match)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        pytest.param(moved("A"), "packs something else", id="the next step's"),
+        pytest.param(moved("A_rows"), "to other places", id="one element further"),
+        pytest.param(lambda body: named(body, "a", "s"), "packs something else", id="another scalar"),
+        pytest.param(lambda body: c_ast.Assignment("=", body.lvalue, body.rvalue.right), "packs something else", id="no product"),
+        pytest.param(lambda body: c_ast.Assignment("+=", body.lvalue, body.rvalue), "than a copy", id="a sum"),
+    ],
+)
+def test_other_loops_are_refused(change: Change, match: str) -> None:
+    refused(with_body(program_of(WITH_SCALAR, SCALED)[0], LOOPS, change), match)
+
+
+def both(change: Change) -> Program:
+    """The same change of the call and of the loops."""
+    return with_body(with_body(program_of(PRODUCT)[0], CALL, change), LOOPS, change)
+
+
+def test_what_both_say_has_to_be_what_the_function_does() -> None:
+    check_turned(both(moved("A_rows")))
+    check_turned(both(lambda body: named(body, "A", "B")))
+
+    def across(body: c_ast.Node) -> c_ast.Node:
+        return named(named(named(body, "i", "other"), "k", "i"), "other", "k")
+
+    refused(both(across), "to other places|other elements")
+
+
+def test_functions_have_to_be_those_of_the_operands() -> None:
+    program, _ = program_of(PRODUCT)
+    (function,) = program.lowered.transposed
+    for other, match in (
+        (replace(function, width=function.width + 1), "to other places"),
+        (replace(function, operand=c_ast.BinaryOp("*", function.operand, integer(2))), "packs something else"),
+        (replace(function, scalars=(c_ast.ID("a"),)), "no call"),
+        (replace(function, type=replace(function.type, spelling="float")), "another buffer"),
+    ):
+        refused(replace(program, lowered=replace(program.lowered, transposed=(other,))), match)
+
+
+def test_operands_read_nothing_that_the_call_does_not_say() -> None:
+    program, _ = program_of(PRODUCT)
+    (function,) = program.lowered.transposed
+    more = c_ast.BinaryOp("*", function.operand, c_ast.ID("s"))
+    program = replace(program, lowered=replace(program.lowered, transposed=(replace(function, operand=more),)))
+    refused(with_body(program, LOOPS, lambda body: c_ast.Assignment("=", body.lvalue, more)), "reads more")
+
+
+def test_iterators_have_to_be_those_that_move() -> None:
+    program, _ = program_of(PRODUCT)
+    (turned,) = program.lowered.turned.values()
+    for other in (replace(turned, row=turned.step, step=turned.row), replace(turned, row=0), replace(turned, step=turned.row)):
+        refused(replace(program, lowered=replace(program.lowered, turned={LOOPS: other})), "other places|other iterators")
+
+
+def test_two_loops_do_not_share_a_call() -> None:
+    program, _ = program_of(ACROSS)
+    swapped = {name: replace(turned, name=turned.name.replace("rows0", "rows1")) for name, turned in program.lowered.turned.items()}
+    refused(replace(program, lowered=replace(program.lowered, turned=swapped)), "two loops")
+    other = {"S0_rows0": program.lowered.turned["S0_rows1"]}
+    refused(replace(program, lowered=replace(program.lowered, turned=other)), "another buffer")
