@@ -7,13 +7,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 N ?= 5000
+MUTANTS ?= 900
 SEED ?= 1
 BENCH ?= --size LARGE
 
 export CC
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint typecheck bench fuzz clean
+.PHONY: help demo test lint typecheck bench fuzz mutate clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +37,9 @@ bench: $(READY) ## time PolyBench against gcc -O3 (BENCH='gemm --size MEDIUM': t
 
 fuzz: $(READY) ## compare random programs with and without scopt (N=5000: how many; SEED=1: which)
 	$(BIN)/python -m tests.fuzz.run --count $(N) --seed $(SEED) --workers $(WORKERS)
+
+mutate: $(READY) ## plant faults in every step, and see that the proof refuses them (MUTANTS=900: how many; SEED=1: which)
+	$(BIN)/python -m tests.mutate.run --count $(MUTANTS) --seed $(SEED) --workers $(WORKERS)
 
 clean: ## remove everything that was made here
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

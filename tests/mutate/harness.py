@@ -1,0 +1,298 @@
+"""Plants a fault in what a step makes, and looks at what comes of it.
+
+scopt works on a source as always; where a step has made something, the process forks, and goes on in its child with the fault. A child ends with the
+first attempt at the region: what is tried then, in simpler forms, would hide what became of the fault.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import resource
+import signal
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+from unittest import mock
+
+import islpy as isl
+
+from scopt import pipeline, region
+from scopt.generation import Program, Watch
+from scopt.isolation import Attempt, Failed, Finished
+from scopt.model import MarkedSchedule, Scop
+from scopt.scheduler.base import ScheduleResult
+from tests.mutate.judge import Judge
+from tests.mutate.mutations import Mutation, Shown, mutations
+from tests.mutate.source import Source
+
+T = TypeVar("T")
+# Of processor time, and bytes, for one fault.
+SECONDS, MEMORY = 20, 8 << 30
+
+
+class Stopped(BaseException):
+    """The first attempt has ended."""
+
+
+class Same(BaseException):
+    """What was planted is no fault: nothing is changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """One fault and what became of it. number: of all that can be planted there. verdict: ``refused``, ``equivalent`` or ``survived``.
+    why: the refusal's words, or what shows that the result is wrong."""
+
+    source: str
+    step: str
+    number: int
+    kind: str
+    place: str
+    verdict: str
+    why: str = ""
+    text: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.source}:{self.step}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What can be planted in a source: by step, the kinds of all faults in order, and whether they are in something that the step has changed."""
+
+    source: str
+    attempt: int
+    kinds: Mapping[str, tuple[tuple[str, bool], ...]]
+
+    def drawn(self, step: str, count: int, random_numbers: random.Random) -> list[int]:
+        """So many faults of a step, by their numbers: of as many kinds as there are, and first of what the step has changed."""
+        by_kind: dict[str, list[int]] = {}
+        numbers = list(enumerate(self.kinds[step]))
+        random_numbers.shuffle(numbers)
+        for number, (kind, _) in sorted(numbers, key=lambda one: not one[1][1]):
+            by_kind.setdefault(kind.partition(":")[0], []).append(number)
+        drawn: list[int] = []
+        queues = list(by_kind.values())
+        random_numbers.shuffle(queues)
+        while queues and len(drawn) < count:
+            queues = [queue for queue in queues if queue]
+            for queue in queues:
+                if len(drawn) < count:
+                    drawn.append(queue.pop(0))
+        return drawn
+
+
+@dataclass(slots=True, eq=False)
+class _Watch(Watch):
+    """attempt: in which faults are planted, counted from 1. plan: by step, the numbers of the faults; None: all are only counted.
+    pipe: of a child, to tell what became of its fault; else -1. more: so many attempts may still begin."""
+
+    scop: Scop
+    attempt: int
+    plan: Mapping[str, tuple[int, ...]] | None
+    current: int = 0
+    shown: Shown = field(default_factory=Shown)
+    kinds: dict[str, tuple[tuple[str, bool], ...]] = field(default_factory=dict)
+    ended: list[tuple[str, int, Mutation, bytes]] = field(default_factory=list)
+    pipe: int = -1
+    more: int = 0
+
+    def scheduled(self) -> None:
+        """An attempt begins. Raises Stopped if it is another one than that with the fault."""
+        if self.pipe >= 0:
+            if not self.more:
+                raise Stopped
+            self.more -= 1
+        self.current += 1
+        self.shown = Shown(self.scop)
+
+    def __call__(self, step: str, made: T) -> T:
+        early = step == "rewritten"
+        if self.current + early != self.attempt or self.pipe >= 0:
+            return made
+        faults = list(mutations(made, self.shown))
+        self.shown = self.shown.after(made)
+        if self.plan is None:
+            self.kinds[step] = tuple((one.kind, one.near) for one in faults)
+            return made
+        for number in self.plan.get(step, ()):
+            receiving, sending = os.pipe()
+            child = os.fork()
+            if not child:
+                os.close(receiving)
+                self.pipe, self.more = sending, int(early)
+                signal.signal(signal.SIGPROF, signal.SIG_DFL)
+                signal.setitimer(signal.ITIMER_PROF, SECONDS)
+                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
+                changed: T = faults[number].make()
+                if _tree(changed) == _tree(made) != "":
+                    raise Same
+                isl.DEFAULT_CONTEXT.reset_operations()
+                isl.DEFAULT_CONTEXT.set_max_operations(region.MAX_OPERATIONS)
+                return changed
+            os.close(sending)
+            with os.fdopen(receiving, "rb") as pipe:
+                self.ended.append((step, number, faults[number], pipe.read()))
+            os.waitpid(child, 0)
+        return made
+
+
+def _tree(made: Any) -> str:
+    """All that a schedule tree and notes about it say; empty for anything else."""
+    match made:
+        case ScheduleResult(tree=tree):
+            return str(tree)
+        case MarkedSchedule(tree=tree):
+            return f"{tree} {made.marks} {made.tilings} {made.sweeps} {made.packed}"
+    return ""
+
+
+def scop_of(source: Source) -> Scop:
+    """What is scheduled."""
+    found: list[Scop] = []
+
+    class First(Watch):
+        def __call__(self, step: str, made: T) -> T:
+            if isinstance(made, Program):
+                found.append(made.source)
+                raise Stopped
+            return made
+
+    try:
+        _optimized(source, First())
+    except Stopped:
+        return found[0]
+    raise AssertionError(f"{source.name} isn't transformed")
+
+
+def places_of(source: Source) -> Places:
+    """All faults that can be planted in a source, in the attempt that succeeds."""
+    count = Counter[str]()
+
+    class Counting(Watch):
+        def __call__(self, step: str, made: T) -> T:
+            count[step] += 1
+            return made
+
+    result = _optimized(source, Counting())
+    if [one.transformed for one in result.regions] != [True]:
+        raise AssertionError(f"{source.name}: {[remark.text() for remark in result.remarks]}")
+    watch = _Watch(scop_of(source), count["schedule"], None)
+    result = _optimized(source, watch)
+    if "print" not in watch.kinds:
+        raise AssertionError(f"{source.name}: {[remark.text() for remark in result.remarks]}")
+    return Places(source.name, count["schedule"], watch.kinds)
+
+
+def plant(source: Source, attempt: int, plan: Mapping[str, tuple[int, ...]], folder: Path) -> list[Planted]:
+    """What became of some faults. attempt, plan: see `_Watch`. folder: for programs."""
+    watch = _Watch(scop_of(source), attempt, plan)
+    reply: tuple[str, str]
+    try:
+        result = _optimized(source, watch)
+        reply = ("accepted", result.text.decode())
+        if [one.transformed for one in result.regions] != [True]:
+            missed = [remark.message for remark in result.remarks if remark.kind == "missed"]
+            reply = ("refused", missed[-1] if missed else "")
+    except Stopped as stopped:
+        reply = ("refused", str(stopped) or _told(stopped.__traceback__))
+    except Same:
+        reply = ("same", "")
+    except Exception as error:
+        reply = ("refused", f"{type(error).__name__}: {error}")
+    except BaseException:
+        if watch.pipe >= 0:
+            os._exit(1)
+        raise
+    if watch.pipe >= 0:
+        with os.fdopen(watch.pipe, "wb") as pipe:
+            pipe.write(pickle.dumps(reply))
+        os._exit(0)
+    judge = Judge(source, folder)
+    found = []
+    for step, number, fault, data in watch.ended:
+        one = Planted(source.name, step, number, fault.kind, fault.place, "refused", "no answer")
+        if data:
+            verdict, words = pickle.loads(data)
+            if verdict == "same":
+                continue
+            one = replace(one, why=words)
+            if verdict == "accepted":
+                wrong = "" if words == reply[1] else judge.verdict(words)
+                one = replace(one, verdict="survived" if wrong else "equivalent", why=wrong, text="" if words == reply[1] else words)
+        found.append(one)
+    return found
+
+
+def judged(source: Source, folder: Path) -> str:
+    """What is wrong with the result for a source without any fault; empty if nothing is."""
+    return Judge(source, folder).verdict(_optimized(source, Watch()).text.decode())
+
+
+def _told(trace: TracebackType | None) -> str:
+    """Why an attempt failed, from the functions that know it."""
+    words = ""
+    while trace is not None:
+        own = trace.tb_frame.f_locals
+        for name in ("failure", "missing", "simpler"):
+            words = str(own[name]) if own.get(name) is not None and trace.tb_frame.f_code.co_name == "_transform" else words
+        if trace.tb_frame.f_code.co_name == "_analysed" and own.get("outcome") is not None:
+            words = own["outcome"].remarks[-1].message
+        trace = trace.tb_next
+    return (words.splitlines() or [""])[0]
+
+
+def _optimized(source: Source, watch: Watch) -> pipeline.Result:
+    """scopt's result, computed in this process."""
+
+    def transform(tu: Any, one: Any, number: int, options: Any, given: Any = None) -> region.Outcome:
+        return region.transform(tu, one, number, replace(options, budget=0.0), given, watch)
+
+    def scheduler(name: str) -> Any:
+        if isinstance(watch, _Watch):
+            watch.scheduled()
+        return scheduler_of(name)
+
+    def fault(*arguments: Any) -> Exception | None:
+        found = fault_of(*arguments)
+        if found is not None and isinstance(watch, _Watch) and watch.pipe >= 0:
+            raise Stopped(str(found))
+        return found
+
+    scheduler_of, fault_of = region.get_scheduler, region._fault
+    with (
+        mock.patch.object(pipeline, "transform", transform),
+        mock.patch.object(pipeline, "run_tasks", _run_here),
+        mock.patch.object(region, "get_scheduler", scheduler),
+        mock.patch.object(region, "_fault", fault),
+    ):
+        return pipeline.optimize(source.text.encode(), replace(source.options, budget=0.0), file=f"{source.name}.c")
+
+
+def _run_here(tasks: Any, jobs: int) -> list[Any]:
+    """As `scopt.isolation.run_tasks`, but in this process. Faults may make anything of an attempt, so that all its exceptions count."""
+    results = []
+    for task in tasks:
+        outcome: Finished[Any] | Failed | None = None
+        try:
+            while True:
+                attempt: Attempt[Any] = next(task) if outcome is None else task.send(outcome)
+                outcome = _attempted(attempt.work)
+        except StopIteration as stop:
+            results.append(stop.value)
+    return results
+
+
+def _attempted(work: Callable[[], Any]) -> Finished[Any] | Failed:
+    try:
+        return Finished(work())
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return Failed(f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})")

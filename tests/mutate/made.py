@@ -1,0 +1,275 @@
+"""Faults in what the lowering stages make: statements, buffers, kernels, memory, and what they note about these."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.astgen.registers.kernel import Kernel
+from scopt.astgen.registers.lower import Lowered
+from scopt.astgen.sweeps.lower import Swept
+from scopt.model import Array, CType, Scop, Statement
+from tests.mutate.texts import text_edits
+from tests.mutate.trees import Edit, tree_edits
+
+T = TypeVar("T")
+_TURNED = {"+": "-", "-": "+", "*": "+", "/": "*", "<": "<=", ">": ">=", "<=": "<", ">=": ">"}
+
+
+def swept_edits(scop: Scop, swept: Swept) -> Iterator[Edit[Swept]]:
+    """Faults in strips and panels. scop: without them."""
+    yield from tree_edits(swept.schedule.tree, lambda tree: replace(swept, schedule=replace(swept.schedule, tree=tree)))
+    for kind, place, changed in _swept_edits(scop, swept):
+        yield kind, place, partial(_as_it_is, changed)
+
+
+def lowered_edits(scop: Scop, lowered: Lowered) -> Iterator[Edit[Lowered]]:
+    """Faults in register tiles. scop: without them."""
+    yield from tree_edits(lowered.schedule.tree, lambda tree: replace(lowered, schedule=replace(lowered.schedule, tree=tree)))
+    for kind, place, changed in _lowered_edits(scop, lowered):
+        yield kind, place, partial(_as_it_is, changed)
+
+
+def _as_it_is(made: T) -> T:
+    return made
+
+
+def _swept_edits(scop: Scop, swept: Swept) -> Iterator[tuple[str, str, Swept]]:
+    for kind, place, changed in scop_edits(scop, swept.scop):
+        yield kind, place, replace(swept, scop=changed)
+    for k, one in enumerate(swept.allocations):
+        before, behind = swept.allocations[:k], swept.allocations[k + 1 :]
+        yield "allocation dropped", one.name, replace(swept, allocations=before + behind)
+        for kind, _, text in text_edits(one.declaration):
+            yield f"allocation: {kind}", one.name, replace(swept, allocations=(*before, replace(one, declaration=text), *behind))
+    for k, definition in enumerate(swept.definitions):
+        for kind, place, text in text_edits(definition):
+            yield f"definition: {kind}", place, replace(swept, definitions=(*swept.definitions[:k], text, *swept.definitions[k + 1 :]))
+    for name in sorted(swept.expansions):
+        others = {key: value for key, value in swept.expansions.items() if key != name}
+        yield "expansion forgotten", name, replace(swept, expansions=others)
+        for other in sorted(others)[:2]:
+            yield "another expansion", name, replace(swept, expansions={**swept.expansions, name: swept.expansions[other]})
+    for name in sorted(swept.packed):
+        yield "packed forgotten", name, replace(swept, packed=swept.packed - {name})
+    for name in sorted(swept.made - swept.packed):
+        yield "packed claimed", name, replace(swept, packed=swept.packed | {name})
+    for name in sorted(swept.pointers):
+        yield "pointer forgotten", name, replace(swept, pointers={key: value for key, value in swept.pointers.items() if key != name})
+
+
+def _lowered_edits(scop: Scop, lowered: Lowered) -> Iterator[tuple[str, str, Lowered]]:
+    for kind, place, changed in scop_edits(scop, lowered.scop):
+        yield kind, place, replace(lowered, scop=changed)
+    yield from _kernel_edits(lowered)
+    yield from _step_edits(lowered)
+    for name, turned in lowered.turned.items():
+        yield "row and step exchanged", name, replace(lowered, turned={**lowered.turned, name: replace(turned, row=turned.step, step=turned.row)})
+    for k, one in enumerate(lowered.transposed):
+        before, behind = lowered.transposed[:k], lowered.transposed[k + 1 :]
+        for more in (1, -1):
+            yield f"width of a copy {more:+}", one.name, replace(lowered, transposed=(*before, replace(one, width=one.width + more), *behind))
+        yield "subscript of a copy", one.name, replace(lowered, transposed=(*before, replace(one, subscript=1 - one.subscript), *behind))
+    for k, choice in enumerate(lowered.choices):
+        before, behind = lowered.choices[:k], lowered.choices[k + 1 :]
+        everything = isl.Set.universe(choice.condition.get_space())
+        for kind, changed in (
+            ("whole tiles always", replace(choice, condition=everything)),
+            ("whole tiles never", replace(choice, condition=everything.complement())),
+            ("whole tiles where they lack cells", replace(choice, condition=choice.condition.complement())),
+            ("a part of the other form dropped", replace(choice, others=choice.others[1:])),
+        ):
+            yield kind, choice.whole, replace(lowered, choices=(*before, changed, *behind))
+        yield "choice forgotten", choice.whole, replace(lowered, choices=before + behind)
+    for name in sorted(lowered.packs):
+        yield "pack forgotten", name, replace(lowered, packs=lowered.packs - {name})
+    for name in sorted(lowered.made - lowered.packs):
+        yield "pack claimed", name, replace(lowered, packs=lowered.packs | {name})
+
+
+def _kernel_edits(lowered: Lowered) -> Iterator[tuple[str, str, Lowered]]:
+    for kernel in lowered.kernels:
+        for kind, changed in _kernels(kernel):
+            kernels = tuple(changed if one is kernel else one for one in lowered.kernels)
+            steps = {name: replace(step, kernel=changed) if step.kernel is kernel else step for name, step in lowered.steps.items()}
+            yield kind, kernel.name, replace(lowered, kernels=kernels, steps=steps)
+            yield f"{kind} in the text", kernel.name, replace(lowered, kernels=kernels)
+            yield f"{kind} in the steps", kernel.name, replace(lowered, steps=steps)
+
+
+def _kernels(kernel: Kernel) -> Iterator[tuple[str, Kernel]]:
+    for name in ("rows", "columns"):
+        for more in (1, -1, getattr(kernel, name)):
+            yield f"kernel's {name} {more:+}", replace(kernel, **{name: getattr(kernel, name) + more})
+    operation = kernel.operation
+    for op in ("+=", "-=", "*=", "="):
+        if op != operation.op:
+            yield "kernel's operator", replace(kernel, operation=replace(operation, op=op))
+    for kind, expression in _node_edits(operation.expression, ()):
+        yield f"kernel's expression: {kind}", replace(kernel, operation=replace(operation, expression=expression))
+    if operation.extremum is not None:
+        for other in ("<", "<=", ">", ">="):
+            if other != operation.extremum.op:
+                yield "kernel's extremum", replace(kernel, operation=replace(operation, extremum=replace(operation.extremum, op=other)))
+        turned = replace(operation.extremum, keeps=not operation.extremum.keeps)
+        yield "kernel's extremum keeps the other", replace(kernel, operation=replace(operation, extremum=turned))
+    wrong = CType("float", floating=True, bits=32)
+    if operation.type.spelling != "float":
+        yield "kernel's type", replace(kernel, operation=replace(operation, type=wrong))
+
+
+def _step_edits(lowered: Lowered) -> Iterator[tuple[str, str, Lowered]]:
+    for name, step in lowered.steps.items():
+        others = [one for other, one in lowered.steps.items() if other != name]
+        changes: list[tuple[str, Any]] = [
+            ("corner exchanged", replace(step, corner=step.corner[::-1])),
+            ("position + 1", replace(step, position=step.position + 1)),
+            ("position - 1", replace(step, position=step.position - 1)),
+            ("many of itself", replace(step, many=name)),
+        ]
+        changes += [("another copy", replace(step, copy=one.copy)) for one in others if one.copy is not step.copy][:1]
+        changes += [("another statement for many", replace(step, many=one.many)) for one in others][:1]
+        for kind, changed in changes:
+            yield f"step: {kind}", name, replace(lowered, steps={**lowered.steps, name: changed})
+        yield "step forgotten", name, replace(lowered, steps={key: value for key, value in lowered.steps.items() if key != name})
+
+
+# --- statements and arrays --------------------------------------------------------------------------------------------
+
+
+def scop_edits(before: Scop, scop: Scop) -> Iterator[tuple[str, str, Scop]]:
+    """Faults in the statements and arrays that a stage has added. before: without them."""
+    old = {statement.name for statement in before.statements}
+    arrays = [array for name, array in scop.arrays.items() if name not in before.arrays]
+    names = [array.spelling for array in (*arrays, *before.arrays.values()) if array.rank or array in arrays]
+    for k, statement in enumerate(scop.statements):
+        if statement.name in old:
+            continue
+        for kind, changed in statement_edits(statement, names):
+            yield f"statement: {kind}", statement.name, replace(scop, statements=(*scop.statements[:k], changed, *scop.statements[k + 1 :]))
+    for array in arrays:
+        for kind, other in _array_edits(array):
+            yield f"buffer: {kind}", array.name, replace(scop, arrays={**scop.arrays, array.name: other})
+    for one, other in pairwise(arrays):
+        exchanged = replace(one, spelling=other.spelling), replace(other, spelling=one.spelling)
+        yield "buffers exchanged", one.name, replace(scop, arrays={**scop.arrays, one.name: exchanged[0], other.name: exchanged[1]})
+
+
+def statement_edits(statement: Statement, names: list[str]) -> Iterator[tuple[str, Statement]]:
+    """names: of arrays."""
+    count = len(list(_walk(statement.body)))
+    for position in range(count):
+        for variant in range(100):
+            memo: dict[int, Any] = {}
+            body = copy.deepcopy(statement.body, memo)
+            found = _edited(body, position, variant, (*statement.iterators,), names)
+            if found is None:
+                break
+            kind, body = found
+            accesses = tuple(replace(one, node=memo.get(id(one.node), one.node)) for one in statement.accesses)
+            yield kind, replace(statement, body=body, accesses=accesses)
+    for k in range(len(statement.iterators) - 1):
+        iterators = list(statement.iterators)
+        iterators[k], iterators[k + 1] = iterators[k + 1], iterators[k]
+        yield "iterators exchanged", replace(statement, iterators=tuple(iterators))
+
+
+def _node_edits(node: c_ast.Node, names: tuple[str, ...]) -> Iterator[tuple[str, c_ast.Node]]:
+    for position in range(len(list(_walk(node)))):
+        for variant in range(100):
+            found = _edited(copy.deepcopy(node), position, variant, names, [])
+            if found is None:
+                break
+            yield found
+
+
+Slot = tuple[c_ast.Node, Callable[[c_ast.Node], None]]
+
+
+def _walk(root: c_ast.Node) -> Iterator[c_ast.Node]:
+    yield root
+    for _, child in root.children():
+        yield from _walk(child)
+
+
+def _edited(root: c_ast.Node, position: int, variant: int, iterators: tuple[str, ...], names: list[str]) -> tuple[str, c_ast.Node] | None:
+    """The variant-th fault at the position-th node of a tree, which changes; None if there are no more."""
+    node = list(_walk(root))[position]
+    changes = list(_changes(node, iterators, names))
+    if variant >= len(changes):
+        return None
+    kind, change = changes[variant]
+    change()
+    return kind, root
+
+
+def _changes(node: c_ast.Node, iterators: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, Callable[[], None]]]:
+    match node:
+        case c_ast.ArrayRef(name=name, subscript=subscript):
+            for op in "+-":
+                yield f"subscript {op} 1", _put(node, "subscript", c_ast.BinaryOp(op, subscript, c_ast.Constant("int", "1")))
+            if isinstance(name, c_ast.ArrayRef):
+                yield "subscripts exchanged", _put(node, "subscript", name.subscript, name, subscript)
+        case c_ast.BinaryOp(op=op, left=left, right=right):
+            yield "operands exchanged", _put(node, "left", right, node, left, "right")
+            if op in _TURNED:
+                yield "operator turned", _put(node, "op", _TURNED[op])
+        case c_ast.UnaryOp(op="-"):
+            yield "sign dropped", _put(node, "op", "+")
+        case c_ast.Constant(value=value) if value.isdecimal():
+            yield "constant + 1", _put(node, "value", str(int(value) + 1))
+            yield "constant - 1", _put(node, "value", str(int(value) - 1))
+        case c_ast.Assignment(op=op, lvalue=lvalue, rvalue=rvalue):
+            yield "operator of the assignment", _put(node, "op", "+=" if op == "=" else "=")
+            if isinstance(rvalue, c_ast.ArrayRef | c_ast.ID):
+                yield "copied the other way", _put(node, "lvalue", rvalue, node, lvalue, "rvalue")
+            yield "value + 1", _put(node, "rvalue", c_ast.BinaryOp("+", rvalue, c_ast.Constant("int", "1")))
+        case c_ast.FuncCall(args=c_ast.ExprList(exprs=exprs)):
+            for k in range(len(exprs) - 1):
+                exchanged = [*exprs[:k], exprs[k + 1], exprs[k], *exprs[k + 2 :]]
+                yield "arguments exchanged", _put(node.args, "exprs", exchanged)
+            yield "argument dropped", _put(node.args, "exprs", exprs[:-1])
+        case c_ast.ID(name=name) if name in iterators:
+            for other in [one for one in iterators if one != name][:3]:
+                yield "another iterator", _put(node, "name", other)
+        case c_ast.ID(name=name) if name in names:
+            for other in [one for one in names if one != name][:4]:
+                yield "another array", _put(node, "name", other)
+
+
+def _put(node: Any, field: str, value: Any, other: Any = None, moved: Any = None, where: str = "subscript") -> Callable[[], None]:
+    def change() -> None:
+        setattr(node, field, value)
+        if other is not None:
+            setattr(other, where, moved)
+
+    return change
+
+
+def _array_edits(array: Array) -> Iterator[tuple[str, Array]]:
+    sizes = [size for size in array.sizes if size is not None]
+    if len(sizes) != len(array.sizes) or not sizes:
+        return
+    for less in (sizes[0] - 1, sizes[0] // 2, sizes[0] + 1):
+        shorter = replace(array, sizes=(less, *sizes[1:]))
+        declared = replace(array, declaration=_declared(array.declaration, less))
+        yield f"size {less - sizes[0]:+} noted", shorter
+        if array.declaration is not None:
+            yield f"size {less - sizes[0]:+} declared", declared
+            yield f"size {less - sizes[0]:+}", replace(shorter, declaration=declared.declaration)
+
+
+def _declared(declaration: c_ast.Decl | None, size: int) -> c_ast.Decl | None:
+    if declaration is None:
+        return None
+    changed = copy.deepcopy(declaration)
+    if isinstance(changed.type, c_ast.ArrayDecl):
+        changed.type.dim = c_ast.Constant("int", str(size))
+    return changed

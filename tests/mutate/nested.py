@@ -1,0 +1,144 @@
+"""Programs that become strips, panels, and tiles of stencils."""
+
+from __future__ import annotations
+
+from tests.mutate.source import Operand, marked
+
+ADI = marked(
+    "adi",
+    (Operand("u", "n", "n"), Operand("v", "n", "n"), Operand("p", "n", "n"), Operand("q", "n", "n")),
+    """
+  for (int t = 1; t <= m; t++) {
+    for (int i = 1; i < n - 1; i++) {
+      v[0][i] = 1.0;
+      p[i][0] = 0.0;
+      q[i][0] = v[0][i];
+      for (int j = 1; j < n - 1; j++) {
+        p[i][j] = -0.3 / (0.2 * p[i][j - 1] + 1.7);
+        q[i][j] = (-0.1 * u[j][i - 1] + 1.2 * u[j][i] - 0.7 * u[j][i + 1] - 0.2 * q[i][j - 1]) / (0.2 * p[i][j - 1] + 1.7);
+      }
+      v[n - 1][i] = 1.0;
+      for (int j = n - 2; j >= 1; j--)
+        v[j][i] = p[i][j] * v[j + 1][i] + q[i][j];
+    }
+    for (int i = 1; i < n - 1; i++) {
+      u[i][0] = 1.0;
+      p[i][0] = 0.0;
+      q[i][0] = u[i][0];
+      for (int j = 1; j < n - 1; j++) {
+        p[i][j] = -0.4 / (0.2 * p[i][j - 1] + 1.7);
+        q[i][j] = (-0.1 * v[i - 1][j] + 1.2 * v[i][j] - 0.7 * v[i + 1][j] - 0.2 * q[i][j - 1]) / (0.2 * p[i][j - 1] + 1.7);
+      }
+      u[i][n - 1] = 1.0;
+      for (int j = n - 2; j >= 1; j--)
+        u[i][j] = p[i][j] * u[i][j + 1] + q[i][j];
+    }
+  }""",
+    ((2, 1), (3, 2), (9, 2), (37, 1), (75, 3)),
+)
+
+FILTER = marked(
+    "filter",
+    (Operand("x", "n", "m"), Operand("y", "n", "m", value="0"), Operand("z", "n", "m", value="0")),
+    """
+  for (int i = 0; i < n; i++) {
+    a = 0.0;
+    b = 0.0;
+    for (int j = 0; j < m; j++) {
+      y[i][j] = 0.3 * x[i][j] + 0.7 * a - 0.1 * b;
+      b = a;
+      a = y[i][j];
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    a = 0.0;
+    for (int j = m - 1; j >= 0; j--) {
+      z[i][j] = y[i][j] - 0.5 * a;
+      a = z[i][j];
+    }
+  }""",
+    ((1, 1), (3, 9), (37, 41), (75, 20)),
+    before="  double a, b;",
+)
+
+PANELS = marked(
+    "panels",
+    (Operand("A", "m", "n"), Operand("Q", "m", "n", value="0"), Operand("R", "n", "n", value="0")),
+    """
+  for (int k = 0; k < n; k++) {
+    s = 0.0;
+    for (int i = 0; i < m; i++)
+      s += A[i][k] * A[i][k];
+    R[k][k] = s + 0.5;
+    for (int i = 0; i < m; i++)
+      Q[i][k] = A[i][k] / R[k][k];
+    for (int j = k + 1; j < n; j++) {
+      R[k][j] = 0.0;
+      for (int i = 0; i < m; i++)
+        R[k][j] += Q[i][k] * A[i][j];
+      for (int i = 0; i < m; i++)
+        A[i][j] = A[i][j] - Q[i][k] * R[k][j];
+    }
+  }""",
+    ((1, 1), (3, 9), (33, 20), (75, 37)),
+    before="  double s;",
+)
+
+HEAT = marked(
+    "heat",
+    (Operand("A", "n * n", "n"), Operand("B", "n * n", "n", value="0.25")),
+    """
+  for (int t = 0; t < m; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        for (int k = 1; k < n - 1; k++)
+          b[i][j][k] = 0.125 * (a[i + 1][j][k] - 2.0 * a[i][j][k] + a[i - 1][j][k]) + 0.125 * (a[i][j + 1][k] - 2.0 * a[i][j][k] + a[i][j - 1][k])
+            + 0.125 * (a[i][j][k + 1] - 2.0 * a[i][j][k] + a[i][j][k - 1]) + a[i][j][k];
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        for (int k = 1; k < n - 1; k++)
+          a[i][j][k] = 0.125 * (b[i + 1][j][k] - 2.0 * b[i][j][k] + b[i - 1][j][k]) + 0.125 * (b[i][j + 1][k] - 2.0 * b[i][j][k] + b[i][j - 1][k])
+            + 0.125 * (b[i][j][k + 1] - 2.0 * b[i][j][k] + b[i][j][k - 1]) + b[i][j][k];
+  }""",
+    ((2, 1), (3, 1), (9, 3), (21, 9), (37, 4)),
+    before="  double (*a)[n][n] = (void *)A, (*b)[n][n] = (void *)B;",
+)
+
+JACOBI = marked(
+    "jacobi",
+    (Operand("A", "n", "n"), Operand("B", "n", "n", value="0.25")),
+    """
+  for (int t = 0; t < m; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+  }""",
+    ((3, 1), (9, 3), (50, 70), (150, 40)),
+)
+
+SEIDEL = marked(
+    "seidel",
+    (Operand("A", "n", "n"),),
+    """
+  for (int t = 0; t < m; t++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        A[i][j] = (A[i - 1][j - 1] + A[i - 1][j] + A[i][j - 1] + A[i][j] + A[i][j + 1] + A[i + 1][j] + A[i + 1][j + 1]) / 7.0;""",
+    ((3, 1), (9, 3), (50, 40), (90, 20)),
+)
+
+LINE = marked(
+    "line",
+    (Operand("A", "n"), Operand("B", "n", value="0.25")),
+    """
+  for (int t = 0; t < m; t++) {
+    for (int i = 1; i < n - 1; i++)
+      B[i] = 0.33333 * (A[i - 1] + A[i] + A[i + 1]);
+    for (int i = 1; i < n - 1; i++)
+      A[i] = 0.33333 * (B[i - 1] + B[i] + B[i + 1]);
+  }""",
+    ((3, 1), (9, 3), (900, 70), (3000, 40)),
+)

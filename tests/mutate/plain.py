@@ -1,0 +1,153 @@
+"""Programs with held cells, private copies, reductions, and other loops."""
+
+from __future__ import annotations
+
+from scopt.options import Options
+from tests.mutate.source import Operand, marked
+
+PRODUCTS = marked(
+    "products",
+    (Operand("A", "n", "m"), Operand("B", "n", "m", value="(i % 13 - 3.1) / 7"), Operand("x", "m"), Operand("y", "n"), Operand("z", "n")),
+    """
+  for (int i = 0; i < n; i++) {
+    z[i] = 0.0;
+    y[i] = 0.0;
+    for (int j = 0; j < m; j++) {
+      z[i] = A[i][j] * x[j] + z[i];
+      y[i] = B[i][j] * x[j] + y[i];
+    }
+    y[i] = 1.5 * z[i] + 1.2 * y[i];
+  }""",
+    ((1, 1), (3, 9), (37, 41), (75, 20)),
+)
+
+TWICE = marked(
+    "twice",
+    (Operand("A", "n", "m"), Operand("x", "m"), Operand("y", "m"), Operand("t", "n")),
+    """
+  for (int i = 0; i < m; i++)
+    y[i] = 0;
+  for (int i = 0; i < n; i++) {
+    t[i] = 0.0;
+    for (int j = 0; j < m; j++)
+      t[i] = t[i] + A[i][j] * x[j];
+    for (int j = 0; j < m; j++)
+      y[j] = y[j] + A[i][j] * t[i];
+  }""",
+    ((1, 1), (3, 9), (37, 41), (75, 150)),
+)
+
+SOLVED = marked(
+    "solved",
+    (Operand("L", "n", "n"), Operand("x", "n"), Operand("b", "n", value="-i")),
+    """
+  for (int i = 0; i < n; i++) {
+    x[i] = b[i];
+    for (int j = 0; j < i; j++)
+      x[i] -= L[i][j] * x[j];
+    x[i] = x[i] / (1.0 + L[i][i]);
+  }""",
+    ((1, 1), (3, 9), (37, 41), (150, 150)),
+)
+
+FLOYD = marked(
+    "floyd",
+    (Operand("A", "n", "n", "int", "i * 31 % 97 + 1"),),
+    """
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+        A[i][j] = A[i][j] < A[i][k] + A[k][j] ? A[i][j] : A[i][k] + A[k][j];""",
+    ((1, 1), (9, 9), (70, 41)),
+)
+
+SCALARS = marked(
+    "scalars",
+    (Operand("A", "n", "m"), Operand("B", "n", "m", value="i % 5")),
+    """
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      t = A[i][j] * 2.0;
+      w[0] = t + B[i][j];
+      w[1] = t - B[i][j];
+      if (i > 1 && (i + j) % 3 != 0)
+        A[i][j] = w[0] * w[1];
+      else
+        A[i][j] = w[1];
+    }""",
+    ((1, 1), (3, 9), (37, 41), (75, 20)),
+    before="  double t, w[2];",
+)
+
+SUMS = marked(
+    "sums",
+    (Operand("A", "n", "m", value="i % 16 * 0.25"), Operand("x", "m", value="i % 8 * 0.5"), Operand("y", "n", value="i % 4"), Operand("r", "4")),
+    """
+  s = 1.0;
+  for (int i = 0; i < n; i++)
+    s += y[i] * 0.5;
+  r[1] = s;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      r[2] += A[i][j] * x[j];
+  for (int i = 0; i < n; i++)
+    r[0] = r[0] > y[i] ? r[0] : y[i];
+  r[3] = s * 2.0;""",
+    ((1, 1), (3, 9), (37, 41), (75, 150)),
+    before="  double s = 0;",
+    options=Options(reassociate=True),
+)
+
+COLUMNS = marked(
+    "columns",
+    (Operand("A", "n", "m", value="i % 16 * 0.25"), Operand("x", "m", value="i % 8 * 0.5"), Operand("y", "n", value="i % 4")),
+    """
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      y[i] += A[i][j] * x[j];
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      x[j] += A[i][j] * y[i] * 0.25;""",
+    ((1, 1), (3, 9), (37, 41), (75, 150)),
+    options=Options(reassociate=True),
+)
+
+HISTOGRAM = marked(
+    "histogram",
+    (Operand("x", "n", type="int", value="(i * 7 + i / 5) % 64"), Operand("c", "1", type="unsigned", value="0")),
+    """
+  for (int i = 0; i < n; i++) {
+    h[x[i]]++;
+    c[0] += x[i] > 31;
+  }""",
+    ((1, 1), (9, 9), (3000, 41)),
+    outside="int h[64];",
+    after="  for (int i = 0; i < 64; i++)\n    c[0] = c[0] * 31u + h[i];",
+)
+
+WEIGHTS = marked(
+    "weights",
+    (Operand("x", "n", "m", "int", "i * i % 61"), Operand("y", "n", "m", "unsigned", "i * 3u"), Operand("z", "m", type="unsigned", value="i")),
+    """
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      z[j] += y[i][j] * x[i][j];
+      s ^= y[i][j] + i;
+    }""",
+    ((1, 1), (3, 9), (37, 41), (75, 150)),
+    before="  unsigned s = 7;",
+    after="  z[0] += s;",
+)
+
+STRIDES = marked(
+    "strides",
+    (Operand("A", "2 * n + 3", "m + 3"), Operand("x", "3 * n + 2 * m + 9")),
+    """
+  for (int i = n; i >= 0; i -= 3)
+    for (int j = 1; j < m; j += 2) {
+      if ((i + j) % 4 == 1)
+        A[i + 1][j] = A[i][j - 1] * 0.5 + x[i + 2 * j];
+      A[i][j + 1] += x[(i + j) / 3];
+    }""",
+    ((1, 1), (4, 9), (37, 41), (40, 60)),
+)

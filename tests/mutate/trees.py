@@ -1,0 +1,186 @@
+"""Faults in schedule trees, and in what is noted about their loops."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+import islpy as isl
+import yaml
+
+from scopt.model import LoopMark, MarkedSchedule, PackedTile, Scop, Sweep
+from scopt.scheduler.base import ScheduleResult
+
+T = TypeVar("T")
+# A kind of fault, its place, and what makes it.
+Edit = tuple[str, str, Callable[[], T]]
+
+
+def tree_edits(tree: isl.Schedule, put: Callable[[isl.Schedule], T]) -> Iterator[Edit[T]]:
+    """Every fault in a schedule tree. put: makes of the changed tree what it is part of. The edits raise isl.Error for what is no schedule tree."""
+    document = yaml.safe_load(str(tree))
+    for kind, place, changed in _node_edits(document, "root"):
+        yield kind, place, partial(_made, json.dumps(changed), put)
+
+
+def _made(text: str, put: Callable[[isl.Schedule], T]) -> T:
+    return put(isl.Schedule(text))
+
+
+def _node_edits(node: dict[str, Any], place: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    if "schedule" in node:
+        yield from ((kind, place, {**node, **changed}) for kind, changed in _band_edits(node))
+    if "sequence" in node:
+        children = node["sequence"]
+        for k in range(len(children) - 1):
+            exchanged = [*children[:k], children[k + 1], children[k], *children[k + 2 :]]
+            yield "children exchanged", place, {**node, "sequence": exchanged}
+        yield "children reversed", place, {**node, "sequence": children[::-1]}
+        yield "any order of children", place, {"set" if key == "sequence" else key: value for key, value in node.items()}
+    if "child" in node:
+        if "schedule" in node and "child" in node["child"] and "schedule" in node["child"]:
+            inner = node["child"]
+            outer = {**{key: value for key, value in node.items() if key != "child"}, "child": inner["child"]}
+            yield "bands exchanged", place, {**inner, "child": outer}
+        for kind, where, child in _node_edits(node["child"], f"{place} >"):
+            yield kind, where, {**node, "child": child}
+    for key in ("sequence", "set"):
+        for k, part in enumerate(node.get(key, ())):
+            for kind, where, child in _node_edits(part, f"{place} {k}"):
+                parts = copy.copy(node[key])
+                parts[k] = child
+                yield kind, where, {**node, key: parts}
+
+
+def _band_edits(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    partial = isl.MultiUnionPwAff(node["schedule"])
+    count = partial.dim(isl.dim_type.set)
+    flags = {"coincident": [1] * count, "permutable": 1}
+    for k in range(count):
+        member = partial.get_at(k)
+        yield "member negated", {"schedule": str(partial.set_at(k, member.neg()))}
+        pieces: list[isl.PwAff] = []
+        member.foreach_pw_aff(pieces.append)
+        if len(pieces) > 1:
+            for m, piece in enumerate(sorted(pieces, key=str)):
+                for shift in (1, -1):
+                    one = piece.domain().affine_hull()
+                    moved = isl.PwAff.from_aff(isl.Aff.zero_on_domain(isl.LocalSpace.from_space(one.get_space())).add_constant_val(isl.Val(shift)))
+                    others = [other for n, other in enumerate(sorted(pieces, key=str)) if n != m]
+                    changed = isl.UnionPwAff.from_pw_aff(piece.add(moved))
+                    for other in others:
+                        changed = changed.union_add(isl.UnionPwAff.from_pw_aff(other))
+                    yield "statement moved by one", {"schedule": str(partial.set_at(k, changed))}
+        for m in range(k + 1, count):
+            yield "members exchanged", {"schedule": str(partial.set_at(k, partial.get_at(m)).set_at(m, member))}
+            yield "member lost", {"schedule": str(partial.set_at(m, member))}
+            yield "member skewed", {"schedule": str(partial.set_at(k, member.add(partial.get_at(m)))), **flags}
+    yield "claims to be permutable and coincident", flags
+
+
+def result_edits(result: ScheduleResult) -> Iterator[Edit[ScheduleResult]]:
+    """Faults in what a scheduler proposes."""
+    yield from tree_edits(result.tree, lambda tree: replace(result, tree=tree))
+
+
+def schedule_edits(scop: Scop, schedule: MarkedSchedule) -> Iterator[Edit[MarkedSchedule]]:
+    """Faults in what the band passes make. scop: what is scheduled."""
+    yield from tree_edits(schedule.tree, lambda tree: replace(schedule, tree=tree))
+    for kind, place, changed in _noted_edits(scop, schedule):
+        yield kind, place, partial(_as_it_is, changed)
+
+
+def _as_it_is(made: T) -> T:
+    return made
+
+
+def _noted_edits(scop: Scop, schedule: MarkedSchedule) -> Iterator[tuple[str, str, MarkedSchedule]]:
+    for name, mark in schedule.marks.items():
+        for kind, changed in _mark_edits(scop, mark):
+            yield kind, f"mark {name}", replace(schedule, marks={**schedule.marks, name: changed})
+    yield from _field_edits(schedule, "tilings", _tiling_fields)
+    yield from _field_edits(schedule, "sweeps", _sweep_fields)
+    yield from _field_edits(schedule, "packed", _packed_fields)
+
+
+def _mark_edits(scop: Scop, mark: LoopMark) -> Iterator[tuple[str, LoopMark]]:
+    if not mark.parallel:
+        yield "parallel set", replace(mark, parallel=True)
+    if not mark.simd:
+        yield "simd set", replace(mark, simd=True)
+    if not mark.jammed:
+        yield "jammed set", replace(mark, jammed=True)
+    for k, name in enumerate(mark.private):
+        yield f"private dropped: {name}", replace(mark, private=mark.private[:k] + mark.private[k + 1 :])
+    for name, array in sorted(scop.arrays.items()):
+        if name not in mark.private and not array.pointer and (mark.parallel or mark.simd):
+            yield f"private added: {name}", replace(mark, private=(*mark.private, name))
+    for k, one in enumerate(mark.reductions):
+        others = mark.reductions[:k] + mark.reductions[k + 1 :]
+        yield "reduction dropped", replace(mark, reductions=others)
+        for operator in ("+", "*", "max"):
+            if operator != one.operator:
+                yield "reduction's operator", replace(mark, reductions=(*others, replace(one, operator=operator)))
+        yield "reduction's array", replace(mark, reductions=(*others, replace(one, whole=not one.whole)))
+
+
+def _field_edits(schedule: MarkedSchedule, field: str, edits: Any) -> Iterator[tuple[str, str, MarkedSchedule]]:
+    values: Mapping[str, Any] = getattr(schedule, field)
+    for name, value in values.items():
+        for kind, changed in edits(value):
+            yield kind, f"{field} {name}", replace(schedule, **{field: {**values, name: changed}})
+
+
+def _tiling_fields(tiling: Any) -> Iterator[tuple[str, Any]]:
+    for name in ("rows", "columns", "block", "depth"):
+        for more in (1, -1):
+            yield f"{name} of a tiling {more:+}", replace(tiling, **{name: getattr(tiling, name) + more})
+    yield "simd of a tiling turned", replace(tiling, simd=not tiling.simd)
+    contraction = tiling.contraction
+    exchanged = replace(contraction, row=contraction.column, column=contraction.row)
+    yield "row and column of a contraction exchanged", replace(tiling, contraction=exchanged)
+    if len(contraction.statements) > 1:
+        yield "statement of a contraction dropped", replace(tiling, contraction=replace(contraction, statements=contraction.statements[1:]))
+    operation = contraction.operation
+    for op in ("+=", "-=", "*=", "="):
+        if op != operation.op:
+            yield "operator of a contraction", replace(tiling, contraction=replace(contraction, operation=replace(operation, op=op)))
+    if operation.extremum is not None:
+        for other in ("<", "<=", ">", ">="):
+            if other != operation.extremum.op:
+                extremum = replace(operation.extremum, op=other)
+                yield "extremum of a contraction", replace(tiling, contraction=replace(contraction, operation=replace(operation, extremum=extremum)))
+
+
+def _sweep_fields(sweep: Sweep) -> Iterator[tuple[str, Sweep]]:
+    for more in (1, -1):
+        yield f"first row {more:+}", replace(sweep, first=sweep.first + more)
+        yield f"rows of a strip {more:+}", replace(sweep, count=sweep.count + more)
+    for k, one in enumerate(sweep.buffers):
+        before, behind = sweep.buffers[:k], sweep.buffers[k + 1 :]
+        yield "buffer dropped", replace(sweep, buffers=before + behind)
+        for name in ("first", "spread", "dimension"):
+            for more in (1, -1):
+                yield f"{name} of a buffer {more:+}", replace(sweep, buffers=(*before, replace(one, **{name: getattr(one, name) + more}), *behind))
+        if len(one.extents) > 1:
+            yield "extents of a buffer", replace(sweep, buffers=(*before, replace(one, extents=one.extents[::-1]), *behind))
+    for k in range(len(sweep.scalars)):
+        yield "scalar of a strip dropped", replace(sweep, scalars=sweep.scalars[:k] + sweep.scalars[k + 1 :])
+
+
+def _packed_fields(tile: PackedTile) -> Iterator[tuple[str, PackedTile]]:
+    for k, panel in enumerate(tile.panels):
+        before, behind = tile.panels[:k], tile.panels[k + 1 :]
+        yield "panel dropped", replace(tile, panels=before + behind)
+        for name in ("first", "width"):
+            for more in (1, -1):
+                yield f"{name} of a panel {more:+}", replace(tile, panels=(*before, replace(panel, **{name: getattr(panel, name) + more}), *behind))
+        yield "extents of a panel", replace(tile, panels=(*before, replace(panel, extents=panel.extents[::-1]), *behind))
+        if len(tile.origins) > 1:
+            yield "origin of a panel", replace(tile, panels=(*before, replace(panel, origin=(panel.origin + 1) % len(tile.origins)), *behind))
+    for k in range(len(tile.statements)):
+        yield "statement of a tile dropped", replace(tile, statements=tile.statements[:k] + tile.statements[k + 1 :])
