@@ -121,6 +121,8 @@ def _check_reductions(scop: Scop, kept: tuple[Dependence, ...], loop: ParallelDi
     """
     inside = {part.get_tuple_name() for part in sets_of(loop.statements)}
     for one in loop.reductions:
+        if not any(a.is_write and a.array == one.array for name in inside for a in scop.statement(name).accesses):
+            raise InternalError(f"{scop.location}: a parallel loop reduces '{one.array}', which nothing in it updates")
         pairs = [d for d in kept if d.kind == "reduction" and (d.operator, d.array) == (one.operator, one.array)]
         others = inside - {name for d in pairs for name in (d.source, d.sink)}
         touching = sorted(name for name in others if any(a.array == one.array for a in scop.statement(name).accesses))

@@ -132,6 +132,9 @@ def _check_nesting(program: Program) -> None:
     def visit(block: Block, around: LoopMark) -> None:
         for item in block.items:
             mark = item.mark if isinstance(item, For) else LoopMark()
+            shared = [name for name in mark.private if not _may_be_private(program, name)]
+            if shared:
+                raise InternalError(f"{program.source.location}: generated loops: threads have no copies of '{shared[0]}'")
             if (around.simd and (mark.parallel or mark.simd)) or (around.parallel and mark.parallel):
                 raise InternalError(f"{program.source.location}: generated loops: a directive inside of another one")
             both = LoopMark(around.parallel or mark.parallel, around.simd or mark.simd)
@@ -139,6 +142,13 @@ def _check_nesting(program: Program) -> None:
                 visit(inner, both)
 
     visit(program.nest.body, LoopMark())
+
+
+def _may_be_private(program: Program, name: str) -> bool:
+    """Whether a thread's own copy, which has no value at first, may stand for an array: one of ours, or one whose values
+    are all written where they are used."""
+    array = program.source.arrays.get(name)
+    return name in program.scop.arrays if array is None else array.private
 
 
 def _check_functions(program: Program, text: Emitted) -> None:

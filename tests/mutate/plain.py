@@ -151,3 +151,18 @@ STRIDES = marked(
     }""",
     ((1, 1), (4, 9), (37, 41), (40, 60)),
 )
+
+SMALL = marked(
+    "small",
+    (Operand("x", "20"), Operand("c", "1", value="0")),
+    """
+  for (int k = 0; k < n; k++)
+    for (int i = k + 1; i < n; i++)
+      for (int j = 0; j < 12; j++)
+        S[i][j] = S[i][j] * 0.5 + S[k][j] * x[i];""",
+    ((1, 1), (5, 2), (20, 3)),
+    options=Options(scheduler="identity", tile=False),
+    outside="double S[20][12];",
+    before="  for (int i = 0; i < 240; i++)\n    S[i / 12][i % 12] = i % 7;",
+    after="  for (int i = 0; i < 240; i++)\n    c[0] = c[0] * 0.9 + S[i / 12][i % 12];",
+)
