@@ -6,9 +6,10 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scopt.astgen.c_expr import ExprPrinter, Level, helper_name
-from scopt.astgen.expr import linear, maximum
-from scopt.model import Const, Expr, Scop
+from scopt.astgen.emit.c_expr import ExprPrinter, Level, helper_name
+from scopt.ir.expr import linear, maximum
+from scopt.ir.nest import Const, Expr
+from scopt.ir.scop import Scop
 
 INCLUDE = "#include <stdlib.h>"
 
@@ -45,7 +46,11 @@ def with_allocations(needed: tuple[Allocation, ...], text: str, original: str) -
         return text
     lines = ["{"]
     lines += [f"  {line}" for one in needed for line in one.declaration.split("\n")]
-    lines += [f"  if ({' && '.join(one.name for one in needed)}) {{", textwrap.indent(text.rstrip("\n"), "    "), "  } else {"]
+    lines += [
+        f"  if ({' && '.join(one.name for one in needed)}) {{",
+        textwrap.indent(text.rstrip("\n"), "    "),
+        "  } else {",
+    ]
     lines += [textwrap.indent(textwrap.dedent(original).rstrip("\n"), "    "), "  }"]
     lines += [f"  free({one.name});" for one in needed]
     return "\n".join((*lines, "}", ""))

@@ -1,4 +1,5 @@
-"""A transformed region with the original statements beside it, for where it can't run: other values of macros, no memory, a guard that fails.
+"""A transformed region with the original statements beside it, for where it can't run: other values of macros, no
+memory, a guard that fails.
 
 The original text stands there once, byte for byte, whatever the reasons are.
 """
@@ -9,7 +10,7 @@ import textwrap
 from dataclasses import dataclass
 
 from scopt.astgen.allocation import Allocation, with_allocations
-from scopt.astgen.c_expr import helper_name
+from scopt.astgen.emit.c_expr import helper_name
 from scopt.astgen.splice import as_bytes
 
 _INDENT = "  "
@@ -38,11 +39,19 @@ class Original:
         return self.text if self.text.endswith(newline) else self.text.rstrip(b"\r\n") + newline
 
 
-def with_original(text: str, original: Original, *, macros: str, guard: str, needed: tuple[Allocation, ...], prologue: tuple[str, ...] = ()) -> bytes:
+def with_original(
+    text: str,
+    original: Original,
+    *,
+    macros: str,
+    guard: str,
+    needed: tuple[Allocation, ...],
+    prologue: tuple[str, ...] = (),
+) -> bytes:
     """The bytes that take the region's place.
 
-    macros: condition of the preprocessor, guard: C expression; under both `text` may run. Empty where nothing has to hold. needed: arrays that
-    `text` uses. prologue: declarations that all of these need.
+    macros: condition of the preprocessor, guard: C expression; under both `text` may run. Empty where nothing has to
+    hold. needed: arrays that `text` uses. prologue: declarations that all of these need.
     """
     if guard:
         return _guarded(text, original, macros, guard, needed, prologue)
@@ -65,18 +74,29 @@ def in_braces(text: bytes, original: Original) -> bytes:
     return b"{ " + text.rstrip(b"\r\n") + newline + indent + b"}"
 
 
-def _guarded(text: str, original: Original, macros: str, guard: str, needed: tuple[Allocation, ...], prologue: tuple[str, ...]) -> bytes:
+def _guarded(
+    text: str, original: Original, macros: str, guard: str, needed: tuple[Allocation, ...], prologue: tuple[str, ...]
+) -> bytes:
     condition = _folded(guard)
     if needed:
         done = helper_name(_DONE, original.reserved)
-        before = ["{", f"{_INDENT}int {done} = 0;", *_preprocessed(macros, _with_memory(text, condition, done, needed)), f"{_INDENT}if (!{done}) {{"]
+        before = [
+            "{",
+            f"{_INDENT}int {done} = 0;",
+            *_preprocessed(macros, _with_memory(text, condition, done, needed)),
+            f"{_INDENT}if (!{done}) {{",
+        ]
         after = [f"{_INDENT}}}", "}"]
     else:
         taken = [f"if ({condition}) {{", *textwrap.indent(text.rstrip("\n"), _INDENT).split("\n")]
         before = [f"#if {macros}", *taken, "} else", "#endif", "{"] if macros else [*taken, "} else {"]
         after = ["}"]
     if prologue:
-        before = ["{", *(f"{_INDENT}{line}" for line in prologue), *(line if line.startswith("#") else f"{_INDENT}{line}" for line in before)]
+        before = [
+            "{",
+            *(f"{_INDENT}{line}" for line in prologue),
+            *(line if line.startswith("#") else f"{_INDENT}{line}" for line in before),
+        ]
         after = [*(f"{_INDENT}{line}" for line in after), "}"]
 
     def part(lines: list[str], whole_lines: bool) -> bytes:
@@ -85,15 +105,26 @@ def _guarded(text: str, original: Original, macros: str, guard: str, needed: tup
     newline = original.newline.encode()
     head = part(before, original.whole_lines)
     end = part(after, True)
-    return (head if head.endswith(newline) else head + newline) + original.lines + (end if original.whole_lines else end.removesuffix(newline))
+    return (
+        (head if head.endswith(newline) else head + newline)
+        + original.lines
+        + (end if original.whole_lines else end.removesuffix(newline))
+    )
 
 
 def _with_memory(text: str, condition: str, done: str, needed: tuple[Allocation, ...]) -> list[str]:
     """The statement that runs the text under the condition, if there is memory, and notes that."""
     body = [line for one in needed for line in one.declaration.split("\n")]
-    body += [f"if ({' && '.join(one.name for one in needed)}) {{", textwrap.indent(text.rstrip("\n"), _INDENT), f"{_INDENT}{done} = 1;", "}"]
+    body += [
+        f"if ({' && '.join(one.name for one in needed)}) {{",
+        textwrap.indent(text.rstrip("\n"), _INDENT),
+        f"{_INDENT}{done} = 1;",
+        "}",
+    ]
     body += [f"free({one.name});" for one in needed]
-    return textwrap.indent("\n".join([f"if ({condition}) {{", textwrap.indent("\n".join(body), _INDENT), "}"]), _INDENT).split("\n")
+    return textwrap.indent(
+        "\n".join([f"if ({condition}) {{", textwrap.indent("\n".join(body), _INDENT), "}"]), _INDENT
+    ).split("\n")
 
 
 def _preprocessed(macros: str, lines: list[str]) -> list[str]:
@@ -104,7 +135,9 @@ def _folded(guard: str) -> str:
     """A long condition on several lines: one for each part, or each alternative of a long part."""
     if len(guard) <= _LINE:
         return guard
-    lines = [line for part in _split(guard, " && ", 0) for line in (_split(part, " || ", 1) if len(part) > _LINE else [part])]
+    lines = [
+        line for part in _split(guard, " && ", 0) for line in (_split(part, " || ", 1) if len(part) > _LINE else [part])
+    ]
     return "\n    ".join(lines)
 
 

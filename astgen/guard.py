@@ -1,7 +1,7 @@
 """The test in front of a transformed region, as C text.
 
-Addresses are compared as integers, since C compares pointers of one object only; offsets are computed in an unsigned type, since bounds that
-the region never reaches might overflow a signed one.
+Addresses are compared as integers, since C compares pointers of one object only; offsets are computed in an unsigned
+type, since bounds that the region never reaches might overflow a signed one.
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast, c_parser
 
-from scopt.astgen.build import condition_of
-from scopt.astgen.c_expr import HELPERS, ExprPrinter, Level, helper_name
-from scopt.astgen.c_read import Reader, Unreadable, canonical_condition
-from scopt.astgen.expr import TRUE
-from scopt.astgen.sets import Context, NestSpace
+from scopt.astgen.emit.c_expr import HELPERS, ExprPrinter, Level, helper_name
+from scopt.astgen.emit.c_read import Reader, Unreadable, canonical_condition
+from scopt.astgen.isl_loops import condition_of
 from scopt.diagnostics import InternalError
-from scopt.model import And, Block, Condition, Guard, LoopNest, Polynomial, Scop, Stretch
+from scopt.ir.expr import TRUE
+from scopt.ir.nest import And, Block, Condition, LoopNest
+from scopt.ir.scop import Guard, Polynomial, Scop, Stretch
+from scopt.poly.nest_sets import Context, NestSpace
 
 
 def guard_text(scop: Scop, worth: str = "", counter: str = "") -> str:
     """The condition under which the transformed region is right, as a C expression; empty if that is always so.
 
-    worth: another condition, without ``||``, that has to hold too. counter: a function that is given the condition, where it is asked for.
+    worth: another condition, without ``||``, that has to hold too. counter: a function that is given the condition,
+      where it is asked for.
     Raises InternalError if the printed condition, read back, allows parameters that the guard doesn't.
     """
     if scop.guard is None:
@@ -40,7 +42,11 @@ def guard_text(scop: Scop, worth: str = "", counter: str = "") -> str:
     tests += [_apart(scop, *pair) for pair in scop.guard.apart]
     tests = [f"{counter}({' && '.join(tests)})"] if counter and tests else tests
     tests = [worth, *tests] if worth else tests
-    return tests[0].removeprefix("(").removesuffix(")") if len(tests) == 1 and scop.guard.apart and not counter else " && ".join(tests)
+    return (
+        tests[0].removeprefix("(").removesuffix(")")
+        if len(tests) == 1 and scop.guard.apart and not counter
+        else " && ".join(tests)
+    )
 
 
 def guard_helpers(text: str, reserved: frozenset[str]) -> tuple[str, ...]:
@@ -64,7 +70,7 @@ def _check(scop: Scop, guard: Guard, meant: Condition, text: str) -> None:
         raise InternalError(f"{scop.location}: the printed guard allows too much")
 
 
-# --- memory -----------------------------------------------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 
 def _apart(scop: Scop, one: Stretch, other: Stretch) -> str:

@@ -48,9 +48,10 @@ def splice(source: bytes, replacements: Sequence[Replacement]) -> bytes:
 def as_bytes(text: str, *, indent: str = "", newline: str = "\n", whole_lines: bool = True) -> bytes:
     """An emitted text, lines that end in ``\\n`` and begin at column 0, as bytes for a place in a file.
 
-    indent: put before every line that isn't empty; conditional directives stay at column 0. newline: the file's line end.
-    whole_lines: the text replaces whole lines; otherwise it stands inside a line: its first line isn't indented, and it ends without newline.
-    Each character is one byte, as in text that was decoded from the source as latin-1.
+    indent: put before every line that isn't empty; conditional directives stay at column 0. newline: the file's line
+      end.
+    whole_lines: the text replaces whole lines; otherwise it stands inside a line: its first line isn't indented, and it
+    ends without newline. Each character is one byte, as in text that was decoded from the source as latin-1.
     """
     lines = text.rstrip("\n").split("\n")
     indented = [line if not line or _is_conditional(line) else indent + line for line in lines]
@@ -63,5 +64,6 @@ def as_bytes(text: str, *, indent: str = "", newline: str = "\n", whole_lines: b
 
 
 def _is_conditional(line: str) -> bool:
-    """Whether a line is a directive of the preprocessor other than a pragma, which is indented like the loop that it belongs to."""
+    """Whether a line is a directive of the preprocessor other than a pragma, which is indented like the loop that it
+    belongs to."""
     return line.startswith("#") and not line.startswith("#pragma")

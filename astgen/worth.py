@@ -1,7 +1,8 @@
 """Whether a region that nobody marked is worth its transformation: what it gains, and from which size on.
 
-A transformed loop nest costs something before it gains anything: threads are woken, tiles have bounds, copies are made. What surely has less work
-than that stays as it was; what has a size of its own is tested at run time, so that short loops that are run often keep their speed.
+A transformed loop nest costs something before it gains anything: threads are woken, tiles have bounds, copies are made.
+What surely has less work than that stays as it was; what has a size of its own is tested at run time, so that short
+loops that are run often keep their speed.
 """
 
 from __future__ import annotations
@@ -14,17 +15,19 @@ from fractions import Fraction
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.astgen.build import build
-from scopt.astgen.c_expr import ExprPrinter
-from scopt.astgen.emit_c import work_text
-from scopt.astgen.expr import Product, compare, linear, names
-from scopt.astgen.loops import Item, children, items
-from scopt.astgen.work import bounded, is_tile_loop, loop_work, rounded, statement_costs
+from scopt.astgen.emit.c_expr import ExprPrinter
+from scopt.astgen.emit.emit_c import work_text
+from scopt.astgen.emit.loop_work import bounded, is_tile_loop, loop_work, rounded, statement_costs
+from scopt.astgen.isl_loops import build
 from scopt.costs import instance_cost
 from scopt.diagnostics import Remark, ScoptError
-from scopt.isl_utils import PARAM
+from scopt.ir.expr import Product, compare, linear, names
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import Block, Call, Compare, Condition, Const, Expr, For, LoopNest, Name
+from scopt.ir.nest_walks import Item, children, items
+from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
-from scopt.model import Block, Call, Compare, Condition, Const, Expr, For, LoopNest, MarkedSchedule, Name, Scop, Statement
+from scopt.poly.isl_utils import PARAM
 
 # Iterations up to which compilers unroll a loop, and tiles along it would be mostly padding.
 _SHORT = 16
@@ -48,7 +51,8 @@ class Simpler(ScoptError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worth:
-    """nest: without tests of single loops that the region's own test covers. condition: C text under which the nest pays; empty: always."""
+    """nest: without tests of single loops that the region's own test covers. condition: C text under which the nest
+    pays; empty: always."""
 
     nest: LoopNest
     condition: str = ""
@@ -58,26 +62,35 @@ def check_source(scop: Scop, machine: Machine) -> None:
     """Raises NotWorth where the SCoP alone says that nothing can be gained."""
     if all(_is_library_loop(scop, statement) for statement in scop.statements):
         message = "left as it was: compilers make calls of memset and memcpy of such loops"
-        raise NotWorth(Remark("missed", "region.library", message, scop.location, f"{_MARK} if it is to run in parallel"))
+        raise NotWorth(
+            Remark("missed", "region.library", message, scop.location, f"{_MARK} if it is to run in parallel")
+        )
     most = most_work(scop, machine)
     if most is not None and most < machine.fork_nanoseconds:
         message = f"left as it was: at most some {_time(most)} of work"
         raise NotWorth(Remark("missed", "region.tiny", message, scop.location, f"{_MARK} if it matters"))
 
 
-def check_nest(scop: Scop, marked: MarkedSchedule, nest: LoopNest, weights: Mapping[str, tuple[str, int]], machine: Machine) -> Worth:
+def check_nest(
+    scop: Scop, marked: MarkedSchedule, nest: LoopNest, weights: Mapping[str, tuple[str, int]], machine: Machine
+) -> Worth:
     """The nest with the condition under which it pays. weights: as in `add_work_guards`.
 
     Raises NotWorth where it never does, Simpler where another form is likely to do better.
     """
     _check_short_loops(scop, marked, nest)
     if not _gains(marked, nest):
-        message = "left as it was: the loops would be neither parallel nor tiled, and no others would be vector loops than before"
+        message = (
+            "left as it was: the loops would be neither parallel nor tiled, and "
+            "no others would be vector loops than before"
+        )
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
     costs = statement_costs(scop, weights, machine)
     gain = vector_elements(scop, machine)
     found: list[Condition] = []
-    for condition in _conditions(nest.body, costs, machine.fork_nanoseconds, frozenset(p.name for p in scop.parameters)):
+    for condition in _conditions(
+        nest.body, costs, machine.fork_nanoseconds, frozenset(p.name for p in scop.parameters)
+    ):
         if condition == _NEVER:
             continue
         if condition is None:
@@ -97,11 +110,12 @@ def check_nest(scop: Scop, marked: MarkedSchedule, nest: LoopNest, weights: Mapp
     return Worth(nest, texts[0] if len(texts) == 1 else f"({' || '.join(texts)})")
 
 
-# --- how much there is ------------------------------------------------------------------------------------------------------------------
+# --- how much there is ------------------------------------------------------------------------------------------------
 
 
 def most_work(scop: Scop, machine: Machine) -> Fraction | None:
-    """Nanoseconds that the region takes at most, with the parameters as large as array extents and macros let them be; None if nobody knows."""
+    """Nanoseconds that the region takes at most, with the parameters as large as array extents and macros let them be;
+    None if nobody knows."""
     total = Fraction(0)
     for statement in scop.statements:
         instances = _most_instances(scop, statement)
@@ -134,7 +148,7 @@ def _time(nanoseconds: Fraction) -> str:
     return f"{round(nanoseconds / 1000)} µs" if nanoseconds >= 1000 else f"{max(1, int(nanoseconds))} ns"
 
 
-# --- what compilers do better -----------------------------------------------------------------------------------------------------------
+# --- what compilers do better -----------------------------------------------------------------------------------------
 
 
 def _is_library_loop(scop: Scop, statement: Statement) -> bool:
@@ -148,7 +162,11 @@ def _is_library_loop(scop: Scop, statement: Statement) -> bool:
     types = [scop.arrays[access.array].type for access in statement.accesses]
     match body.rvalue:
         case c_ast.ArrayRef():
-            return _is_row(body.rvalue, statement.iterators[-1]) and len(types) == 2 and types[0].spelling == types[1].spelling
+            return (
+                _is_row(body.rvalue, statement.iterators[-1])
+                and len(types) == 2
+                and types[0].spelling == types[1].spelling
+            )
         case c_ast.Constant(value=value):
             return types[-1].bits == 8 or value.strip("+-0.fFlLuU") == "" or value == r"'\0'"
         case c_ast.ID():
@@ -170,14 +188,17 @@ def _is_row(node: c_ast.Node, iterator: str) -> bool:
 
 
 def _mentions(node: c_ast.Node, name: str) -> bool:
-    return (isinstance(node, c_ast.ID) and node.name == name) or any(_mentions(child, name) for _, child in node.children())
+    return (isinstance(node, c_ast.ID) and node.name == name) or any(
+        _mentions(child, name) for _, child in node.children()
+    )
 
 
-# --- loops that are short whatever happens ----------------------------------------------------------------------------------------------
+# --- loops that are short whatever happens ----------------------------------------------------------------------------
 
 
 def _check_short_loops(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> None:
-    """Raises Simpler where register tiles would be mostly padding, and where a short innermost loop, which compilers unroll, comes outside."""
+    """Raises Simpler where register tiles would be mostly padding, and where a short innermost loop, which compilers
+    unroll, comes outside."""
     for tiling in marked.tilings.values():
         contraction = tiling.contraction
         for name in contraction.statements:
@@ -209,7 +230,7 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
     return int(most.to_python()) + 1 if most.is_int() else None
 
 
-# --- what is gained ---------------------------------------------------------------------------------------------------------------------
+# --- what is gained ---------------------------------------------------------------------------------------------------
 
 
 def _gains(marked: MarkedSchedule, nest: LoopNest) -> bool:
@@ -241,11 +262,14 @@ def _calls(block: Block, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...
                 yield from _calls(part, inner)
 
 
-# --- from which size on -----------------------------------------------------------------------------------------------------------------
+# --- from which size on -----------------------------------------------------------------------------------------------
 
 
-def _conditions(block: Block, costs: Mapping[str, Fraction], limit: int, parameters: frozenset[str]) -> Iterator[Condition | None]:
-    """Any of these is enough: the tests of parallel loops in terms of the parameters, or of a loop as a whole where none is inside; None: always."""
+def _conditions(
+    block: Block, costs: Mapping[str, Fraction], limit: int, parameters: frozenset[str]
+) -> Iterator[Condition | None]:
+    """Any of these is enough: the tests of parallel loops in terms of the parameters, or of a loop as a whole where
+    none is inside; None: always."""
     for loop in _outermost(block):
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
@@ -323,18 +347,24 @@ def _whole(loop: For, costs: Mapping[str, Fraction], limit: int, parameters: fro
 def _without_tests(block: Block, conditions: Sequence[Condition]) -> Block:
     """The block without the tests that hold wherever any of the conditions does.
 
-    They aren't only superfluous: where a function has one, clang asks for the thread's number whenever the function is called.
+    They aren't only superfluous: where a function has one, clang asks for the thread's number whenever the function is
+    called.
     """
 
     def visit(item: Item) -> Item:
-        covered = isinstance(item, For) and item.work is not None and all(_implies(condition, item.work) for condition in conditions)
+        covered = (
+            isinstance(item, For)
+            and item.work is not None
+            and all(_implies(condition, item.work) for condition in conditions)
+        )
         return replace(item, work=None) if covered and isinstance(item, For) else item
 
     return Block(tuple(map(visit, block.items)))
 
 
 def _implies(condition: Condition, test: Condition) -> bool:
-    """Whether a condition on the work says that there is enough for a test: the same factors, some of them once more perhaps, exceed no more."""
+    """Whether a condition on the work says that there is enough for a test: the same factors, some of them once more
+    perhaps, exceed no more."""
     match condition, test:
         case Compare(left, ">", Const(least)), Compare(tested, ">", Const(enough)):
             given, factors = Counter(_factors(left)), Counter(_factors(tested))
@@ -347,7 +377,8 @@ def _factors(work: Expr | Product) -> tuple[Expr, ...]:
 
 
 def vector_elements(scop: Scop, machine: Machine) -> int:
-    """By how much vectors may make the original loops quicker than costs say: with all lanes, a fork has to be worth it all the same."""
+    """By how much vectors may make the original loops quicker than costs say: with all lanes, a fork has to be worth it
+    all the same."""
     sizes = [array.type.bits // 8 for array in scop.arrays.values() if array.type.bits and array.rank]
     return machine.lanes(min(sizes, default=8))
 

@@ -3,9 +3,10 @@
     pip install 'scopt[learn]'
     python examples/learn.py --steps 200000 --json learned.json
 
-Every third kernel by name is held out. A policy (masked PPO with a small network that passes messages along the dependences) is trained on the others
-with the simulated reward, a static cost of the schedule. Then it schedules all kernels, beside random agents and, under the same cost, scopt's
-schedulers isl and pluto. Figures are speedups over the original order. See docs/environments.md for what was found.
+Every third kernel by name is held out. A policy (masked PPO with a small network that passes messages along the
+dependences) is trained on the others with the simulated reward, a static cost of the schedule. Then it schedules all
+kernels, beside random agents and, under the same cost, scopt's schedulers isl and pluto. Figures are speedups over the
+original order. See docs/environments.md for what was found.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from torch import nn
 
 from scopt.diagnostics import ScoptError
+from scopt.gym.env_programs import kernel_program
+from scopt.gym.environment import ScheduleEnv
 from scopt.options import Options
 from scopt.polybench.catalog import load_suite, own_suite, select
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.space.envs.environment import ScheduleEnv
-from scopt.scheduler.space.envs.programs import kernel_program
 
 SCHEDULERS = ("isl", "pluto")
 # Weights of next_dim, next_dep, select_dep, coeff_0, coeff_pos1, coeff_pos2 of the random agents: the paper's walks.
@@ -62,16 +63,21 @@ class Settings:
 
     def environment(self, kernels: Sequence[str]) -> ScheduleEnv:
         return ScheduleEnv(
-            kernel=tuple(kernels), size=self.size, max_nodes=self.nodes, max_edges=self.edges, max_coefficients=self.max_coefficients,
+            kernel=tuple(kernels),
+            size=self.size,
+            max_nodes=self.nodes,
+            max_edges=self.edges,
+            max_coefficients=self.max_coefficients,
             max_steps=self.max_steps,
         )
 
 
-# --- the learning agent --------------------------------------------------------------------------------------------------------------------
+# --- the learning agent -----------------------------------------------------------------------------------------------
 
 
 class LogSpeedup(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """The logarithm of the speedup, compared with what the same kernel's episodes have had so far: what is easy for a kernel teaches nothing.
+    """The logarithm of the speedup, compared with what the same kernel's episodes have had so far: what is easy for a
+    kernel teaches nothing.
 
     values: where the logarithms go, of all environments.
     """
@@ -96,8 +102,8 @@ class LogSpeedup(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class GraphExtractor(BaseFeaturesExtractor):
-    """Statements send messages along dependences, both ways, some rounds; then means and maxima over statements and dependences, and the features
-    of the state as a whole. Padding takes no part."""
+    """Statements send messages along dependences, both ways, some rounds; then means and maxima over statements and
+    dependences, and the features of the state as a whole. Padding takes no part."""
 
     def __init__(self, observation_space: gymnasium.spaces.Dict, width: int = 48, rounds: int = 2) -> None:
         size = {name: space.shape[-1] for name, space in observation_space.spaces.items()}
@@ -137,7 +143,8 @@ def pooled(values: torch.Tensor, owners: torch.Tensor, count: int) -> tuple[torc
 
 
 class Progress(BaseCallback):
-    """A line after each rollout; ends the training at its time limit. curve: (steps, episodes, geometric mean of the last 200 speedups)."""
+    """A line after each rollout; ends the training at its time limit. curve: (steps, episodes, geometric mean of the
+    last 200 speedups)."""
 
     def __init__(self, values: list[float], minutes: float) -> None:
         super().__init__()
@@ -149,7 +156,9 @@ class Progress(BaseCallback):
         mean = statistics.fmean(recent) if recent else 0.0
         self.curve.append((self.num_timesteps, len(self.values), 2**mean))
         seconds = time.monotonic() - self.started
-        line = f"{seconds:6.0f} s {self.num_timesteps:8} steps {len(self.values):6} episodes, the last 200: {2**mean:.2f}×"
+        line = (
+            f"{seconds:6.0f} s {self.num_timesteps:8} steps {len(self.values):6} episodes, the last 200: {2**mean:.2f}×"
+        )
         print(line, file=sys.stderr, flush=True)
 
     def _on_step(self) -> bool:
@@ -159,13 +168,22 @@ class Progress(BaseCallback):
 def trained(
     settings: Settings, kernels: Sequence[str], steps: int, minutes: float, seed: int
 ) -> tuple[MaskablePPO, list[tuple[int, int, float]]]:
-    """The policy after so many steps or minutes on these kernels, and how it came there. It begins as the walk bias_coeff_0."""
+    """The policy after so many steps or minutes on these kernels, and how it came there. It begins as the walk
+    bias_coeff_0."""
     values: list[float] = []
     count = min(ENVIRONMENTS, len(kernels))
     env = DummyVecEnv([partial(LogSpeedup, settings.environment(kernels[k::count]), values) for k in range(count)])
     model = MaskablePPO(
-        "MultiInputPolicy", env, n_steps=ROLLOUT // count, batch_size=512, n_epochs=4, gamma=1.0, gae_lambda=0.98, learning_rate=5e-4,
-        ent_coef=0.01, seed=seed,
+        "MultiInputPolicy",
+        env,
+        n_steps=ROLLOUT // count,
+        batch_size=512,
+        n_epochs=4,
+        gamma=1.0,
+        gae_lambda=0.98,
+        learning_rate=5e-4,
+        ent_coef=0.01,
+        seed=seed,
         policy_kwargs={"features_extractor_class": GraphExtractor, "net_arch": [64]},
     )
     with torch.no_grad():
@@ -175,13 +193,15 @@ def trained(
     return model, progress.curve
 
 
-# --- trying agents -------------------------------------------------------------------------------------------------------------------------
+# --- trying agents ----------------------------------------------------------------------------------------------------
 
 
 def random_agent(weights: Sequence[float], seed: int) -> Agent:
     """Chooses among what is allowed, by the weights."""
     rng = random.Random(seed)
-    return lambda observation, mask: rng.choices(range(len(mask)), [weight * bool(flag) for weight, flag in zip(weights, mask, strict=True)])[0]
+    return lambda observation, mask: rng.choices(
+        range(len(mask)), [weight * bool(flag) for weight, flag in zip(weights, mask, strict=True)]
+    )[0]
 
 
 def learnt_agent(model: MaskablePPO, *, deterministic: bool = False) -> Agent:
@@ -190,7 +210,8 @@ def learnt_agent(model: MaskablePPO, *, deterministic: bool = False) -> Agent:
 
 
 def speedups(env: ScheduleEnv, agent: Agent, episodes: int, seconds: float, seed: int) -> tuple[list[float], int]:
-    """What the schedules of some episodes gain, 0.1 where there is none; and how many had no loops that isl could generate, or were truncated.
+    """What the schedules of some episodes gain, 0.1 where there is none; and how many had no loops that isl could
+    generate, or were truncated.
 
     No further episode begins after so many seconds.
     """
@@ -229,18 +250,35 @@ def tried(
     results = {}
     for kernel in kernels:
         env = settings.environment([kernel])
-        agents = {name: random_agent(weights, seed) for name, weights in WALKS.items()} | {"learnt": learnt_agent(model)}
+        agents = {name: random_agent(weights, seed) for name, weights in WALKS.items()} | {
+            "learnt": learnt_agent(model)
+        }
         outcomes = {name: speedups(env, agent, episodes, seconds, seed) for name, agent in agents.items()}
         (greedy,), _ = speedups(env, learnt_agent(model, deterministic=True), 1, seconds, seed)
         runs = {name: values for name, (values, _) in outcomes.items()}
         failed = {name: number for name, (_, number) in outcomes.items()}
-        results[kernel] = {"runs": runs, "failed": failed, "mean": {name: statistics.geometric_mean(values) for name, values in runs.items()},
-                           "best": {name: max(values) for name, values in runs.items()}, "greedy": greedy, **references(env, kernel)}
+        results[kernel] = {
+            "runs": runs,
+            "failed": failed,
+            "mean": {name: statistics.geometric_mean(values) for name, values in runs.items()},
+            "best": {name: max(values) for name, values in runs.items()},
+            "greedy": greedy,
+            **references(env, kernel),
+        }
         print(row(kernel, results[kernel]), flush=True)
     return results
 
 
-COLUMNS = ("uniform", "bias_coeff_0", "learnt", "greedy", "best uniform", "best bias_coeff_0", "best learnt", *SCHEDULERS)
+COLUMNS = (
+    "uniform",
+    "bias_coeff_0",
+    "learnt",
+    "greedy",
+    "best uniform",
+    "best bias_coeff_0",
+    "best learnt",
+    *SCHEDULERS,
+)
 
 
 def cell(result: dict[str, Any], column: str) -> float | None:
@@ -250,8 +288,10 @@ def cell(result: dict[str, Any], column: str) -> float | None:
 
 def row(title: str, result: dict[str, Any]) -> str:
     values = [cell(result, column) for column in COLUMNS]
-    return f"{title:16}" + "".join(f"{value:>{max(len(column), 6) + 2}.2f}" if value else " " * (max(len(column), 6) + 2)
-                                   for column, value in zip(COLUMNS, values, strict=True))
+    return f"{title:16}" + "".join(
+        f"{value:>{max(len(column), 6) + 2}.2f}" if value else " " * (max(len(column), 6) + 2)
+        for column, value in zip(COLUMNS, values, strict=True)
+    )
 
 
 def geomeans(results: dict[str, dict[str, Any]]) -> dict[str, float]:
@@ -278,22 +318,45 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=200_000, metavar="N", help="steps of training (200000)")
     parser.add_argument("--minutes", type=float, default=math.inf, metavar="M", help="end the training after so long")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
-    parser.add_argument("--kernels", default="", metavar="NAME,...", help="which kernels (all); every third of them by name is held out")
-    parser.add_argument("--episodes", type=int, default=20, metavar="N", help="episodes of each agent on each kernel (20)")
-    parser.add_argument("--try-minutes", type=float, default=math.inf, metavar="M", help="fewer episodes of an agent on a kernel after so long")
+    parser.add_argument(
+        "--kernels", default="", metavar="NAME,...", help="which kernels (all); every third of them by name is held out"
+    )
+    parser.add_argument(
+        "--episodes", type=int, default=20, metavar="N", help="episodes of each agent on each kernel (20)"
+    )
+    parser.add_argument(
+        "--try-minutes",
+        type=float,
+        default=math.inf,
+        metavar="M",
+        help="fewer episodes of an agent on a kernel after so long",
+    )
     parser.add_argument("--size", default="LARGE", help="data set that the cost assumes (LARGE)")
-    parser.add_argument("--max-coefficients", type=int, default=16, metavar="N", help="coefficients of a dimension that an agent chooses (16)")
-    parser.add_argument("--max-steps", type=int, default=4000, metavar="N", help="steps after which an episode is truncated (4000)")
+    parser.add_argument(
+        "--max-coefficients",
+        type=int,
+        default=16,
+        metavar="N",
+        help="coefficients of a dimension that an agent chooses (16)",
+    )
+    parser.add_argument(
+        "--max-steps", type=int, default=4000, metavar="N", help="steps after which an episode is truncated (4000)"
+    )
     parser.add_argument("--json", type=Path, metavar="F", help="write all figures to F")
     parser.add_argument("--save", type=Path, metavar="F.zip", help="write the policy to F.zip")
     parser.add_argument("--load", type=Path, metavar="F.zip", help="try the policy in F.zip, without training")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    names = sorted(kernel.name for kernel in select(load_suite(own_suite()), [name for name in options.kernels.split(",") if name]))
+    names = sorted(
+        kernel.name for kernel in select(load_suite(own_suite()), [name for name in options.kernels.split(",") if name])
+    )
     held_out = names[2::3]
     seen = [name for name in names if name not in held_out]
     problems = [kernel_program(name, options.size, Options()).problem for name in names]
-    sizes = (max(len(problem.statements) for problem in problems), max(len(problem.dependences) for problem in problems))
+    sizes = (
+        max(len(problem.statements) for problem in problems),
+        max(len(problem.dependences) for problem in problems),
+    )
     settings = Settings(options.size, options.max_coefficients, options.max_steps, *sizes)
     started = time.monotonic()
     curve: list[tuple[int, int, float]] = []
@@ -305,16 +368,35 @@ def main() -> None:
     if options.save:
         model.save(options.save)
     print(f"{'speedup':16}" + "".join(f"{column:>{max(len(column), 6) + 2}}" for column in COLUMNS))
-    results = {title: tried(settings, kernels, model, options.episodes, 60 * options.try_minutes, options.seed + 1000)
-               for title, kernels in (("held out", held_out), ("trained on", seen))}
+    results = {
+        title: tried(settings, kernels, model, options.episodes, 60 * options.try_minutes, options.seed + 1000)
+        for title, kernels in (("held out", held_out), ("trained on", seen))
+    }
     for title, result in results.items():
         print_summary(title, result)
     if options.json:
-        settings_of_run = {**vars(options), "json": None, "save": None, "nodes": sizes[0], "edges": sizes[1], "steps done": model.num_timesteps}
-        options.json.write_text(json.dumps({
-            "settings": settings_of_run, "training seconds": round(training, 1), "curve": curve,
-            "geometric means": {title: geomeans(result) for title, result in results.items()}, "kernels": results,
-        }, indent=1, default=str) + "\n")
+        settings_of_run = {
+            **vars(options),
+            "json": None,
+            "save": None,
+            "nodes": sizes[0],
+            "edges": sizes[1],
+            "steps done": model.num_timesteps,
+        }
+        options.json.write_text(
+            json.dumps(
+                {
+                    "settings": settings_of_run,
+                    "training seconds": round(training, 1),
+                    "curve": curve,
+                    "geometric means": {title: geomeans(result) for title, result in results.items()},
+                    "kernels": results,
+                },
+                indent=1,
+                default=str,
+            )
+            + "\n"
+        )
 
 
 if __name__ == "__main__":

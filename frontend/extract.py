@@ -1,4 +1,5 @@
-"""From a region's syntax tree to a `Scop`: domains, access relations and the original order. Whatever the model can't hold is a Refusal."""
+"""From a region's syntax tree to a `Scop`: domains, access relations and the original order. Whatever the model can't
+hold is a Refusal."""
 
 from __future__ import annotations
 
@@ -10,40 +11,71 @@ import islpy as isl
 from pycparser import c_ast
 
 from scopt.diagnostics import Location, Refusal, Remark
-from scopt.frontend.accesses import AccessCollector, Names, RawAccess, Survey, written_names
-from scopt.frontend.affine import INT, NotAffine, Scope, Value, condition, type_range
-from scopt.frontend.aliasing import Aliasing, check_aliasing
-from scopt.frontend.aliasing import Names as AliasNames
-from scopt.frontend.assumptions import Assumptions, long_values, summable, too_large, typed_values
-from scopt.frontend.constructs import construct_text
-from scopt.frontend.delinearize import Shape, executed_by, longer_than_rows, shape_of
-from scopt.frontend.dependences import classify_private
-from scopt.frontend.directives import is_directive, threadprivate_names
-from scopt.frontend.liveness import may_be_read_after
-from scopt.frontend.loops import Loop as ParsedLoop
-from scopt.frontend.loops import NotALoop, parse_loop
-from scopt.frontend.members import Hoisted, MemberHoister
-from scopt.frontend.mentioned import identifiers
-from scopt.frontend.normal import all_nodes, normalized
-from scopt.frontend.opaque import blocking, construct_of, leaving, out_of_statements
-from scopt.frontend.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
-from scopt.frontend.parse import TranslationUnit
-from scopt.frontend.placement import bound
-from scopt.frontend.pointers import as_subscripts
-from scopt.frontend.products import hoist_products
-from scopt.frontend.regions import Region, has_loop
-from scopt.frontend.scoping import loop_iterator, unique_names
-from scopt.frontend.sizes import hoist_sizes
-from scopt.frontend.structs import Reference, Typed, Types, path_shape, reference_of, references, shared_storage
-from scopt.frontend.symbols import Layer, Symbol, constant_value, ctype_of, facts_of, is_value, scope_at, symbol_of, typed_constant
-from scopt.isl_utils import constant_pw_aff, to_statement_space, universe_params
-from scopt.model import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
+from scopt.frontend.model.accesses import AccessCollector, Names, RawAccess, Survey, written_names
+from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, condition, type_range
+from scopt.frontend.model.aliasing import Aliasing, check_aliasing
+from scopt.frontend.model.aliasing import Names as AliasNames
+from scopt.frontend.model.assumptions import Assumptions, long_values, summable, too_large, typed_values
+from scopt.frontend.model.delinearize import Shape, executed_by, longer_than_rows, shape_of
+from scopt.frontend.model.loop_headers import Loop as ParsedLoop
+from scopt.frontend.model.loop_headers import NotALoop, parse_loop
+from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
+from scopt.frontend.model.pointers import as_subscripts
+from scopt.frontend.model.products import hoist_products
+from scopt.frontend.normalize.members import Hoisted, MemberHoister
+from scopt.frontend.normalize.normal import all_nodes, normalized
+from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
+from scopt.frontend.region.directives import is_directive, threadprivate_names
+from scopt.frontend.region.liveness import may_be_read_after
+from scopt.frontend.region.placement import bound
+from scopt.frontend.region.regions import Region, has_loop
+from scopt.frontend.syntax.constructs import construct_text
+from scopt.frontend.syntax.mentioned import identifiers
+from scopt.frontend.syntax.parse import TranslationUnit
+from scopt.frontend.syntax.scoping import loop_iterator, unique_names
+from scopt.frontend.syntax.sizes import hoist_sizes
+from scopt.frontend.syntax.structs import Reference, Typed, Types, path_shape, reference_of, references, shared_storage
+from scopt.frontend.syntax.symbols import (
+    Layer,
+    Symbol,
+    constant_value,
+    ctype_of,
+    facts_of,
+    is_value,
+    scope_at,
+    symbol_of,
+    typed_constant,
+)
+from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
+from scopt.poly.dependences import classify_private
+from scopt.poly.isl_utils import constant_pw_aff, to_statement_space, universe_params
 
 # Words that isl's own syntax gives a meaning to: parameters and arrays with these names need another name inside isl.
-ISL_WORDS = frozenset([
-    "exists", "mod", "min", "max", "floor", "ceil", "and", "or", "not", "true", "false", "implies", "rat", "infty", "infinity", "nan",
-    "floord", "ceild", "eval", "lex_le", "lex_lt",
-])
+ISL_WORDS = frozenset(
+    [
+        "exists",
+        "mod",
+        "min",
+        "max",
+        "floor",
+        "ceil",
+        "and",
+        "or",
+        "not",
+        "true",
+        "false",
+        "implies",
+        "rat",
+        "infty",
+        "infinity",
+        "nan",
+        "floord",
+        "ceild",
+        "eval",
+        "lex_le",
+        "lex_lt",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +95,8 @@ class _Raw:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Place:
-    """Where the walk stands: the enclosing iterators (outermost first) and the parameter set of their values; loops: their `for` nodes."""
+    """Where the walk stands: the enclosing iterators (outermost first) and the parameter set of their values; loops:
+    their `for` nodes."""
 
     iterators: tuple[str, ...]
     domain: isl.Set
@@ -78,8 +111,11 @@ def extract(tu: TranslationUnit, region: Region, name: str, *, assume_apart: boo
     return extract_whole(tu, region, name, assume_apart=assume_apart)[0]
 
 
-def extract_whole(tu: TranslationUnit, region: Region, name: str, *, assume_apart: bool = False) -> tuple[Scop, Mapping[str, Refusal]]:
-    """The SCoP of a region, and why some of its statements are loops or the like that are executed as a whole, by the statements' names.
+def extract_whole(
+    tu: TranslationUnit, region: Region, name: str, *, assume_apart: bool = False
+) -> tuple[Scop, Mapping[str, Refusal]]:
+    """The SCoP of a region, and why some of its statements are loops or the like that are executed as a whole, by the
+    statements' names.
 
     Where subscripts show that arrays of one dimension hold rows, the region is read again with that knowledge.
     """
@@ -139,7 +175,11 @@ class _Extraction:
             read = [subscript for subscript in subscripts if subscript is not None]
             found = shape_of(read) if len(read) == len(subscripts) else None
             if found is not None and _leaves_choice(holds.intersect(found[1])):
-                if not self.region.marked and sum(map(has_loop, self.region.items)) > 1 and longer_than_rows(found[0], read):
+                if (
+                    not self.region.marked
+                    and sum(map(has_loop, self.region.items)) > 1
+                    and longer_than_rows(found[0], read)
+                ):
                     message = f"some loops go through the rows of '{name}', others through all of it"
                     raise Refusal("affine.rows-and-whole", message, self.region.location)
                 shapes[name] = found[0]
@@ -147,7 +187,7 @@ class _Extraction:
                 executed = executed.union(executed_by(read))
         return shapes, holds.gist(executed.coalesce()).coalesce()
 
-    # --- names ------------------------------------------------------------------------------------------------------------------------
+    # --- names --------------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
         """Give every name one meaning and note what the region writes."""
@@ -156,7 +196,10 @@ class _Extraction:
         unique = unique_names(normal.items, self.tu.reserved, ISL_WORDS)
         self.items, self.iterator_names = unique.items, unique.iterators
         self.refuse_visible()
-        self.originals = {id(ours): normal.origin(theirs) for ours, theirs in zip(all_nodes(self.items), all_nodes(normal.items), strict=True)}
+        self.originals = {
+            id(ours): normal.origin(theirs)
+            for ours, theirs in zip(all_nodes(self.items), all_nodes(normal.items), strict=True)
+        }
         for node in [node for node in all_nodes(self.items) if isinstance(node, c_ast.Compound)]:
             node.block_items = [item for item in node.block_items or () if not is_directive(item)]
         self.symbols = dict(outer)
@@ -173,7 +216,8 @@ class _Extraction:
         self.written = frozenset().union(*(written_names(item) for item in self.items)) if self.items else frozenset()
 
     def whole_structures(self) -> frozenset[str]:
-        """Bases whose structures are copied as a whole, or have members that share their bytes: one element is one cell, whatever the member."""
+        """Bases whose structures are copied as a whole, or have members that share their bytes: one element is one
+        cell, whatever the member."""
         types = Types(self.symbols, self.tu.structs)
         found: set[str] = set()
         for node in (node for item in self.items for node in references(item)):
@@ -197,11 +241,14 @@ class _Extraction:
                 raise self.refuse("access.thread-local", f"each thread has a '{node.name}' of its own", node, hint)
 
     def refuse_visible(self) -> None:
-        """Declarations move into a block of the region's own: what is used after the region has to be declared before it."""
+        """Declarations move into a block of the region's own: what is used after the region has to be declared before
+        it."""
         after = (self.region.parent.block_items or ())[self.region.stop :]
         for item in self.region.items:
             if isinstance(item, (c_ast.Decl, c_ast.Typedef)) and any(item.name in identifiers(node) for node in after):
-                raise self.refuse("decl.used-after", f"'{item.name}' is used after the region", item, "declare it before the region")
+                raise self.refuse(
+                    "decl.used-after", f"'{item.name}' is used after the region", item, "declare it before the region"
+                )
 
     def location(self, node: Any) -> Location:
         coord = getattr(node, "coord", None)
@@ -218,7 +265,9 @@ class _Extraction:
 
     def not_affine(self, error: NotAffine, where: str, what: str) -> Refusal:
         """`where` is bound, condition or subscript; the id's last part says what is wrong with it."""
-        reason = f"{error.reason}-{where}" if error.reason in ("nonlinear", "indirect", "variant", "call") else error.reason
+        reason = (
+            f"{error.reason}-{where}" if error.reason in ("nonlinear", "indirect", "variant", "call") else error.reason
+        )
         return self.refuse(f"affine.{reason}", f"{what}: {error.message}", error.node, error.hint)
 
     def lookup(self, active: Mapping[str, CType]) -> Any:
@@ -248,7 +297,12 @@ class _Extraction:
 
     def parameter(self, name: str, ctype: CType, estimate: int | None, node: Any) -> CType:
         if name in ISL_WORDS:
-            raise NotAffine("name", f"a loop bound or subscript can't depend on a variable named '{name}'", node, "rename the variable")
+            raise NotAffine(
+                "name",
+                f"a loop bound or subscript can't depend on a variable named '{name}'",
+                node,
+                "rename the variable",
+            )
         self.parameters.setdefault(name, Parameter(name, name, ctype, estimate))
         return ctype
 
@@ -262,8 +316,13 @@ class _Extraction:
             return result
 
         return Scope(
-            self.lookup(active), self.tu.functions, domain, ranges, lambda node: ctype_of(node, self.symbols),
-            lambda node: typed_constant(node, self.symbols), lambda violation: self.assumed.add(violation, active, self.parameters.values()),
+            self.lookup(active),
+            self.tu.functions,
+            domain,
+            ranges,
+            lambda node: ctype_of(node, self.symbols),
+            lambda node: typed_constant(node, self.symbols),
+            lambda violation: self.assumed.add(violation, active, self.parameters.values()),
         )
 
     def active(self, place: _Place) -> dict[str, CType]:
@@ -281,7 +340,9 @@ class _Extraction:
         if symbol.type.volatile:
             raise self.refuse("access.volatile", f"the iterator '{name}' is volatile", node)
         if symbol.dims or symbol.pointer or not symbol.type.integer or symbol.type.bits == 0:
-            raise self.refuse("loop.form", f"the iterator '{name}' is no integer variable", node, "use an integer iterator")
+            raise self.refuse(
+                "loop.form", f"the iterator '{name}' is no integer variable", node, "use an integer iterator"
+            )
         return symbol.type
 
     def array(self, name: str, node: Any) -> Array | None:
@@ -298,9 +359,19 @@ class _Extraction:
         if symbol.type.volatile or symbol.type.atomic:
             raise self.refuse("access.volatile", f"'{name}' is volatile or atomic", node)
         if symbol.pointer_depth > 1:
-            raise self.refuse("access.pointer-to-pointer", f"the rows of '{name}' may overlap", node, "use an array of several dimensions")
+            raise self.refuse(
+                "access.pointer-to-pointer",
+                f"the rows of '{name}' may overlap",
+                node,
+                "use an array of several dimensions",
+            )
         if name in self.iterator_names:
-            raise self.refuse("loop.iterator-live-out", f"'{name}' is used outside the loop that steps it", node, "use a variable of its own")
+            raise self.refuse(
+                "loop.iterator-live-out",
+                f"'{name}' is used outside the loop that steps it",
+                node,
+                "use a variable of its own",
+            )
         if symbol.pointer and name in self.written and not _stores_element(name, self.items):
             raise self.refuse("access.pointer-modified", f"the pointer '{name}' is modified in the region", node)
         if not (symbol.type.integer or symbol.type.floating) and symbol.dims and name not in self.whole:
@@ -310,8 +381,18 @@ class _Extraction:
             return self.flat_array(symbol, node)
         sizes = tuple(constant_value(extent, self.symbols) if extent is not None else None for extent in symbol.dims)
         isl_name = f"{name}_{len(self.arrays)}" if name in ISL_WORDS else name
-        self.arrays[name] = Array(isl_name, name, symbol.type, symbol.dims, sizes, symbol.pointer, False, local,
-                                  symbol.decl if local else None, self.location(node))
+        self.arrays[name] = Array(
+            isl_name,
+            name,
+            symbol.type,
+            symbol.dims,
+            sizes,
+            symbol.pointer,
+            False,
+            local,
+            symbol.decl if local else None,
+            self.location(node),
+        )
         return self.arrays[name]
 
     def member(self, reference: Reference, node: Any) -> tuple[Array, bool]:
@@ -325,7 +406,9 @@ class _Extraction:
             raise self.refuse("access.struct", f"nothing is known of this member of '{base}'", node)
         layers, typed = shape
         if any(layer.kind == "pointer" for layer in layers[1:]):
-            raise self.refuse("access.pointer-to-pointer", f"what is reached through pointers of '{base}' may overlap", node)
+            raise self.refuse(
+                "access.pointer-to-pointer", f"what is reached through pointers of '{base}' may overlap", node
+            )
         if typed.type.volatile or typed.type.atomic:
             raise self.refuse("access.volatile", f"this member of '{base}' is volatile or atomic", node)
         if typed.layers or (not (typed.type.integer or typed.type.floating) and base not in self.whole):
@@ -338,35 +421,56 @@ class _Extraction:
             return array, True
         return self.member_array(reference, symbol, layers, typed, node), False
 
-    def member_array(self, reference: Reference, base: Symbol, layers: tuple[Layer, ...], typed: Typed, node: Any) -> Array:
+    def member_array(
+        self, reference: Reference, base: Symbol, layers: tuple[Layer, ...], typed: Typed, node: Any
+    ) -> Array:
         """The array of all members of one path."""
         dots = dict[int, str]()
         for name, before in zip(reference.path, reference.before, strict=True):
             dots[before] = f"{dots.get(before, '')}.{name}"
-        # No name in C is spelled like this: what makes references of its own from an array's name leaves this one alone.
+        # No name in C is spelled like this: what makes references of its own from an array's name leaves this one
+        # alone.
         spelling = base.name + "".join(f"{'[]' if k else ''}{dots.get(k, '')}" for k in range(len(layers) + 1))
         if spelling in self.arrays:
             return self.arrays[spelling]
-        if base.name in self.iterator_names or any(isinstance(target, c_ast.ID) and target.name == base.name for target in _targets(self.items)):
+        if base.name in self.iterator_names or any(
+            isinstance(target, c_ast.ID) and target.name == base.name for target in _targets(self.items)
+        ):
             raise self.refuse("access.pointer-modified", f"'{base.name}' is modified in the region", node)
         name, number = "__".join((base.name, *reference.path)), 2
-        while name in self.tu.reserved or name in self.symbols or any(array.name == name for array in self.arrays.values()):
+        while (
+            name in self.tu.reserved
+            or name in self.symbols
+            or any(array.name == name for array in self.arrays.values())
+        ):
             name, number = f"{'__'.join((base.name, *reference.path))}_{number}", number + 1
         dims = tuple(layer.dim for layer in layers)
         sizes = tuple(constant_value(dim, self.symbols) if dim is not None else None for dim in dims)
         types = Types(self.symbols, self.tu.structs)
         struct = types.of(c_ast.ID(base.name))
         self.symbols[spelling] = replace(
-            base, name=spelling, type=typed.type, dims=dims, size=typed.size, decl=None, within=base, path=reference.path,
+            base,
+            name=spelling,
+            type=typed.type,
+            dims=dims,
+            size=typed.size,
+            decl=None,
+            within=base,
+            path=reference.path,
             struct=id(struct.struct) if struct is not None and struct.struct is not None else 0,
         )
-        self.arrays[spelling] = Array(name, spelling, typed.type, dims, sizes, base.pointer, location=self.location(node), within=base.name)
+        self.arrays[spelling] = Array(
+            name, spelling, typed.type, dims, sizes, base.pointer, location=self.location(node), within=base.name
+        )
         return self.arrays[spelling]
 
     def flat_array(self, symbol: Symbol, node: Any) -> Array:
         """An array of one dimension that holds rows."""
         shape = self.shapes[symbol.name]
-        total, row = constant_value(symbol.dims[0], self.symbols) if symbol.dims[0] is not None else None, shape.strides[0]
+        total, row = (
+            constant_value(symbol.dims[0], self.symbols) if symbol.dims[0] is not None else None,
+            shape.strides[0],
+        )
         rows = c_ast.Constant("int", str(-(-total // row.factor))) if total is not None and not row.atoms else None
         extents = (rows, *shape.extents()[1:])
         for extent in extents[1:]:
@@ -376,11 +480,22 @@ class _Extraction:
         local = symbol.name in self.local_names
         sizes = tuple(constant_value(extent, self.symbols) if extent is not None else None for extent in extents)
         isl_name = f"{symbol.name}_{len(self.arrays)}" if symbol.name in ISL_WORDS else symbol.name
-        self.arrays[symbol.name] = Array(isl_name, symbol.name, symbol.type, extents, sizes, symbol.pointer, False, local,
-                                         symbol.decl if local else None, self.location(node), flat=True)
+        self.arrays[symbol.name] = Array(
+            isl_name,
+            symbol.name,
+            symbol.type,
+            extents,
+            sizes,
+            symbol.pointer,
+            False,
+            local,
+            symbol.decl if local else None,
+            self.location(node),
+            flat=True,
+        )
         return self.arrays[symbol.name]
 
-    # --- control ----------------------------------------------------------------------------------------------------------------------
+    # --- control ------------------------------------------------------------------------------------------------------
 
     def sequence(self, items: Iterable[Any], place: _Place) -> Tree | None:
         parts = [tree for item in items if (tree := self.visit(item, place)) is not None]
@@ -406,9 +521,19 @@ class _Extraction:
                 return self.sequence(node.decls, place)
             case c_ast.Pragma():
                 if node.string.split()[:1] == ["omp"]:
-                    raise self.refuse("region.openmp", "the region has OpenMP directives of its own", node, "remove them")
+                    raise self.refuse(
+                        "region.openmp", "the region has OpenMP directives of its own", node, "remove them"
+                    )
                 return None
-            case c_ast.Assignment() | c_ast.UnaryOp() | c_ast.BinaryOp() | c_ast.TernaryOp() | c_ast.Cast() | c_ast.ExprList() | c_ast.FuncCall():
+            case (
+                c_ast.Assignment()
+                | c_ast.UnaryOp()
+                | c_ast.BinaryOp()
+                | c_ast.TernaryOp()
+                | c_ast.Cast()
+                | c_ast.ExprList()
+                | c_ast.FuncCall()
+            ):
                 return self.leaf(node, place)
             case c_ast.ID() | c_ast.Constant():
                 return None
@@ -446,9 +571,16 @@ class _Extraction:
         if iterator in ISL_WORDS:
             raise self.refuse("affine.name", f"an iterator named '{iterator}' is not supported", node, "rename it")
         if iterator in place.iterators:
-            raise self.refuse("loop.iterator-modified", f"the iterator '{iterator}' is also the iterator of an enclosing loop", node)
+            raise self.refuse(
+                "loop.iterator-modified", f"the iterator '{iterator}' is also the iterator of an enclosing loop", node
+            )
         if node.stmt is not None and iterator in written_names(node.stmt):
-            raise self.refuse("loop.iterator-modified", f"the iterator '{iterator}' is modified in the loop's body", node, "use a copy of it")
+            raise self.refuse(
+                "loop.iterator-modified",
+                f"the iterator '{iterator}' is modified in the loop's body",
+                node,
+                "use a copy of it",
+            )
         declared_outside = not isinstance(node.init, c_ast.DeclList) and iterator not in self.local_names
         if declared_outside and may_be_read_after(facts_of(self.tu, self.region.function), self.region, iterator):
             message = f"the value of '{iterator}' after the loop may be used"
@@ -460,7 +592,11 @@ class _Extraction:
         except NotAffine:
             return self.leaf(node, place)
         then = self.visit(node.iftrue, replace(place, domain=place.domain.intersect(holds)))
-        otherwise = self.visit(node.iffalse, replace(place, domain=place.domain.subtract(holds))) if node.iffalse is not None else None
+        otherwise = (
+            self.visit(node.iffalse, replace(place, domain=place.domain.subtract(holds)))
+            if node.iffalse is not None
+            else None
+        )
         parts = tuple(part for part in (then, otherwise) if part is not None)
         return None if not parts else parts[0] if len(parts) == 1 else Sequence(parts)
 
@@ -468,16 +604,24 @@ class _Extraction:
         """A local: a kill of its old value, and an assignment if it is initialized."""
         symbol = self.symbols.get(node.name)
         if symbol is None or "static" in (node.storage or []) or "extern" in (node.storage or []) or symbol.pointer:
-            raise self.refuse("decl.form", f"a declaration of this kind ('{node.name}') inside a SCoP is not supported", node)
+            raise self.refuse(
+                "decl.form", f"a declaration of this kind ('{node.name}') inside a SCoP is not supported", node
+            )
         if node.name in self.iterator_names and node.init is None:
             return None  # only ever a loop's iterator: the emitted loops declare their own
         array = self.array(node.name, node)
         assert array is not None
         if any(size is None for size in array.sizes):
-            raise self.refuse("decl.variable-length", f"'{node.name}' has a variable length", node, "declare it before the region")
+            raise self.refuse(
+                "decl.variable-length", f"'{node.name}' has a variable length", node, "declare it before the region"
+            )
         if isinstance(node.init, c_ast.InitList) or (node.init is not None and array.rank):
-            raise self.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", node, "assign the elements")
-        whole = isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}").intersect_params(place.domain)
+            raise self.refuse(
+                "decl.initializer", "an initializer list inside a SCoP is not supported", node, "assign the elements"
+            )
+        whole = isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}").intersect_params(
+            place.domain
+        )
         killed = RawAccess(array.name, "write", whole, node, self.location(node))
         kill = Leaf(self.add(node, place, (killed,), kill=True))
         if node.init is None:
@@ -488,7 +632,13 @@ class _Extraction:
     def fixed_pointer(self, name: str) -> bool:
         """Whether a name is a pointer's that keeps its value in the region."""
         symbol = self.symbols.get(name)
-        if symbol is None or not symbol.pointer or symbol.type.volatile or symbol.type.atomic or name in self.local_names:
+        if (
+            symbol is None
+            or not symbol.pointer
+            or symbol.type.volatile
+            or symbol.type.atomic
+            or name in self.local_names
+        ):
             return False
         return name not in self.written or _stores_element(name, self.items)
 
@@ -517,19 +667,30 @@ class _Extraction:
         if collector.unknown and not self.unknown:
             error = collector.unknown[0]
             message = f"which elements are written here is only known at run time: {error.message}"
-            self.unknown.append(Remark("analysis", "access.unknown-cell", message, self.location(error.node), error.hint))
+            self.unknown.append(
+                Remark("analysis", "access.unknown-cell", message, self.location(error.node), error.hint)
+            )
         return Leaf(self.add(node, place, tuple(collector.found)))
 
     def own_iterators(self, node: Any) -> None:
-        """Give loops inside an opaque statement an iterator of their own: one declared outside would be shared by all threads."""
-        if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.Assignment) and (name := loop_iterator(node)) is not None:
+        """Give loops inside an opaque statement an iterator of their own: one declared outside would be shared by all
+        threads."""
+        if (
+            isinstance(node, c_ast.For)
+            and isinstance(node.init, c_ast.Assignment)
+            and (name := loop_iterator(node)) is not None
+        ):
             ctype = self.iterator_type(node)
-            if name not in self.local_names and may_be_read_after(facts_of(self.tu, self.region.function), self.region, name):
+            if name not in self.local_names and may_be_read_after(
+                facts_of(self.tu, self.region.function), self.region, name
+            ):
                 message = f"the value of '{name}' after the loop may be used"
                 raise self.refuse("loop.iterator-live-out", message, node, "declare the iterator in the loop")
             spelled = c_ast.IdentifierType(ctype.spelling.split(), node.coord)
             declared = c_ast.TypeDecl(name, [], None, spelled, node.coord)
-            node.init = c_ast.DeclList([c_ast.Decl(name, [], [], [], [], declared, node.init.rvalue, None, node.coord)], node.coord)
+            node.init = c_ast.DeclList(
+                [c_ast.Decl(name, [], [], [], [], declared, node.init.rvalue, None, node.coord)], node.coord
+            )
         for _, child in node.children():
             self.own_iterators(child)
 
@@ -540,11 +701,16 @@ class _Extraction:
         for name in names:
             typed = types.of(c_ast.ID(name))
             if typed is not None and typed.struct is not None and name not in self.whole:
-                raise self.refuse("call.pointer", f"a function that may read everything is called where members of '{name}' are written", node)
+                raise self.refuse(
+                    "call.pointer",
+                    f"a function that may read everything is called where members of '{name}' are written",
+                    node,
+                )
         return [array for name in names if (array := self.array(name, node)) is not None]
 
     def opaque(self, node: Any, place: _Place, refusal: Refusal) -> Leaf:
-        """A loop or `switch` that isn't affine as a statement of the loops around it; without any, there is nothing to gain: raises the refusal."""
+        """A loop or `switch` that isn't affine as a statement of the loops around it; without any, there is nothing to
+        gain: raises the refusal."""
         if not place.iterators or (refusal.remark.id.startswith("affine.") and self.needs_values(node)):
             raise refusal
         leaf = self.leaf(node, place)
@@ -569,17 +735,21 @@ class _Extraction:
         number = sum(raw.kill == kill for raw in self.statements)
         name = f"{'K' if kill else 'S'}{number}"
         types = tuple(self.types[iterator] for iterator in place.iterators)
-        self.statements.append(_Raw(name, place.domain, place.iterators, types, node, accesses, self.location(node), place.loops, kill))
+        self.statements.append(
+            _Raw(name, place.domain, place.iterators, types, node, accesses, self.location(node), place.loops, kill)
+        )
         return name
 
-    # --- the result -------------------------------------------------------------------------------------------------------------------
+    # --- the result ---------------------------------------------------------------------------------------------------
 
     def scop(self, tree: Tree) -> Scop:
         context = universe_params()
         for parameter in self.parameters.values():
             if not parameter.type.signed:
                 context = context.intersect(isl.Set(f"[{parameter.name}] -> {{ : {parameter.name} >= 0 }}"))
-        domains = {raw.name: to_statement_space(raw.domain, raw.name, raw.iterators).coalesce() for raw in self.statements}
+        domains = {
+            raw.name: to_statement_space(raw.domain, raw.name, raw.iterators).coalesce() for raw in self.statements
+        }
         bodies = [raw for raw in self.statements if not raw.kill]
         body_tree = _without(tree, {raw.name for raw in self.statements if raw.kill})
         assert body_tree is not None
@@ -589,28 +759,49 @@ class _Extraction:
         order = order_map(tree, domains)
         arrays = classify_private({array.name: array for array in self.arrays.values()}, statements, kills, order, dead)
         typed = typed_values(self.parameters.values())
-        self.assumed.values = self.assumed.values.intersect(summable(self.parameters.values(), statements, context.intersect(typed)))
+        self.assumed.values = self.assumed.values.intersect(
+            summable(self.parameters.values(), statements, context.intersect(typed))
+        )
         context = context.intersect(self.assumed.values).intersect(self.known)
         aliasing = self.aliasing((*statements, *kills), context)
         guard = self.guard(aliasing.apart, statements, typed)
         context = context.intersect(self.in_long(guard.fits)) if guard is not None else context
         return Scop(
-            name=self.name, location=self.region.location, context=context, parameters=tuple(self.estimated(domains, statements)),
-            arrays=arrays, statements=statements, kills=kills, schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
-            order=order, reserved=self.tu.reserved | {one.symbol.name for one in self.hoisted}, typedefs=self.tu.typedefs,
-            long_type=self.tu.long_type, long_suffix=self.tu.long_suffix,
-            assumptions=(*aliasing.remarks, *self.taken(typed), *self.unknown, *map(_as_a_whole, self.obstacles.values())), guard=guard,
-            prologue=tuple(one.text for one in self.hoisted), by_value=self.by_value(),
+            name=self.name,
+            location=self.region.location,
+            context=context,
+            parameters=tuple(self.estimated(domains, statements)),
+            arrays=arrays,
+            statements=statements,
+            kills=kills,
+            schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
+            order=order,
+            reserved=self.tu.reserved | {one.symbol.name for one in self.hoisted},
+            typedefs=self.tu.typedefs,
+            long_type=self.tu.long_type,
+            long_suffix=self.tu.long_suffix,
+            assumptions=(
+                *aliasing.remarks,
+                *self.taken(typed),
+                *self.unknown,
+                *map(_as_a_whole, self.obstacles.values()),
+            ),
+            guard=guard,
+            prologue=tuple(one.text for one in self.hoisted),
+            by_value=self.by_value(),
             directives=bound(self.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 
     def by_value(self) -> frozenset[str]:
-        """Variables of the function, numbers and pointers, that threads may copy; none in marked regions, which have no alternative."""
+        """Variables of the function, numbers and pointers, that threads may copy; none in marked regions, which have no
+        alternative."""
         if self.region.marked:
             return frozenset()
         return frozenset(name for name, symbol in self.symbols.items() if is_value(symbol)) - self.local_names
 
-    def guard(self, apart: tuple[tuple[Stretch, Stretch], ...], statements: tuple[Statement, ...], typed: isl.Set) -> Guard | None:
+    def guard(
+        self, apart: tuple[tuple[Stretch, Stretch], ...], statements: tuple[Statement, ...], typed: isl.Set
+    ) -> Guard | None:
         """What the program has to test. typed: what the parameters' types say anyway."""
         both = self.assumed.values.intersect(self.known)
         fits = too_large(self.parameters.values(), statements, typed.intersect(self.assumed.values))
@@ -637,13 +828,24 @@ class _Extraction:
             tested = values.gist(typed).coalesce()
             if not tested.plain_is_universe():
                 listed = str(tested).partition("{")[2].rpartition("}")[0].strip(" :")
-                yield Remark("analysis", id, f"the program tests where the region begins that {what}: {listed}", self.region.location)
+                yield Remark(
+                    "analysis",
+                    id,
+                    f"the program tests where the region begins that {what}: {listed}",
+                    self.region.location,
+                )
 
     def aliasing(self, statements: tuple[Statement, ...], context: isl.Set) -> Aliasing:
         names = AliasNames(
-            self.symbols, self.arrays, self.written_keys(), frozenset(self.parameters).union(*(one.reads for one in self.hoisted)),
-            self.tu.defined_functions, statements, context,
-            tuple(one.cell for one in self.hoisted if one.cell is not None), self.tu.strict_aliasing,
+            self.symbols,
+            self.arrays,
+            self.written_keys(),
+            frozenset(self.parameters).union(*(one.reads for one in self.hoisted)),
+            self.tu.defined_functions,
+            statements,
+            context,
+            tuple(one.cell for one in self.hoisted if one.cell is not None),
+            self.tu.strict_aliasing,
         )
         return check_aliasing(self.region, names, assume_apart=self.assume_apart)
 
@@ -654,7 +856,8 @@ class _Extraction:
 
     def statement(self, raw: _Raw, domain: isl.Set) -> Statement:
         accesses = tuple(
-            Access(a.array, a.kind, _relation(a, raw).intersect_domain(domain), a.node, a.location) for a in raw.accesses
+            Access(a.array, a.kind, _relation(a, raw).intersect_domain(domain), a.node, a.location)
+            for a in raw.accesses
         )
         return Statement(raw.name, domain, raw.iterators, raw.types, raw.body, accesses, raw.location)
 
@@ -663,7 +866,13 @@ class _Extraction:
         if name in self.local_names:
             return True
         symbol = self.symbols[name]
-        if symbol.within is not None or symbol.pointer or symbol.kind not in ("local", "parameter") or symbol.static or symbol.address_taken:
+        if (
+            symbol.within is not None
+            or symbol.pointer
+            or symbol.kind not in ("local", "parameter")
+            or symbol.static
+            or symbol.address_taken
+        ):
             return False
         return not may_be_read_after(facts_of(self.tu, self.region.function), self.region, name)
 
@@ -684,10 +893,13 @@ class _Extraction:
 
 
 def _guess_from_extent(relation: isl.Map, position: int, size: int, guesses: dict[str, int]) -> None:
-    """From `subscript < n` and a constant extent: n is probably the extent. Only where one parameter bounds the subscript."""
+    """From `subscript < n` and a constant extent: n is probably the extent. Only where one parameter bounds the
+    subscript."""
     subscripts = relation.range()
     rank = subscripts.dim(isl.dim_type.set)
-    one = subscripts.project_out(isl.dim_type.set, position + 1, rank - position - 1).project_out(isl.dim_type.set, 0, position)
+    one = subscripts.project_out(isl.dim_type.set, position + 1, rank - position - 1).project_out(
+        isl.dim_type.set, 0, position
+    )
     involved = [p for p in range(one.dim(isl.dim_type.param)) if one.involves_dims(isl.dim_type.param, p, 1)]
     if len(involved) != 1:
         return
@@ -714,7 +926,9 @@ def _relation(access: RawAccess, raw: _Raw) -> isl.Map:
     for position, iterator in enumerate(raw.iterators):
         index = relation.find_dim_by_name(isl.dim_type.param, iterator)
         if index >= 0:
-            relation = relation.equate(isl.dim_type.param, index, isl.dim_type.in_, position).project_out(isl.dim_type.param, index, 1)
+            relation = relation.equate(isl.dim_type.param, index, isl.dim_type.in_, position).project_out(
+                isl.dim_type.param, index, 1
+            )
     return relation
 
 
@@ -731,10 +945,13 @@ def _involves(values: isl.Set, name: str) -> bool:
 
 
 def _leaves_choice(values: isl.Set) -> bool:
-    """Whether a parameter set holds more than one value of each parameter: what is only right for one length is no shape."""
+    """Whether a parameter set holds more than one value of each parameter: what is only right for one length is no
+    shape."""
     if values.is_empty():
         return False
-    return not any(values.plain_get_val_if_fixed(isl.dim_type.param, k).is_int() for k in range(values.dim(isl.dim_type.param)))
+    return not any(
+        values.plain_get_val_if_fixed(isl.dim_type.param, k).is_int() for k in range(values.dim(isl.dim_type.param))
+    )
 
 
 def _implies_long(values: isl.Set, name: str) -> bool:
@@ -766,6 +983,7 @@ def _without(tree: Tree, names: set[str]) -> Tree | None:
 
 def _stores_element(name: str, items: Iterable[Any]) -> bool:
     """Whether a written pointer is only ever dereferenced where it is written: the pointer itself stays."""
+
     def modified(node: Any) -> bool:
         target = None
         if isinstance(node, c_ast.Assignment):

@@ -1,4 +1,5 @@
-"""The command `scopt-bench`: build the kernels of a suite in several configurations, check them, time them side by side."""
+"""The command `scopt-bench`: build the kernels of a suite in several configurations, check them, time them side by
+side."""
 
 from __future__ import annotations
 
@@ -13,16 +14,16 @@ from pathlib import Path
 from types import FrameType
 
 import scopt
-from scopt.polybench.arguments import defines, name_list, names_among, positive, seconds, words
-from scopt.polybench.build import Built
+from scopt.polybench.argument_types import defines, name_list, names_among, positive, seconds, words
+from scopt.polybench.builds import Built
 from scopt.polybench.catalog import Kernel
-from scopt.polybench.command import command_parser, exit_status, kernels_of, save
 from scopt.polybench.limits.roofline import Limits, limits_as_json, limits_table
 from scopt.polybench.limits.survey import measured_again, references, survey
 from scopt.polybench.measure import Plan, measure
 from scopt.polybench.plot import draw, require_plotting
 from scopt.polybench.progress import Progress, make_progress
 from scopt.polybench.results import Cell, Failure, Results, as_json, table
+from scopt.polybench.suite_command import command_parser, exit_status, kernels_of, save
 from scopt.polybench.toolchains import PEERS, Configuration, find_compiler, find_peer, own_configurations
 
 SIZES = ("MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE")
@@ -118,27 +119,74 @@ def make_parser() -> argparse.ArgumentParser:
     parser = command_parser("scopt-bench", DESCRIPTION, EPILOG)
     parser.add_argument("--list", action="store_true", help="print the names of the suite's kernels and stop")
     what = parser.add_argument_group("what is measured")
-    what.add_argument("--suite", type=Path, metavar="DIR", help="root of a PolyBench/C tree (default: the kernels that come with scopt)")
-    what.add_argument("--size", type=_size, default="LARGE", metavar="SIZE", help=f"data set of the timed runs: {', '.join(SIZES)} (LARGE)")
+    what.add_argument(
+        "--suite",
+        type=Path,
+        metavar="DIR",
+        help="root of a PolyBench/C tree (default: the kernels that come with scopt)",
+    )
+    what.add_argument(
+        "--size",
+        type=_size,
+        default="LARGE",
+        metavar="SIZE",
+        help=f"data set of the timed runs: {', '.join(SIZES)} (LARGE)",
+    )
     what.add_argument("--check-size", type=_size, default="SMALL", metavar="SIZE", help="data set of the check (SMALL)")
-    what.add_argument("--defs", type=defines, default=(), metavar="'-DN=...'", help="macros for the timed runs, in place of --size")
+    what.add_argument(
+        "--defs", type=defines, default=(), metavar="'-DN=...'", help="macros for the timed runs, in place of --size"
+    )
     how = parser.add_argument_group("configurations")
-    how.add_argument("--cc", type=name_list, default=("gcc",), metavar="CC,...", help="compilers, the first one's original is the baseline (gcc)")
-    how.add_argument("--against", type=_peers, default=(), metavar="PEER,...", help="other optimizers: polly, graphite, pluto, or all")
-    how.add_argument("--scheduler", type=name_list, default=(), metavar="NAME,...", help="schedulers of scopt, each one a configuration")
     how.add_argument(
-        "--reassociate", action="store_true", help="also scopt --reassociate, whose results may differ by rounding; says by how much they do"
+        "--cc",
+        type=name_list,
+        default=("gcc",),
+        metavar="CC,...",
+        help="compilers, the first one's original is the baseline (gcc)",
+    )
+    how.add_argument(
+        "--against",
+        type=_peers,
+        default=(),
+        metavar="PEER,...",
+        help="other optimizers: polly, graphite, pluto, or all",
+    )
+    how.add_argument(
+        "--scheduler",
+        type=name_list,
+        default=(),
+        metavar="NAME,...",
+        help="schedulers of scopt, each one a configuration",
+    )
+    how.add_argument(
+        "--reassociate",
+        action="store_true",
+        help="also scopt --reassociate, whose results may differ by rounding; says by how much they do",
     )
     how.add_argument("--scopt-flags", type=words, default=(), metavar="'FLAGS'", help="more options for scopt")
-    how.add_argument("--scopt-command", type=words, default=(), metavar="'CMD'", help="run CMD in place of this installation's scopt")
+    how.add_argument(
+        "--scopt-command", type=words, default=(), metavar="'CMD'", help="run CMD in place of this installation's scopt"
+    )
     runs = parser.add_argument_group("runs")
     runs.add_argument("--threads", type=positive, default=2, metavar="N", help="OpenMP threads (2)")
     runs.add_argument("--runs", type=positive, default=3, metavar="N", help="timed runs of each program (3)")
-    runs.add_argument("--timeout", type=seconds, default=600.0, metavar="S", help="seconds for each transformation, compilation and run (600)")
+    runs.add_argument(
+        "--timeout",
+        type=seconds,
+        default=600.0,
+        metavar="S",
+        help="seconds for each transformation, compilation and run (600)",
+    )
     out = parser.add_argument_group("output")
-    out.add_argument("--limits", action="store_true", help="also what each kernel has to do, what the machine can do, and OpenBLAS (below)")
+    out.add_argument(
+        "--limits",
+        action="store_true",
+        help="also what each kernel has to do, what the machine can do, and OpenBLAS (below)",
+    )
     out.add_argument("--json", type=Path, metavar="F", help="write all results to F, complete after each kernel")
-    out.add_argument("--plot", type=Path, metavar="F.svg", help="draw the speedups as bars (.svg, .pdf, .png; needs matplotlib)")
+    out.add_argument(
+        "--plot", type=Path, metavar="F.svg", help="draw the speedups as bars (.svg, .pdf, .png; needs matplotlib)"
+    )
     out.add_argument("--keep", type=Path, metavar="DIR", help="build in DIR and leave everything there")
     return parser
 
@@ -154,9 +202,15 @@ def join_flag_values(words: Sequence[str]) -> list[str]:
     return joined
 
 
-def _run(kernels: Sequence[Kernel], configurations: Sequence[Configuration], results: Results, options: argparse.Namespace) -> int:
+def _run(
+    kernels: Sequence[Kernel], configurations: Sequence[Configuration], results: Results, options: argparse.Namespace
+) -> int:
     plan = Plan(
-        options.defs or (f"-D{options.size}_DATASET",), (f"-D{options.check_size}_DATASET",), options.runs, options.threads, options.timeout
+        options.defs or (f"-D{options.size}_DATASET",),
+        (f"-D{options.check_size}_DATASET",),
+        options.runs,
+        options.threads,
+        options.timeout,
     )
     rows: dict[str, dict[str, Cell]] = {}
     results = Results(results.settings, results.configurations, rows)
@@ -172,7 +226,9 @@ def _run(kernels: Sequence[Kernel], configurations: Sequence[Configuration], res
             with make_progress(len(kernels), results.baseline) as progress:
                 for kernel in kernels:
                     others = references(kernel, limits, compiler, plan, folder / kernel.name) if limits else {}
-                    _measure_row(kernel, configurations, plan, folder, rows.setdefault(kernel.name, {}), progress, others)
+                    _measure_row(
+                        kernel, configurations, plan, folder, rows.setdefault(kernel.name, {}), progress, others
+                    )
                     save(options.json, _as_json(results, limits))
             if limits:
                 limits = measured_again(limits, compiler, plan, folder / ".limits")
@@ -200,7 +256,9 @@ def _measure_row(
     progress: Progress,
     others: Mapping[str, Built | Failure],
 ) -> None:
-    for name, cell in measure(kernel, configurations, plan, folder / kernel.name, lambda text: progress.activity(kernel.name, text), others):
+    for name, cell in measure(
+        kernel, configurations, plan, folder / kernel.name, lambda text: progress.activity(kernel.name, text), others
+    ):
         row[name] = cell
     progress.finished(kernel.name, row)
 
@@ -244,14 +302,16 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-# --- argument types ------------------------------------------------------------------------------------------------------------------
+# --- argument types ---------------------------------------------------------------------------------------------------
 
 
 def _peers(text: str) -> tuple[str, ...]:

@@ -34,8 +34,8 @@ def own_suite() -> Path:
 def load_suite(root: Path) -> tuple[Kernel, ...]:
     """All kernels below `root`, sorted by name.
 
-    A kernel is a C file with ``#pragma scop``, apart from templates and ``*.orig.c``. Raises InputError if `root` is no folder, has no
-    polybench.c, no kernel, or two kernels of one name.
+    A kernel is a C file with ``#pragma scop``, apart from templates and ``*.orig.c``. Raises InputError if `root` is no
+    folder, has no polybench.c, no kernel, or two kernels of one name.
     """
     root = root.resolve()
     if not root.is_dir():
@@ -57,7 +57,8 @@ def load_suite(root: Path) -> tuple[Kernel, ...]:
 
 
 def select(kernels: Sequence[Kernel], names: Iterable[str]) -> tuple[Kernel, ...]:
-    """The kernels called `names`, in that order and once each; all if there are no names. Raises InputError for an unknown name."""
+    """The kernels called `names`, in that order and once each; all if there are no names. Raises InputError for an
+    unknown name."""
     by_name = {kernel.name: kernel for kernel in kernels}
     wanted = tuple(dict.fromkeys(names))
     for name in wanted:

@@ -1,4 +1,5 @@
-"""Dumps compared: what a kernel prints under POLYBENCH_DUMP_ARRAYS against what the original prints, exactly or to a tolerance."""
+"""Dumps compared: what a kernel prints under POLYBENCH_DUMP_ARRAYS against what the original prints, exactly or to a
+tolerance."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# The name stands right before the first value where no line break comes first ("begin dump: x0.00"), so it is taken from the end.
+# The name stands right before the first value where no line break comes first ("begin dump: x0.00"), so it is taken
+# from the end.
 _ARRAY = re.compile(r"begin dump: (?P<body>.*?)\nend   dump: (?P<name>\S+)", re.DOTALL)
 _NAN = re.compile(r"[-+]?nan$", re.IGNORECASE)
 
@@ -24,7 +26,8 @@ class Dump:
 
 
 def parse_dump(text: str) -> Dump:
-    """The arrays in the output of a kernel; text around them is skipped. Raises DumpError if there is none, or one is cut off."""
+    """The arrays in the output of a kernel; text around them is skipped. Raises DumpError if there is none, or one is
+    cut off."""
     arrays = []
     for match in _ARRAY.finditer(text):
         name = match["name"]
@@ -39,9 +42,11 @@ def parse_dump(text: str) -> Dump:
 def first_difference(expected: Dump, actual: Dump, tolerance: float = 0.0) -> str | None:
     """Where two dumps part, in one line (array, index, both values, how many differ), or None if they are the same.
 
-    Values are compared as they are printed: the same digits, or the same bits where exact.h prints hexadecimal floats; so -0 is
-    not 0. Only the sign of a NaN counts for nothing, since C doesn't define it. An index counts the values of the dump.
-    tolerance: floating-point values may differ by that much, relative to their array's largest (see `largest_difference`).
+    Values are compared as they are printed: the same digits, or the same bits where exact.h prints hexadecimal floats;
+    so -0 is not 0. Only the sign of a NaN counts for nothing, since C doesn't define it. An index counts the values of
+    the dump.
+    tolerance: floating-point values may differ by that much, relative to their array's largest (see
+      `largest_difference`).
     """
     names = [name for name, _ in expected.arrays]
     other_names = [name for name, _ in actual.arrays]
@@ -52,22 +57,32 @@ def first_difference(expected: Dump, actual: Dump, tolerance: float = 0.0) -> st
             return f"{name} has {len(others)} values instead of {len(values)}"
         scale = _scale(values) if tolerance else 0.0
         pairs = enumerate(zip(values, others, strict=True))
-        different = [i for i, (value, other) in pairs if not _same(value, other) and not _distance(value, other, scale) <= tolerance]
+        different = [
+            i
+            for i, (value, other) in pairs
+            if not _same(value, other) and not _distance(value, other, scale) <= tolerance
+        ]
         if different:
             i = different[0]
-            return f"{name}[{i}] is {_readable(others[i])} instead of {_readable(values[i])}; {len(different)} of {len(values)} values differ"
+            return (
+                f"{name}[{i}] is {_readable(others[i])} instead of {_readable(values[i])}; "
+                f"{len(different)} of {len(values)} values differ"
+            )
     return None
 
 
 def largest_difference(expected: Dump, actual: Dump) -> float:
-    """The largest difference of two values of an array, relative to the array's largest absolute value: where a sum cancels, nothing else means much.
+    """The largest difference of two values of an array, relative to the array's largest absolute value: where a sum
+    cancels, nothing else means much.
 
     Infinite for values that are no finite floating-point numbers and not the same. Both dumps have the same arrays.
     """
     found = 0.0
     for (_, values), (_, others) in zip(expected.arrays, actual.arrays, strict=True):
         scale = _scale(values)
-        found = max(found, *(_distance(a, b, scale) for a, b in zip(values, others, strict=True) if not _same(a, b)), 0.0)
+        found = max(
+            found, *(_distance(a, b, scale) for a, b in zip(values, others, strict=True) if not _same(a, b)), 0.0
+        )
     return found
 
 

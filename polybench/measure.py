@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scopt.polybench.build import CHECK_FLAGS, TIMED_FLAGS, BuildError, Built, build
+from scopt.polybench.builds import CHECK_FLAGS, TIMED_FLAGS, BuildError, Built, build
 from scopt.polybench.catalog import Kernel
 from scopt.polybench.compare import Dump, DumpError, first_difference, largest_difference, parse_dump
 from scopt.polybench.processes import run
@@ -30,7 +30,11 @@ class Plan:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"OMP_NUM_THREADS": str(self.threads), "OPENBLAS_NUM_THREADS": str(self.threads), "OMP_PROC_BIND": "true"}
+        return {
+            "OMP_NUM_THREADS": str(self.threads),
+            "OPENBLAS_NUM_THREADS": str(self.threads),
+            "OMP_PROC_BIND": "true",
+        }
 
 
 Activity = Callable[[str], None]
@@ -44,11 +48,12 @@ def measure(
     activity: Activity,
     references: Mapping[str, Built | Failure] | None = None,
 ) -> Iterator[tuple[str, Cell]]:
-    """Yield the name of a configuration with its cell each time that there is news of it, so that an interrupted caller has the rest.
+    """Yield the name of a configuration with its cell each time that there is news of it, so that an interrupted caller
+    has the rest.
 
-    folder: for all files, made if it isn't there. activity: called with what is being done. A configuration that fails at a stage
-    gets a cell with the reason and takes no part in the later ones. references: programs of other origin, by name: timed with the
-    others, but not checked.
+    folder: for all files, made if it isn't there. activity: called with what is being done. A configuration that fails
+    at a stage gets a cell with the reason and takes no part in the later ones. references: programs of other origin, by
+    name: timed with the others, but not checked.
     """
     cells: dict[str, Cell] = {}
     programs: dict[str, Path] = {}
@@ -66,7 +71,9 @@ def measure(
                 failure = error.failure
             else:
                 programs[name] = built.program
-                cells[name] = Cell((), built.transform_seconds, built.compile_seconds, "; ".join(filter(None, (checked, _note(built)))))
+                cells[name] = Cell(
+                    (), built.transform_seconds, built.compile_seconds, "; ".join(filter(None, (checked, _note(built))))
+                )
         if failure is not None:
             cells[name] = Cell(failure=failure)
         yield name, cells[name]
@@ -87,7 +94,8 @@ def measure(
 
 
 class _Originals:
-    """The original's dump for each compiler, made once: constants folded by another compiler may differ in the last bit."""
+    """The original's dump for each compiler, made once: constants folded by another compiler may differ in the last
+    bit."""
 
     def __init__(self, kernel: Kernel, plan: Plan, folder: Path) -> None:
         self._kernel, self._plan, self._folder = kernel, plan, folder
@@ -100,11 +108,18 @@ class _Originals:
         return self._known[compiler.path]
 
 
-def _check(kernel: Kernel, configuration: Configuration, plan: Plan, folder: Path, originals: _Originals) -> Failure | str:
-    """What there is to know of a program that prints what the original prints, to the configuration's tolerance: mostly nothing, ""."""
+def _check(
+    kernel: Kernel, configuration: Configuration, plan: Plan, folder: Path, originals: _Originals
+) -> Failure | str:
+    """What there is to know of a program that prints what the original prints, to the configuration's tolerance: mostly
+    nothing, ""."""
     expected = originals.get(configuration.compiler)
     if isinstance(expected, Failure):
-        return expected if _is_original(configuration) else Failure("check", f"the original fails: {expected.stage}: {expected.reason}")
+        return (
+            expected
+            if _is_original(configuration)
+            else Failure("check", f"the original fails: {expected.stage}: {expected.reason}")
+        )
     if _is_original(configuration):
         return ""
     actual = _dump(kernel, configuration, plan, folder / configuration.name / "check")

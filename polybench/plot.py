@@ -26,7 +26,8 @@ def require_plotting(path: Path) -> None:
 
 
 def groups(results: Results) -> tuple[tuple[str, ...], dict[str, tuple[float | None, ...]]]:
-    """Labels of the groups (kernels, then the geomean), and for each configuration but the baseline the height of its bars."""
+    """Labels of the groups (kernels, then the geomean), and for each configuration but the baseline the height of its
+    bars."""
     kernels = tuple(results.rows)
     bars: dict[str, tuple[float | None, ...]] = {}
     for name in results.configurations[1:]:
@@ -37,7 +38,8 @@ def groups(results: Results) -> tuple[tuple[str, ...], dict[str, tuple[float | N
 
 @contextmanager
 def drawing(path: Path, width: float, height: float) -> Iterator[Any]:
-    """matplotlib's axes of a figure of that size (inches), which is written to `path` in the end. The same drawing gives the same bytes."""
+    """matplotlib's axes of a figure of that size (inches), which is written to `path` in the end. The same drawing
+    gives the same bytes."""
     matplotlib: Any = importlib.import_module("matplotlib")
     figure_module: Any = importlib.import_module("matplotlib.figure")
     with matplotlib.rc_context({"svg.hashsalt": "scopt", "svg.fonttype": "none"}):
@@ -53,7 +55,11 @@ def draw(results: Results, path: Path) -> None:
     with drawing(path, max(6.0, 1.5 + 0.13 * len(labels) * (len(bars) + 1)), 4.5) as axes:
         for number, (name, heights) in enumerate(bars.items()):
             # a bar stands on the line at 1: faster goes up, slower goes down
-            places = [(group + (number - (len(bars) - 1) / 2) * width, height) for group, height in enumerate(heights) if height]
+            places = [
+                (group + (number - (len(bars) - 1) / 2) * width, height)
+                for group, height in enumerate(heights)
+                if height
+            ]
             tops = [height - 1 for _, height in places]
             axes.bar([place for place, _ in places], tops, width, bottom=1, label=name, zorder=2)
         axes.axhline(1, color="black", linewidth=0.8, zorder=3)

@@ -42,8 +42,8 @@ def run(
 ) -> Finished:
     """Run `command` for at most `timeout` seconds, with `environment` added to the current one.
 
-    The command gets a process group of its own, which is killed as a whole at the limit and when this process is interrupted.
-    A command that can't be started is an exit code 127.
+    The command gets a process group of its own, which is killed as a whole at the limit and when this process is
+    interrupted. A command that can't be started is an exit code 127.
     """
     start = time.perf_counter()
     try:

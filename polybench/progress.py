@@ -1,4 +1,5 @@
-"""How far a benchmark is: a live display on a terminal (with rich), a line for each kernel otherwise. All of it on stderr."""
+"""How far a benchmark is: a live display on a terminal (with rich), a line for each kernel otherwise. All of it on
+stderr."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         return None
 
     def activity(self, kernel: str, text: str) -> None:
@@ -51,7 +54,9 @@ class LiveProgress(Progress):
         self._bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._bar.stop()
 
     def activity(self, kernel: str, text: str) -> None:

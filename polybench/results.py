@@ -26,8 +26,8 @@ class Failure:
 class Cell:
     """One kernel in one configuration.
 
-    seconds: what each run printed. transform_seconds, compile_seconds: of the timed program; None if it didn't get there, or
-    nothing is transformed. note: something to know although it worked. failure: set if it has no valid time.
+    seconds: what each run printed. transform_seconds, compile_seconds: of the timed program; None if it didn't get
+    there, or nothing is transformed. note: something to know although it worked. failure: set if it has no valid time.
     """
 
     seconds: tuple[float, ...] = ()
@@ -53,7 +53,8 @@ class Results:
     """A benchmark run, complete or not.
 
     settings: how it was run, as JSON values. configurations: names of the columns, the baseline first.
-    rows: for each kernel the cells by configuration; a cell that isn't there wasn't reached. One that is no column is a reference.
+    rows: for each kernel the cells by configuration; a cell that isn't there wasn't reached. One that is no column is a
+      reference.
     """
 
     settings: Mapping[str, object]
@@ -91,20 +92,27 @@ def speedups(results: Results, configuration: str) -> dict[str, float]:
 def table(results: Results) -> str:
     """The results as aligned text: a line for each kernel, the geomeans, and below them every failure and note."""
     header = ["kernel", *results.configurations]
-    lines = [[kernel, *(_entry(results, row, name) for name in results.configurations)] for kernel, row in results.rows.items()]
+    lines = [
+        [kernel, *(_entry(results, row, name) for name in results.configurations)]
+        for kernel, row in results.rows.items()
+    ]
     means = ["geomean", *(_mean_entry(results, name) for name in results.configurations)]
     legend = f"Seconds: fastest run (median), speedup of the fastest over {results.baseline}."
     return "\n".join([*aligned(header, lines, means), "", legend, *_remarks(results)])
 
 
 def as_json(results: Results, more: Mapping[str, object] | None = None) -> str:
-    """The results as a JSON object: settings, configurations, kernels with their cells, geomeans over the baseline; and `more` of its members."""
+    """The results as a JSON object: settings, configurations, kernels with their cells, geomeans over the baseline; and
+    `more` of its members."""
     return json.dumps(
         {
             "format": 1,
             "settings": dict(results.settings),
             "configurations": list(results.configurations),
-            "kernels": {kernel: {name: _cell_as_json(cell) for name, cell in row.items()} for kernel, row in results.rows.items()},
+            "kernels": {
+                kernel: {name: _cell_as_json(cell) for name, cell in row.items()}
+                for kernel, row in results.rows.items()
+            },
             "geomeans": {name: geomean(speedups(results, name).values()) for name in results.configurations},
             **(more or {}),
         },
@@ -128,14 +136,17 @@ def printed_seconds(value: float) -> str:
 
 
 def aligned(header: Sequence[str], lines: Sequence[Sequence[str]], last: Sequence[str] = ()) -> list[str]:
-    """A table as lines of text: the first column to the left, the others to the right; `last`, if there is one, below a rule."""
+    """A table as lines of text: the first column to the left, the others to the right; `last`, if there is one, below a
+    rule."""
     rows = [header, *lines, *([last] if last else [])]
     widths = [max(len(line[column]) for line in rows) for column in range(len(header))]
     rule = "  ".join("-" * width for width in widths)
 
     def join(line: Sequence[str]) -> str:
         first, *rest = line
-        return "  ".join([first.ljust(widths[0]), *(text.rjust(width) for text, width in zip(rest, widths[1:], strict=True))])
+        return "  ".join(
+            [first.ljust(widths[0]), *(text.rjust(width) for text, width in zip(rest, widths[1:], strict=True))]
+        )
 
     return [join(header), rule, *(join(line) for line in lines), *([rule, join(last)] if last else [])]
 

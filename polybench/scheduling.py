@@ -1,4 +1,5 @@
-"""The command `scopt-schedule-bench`: how long schedulers take, for the kernels of a suite or for SCoPs of growing size; or (--spaces) polyhedra."""
+"""The command `scopt-schedule-bench`: how long schedulers take, for the kernels of a suite or for SCoPs of growing
+size; or (--spaces) polyhedra."""
 
 from __future__ import annotations
 
@@ -17,18 +18,18 @@ from typing import Any, get_args
 
 import scopt
 from scopt.diagnostics import InputError, Refusal
-from scopt.frontend.dependences import dependences
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.scop import Dependences, Scop
 from scopt.isolation import Failed, run_isolated
-from scopt.model import Dependences, Scop
 from scopt.options import Fusion, Options
 from scopt.pipeline import optimize
-from scopt.polybench.arguments import defines, name_list, names_among, positive, seconds
-from scopt.polybench.command import command_parser, exit_status, kernels_of, save
+from scopt.poly.dependences import dependences
+from scopt.polybench.argument_types import defines, name_list, names_among, positive, seconds
 from scopt.polybench.growth import SIZES, source_of_size
 from scopt.polybench.plot import drawing, require_plotting
-from scopt.polybench.spaces import SpacePlan, run_spaces
+from scopt.polybench.space_growth import SpacePlan, run_spaces
+from scopt.polybench.suite_command import command_parser, exit_status, kernels_of, save
 from scopt.scheduler import get_scheduler, scheduler_names
 
 DESCRIPTION = """\
@@ -65,7 +66,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """One file by one scheduler. schedule, whole: seconds of each run, see `DESCRIPTION`. failure: why there are none, in one line."""
+    """One file by one scheduler. schedule, whole: seconds of each run, see `DESCRIPTION`. failure: why there are none,
+    in one line."""
 
     schedule: tuple[float, ...] = ()
     whole: tuple[float, ...] = ()
@@ -74,7 +76,8 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One file. statements, dependences: how many all its regions have together. analysis: seconds for extracting and dependences, once."""
+    """One file. statements, dependences: how many all its regions have together. analysis: seconds for extracting and
+    dependences, once."""
 
     statements: int
     dependences: int
@@ -84,7 +87,8 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is measured. fusion: the policy for all schedulers. runs: of each, the fastest counts. limit: seconds for a scheduler's runs on a file."""
+    """What is measured. fusion: the policy for all schedulers. runs: of each, the fastest counts. limit: seconds for a
+    scheduler's runs on a file."""
 
     schedulers: tuple[str, ...]
     fusion: Fusion = "auto"
@@ -93,11 +97,12 @@ class Plan:
     whole: bool = True
 
 
-# --- measuring -----------------------------------------------------------------------------------------------------------------------
+# --- measuring --------------------------------------------------------------------------------------------------------
 
 
 def measure(source: Source, plan: Plan) -> Measured:
-    """All schedulers on one file. What can't be analysed is a failure of all of them. Raises InputError if it isn't C or has no marked region."""
+    """All schedulers on one file. What can't be analysed is a failure of all of them. Raises InputError if it isn't C
+    or has no marked region."""
     options = Options(cpp_flags=source.flags, fusion=plan.fusion, budget=plan.limit)
     started = time.perf_counter()
     try:
@@ -131,7 +136,9 @@ def _extracted(source: Source, options: Options, *, symbolic: bool) -> list[Scop
     return [extract(unit, region, f"scop{number}") for number, region in enumerate(unit.regions)]
 
 
-def _times(source: Source, analysed: Sequence[tuple[Scop, Dependences]], name: str, plan: Plan, options: Options) -> Times:
+def _times(
+    source: Source, analysed: Sequence[tuple[Scop, Dependences]], name: str, plan: Plan, options: Options
+) -> Times:
     """In processes of their own: a scheduler that takes forever must not keep the others waiting."""
     scheduler, options = get_scheduler(name), replace(options, scheduler=name)
 
@@ -172,7 +179,7 @@ def _one_line(text: str) -> str:
     return (text.splitlines() or ["unknown"])[0]
 
 
-# --- figures -------------------------------------------------------------------------------------------------------------------------
+# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 def fastest(results: Mapping[str, Measured], scheduler: str, kind: str) -> dict[str, float]:
@@ -201,7 +208,9 @@ def summaries(results: Mapping[str, Measured], plan: Plan) -> list[list[str]]:
     """The lines below: median and maximum of each column, empty where nothing was measured."""
     times = [list(fastest(results, *column).values()) for column in columns(plan)]
     kinds: tuple[tuple[str, Callable[[Iterable[float]], float]], ...] = (("median", statistics.median), ("max", max))
-    return [[title, "", "", *(f"{summary(column):.3f}" if column else "" for column in times)] for title, summary in kinds]
+    return [
+        [title, "", "", *(f"{summary(column):.3f}" if column else "" for column in times)] for title, summary in kinds
+    ]
 
 
 def as_json(results: Mapping[str, Measured], settings: Mapping[str, object]) -> str:
@@ -239,7 +248,13 @@ def draw_growth(results: Mapping[str, Measured], plan: Plan, path: Path) -> None
             times = fastest(results, scheduler, "schedule")
             axes.plot([results[name].statements for name in times], list(times.values()), marker="o", label=scheduler)
         sizes = [measured.statements for measured in results.values()]
-        axes.plot(sizes, [measured.analysis for measured in results.values()], color="gray", linestyle=":", label="extraction and dependences")
+        axes.plot(
+            sizes,
+            [measured.analysis for measured in results.values()],
+            color="gray",
+            linestyle=":",
+            label="extraction and dependences",
+        )
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xticks(sizes, [str(size) for size in sizes])
@@ -251,7 +266,7 @@ def draw_growth(results: Mapping[str, Measured], plan: Plan, path: Path) -> None
         axes.legend(frameon=False)
 
 
-# --- the command ---------------------------------------------------------------------------------------------------------------------
+# --- the command ------------------------------------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -264,18 +279,62 @@ def make_parser() -> argparse.ArgumentParser:
     """The parser; what it accepts is checked as far as the words alone allow."""
     parser = command_parser("scopt-schedule-bench", DESCRIPTION, EPILOG)
     add = parser.add_argument
-    add("--suite", type=Path, metavar="DIR", help="root of a PolyBench/C tree (default: the kernels that come with scopt)")
-    add("--growth", type=_sizes, nargs="?", const=SIZES, metavar="N,...", help=f"SCoPs of N statements ({','.join(map(str, SIZES))}), not kernels")
-    add("--schedulers", type=_schedulers, default=("isl", "pluto", "feautrier"), metavar="NAME,...", help="(isl,pluto,feautrier)")
+    add(
+        "--suite",
+        type=Path,
+        metavar="DIR",
+        help="root of a PolyBench/C tree (default: the kernels that come with scopt)",
+    )
+    add(
+        "--growth",
+        type=_sizes,
+        nargs="?",
+        const=SIZES,
+        metavar="N,...",
+        help=f"SCoPs of N statements ({','.join(map(str, SIZES))}), not kernels",
+    )
+    add(
+        "--schedulers",
+        type=_schedulers,
+        default=("isl", "pluto", "feautrier"),
+        metavar="NAME,...",
+        help="(isl,pluto,feautrier)",
+    )
     add("--fusion", choices=get_args(Fusion), default="auto", help="the fusion policy (auto)")
     add("--runs", type=positive, default=3, metavar="N", help="runs of each, of which the fastest counts (3)")
-    add("--timeout", type=seconds, metavar="S", help="seconds for the runs of one scheduler on one file (120), or with --spaces for a file (600)")
-    add("--defs", type=defines, default=("-DLARGE_DATASET",), metavar="'-DN=...'", help="macros for the kernels, as --defs='…' (-DLARGE_DATASET)")
+    add(
+        "--timeout",
+        type=seconds,
+        metavar="S",
+        help="seconds for the runs of one scheduler on one file (120), or with --spaces for a file (600)",
+    )
+    add(
+        "--defs",
+        type=defines,
+        default=("-DLARGE_DATASET",),
+        metavar="'-DN=...'",
+        help="macros for the kernels, as --defs='…' (-DLARGE_DATASET)",
+    )
     add("--schedule-only", action="store_true", help="leave out the time of the whole of scopt")
-    add("--spaces", type=positive, nargs="?", const=20, metavar="EPISODES", help="schedule spaces, so many random constructions of each file (20)")
-    add("--select-probability", type=_probability, default=0.4, metavar="P", help="with --spaces: how likely a dimension carries a dependence (0.4)")
+    add(
+        "--spaces",
+        type=positive,
+        nargs="?",
+        const=20,
+        metavar="EPISODES",
+        help="schedule spaces, so many random constructions of each file (20)",
+    )
+    add(
+        "--select-probability",
+        type=_probability,
+        default=0.4,
+        metavar="P",
+        help="with --spaces: how likely a dimension carries a dependence (0.4)",
+    )
     add("--json", type=Path, metavar="F", help="write all results to F, complete after each file")
-    add("--plot", type=Path, metavar="F.svg", help="draw the growth (with --growth; .svg, .pdf, .png; needs matplotlib)")
+    add(
+        "--plot", type=Path, metavar="F.svg", help="draw the growth (with --growth; .svg, .pdf, .png; needs matplotlib)"
+    )
     return parser
 
 
@@ -294,7 +353,9 @@ def _command(options: argparse.Namespace) -> int:
     sources = _generated(options.growth) if options.growth else _kernels(options)
     if options.spaces:
         files = {source.name: partial(_analysed, source, Options(cpp_flags=source.flags)) for source in sources}
-        return run_spaces(files, SpacePlan(options.spaces, options.select_probability, options.timeout or 600.0), options.json)
+        return run_spaces(
+            files, SpacePlan(options.spaces, options.select_probability, options.timeout or 600.0), options.json
+        )
     plan = Plan(options.schedulers, options.fusion, options.runs, options.timeout or 120.0, not options.schedule_only)
     settings = {"scopt": scopt.__version__, **asdict(plan)}
     results: dict[str, Measured] = {}
@@ -315,7 +376,12 @@ def _generated(sizes: Sequence[int]) -> list[Source]:
 
 def _kernels(options: argparse.Namespace) -> list[Source]:
     return [
-        Source(kernel.name, str(kernel.source), kernel.source.read_bytes(), (*(f"-I{folder}" for folder in kernel.includes), *options.defs))
+        Source(
+            kernel.name,
+            str(kernel.source),
+            kernel.source.read_bytes(),
+            (*(f"-I{folder}" for folder in kernel.includes), *options.defs),
+        )
         for kernel in kernels_of(options.suite, options.kernels)
     ]
 

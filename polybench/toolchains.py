@@ -16,14 +16,16 @@ from scopt.diagnostics import InputError
 from scopt.polybench.processes import run
 
 PEERS = ("polly", "graphite", "pluto")
-# Of results whose sums are computed in another order, relatively: durbin, which is ill-conditioned, loses six digits or more at larger sizes.
+# Of results whose sums are computed in another order, relatively: durbin, which is ill-conditioned, loses six digits or
+# more at larger sizes.
 TOLERANCE = 1e-6
 POLLY = ("-mllvm", "-polly", "-mllvm", "-polly-parallel", "-mllvm", "-polly-omp-backend=GNU", "-lgomp")
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """name: as the user calls it. path: the executable. clang: whether it takes clang's flags. version: its first line of --version."""
+    """name: as the user calls it. path: the executable. clang: whether it takes clang's flags. version: its first line
+    of --version."""
 
     name: str
     path: str
@@ -36,8 +38,8 @@ class Configuration:
     """A column of the table: how a kernel becomes a program.
 
     name: unique. compiler, flags: what compiles it, and its flags beside the level of optimization.
-    transform: a source-to-source command that runs first, or (). In its words ``{source}``, ``{output}`` and ``{cc}`` are replaced; a word
-    ``{flags}`` becomes the -I and -D flags (a command without it gets the folders in CPATH).
+    transform: a source-to-source command that runs first, or (). In its words ``{source}``, ``{output}`` and ``{cc}``
+    are replaced; a word ``{flags}`` becomes the -I and -D flags (a command without it gets the folders in CPATH).
     pythonpath: a folder that the command needs on its PYTHONPATH, or "".
     tolerance: by how much, relatively, results may differ from the original's; 0: not at all.
     """
@@ -66,25 +68,36 @@ def find_compiler(name: str) -> Compiler:
 
 
 def scopt_command(scheduler: str, extra: Sequence[str], command: Sequence[str] = ()) -> tuple[str, ...]:
-    """The command line of scopt for `Configuration.transform`; `command` in place of this Python's ``python -m scopt``."""
+    """The command line of scopt for `Configuration.transform`; `command` in place of this Python's ``python -m
+    scopt``."""
     chosen = ("--scheduler", scheduler) if scheduler else ()
     program = tuple(command) or (sys.executable, "-m", "scopt")
     return (*program, "{source}", "-o", "{output}", "--cc", "{cc}", "{flags}", *chosen, *extra)
 
 
 def own_configurations(
-    compilers: Sequence[Compiler], schedulers: Sequence[str], extra: Sequence[str], command: Sequence[str] = (), *, reassociate: bool = False
+    compilers: Sequence[Compiler],
+    schedulers: Sequence[str],
+    extra: Sequence[str],
+    command: Sequence[str] = (),
+    *,
+    reassociate: bool = False,
 ) -> tuple[Configuration, ...]:
     """The originals and scopt's output, for each compiler; the first is the baseline.
 
-    schedulers: names for --scheduler, or () for scopt's default. extra: more flags for scopt. command: as in `scopt_command`.
+    schedulers: names for --scheduler, or () for scopt's default. extra: more flags for scopt. command: as in
+      `scopt_command`.
     reassociate: also with --reassociate, checked to `TOLERANCE`.
     """
     root = "" if command else str(Path(scopt.__file__).resolve().parent.parent)
     originals = [Configuration(compiler.name, compiler) for compiler in compilers]
     ours = [
         Configuration(
-            _scopt_name(compiler, scheduler, compilers), compiler, ("-fopenmp",), scopt_command(scheduler, extra, command), root
+            _scopt_name(compiler, scheduler, compilers),
+            compiler,
+            ("-fopenmp",),
+            scopt_command(scheduler, extra, command),
+            root,
         )
         for compiler in compilers
         for scheduler in schedulers or ("",)
@@ -100,13 +113,16 @@ def _reassociated(configuration: Configuration) -> Configuration:
 def find_peer(name: str, compilers: Sequence[Compiler], threads: int) -> Configuration | str:
     """The configuration of the peer `name` (one of `PEERS`), or why it can't be used here, in one line.
 
-    Polly and Graphite take the first of `compilers` that is a clang or a gcc, else the one on the PATH; Pluto the first.
+    Polly and Graphite take the first of `compilers` that is a clang or a gcc, else the one on the PATH; Pluto the
+    first.
     """
     if name == "pluto":
         polycc = shutil.which("polycc")
         if polycc is None:
             return "pluto: polycc is not on the PATH"
-        return Configuration(name, compilers[0], ("-fopenmp",), (polycc, "{source}", "--tile", "--parallel", "-o", "{output}"))
+        return Configuration(
+            name, compilers[0], ("-fopenmp",), (polycc, "{source}", "--tile", "--parallel", "-o", "{output}")
+        )
     clang = name == "polly"
     compiler = next((compiler for compiler in compilers if compiler.clang == clang), None)
     try:
@@ -127,7 +143,9 @@ def _rejects(compiler: Compiler, flags: Sequence[str]) -> str:
     """What the compiler says against `flags` when it builds a loop with them; "" if it builds it."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "probe.c")
-        source.write_text("int main(int n, char **v) { int s = 0; for (int i = 0; i < n; i++) s += v[i] != 0; return s < 0; }\n")
+        source.write_text(
+            "int main(int n, char **v) { int s = 0; for (int i = 0; i < n; i++) s += v[i] != 0; return s < 0; }\n"
+        )
         built = run([compiler.path, "-O2", source, *flags, "-o", Path(folder, "probe")], timeout=60)
     return "" if built.ok else built.reason()
 

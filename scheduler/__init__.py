@@ -8,11 +8,11 @@ from scopt.scheduler.base import Scheduler
 
 # name → module and class; the name is what `--scheduler` takes.
 REGISTRY: dict[str, tuple[str, str]] = {
-    "isl": ("scopt.scheduler.isl_default", "IslScheduler"),
-    "pluto": ("scopt.scheduler.pluto_scheduler", "PlutoScheduler"),
-    "feautrier": ("scopt.scheduler.feautrier", "FeautrierScheduler"),
-    "identity": ("scopt.scheduler.identity", "IdentityScheduler"),
-    "sample": ("scopt.scheduler.sample", "SampleScheduler"),
+    "isl": ("scopt.scheduler.construct.isl_default", "IslScheduler"),
+    "pluto": ("scopt.scheduler.construct.pluto_scheduler", "PlutoScheduler"),
+    "feautrier": ("scopt.scheduler.construct.feautrier", "FeautrierScheduler"),
+    "identity": ("scopt.scheduler.construct.identity", "IdentityScheduler"),
+    "sample": ("scopt.scheduler.space.sample", "SampleScheduler"),
 }
 
 
@@ -34,5 +34,6 @@ def takes_influence(name: str) -> bool:
 
 
 def shapes_tiles(name: str) -> bool:
-    """Whether the tiles of a scheduler's wavefronts are shaped for their dependences: diamonds, or interleaved points."""
+    """Whether the tiles of a scheduler's wavefronts are shaped for their dependences: diamonds, or interleaved
+    points."""
     return name == "pluto"

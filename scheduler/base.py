@@ -8,16 +8,16 @@ from typing import Protocol
 import islpy as isl
 
 from scopt.diagnostics import Remark
-from scopt.model import Dependences, Scop
+from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
-from scopt.scheduler.influence.tree import InfluenceTree
+from scopt.scheduler.influence.influence_tree import InfluenceTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScheduleResult:
     """A schedule tree over the SCoP's domain, and what its scheduler has to say about it.
 
-    Whatever the tree claims (permutable, coincident) is recomputed from the dependences by `scopt.scheduler.bands`.
+    Whatever the tree claims (permutable, coincident) is recomputed from the dependences by `scopt.poly.bands`.
     """
 
     tree: isl.Schedule
@@ -27,9 +27,13 @@ class ScheduleResult:
 class Scheduler(Protocol):
     """Computes schedules. Stateless: everything comes with the call."""
 
-    def schedule(self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None) -> ScheduleResult:
-        """A schedule tree of single-valued, integer affine bands that covers `scop.domain`. May raise `isl.Error` or `ScoptError`.
+    def schedule(
+        self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None
+    ) -> ScheduleResult:
+        """A schedule tree of single-valued, integer affine bands that covers `scop.domain`. May raise `isl.Error` or
+        `ScoptError`.
 
-        influence: scenarios to prefer; a scheduler that can't be influenced ignores them (see `scopt.scheduler.takes_influence`).
+        influence: scenarios to prefer; a scheduler that can't be influenced ignores them (see
+          `scopt.scheduler.takes_influence`).
         """
         ...

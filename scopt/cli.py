@@ -58,7 +58,8 @@ the same -D, -U, -I and -std= as the compiler.
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """Arguments sorted into flags for the preprocessor, in their order, and the rest; `missing` is a flag that lacks its value."""
+    """Arguments sorted into flags for the preprocessor, in their order, and the rest; `missing` is a flag that lacks
+    its value."""
 
     cpp_flags: tuple[str, ...]
     rest: tuple[str, ...]
@@ -66,7 +67,8 @@ class _Split:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command with the given arguments (without the program's name; default: the process's); returns the exit code."""
+    """Run the command with the given arguments (without the program's name; default: the process's); returns the exit
+    code."""
     if argv is None:
         _settle_process()
     try:
@@ -131,10 +133,14 @@ def _run(argv: Sequence[str]) -> int:
         if arguments.remarks_file:
             _write(_formatted(remarks, arguments), arguments.remarks_file)
         if arguments.report:
-            from scopt.report.page import page
+            from scopt.tell.report.page import page
 
             _write(page(source, outcome.result, name), arguments.report)
-        explained = (options.explain or options.print_after or options.report) and arguments.emit == "c" and arguments.output is None
+        explained = (
+            (options.explain or options.print_after or options.report)
+            and arguments.emit == "c"
+            and arguments.output is None
+        )
         if not explained:
             _write(outcome.text, arguments.output or "-")
     except InputError as error:
@@ -156,7 +162,13 @@ def _check_inputs(parser: argparse.ArgumentParser, arguments: argparse.Namespace
             parser.error(f"one FILE at a time, not {len(arguments.inputs)}; only --check takes several")
         if not arguments.inputs and not arguments.print_machine:
             parser.error("the following arguments are required: FILE")
-    elif "-" in arguments.inputs or arguments.output or arguments.report or arguments.remarks_file or arguments.emit != "c":
+    elif (
+        "-" in arguments.inputs
+        or arguments.output
+        or arguments.report
+        or arguments.remarks_file
+        or arguments.emit != "c"
+    ):
         parser.error("argument --check: it reads files and writes nothing but its list")
 
 
@@ -174,7 +186,9 @@ def _check_step(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
         from scopt.steps import STEPS
 
         if arguments.print_after not in {name for name, _ in STEPS}:
-            parser.error(f"argument --print-after: there is no step '{arguments.print_after}'; --print-passes lists them")
+            parser.error(
+                f"argument --print-after: there is no step '{arguments.print_after}'; --print-passes lists them"
+            )
 
 
 def _check(arguments: argparse.Namespace, options: Options) -> int:
@@ -202,13 +216,14 @@ def _flags_of_build(arguments: argparse.Namespace) -> tuple[str, ...]:
     """The flags that the build given by -p has for the file. Raises InputError."""
     if not arguments.build:
         return ()
-    from scopt.compile_commands import flags_of
+    from scopt.compiler.compile_commands import flags_of
 
     return flags_of(arguments.build, arguments.inputs[0])
 
 
 def _machine(name: str) -> tuple[Machine, str]:
-    """The machine model of a name or in a file, and what the running system told of it. Raises InputError for a file that isn't one."""
+    """The machine model of a name or in a file, and what the running system told of it. Raises InputError for a file
+    that isn't one."""
     if name == "default":
         return Machine(), ""
     if name == "native":
@@ -223,7 +238,8 @@ def _machine(name: str) -> tuple[Machine, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What is written and told. refused: a marked region stayed as it was. explanation: empty unless asked for. result: all that is known."""
+    """What is written and told. refused: a marked region stayed as it was. explanation: empty unless asked for. result:
+    all that is known."""
 
     text: bytes
     result: Result
@@ -232,7 +248,8 @@ class _Outcome:
 
 
 def _optimize(source: bytes, options: Options, name: str, emit: str) -> _Outcome:
-    """Transform the source. A fault of scopt itself, outside of any region, costs nobody their file: it goes through unchanged."""
+    """Transform the source. A fault of scopt itself, outside of any region, costs nobody their file: it goes through
+    unchanged."""
     from scopt.pipeline import Result, optimize  # isl takes a while to load: --help and --version do without
 
     try:
@@ -303,7 +320,7 @@ def _write(text: bytes, path: str) -> None:
 
 def _check_report(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Raises InputError without Pygments; ends the run if two outputs would be one file."""
-    from scopt.report.source import check_highlighter
+    from scopt.tell.report.source_page import check_highlighter
 
     check_highlighter()
     if arguments.report == (arguments.output or "") or (arguments.report == "-" and arguments.emit != "c"):
@@ -311,7 +328,7 @@ def _check_report(parser: argparse.ArgumentParser, arguments: argparse.Namespace
 
 
 def _formatted(remarks: tuple[Remark, ...], arguments: argparse.Namespace) -> bytes:
-    from scopt.remark_formats import formatted
+    from scopt.tell.remark_formats import formatted
 
     return formatted(remarks, arguments.remarks)
 
@@ -321,7 +338,10 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
         from scopt.scheduler import scheduler_names
 
         if arguments.scheduler not in scheduler_names():
-            parser.error(f"argument --scheduler: there is no scheduler {arguments.scheduler!r}, only {', '.join(scheduler_names())}")
+            parser.error(
+                f"argument --scheduler: there is no scheduler {arguments.scheduler!r}, "
+                f"only {', '.join(scheduler_names())}"
+            )
     tile, sizes = arguments.tile_size
     return Options(
         cc=arguments.cc,
@@ -357,7 +377,8 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
 
 
 def _split_flags(argv: Sequence[str]) -> _Split:
-    """Take the compiler's flags out of the arguments, joined (-DN=3) or apart (-D N=3), in the order in which they stand."""
+    """Take the compiler's flags out of the arguments, joined (-DN=3) or apart (-D N=3), in the order in which they
+    stand."""
     flags: list[str] = []
     rest: list[str] = []
     arguments = iter(argv)
@@ -409,15 +430,23 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("inputs", metavar="FILE", nargs="*", help="the C file to read; - is stdin; several only with --check")
+    parser.add_argument(
+        "inputs", metavar="FILE", nargs="*", help="the C file to read; - is stdin; several only with --check"
+    )
     group = parser.add_argument_group("files and messages")
     group.add_argument(
-        "-o", "--output", metavar="FILE", help="where to write, all at once or not at all; may be the input (default: -, stdout)"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="where to write, all at once or not at all; may be the input (default: -, stdout)",
     )
     group.add_argument(
         "--line-directives",
         action="store_true",
-        help="write #line before and after the text that changed: diagnostics, __LINE__ and debuggers then see the lines of FILE",
+        help=(
+            "write #line before and after the text that changed: diagnostics, __LINE__ "
+            "and debuggers then see the lines of FILE"
+        ),
     )
     group.add_argument(
         "--emit",
@@ -436,9 +465,14 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
         "--print-after",
         metavar="STEP",
         default="",
-        help="tell what a step makes of each region, as a schedule tree or as C, in the way of --explain; --print-passes names the steps",
+        help=(
+            "tell what a step makes of each region, as a schedule tree or as C, in the "
+            "way of --explain; --print-passes names the steps"
+        ),
     )
-    group.add_argument("--print-passes", action="store_true", help="list the steps from a region to its text, in their order, and exit")
+    group.add_argument(
+        "--print-passes", action="store_true", help="list the steps from a region to its text, in their order, and exit"
+    )
     group.add_argument(
         "--report",
         metavar="FILE",
@@ -452,10 +486,16 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
         help="how remarks are written: text, a line each; json, one array; sarif, SARIF 2.1.0 for code hosts and editors; yaml, LLVM's optimization "
         "records for opt-viewer (default: text)",
     )
-    group.add_argument("--remarks-file", metavar="FILE", help="write the remarks to FILE, all at once, instead of stderr")
+    group.add_argument(
+        "--remarks-file", metavar="FILE", help="write the remarks to FILE, all at once, instead of stderr"
+    )
     group.add_argument("-q", "--quiet", action="store_true", help="no remarks; errors are still shown")
     group.add_argument("--strict", action="store_true", help="exit with 1 if a marked region was left as it was")
-    group.add_argument("--cmake-dir", action="store_true", help="show where the files for CMake's find_package(scopt) are, and do nothing else")
+    group.add_argument(
+        "--cmake-dir",
+        action="store_true",
+        help="show where the files for CMake's find_package(scopt) are, and do nothing else",
+    )
     group.add_argument("--version", action="version", version=f"scopt {__version__}", help="show the version and exit")
     group.add_argument("-h", "--help", action="help", help="show this help and exit")
 
@@ -468,7 +508,10 @@ def _add_compiler_arguments(parser: argparse.ArgumentParser) -> None:
         "so that a build can pass its $(CFLAGS).",
     )
     group.add_argument(
-        "-p", dest="build", metavar="DIR", help="take these flags for FILE from DIR/compile_commands.json; those given here come after them"
+        "-p",
+        dest="build",
+        metavar="DIR",
+        help="take these flags for FILE from DIR/compile_commands.json; those given here come after them",
     )
     group.add_argument("--cc", default=Options().cc, metavar="CC", help="the C compiler (default: %(default)s)")
     # Documentation only: `_split_flags` has taken these out before argparse sees the arguments, to keep their order.
@@ -535,7 +578,10 @@ def _add_schedule_arguments(group: argparse._ArgumentGroup) -> None:
         "--influence",
         metavar="FILE|vectorize",
         default=Options().influence,
-        help="steer the scheduler by the influence constraint trees in FILE (YAML, see docs/influence.md), or by trees made for vector loops",
+        help=(
+            "steer the scheduler by the influence constraint trees in FILE (YAML, see "
+            "docs/influence.md), or by trees made for vector loops"
+        ),
     )
     group.add_argument(
         "--quasi-affine",
@@ -553,9 +599,13 @@ def _add_schedule_arguments(group: argparse._ArgumentGroup) -> None:
         "--walk",
         choices=get_args(Walk),
         default=Options().walk,
-        help="how sample draws: all actions alike; few dimensions; few coefficients that aren't 0 (default: %(default)s)",
+        help=(
+            "how sample draws: all actions alike; few dimensions; few coefficients that aren't 0 (default: %(default)s)"
+        ),
     )
-    group.add_argument("--input-dependences", action="store_true", help="keep reads of the same cell close together too (pluto)")
+    group.add_argument(
+        "--input-dependences", action="store_true", help="keep reads of the same cell close together too (pluto)"
+    )
     group.add_argument(
         "--schedule",
         metavar="FILE",
@@ -572,7 +622,10 @@ def _add_loop_arguments(group: argparse._ArgumentGroup) -> None:
         metavar="N[,N…]|none",
         type=_tile_sizes,
         default=(True, ()),
-        help="tile sizes from the outermost level on, the last one repeated; none: no tiling (default: from the machine's caches)",
+        help=(
+            "tile sizes from the outermost level on, the last one repeated; none: no "
+            "tiling (default: from the machine's caches)"
+        ),
     )
     group.add_argument(
         "--machine",
@@ -581,9 +634,13 @@ def _add_loop_arguments(group: argparse._ArgumentGroup) -> None:
         help="the processor that tile sizes and costs are computed for: default, a fixed model of server cores, so that output doesn't depend on "
         "the host; native, the one that scopt runs on, as far as it tells (Linux); or a model in FILE (TOML, see --print-machine)",
     )
-    group.add_argument("--print-machine", action="store_true", help="write the machine model as TOML, and do nothing else")
     group.add_argument(
-        "--no-register-tile", action="store_true", help="no register tiles over packed operands for contractions, such as matrix products"
+        "--print-machine", action="store_true", help="write the machine model as TOML, and do nothing else"
+    )
+    group.add_argument(
+        "--no-register-tile",
+        action="store_true",
+        help="no register tiles over packed operands for contractions, such as matrix products",
     )
     group.add_argument(
         "--reassociate",
@@ -616,7 +673,10 @@ def _add_checking_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=_seconds,
         default=Options().budget,
-        help="processor time that one region may take before it is left as it was; 0: as long as it needs (default: %(default)g)",
+        help=(
+            "processor time that one region may take before it is left as it was; 0: "
+            "as long as it needs (default: %(default)g)"
+        ),
     )
     group.add_argument(
         "--file-budget",
@@ -627,14 +687,22 @@ def _add_checking_arguments(parser: argparse.ArgumentParser) -> None:
         "0: as long as it needs (default: %(default)g)",
     )
     group.add_argument(
-        "-j", "--jobs", metavar="N", type=_positive, default=Options().jobs, help="regions that are worked on at a time (default: %(default)s)"
+        "-j",
+        "--jobs",
+        metavar="N",
+        type=_positive,
+        default=Options().jobs,
+        help="regions that are worked on at a time (default: %(default)s)",
     )
     group.add_argument(
         "--memory",
         metavar="MIB",
         type=_natural,
         default=Options().memory >> 20,
-        help="how much memory the work on one region may take before it is left as it was, in MiB; 0: what there is (default: %(default)s)",
+        help=(
+            "how much memory the work on one region may take before it is left as it was, "
+            "in MiB; 0: what there is (default: %(default)s)"
+        ),
     )
 
 

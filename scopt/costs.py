@@ -8,8 +8,8 @@ from pycparser import c_ast
 
 from scopt.machine import Machine
 
-# Cycles of what isn't vectorized, operands included: of an operation with its share of loads, of a division, of a call into the mathematical library.
-# How often a loop inside a statement is taken to run: nothing is known of that.
+# Cycles of what isn't vectorized, operands included: of an operation with its share of loads, of a division, of a call
+# into the mathematical library. How often a loop inside a statement is taken to run: nothing is known of that.
 _ITERATIONS = 16
 _OPERATION, _DIVISION, _CALL = Fraction(3, 2), Fraction(6), Fraction(45)
 
@@ -20,12 +20,16 @@ def instance_cost(body: c_ast.Node, machine: Machine) -> Fraction:
 
 
 def has_loop(body: c_ast.Node) -> bool:
-    """Whether a statement has a loop of its own: no vector instruction does several of its instances at once, and they take their own time each."""
-    return isinstance(body, c_ast.For | c_ast.While | c_ast.DoWhile) or any(has_loop(child) for _, child in body.children())
+    """Whether a statement has a loop of its own: no vector instruction does several of its instances at once, and they
+    take their own time each."""
+    return isinstance(body, c_ast.For | c_ast.While | c_ast.DoWhile) or any(
+        has_loop(child) for _, child in body.children()
+    )
 
 
 def vector_gain(machine: Machine) -> int:
-    """By how much a register tile is faster than its instances one by one, of doubles: all lanes of all units are busy."""
+    """By how much a register tile is faster than its instances one by one, of doubles: all lanes of all units are
+    busy."""
     return machine.lanes(8) * machine.fma_per_cycle
 
 

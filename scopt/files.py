@@ -10,7 +10,8 @@ import stat
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file so that it is there whole or not at all: other processes see the old bytes or the new ones.
 
-    Symbolic links are followed. An existing file keeps its mode; what is no regular file (a device, a pipe) is written directly.
+    Symbolic links are followed. An existing file keeps its mode; what is no regular file (a device, a pipe) is written
+    directly.
     Raises OSError; then nothing has changed and no temporary file stays.
     """
     target = os.path.realpath(path)

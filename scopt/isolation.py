@@ -1,4 +1,5 @@
-"""Run pieces of work in processes of their own, so that limits of time and memory always hold and a crash in native code stays there."""
+"""Run pieces of work in processes of their own, so that limits of time and memory always hold and a crash in native
+code stays there."""
 
 from __future__ import annotations
 
@@ -38,8 +39,9 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[T]):
-    """Work for a process of its own. seconds: of processor time, after which it is killed (0: no limit), so that what becomes of it doesn't depend
-    on what else runs; memory: bytes that it may take besides what is there already (0: no limit)."""
+    """Work for a process of its own. seconds: of processor time, after which it is killed (0: no limit), so that what
+    becomes of it doesn't depend on what else runs; memory: bytes that it may take besides what is there already (0: no
+    limit)."""
 
     work: Callable[[], T]
     seconds: float
@@ -53,8 +55,8 @@ Task = Generator[Attempt[T], Finished[T] | Failed, R]
 def run_isolated(work: Callable[[], T], seconds: float, memory: int = 0) -> Finished[T] | Failed:
     """The value of ``work()``, computed in a forked process with these limits, see `Attempt`.
 
-    The value travels by pickle. Where processes can't be forked, and in a worker of a `multiprocessing.Pool`, which may not have children, the work
-    runs here, without limits.
+    The value travels by pickle. Where processes can't be forked, and in a worker of a `multiprocessing.Pool`, which may
+    not have children, the work runs here, without limits.
     """
 
     def once() -> Task[T, Finished[T] | Failed]:
@@ -64,7 +66,8 @@ def run_isolated(work: Callable[[], T], seconds: float, memory: int = 0) -> Fini
 
 
 def run_tasks(tasks: Sequence[Task[T, R]], jobs: int) -> list[R]:
-    """The results of the tasks, in order; their attempts run in processes of their own, at most `jobs` at a time. Raises what a task raises."""
+    """The results of the tasks, in order; their attempts run in processes of their own, at most `jobs` at a time.
+    Raises what a task raises."""
     results: dict[int, R] = {}
     waiting = deque(enumerate(tasks))
     running: dict[Connection, _Running[T, R]] = {}

@@ -1,7 +1,8 @@
 """`scopt --check LIST`: loops that are optimized today have to stay so.
 
-The list is text, to be checked in: a line for each loop with its file (relative to the list's folder), its function, its number among the function's
-`for` loops, its iterator (for the reader), and what it got: ``parallel``, ``vector``, or ``transformed`` if neither. Words are quoted as in a shell.
+The list is text, to be checked in: a line for each loop with its file (relative to the list's folder), its function,
+its number among the function's `for` loops, its iterator (for the reader), and what it got: ``parallel``, ``vector``,
+or ``transformed`` if neither. Words are quoted as in a shell.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from scopt.diagnostics import InputError
 from scopt.files import write_atomically
-from scopt.wording import some
+from scopt.tell.wording import some
 
 if TYPE_CHECKING:
     from scopt.pipeline import Result
@@ -50,7 +51,8 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """lost: a message for each listed loop that lacks something, with the reasons. gained: notes on loops that got more. checked: loops, files."""
+    """lost: a message for each listed loop that lacks something, with the reasons. gained: notes on loops that got
+    more. checked: loops, files."""
 
     lost: tuple[str, ...]
     gained: tuple[str, ...]
@@ -66,8 +68,8 @@ class Verdict:
 def check(path: str, files: Sequence[str], optimize: Optimize) -> Verdict:
     """Compare what loops get now with the list.
 
-    files: those to look at; none: all that the list names. Loops that aren't in the list may get what they want. Raises InputError for an unusable
-    list, and whatever `optimize` raises.
+    files: those to look at; none: all that the list names. Loops that aren't in the list may get what they want. Raises
+    InputError for an unusable list, and whatever `optimize` raises.
     """
     listed = read_list(path)
     chosen = _chosen(path, files, listed)
@@ -81,13 +83,19 @@ def check(path: str, files: Sequence[str], optimize: Optimize) -> Verdict:
             new = found.get(old.key)
             if missing := [word for word in old.got if new is None or word not in ("transformed", *new.got)]:
                 lost.append(_lost(chosen[name], old, new, missing, result))
-            elif new is not None and (more := [word for word in new.got if word not in old.got and word != "transformed"]):
-                gained.append(f"{_place(chosen[name], old, result)}: note: {_called(old)} is {' and '.join(more)} too now (record it with --update)")
+            elif new is not None and (
+                more := [word for word in new.got if word not in old.got and word != "transformed"]
+            ):
+                gained.append(
+                    f"{_place(chosen[name], old, result)}: note: {_called(old)} is "
+                    f"{' and '.join(more)} too now (record it with --update)"
+                )
     return Verdict(tuple(lost), tuple(gained), (len(demanded), len({one.file for one in demanded})))
 
 
 def update(path: str, files: Sequence[str], optimize: Optimize) -> int:
-    """Write what the loops of these files (none: of all that the list names) get now into the list; entries of other files stay.
+    """Write what the loops of these files (none: of all that the list names) get now into the list; entries of other
+    files stay.
 
     Returns the number of entries. Raises InputError for a list that can't be read or written.
     """
@@ -96,7 +104,9 @@ def update(path: str, files: Sequence[str], optimize: Optimize) -> int:
     fresh = [loop for name, file in chosen.items() for loop in loops_of(name, optimize(file))]
     entries = sorted({*fresh, *(one for one in listed if one.file not in chosen)})
     try:
-        write_atomically(Path(path), (HEADER + "".join(f"{one.text()}\n" for one in entries)).encode("utf-8", "surrogateescape"))
+        write_atomically(
+            Path(path), (HEADER + "".join(f"{one.text()}\n" for one in entries)).encode("utf-8", "surrogateescape")
+        )
     except OSError as error:
         raise InputError(f"scopt: error: {path}: {error.strerror or error}") from None
     return len(entries)
@@ -127,7 +137,9 @@ def _entry(line: str, place: str) -> Loop:
         file, function, number, iterator, *got = shlex.split(line)
         entry = Loop(file, function, int(number), iterator, tuple(got))
     except ValueError:
-        raise InputError(f"{place}: error: not a loop: expected file, function, number, iterator and what it got") from None
+        raise InputError(
+            f"{place}: error: not a loop: expected file, function, number, iterator and what it got"
+        ) from None
     if not got or not set(got) <= set(WORDS):
         raise InputError(f"{place}: error: a loop gets {', '.join(WORDS)}, not {' '.join(got) or 'nothing'}")
     return entry
@@ -135,7 +147,11 @@ def _entry(line: str, place: str) -> Loop:
 
 def _chosen(path: str, files: Sequence[str], listed: Iterable[Loop]) -> dict[str, str]:
     """By the names that the list has for them: how to open the given files, or all that the list names."""
-    return {_name(path, file): file for file in files} if files else {one.file: _open_name(path, one.file) for one in listed}
+    return (
+        {_name(path, file): file for file in files}
+        if files
+        else {one.file: _open_name(path, one.file) for one in listed}
+    )
 
 
 def _name(path: str, file: str) -> str:
@@ -157,11 +173,15 @@ def _lost(file: str, old: Loop, new: Loop | None, missing: Iterable[str], result
     now = "is left as it is" if new is None else f"is {' and '.join(new.got)} only"
     lines = [f"{_place(file, old, result)}: error: {_called(old)} was {' and '.join(missing)}, and now {now}"]
     reasons = [remark for remark in result.remarks if remark.kind == "missed" and remark.function in (old.function, "")]
-    lines += [f"  {remark.text()}" for remark in reasons[:5]] or ["  scopt --explain tells which dependences a loop carries"]
+    lines += [f"  {remark.text()}" for remark in reasons[:5]] or [
+        "  scopt --explain tells which dependences a loop carries"
+    ]
     return "\n".join(lines)
 
 
 def _place(file: str, loop: Loop, result: Result) -> str:
-    lines: Mapping[tuple[str, int], int] = {(region.function, gain.number): gain.location.line for region in result.regions for gain in region.gains}
+    lines: Mapping[tuple[str, int], int] = {
+        (region.function, gain.number): gain.location.line for region in result.regions for gain in region.gains
+    }
     line = lines.get((loop.function, loop.number))
     return f"{file}:{line}" if line else file

@@ -1,7 +1,7 @@
 """The processor that code is made for: what tile sizes and costs are computed from.
 
-The default is fixed, so that output doesn't depend on the host that scopt runs on. Others come from a file (`scopt.machine_file`) or from the
-running system (`scopt.machine_native`).
+The default is fixed, so that output doesn't depend on the host that scopt runs on. Others come from a file
+(`scopt.machine_file`) or from the running system (`scopt.machine_native`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ class Cache:
         return max(self.size // (self.associativity * self.line), 1)
 
 
-# The caches of the default: those of server cores with AVX-512 have at least 32 KiB / 8 ways and 1 MiB / 16 ways (Skylake-SP and Zen 4; later ones
-# 48 KiB and 2 MiB), so that tiles fit on all of them. Of last caches, 4 MiB for each of four cores is what clusters of cores have (Zen 2 to 4).
+# The caches of the default: those of server cores with AVX-512 have at least 32 KiB / 8 ways and 1 MiB / 16 ways
+# (Skylake-SP and Zen 4; later ones 48 KiB and 2 MiB), so that tiles fit on all of them. Of last caches, 4 MiB for each
+# of four cores is what clusters of
+# cores have (Zen 2 to 4).
 _DEFAULT_CACHES = (Cache(32 << 10, 8), Cache(1 << 20, 16), Cache(16 << 20, 16, shared=4))
 
 
@@ -45,10 +47,13 @@ _DEFAULT_CACHES = (Cache(32 << 10, 8), Cache(1 << 20, 16), Cache(16 << 20, 16, s
 class Machine:
     """A shared-memory machine of equal cores.
 
-    cores: hardware threads that a program may use. vector_bytes: of a vector register; vector_registers: how many the instruction set has.
-    fma_per_cycle: vector multiply-adds that can start in a cycle; fma_latency: cycles until one is done. gigahertz: the clock, a hint.
-    streams: sequences of lines that the prefetcher follows at a time. caches: innermost first. page_bytes: of a page of memory; tlb_entries: pages
-    whose addresses are known without a walk through the page table. bandwidth: of the memory for all cores, in gigabytes (10⁹) a second.
+    cores: hardware threads that a program may use. vector_bytes: of a vector register; vector_registers: how many the
+      instruction set has.
+    fma_per_cycle: vector multiply-adds that can start in a cycle; fma_latency: cycles until one is done. gigahertz: the
+      clock, a hint.
+    streams: sequences of lines that the prefetcher follows at a time. caches: innermost first. page_bytes: of a page of
+    memory; tlb_entries: pages whose addresses are known without a walk through the page table. bandwidth: of the memory
+    for all cores, in gigabytes (10⁹) a second.
     fork_nanoseconds: starting and joining the threads of a parallel loop, with what their first misses cost.
     Raises ValueError for values that can't be: the message names the field.
     """
@@ -59,7 +64,8 @@ class Machine:
     fma_per_cycle: int = 2
     fma_latency: int = 4
     gigahertz: float = 3.0
-    # Prefetchers follow 16 to 32. Loops over several rows at a time ran best with 16 of them, when 8, 16, 24, 32 and more were measured.
+    # Prefetchers follow 16 to 32. Loops over several rows at a time ran best with 16 of them, when 8, 16, 24, 32 and
+    # more were measured.
     streams: int = 16
     caches: tuple[Cache, ...] = _DEFAULT_CACHES
     page_bytes: int = 4096
@@ -97,10 +103,16 @@ def _check_values(owner: Machine | Cache, prefix: str = "") -> None:
         name = f"{prefix}{field.name}"
         if field.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
             raise ValueError(f"{name}: {value!r} is no integer")
-        if field.type == "float" and (not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value)):
+        if field.type == "float" and (
+            not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value)
+        ):
             raise ValueError(f"{name}: {value!r} is no finite number")
         if field.type in ("int", "float") and not 0 < value <= LARGEST:
-            raise ValueError(f"{name}: {value!r} is not between 1 and 2^50" if field.type == "int" else f"{name}: {value!r} is not positive and sane")
+            raise ValueError(
+                f"{name}: {value!r} is not between 1 and 2^50"
+                if field.type == "int"
+                else f"{name}: {value!r} is not positive and sane"
+            )
 
 
 def _check_cache(cache: Cache, level: int) -> None:
@@ -109,4 +121,6 @@ def _check_cache(cache: Cache, level: int) -> None:
     if cache.line & (cache.line - 1):
         raise ValueError(f"{prefix}line: {cache.line} is no power of two")
     if cache.size < cache.line * cache.associativity:
-        raise ValueError(f"{prefix}size: {cache.size} bytes have no room for {cache.associativity} lines of {cache.line} bytes")
+        raise ValueError(
+            f"{prefix}size: {cache.size} bytes have no room for {cache.associativity} lines of {cache.line} bytes"
+        )

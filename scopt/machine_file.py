@@ -1,4 +1,5 @@
-"""Machine models in TOML: a key for each number of `Machine`, and a table ``[[cache]]`` for each level, innermost first.
+"""Machine models in TOML: a key for each number of `Machine`, and a table ``[[cache]]`` for each level, innermost
+first.
 
 What isn't there is as in the default, except that caches replace all of the default's.
 """
@@ -94,7 +95,7 @@ def _size(size: int) -> str:
     return f"{size / 1024:.1f} KiB"
 
 
-# --- errors --------------------------------------------------------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------------------------------
 
 
 def _syntax_error(text: str, path: str, message: str) -> str:
@@ -117,7 +118,8 @@ def _value_error(text: str, path: str, name: str, reason: str) -> InputError:
 
 
 def _error(text: str, path: str, key: str, message: str, level: int | None = None) -> InputError:
-    """An error at a key: of a cache's table, or of the file itself. Without a place where the key is written in an unusual way."""
+    """An error at a key: of a cache's table, or of the file itself. Without a place where the key is written in an
+    unusual way."""
     place = _place(text, key, level)
     where = f"{path}:{place[0]}:{place[1]}" if place is not None else path
     return InputError(f"{where}: error: {message}")
@@ -130,8 +132,14 @@ def _place(text: str, key: str, level: int | None) -> tuple[int, int] | None:
         column = len(line) - len(stripped) + 1
         if stripped.startswith("["):
             table += 1
-            if (level is not None and table == level and not key) or (level is None and re.match(rf"\[+\s*[\"']?{re.escape(key)}\b", stripped)):
+            if (level is not None and table == level and not key) or (
+                level is None and re.match(rf"\[+\s*[\"']?{re.escape(key)}\b", stripped)
+            ):
                 return number, column
-        elif key and (table == level if level is not None else table < 0) and re.match(rf"[\"']?{re.escape(key)}[\"']?\s*[=.]", stripped):
+        elif (
+            key
+            and (table == level if level is not None else table < 0)
+            and re.match(rf"[\"']?{re.escape(key)}[\"']?\s*[=.]", stripped)
+        ):
             return number, column
     return None

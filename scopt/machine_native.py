@@ -1,4 +1,5 @@
-"""The machine that scopt runs on, as Linux describes it in /sys and /proc. What can't be read there is as in the default model."""
+"""The machine that scopt runs on, as Linux describes it in /sys and /proc. What can't be read there is as in the
+default model."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 @dataclass(frozen=True, slots=True)
 class NativeMachine:
-    """A model. found: the fields that the system told; assumed: those of the default model, in the order of the fields."""
+    """A model. found: the fields that the system told; assumed: those of the default model, in the order of the
+    fields."""
 
     machine: Machine
     found: tuple[str, ...]
@@ -27,14 +29,23 @@ class NativeMachine:
     def text(self) -> str:
         """What was found, in a line."""
         machine = self.machine
-        caches = ", ".join(f"{cache.size >> 10} KiB/{cache.associativity}-way shared by {cache.shared}" for cache in machine.caches)
-        known = {"caches": f"caches {caches}", "vector_bytes": f"{machine.vector_registers} vector registers of {machine.vector_bytes} bytes"}
-        words = [known.get(name) or f"{name} {getattr(machine, name)}" for name in self.found if name != "vector_registers"]
+        caches = ", ".join(
+            f"{cache.size >> 10} KiB/{cache.associativity}-way shared by {cache.shared}" for cache in machine.caches
+        )
+        known = {
+            "caches": f"caches {caches}",
+            "vector_bytes": f"{machine.vector_registers} vector registers of {machine.vector_bytes} bytes",
+        }
+        words = [
+            known.get(name) or f"{name} {getattr(machine, name)}" for name in self.found if name != "vector_registers"
+        ]
         found = f"read from this system: {', '.join(words)}" if words else "nothing could be read from this system"
         return f"{found}; as in the default model: {', '.join(self.assumed)}"
 
 
-def native_machine(root: Path = Path("/"), processors: frozenset[int] | None = None, page_bytes: int | None = None) -> NativeMachine:
+def native_machine(
+    root: Path = Path("/"), processors: frozenset[int] | None = None, page_bytes: int | None = None
+) -> NativeMachine:
     """The machine under a root folder.
 
     processors: that this process may run on, page_bytes: of a page; from the operating system where they aren't given.
@@ -67,7 +78,9 @@ def _valid(values: Mapping[str, Any]) -> NativeMachine:
             continue
         kept[name] = value
     names = list(Machine.__dataclass_fields__)
-    return NativeMachine(Machine(**kept), tuple(n for n in names if n in kept), tuple(n for n in names if n not in kept))
+    return NativeMachine(
+        Machine(**kept), tuple(n for n in names if n in kept), tuple(n for n in names if n not in kept)
+    )
 
 
 def _text(path: Path) -> str | None:
@@ -85,7 +98,8 @@ def _information(path: Path) -> dict[str, str]:
 
 
 def _vectors(information: Mapping[str, str]) -> dict[str, int]:
-    """x86 has flags, ARM features. Vectors of unknown length (SVE) count as those of fixed length that such processors have too."""
+    """x86 has flags, ARM features. Vectors of unknown length (SVE) count as those of fixed length that such processors
+    have too."""
     flags = set(information.get("flags", information.get("Features", "")).split())
     for flag, width, count in _VECTORS:
         if flag in flags:
@@ -114,13 +128,17 @@ def _caches(folder: Path) -> tuple[Cache, ...] | None:
     for index in sorted(folder.glob("index*")):
         if _text(index / "type") not in ("Data", "Unified"):
             continue
-        level, size, ways, line = (_text(index / name) or "" for name in ("level", "size", "ways_of_associativity", "coherency_line_size"))
+        level, size, ways, line = (
+            _text(index / name) or "" for name in ("level", "size", "ways_of_associativity", "coherency_line_size")
+        )
         measured = re.fullmatch(r"(\d+)([KMG]?)", size)
         if measured is None or not (level.isdigit() and ways.isdigit() and line.isdigit()) or int(line) == 0:
             return None
         total = int(measured[1]) * _UNITS[measured[2]]
         # 0 ways is what fully associative caches have
-        found[int(level)] = Cache(total, int(ways) or total // int(line), int(line), _listed(_text(index / "shared_cpu_list") or ""))
+        found[int(level)] = Cache(
+            total, int(ways) or total // int(line), int(line), _listed(_text(index / "shared_cpu_list") or "")
+        )
     return tuple(found[level] for level in sorted(found)) or None
 
 

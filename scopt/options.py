@@ -24,29 +24,36 @@ class Options:
     eager: transform the regions of autodetect even where the cost model sees no gain.
     file_budget: seconds that a file may take; regions whose turn comes later stay as they are; 0 means no limit.
     jobs: regions that are worked on at a time. memory: bytes that the work on one region may take; 0 means no limit.
-    assume: what is taken for granted without a test at run time: ``noalias``, different pointers lead to different memory.
-    count_guards: the program counts how often what is tested at run time holds, and says so when it ends (`scopt.astgen.counted`).
+    assume: what is taken for granted without a test at run time: ``noalias``, different pointers lead to different
+      memory.
+    count_guards: the program counts how often what is tested at run time holds, and says so when it ends
+      (`scopt.astgen.guard_counters`).
     scheduler: a name in `scopt.scheduler.REGISTRY`.
-    fusion: which statements share loops: ``max`` as many as legal, ``smart`` those in nests of the same depth, ``typed`` parallel with parallel
-      ones, ``no`` only those that depend on each other in a cycle; ``auto``: what was measured to be good for the scheduler.
+    fusion: which statements share loops: ``max`` as many as legal, ``smart`` those in nests of the same depth,
+      ``typed`` parallel with parallel ones, ``no`` only those that depend on each other in a cycle; ``auto``: what was
+      measured to be good for the scheduler.
     influence: a file with influence constraint trees, or ``vectorize`` for trees made for vector loops; empty for none.
-    quasi_affine: dates of the scheduler ``feautrier`` may be rounded quotients ⌊(t·x + a) / c⌋, where that lowers the latency.
-    seed, walk: which point of the schedule space the scheduler ``sample`` takes: the random generator's seed, and how likely which action is
-      (`scopt.scheduler.space.walk`).
+    quasi_affine: dates of the scheduler ``feautrier`` may be rounded quotients ⌊(t·x + a) / c⌋, where that lowers the
+      latency.
+    seed, walk: which point of the schedule space the scheduler ``sample`` takes: the random generator's seed, and how
+      likely which action is (`scopt.scheduler.space.walk`).
     inputs: keep reads of the same cell close together too (input dependences).
     tile: tile permutable bands. tile_sizes: one per level, outermost first, the last one repeated;
-      empty means sizes computed from the machine's caches (`scopt.scheduler.tile_sizes`).
+      empty means sizes computed from the machine's caches (`scopt.scheduler.locality.tile_sizes`).
     register_tile: compute contractions in register tiles over packed operands (only with tile, and without tile_sizes).
-    reassociate: reductions may be computed in another order, so that floating-point results may differ in their last digits.
+    reassociate: reductions may be computed in another order, so that floating-point results may differ in their last
+      digits.
     machine: what sizes and costs are computed for.
     parallel: emit ``omp parallel for``; simd: emit ``omp simd``.
     verify: ``schedule`` checks the schedule tree; ``full`` also reads back the loops and the printed C.
     budget: seconds of processor time that one SCoP may take before it is left as it was; 0 means no limit.
-    schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see `scopt.schedule_file`); empty for none.
-    line_directives: write ``#line`` before and after the text that changed, so that all other text keeps its line numbers.
+    schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see
+      `scopt.schedule_file`); empty for none.
+    line_directives: write ``#line`` before and after the text that changed, so that all other text keeps its line
+      numbers.
     explain: also say, for people, what was found and done (`RegionResult.explanation`).
     print_after: name of a step (`scopt.steps`): also tell what it makes (`RegionResult.explanation`); empty for none.
-    report: also gather what `scopt.report` shows (`RegionResult.view`).
+    report: also gather what `scopt.tell.report` shows (`RegionResult.view`).
     """
 
     cc: str = "cc"
@@ -88,4 +95,7 @@ class Options:
 def check_options(options: Options) -> None:
     """Raises InputError for options that don't go together."""
     if options.quasi_affine and options.scheduler != "feautrier":
-        raise InputError(f"scopt: error: --quasi-affine: dates are those of --scheduler feautrier, the scheduler '{options.scheduler}' has none")
+        raise InputError(
+            f"scopt: error: --quasi-affine: dates are those of --scheduler feautrier, "
+            f"the scheduler '{options.scheduler}' has none"
+        )

@@ -1,4 +1,5 @@
-"""The whole story on one screen: preprocess and parse, transform each region in a process of its own, splice the results in."""
+"""The whole story on one screen: preprocess and parse, transform each region in a process of its own, splice the
+results in."""
 
 from __future__ import annotations
 
@@ -13,30 +14,30 @@ from pycparser import c_ast
 
 from scopt.astgen.alternative import Original, in_braces, with_original
 from scopt.astgen.clause_words import expanded_words, without_helpers
-from scopt.astgen.emit_c import helper_definitions
-from scopt.astgen.helpers import helper_text
+from scopt.astgen.emit.emit_c import helper_definitions
 from scopt.astgen.splice import Piece, Replacement, pieces, splice
 from scopt.check.composition import Parts
 from scopt.check.written import unproved
 from scopt.diagnostics import InputError, Location, Remark, Remarks
-from scopt.frontend.functions import in_functions
-from scopt.frontend.naming import Placed, with_names, with_value
-from scopt.frontend.origins import macros_behind
-from scopt.frontend.parse import TranslationUnit, parse
-from scopt.frontend.regions import Region
-from scopt.gains import Gain
-from scopt.guidance import check_influence_file
+from scopt.frontend.region.naming import Placed, with_names, with_value
+from scopt.frontend.region.origins import macros_behind
+from scopt.frontend.region.regions import Region
+from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.syntax.user_functions import in_functions
+from scopt.function_places import helper_text
 from scopt.isolation import Attempt, Failed, Finished, Task, run_tasks
 from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.recursion import DEEPEST, recursion
-from scopt.region import Outcome, transform
 from scopt.schedule_file import ScheduleDocument, read_schedules
-from scopt.scheduler.contraction.tiles import wanted
+from scopt.scheduler.decisions.register_tiles import wanted
+from scopt.scheduler.influence.guidance import check_influence_file
+from scopt.tell.gains import Gain
+from scopt.transform import Outcome, transform
 
 if TYPE_CHECKING:
-    from scopt.frontend.autodetect import Detected
-    from scopt.report.view import RegionView
+    from scopt.frontend.region.autodetect import Detected
+    from scopt.tell.report.view import RegionView
 
 # Why regions stay as they are that could be transformed, whether macros have their names or their values.
 _NOT_WANTED = frozenset(
@@ -48,12 +49,15 @@ _NOT_WANTED = frozenset(
 class RegionResult:
     """What became of one region.
 
-    marked: by pragmas, as opposed to found. schedule: the transformed schedule tree as isl prints it, empty if the region stayed as it was.
-    proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (see `scopt.schedule_file`).
+    marked: by pragmas, as opposed to found. schedule: the transformed schedule tree as isl prints it, empty if the
+      region stayed as it was.
+    proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (see
+      `scopt.schedule_file`).
     explanation: what was found and done, for people; empty unless `Options.explain`.
     seconds: wall time of the region as a whole; stages: of its parts.
     view: what a report shows of it; None unless `Options.report`, and for a region that stayed as it was.
-    gains: what the loops of its first level got; empty for a region that stayed as it was. function: the C function that it is in.
+    gains: what the loops of its first level got; empty for a region that stayed as it was. function: the C function
+      that it is in.
     """
 
     location: Location
@@ -76,8 +80,8 @@ class Result:
     """The output of `optimize`.
 
     text: the whole file; bytes outside transformed regions are those of the input. remarks: all, in order of discovery.
-    timings: seconds by stage: parse, each region (by location), total. pieces: which bytes of the source became which of the text; all others are
-      the same in both.
+    timings: seconds by stage: parse, each region (by location), total. pieces: which bytes of the source became which
+      of the text; all others are the same in both.
     """
 
     text: bytes
@@ -94,7 +98,8 @@ class Result:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Done:
-    """A region, what became of it, and how long it took. macros: integer macros that the text depends on, with their values."""
+    """A region, what became of it, and how long it took. macros: integer macros that the text depends on, with their
+    values."""
 
     region: Region
     outcome: Outcome
@@ -106,8 +111,8 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
     """Optimize the SCoPs of a C file.
 
     source: the file's content. file: its name, for locations and for includes relative to it; it isn't read.
-    Raises InputError if the source can't be preprocessed or isn't C, for options that don't go together, and for unusable schedules in
-    `options.schedule_file`. Whatever else can't be handled is a remark, and stays as it was.
+    Raises InputError if the source can't be preprocessed or isn't C, for options that don't go together, and for
+    unusable schedules in `options.schedule_file`. Whatever else can't be handled is a remark, and stays as it was.
     """
     with recursion(DEEPEST):
         return _optimize(source, options or Options(), file)
@@ -144,7 +149,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
 
 def _detected(tu: TranslationUnit, options: Options) -> Detected:
     """The search may take a third of the file's time."""
-    from scopt.frontend.autodetect import detect  # one run in many needs it
+    from scopt.frontend.region.autodetect import detect  # one run in many needs it
 
     deadline = time.monotonic() + options.file_budget / 3 if options.file_budget else math.inf
     return detect(tu, assume_apart=options.assume_apart, deadline=deadline)
@@ -153,8 +158,8 @@ def _detected(tu: TranslationUnit, options: Options) -> Detected:
 def _all_transformed(
     regions: Mapping[int, Placed], options: Options, given: Sequence[ScheduleDocument | None], end: float
 ) -> dict[int, _Done]:
-    """Regions by their numbers, some at a time. Where the file's time is limited, until `end` (of `time.perf_counter`), those that gain most come
-    first."""
+    """Regions by their numbers, some at a time. Where the file's time is limited, until `end` (of `time.perf_counter`),
+    those that gain most come first."""
     order = list(regions)
     if options.file_budget:
         order.sort(key=lambda number: (not regions[number].region.marked, -_depth(regions[number].region.items)))
@@ -165,18 +170,27 @@ def _all_transformed(
 
 def _depth(nodes: Iterable[Any]) -> int:
     """How deep loops are nested."""
-    return max((isinstance(node, c_ast.For) + _depth(child for _, child in node.children()) for node in nodes), default=0)
+    return max(
+        (isinstance(node, c_ast.For) + _depth(child for _, child in node.children()) for node in nodes), default=0
+    )
 
 
 def _transformed(
     placed: Placed, number: int, options: Options, given: Sequence[ScheduleDocument | None], end: float
 ) -> Task[Outcome, _Done]:
-    """One region under its limits. given: the user's schedules of all regions. Raises InputError if the region's schedule can't be used."""
+    """One region under its limits. given: the user's schedules of all regions. Raises InputError if the region's
+    schedule can't be used."""
     started = time.perf_counter()
     tu, region = placed.tu, placed.region
     if region.directives:
         hint = "move them out of the region"
-        remark = Remark("missed", "region.directives", "the region has preprocessor directives or text of other files", region.location, hint)
+        remark = Remark(
+            "missed",
+            "region.directives",
+            "the region has preprocessor directives or text of other files",
+            region.location,
+            hint,
+        )
         return _Done(region, Outcome(None, remarks=(remark,)), 0.0)
     if "static" in expanded_words(tu.preprocessed.all_macros):
         return _Done(region, Outcome(None, remarks=(without_helpers(region.location),)), 0.0)
@@ -198,12 +212,17 @@ def _transformed(
         hint = "allow more with --budget or --memory"
         remark = Remark("missed", "budget.exceeded", f"left as it was: {outcome.message}", region.location, hint)
     else:
-        remark = Remark("missed", "internal.error", f"left as it was: {outcome.message}", region.location, "please report this")
+        remark = Remark(
+            "missed", "internal.error", f"left as it was: {outcome.message}", region.location, "please report this"
+        )
     return _Done(region, Outcome(None, remarks=(remark,)), seconds)
 
 
-def _in_time(work: Callable[[Options], Outcome], region: Region, options: Options) -> Task[Outcome, Finished[Outcome] | Failed]:
-    """A region's outcome within its budget: with the options as they are, then in simpler forms, each with a part of the budget."""
+def _in_time(
+    work: Callable[[Options], Outcome], region: Region, options: Options
+) -> Task[Outcome, Finished[Outcome] | Failed]:
+    """A region's outcome within its budget: with the options as they are, then in simpler forms, each with a part of
+    the budget."""
     if not options.budget or not options.tile:
         return (yield Attempt(partial(work, options), options.budget, options.memory))
     attempts = _attempts(options)
@@ -220,8 +239,8 @@ def _in_time(work: Callable[[Options], Outcome], region: Region, options: Option
 
 
 def _attempts(options: Options) -> tuple[tuple[int, Options], ...]:
-    """Options with their shares of the budget: as they are; without register tiles; without any tiles: loops over the tiles of oddly skewed bands
-    can take isl forever."""
+    """Options with their shares of the budget: as they are; without register tiles; without any tiles: loops over the
+    tiles of oddly skewed bands can take isl forever."""
     simpler = ((1, replace(options, register_tile=False)),) if wanted(options) else ()
     return ((2, options), *simpler, (1, replace(options, tile=False)))
 
@@ -233,7 +252,8 @@ def _with_remark(outcome: Finished[Outcome], region: Region, given_up: str) -> F
 
 
 def _macros_in_the_way(item: _Done) -> bool:
-    """Whether a region was refused although it might not be with its macros' values in place of their names: an unmarked one was found with them."""
+    """Whether a region was refused although it might not be with its macros' values in place of their names: an
+    unmarked one was found with them."""
     if item.outcome.text is not None or not item.region.symbolic:
         return False
     reasons = [remark.id for remark in item.outcome.remarks if remark.kind == "missed"]
@@ -243,18 +263,22 @@ def _macros_in_the_way(item: _Done) -> bool:
 
 
 def _with_expanded_macros(tu: TranslationUnit, regions: Mapping[int, Placed], options: Options) -> dict[int, Placed]:
-    """Some regions with one of their integer macros expanded, or all; the printed text is then guarded by the macros' values."""
+    """Some regions with one of their integer macros expanded, or all; the printed text is then guarded by the macros'
+    values."""
     found = {number: with_value(placed, options) for number, placed in regions.items()}
     marked: dict[int, Placed] = {}
     if any(placed.region.marked and found[number] is None for number, placed in regions.items()):
         expanded = parse(tu.source, tu.file, options, symbolic=False)
         marked = {region.start: Placed(expanded, region) for region in expanded.regions}
-    found = {number: found[number] or marked.get(placed.region.start, placed.expanded) for number, placed in regions.items()}
+    found = {
+        number: found[number] or marked.get(placed.region.start, placed.expanded) for number, placed in regions.items()
+    }
     return {number: placed for number, placed in found.items() if placed is not None}
 
 
 def _says_more(retried: _Done) -> bool:
-    """Whether what became of a region with its macros expanded counts, rather than what was said before. An unmarked one was found that way."""
+    """Whether what became of a region with its macros expanded counts, rather than what was said before. An unmarked
+    one was found that way."""
     if retried.region.marked:
         return retried.outcome.text is not None
     return all(remark.id != "budget.file" for remark in retried.outcome.remarks)
@@ -324,7 +348,8 @@ def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Optio
 
 
 def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
-    """What stands in the region's place: its comments and the printed text, indented like the original, with the file's line ends.
+    """What stands in the region's place: its comments and the printed text, indented like the original, with the file's
+    line ends.
 
     Where memory can't be had, macros have other values or the region's guard fails, the original runs.
     """
@@ -332,7 +357,14 @@ def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
     own = tu.source[region.start + len(region.leading) : region.end - len(region.trailing)]
     original = Original(own, region.indent, region.newline, region.whole_lines, tu.reserved)
     macros = " && ".join(f"({name}) == {value}" for name, value in sorted(item.macros.items()))
-    text = with_original(outcome.text or "", original, macros=macros, guard=outcome.guard, needed=outcome.allocations, prologue=outcome.prologue)
+    text = with_original(
+        outcome.text or "",
+        original,
+        macros=macros,
+        guard=outcome.guard,
+        needed=outcome.allocations,
+        prologue=outcome.prologue,
+    )
     return region.leading + (in_braces(text, original) if region.bare else text) + region.trailing
 
 

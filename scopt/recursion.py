@@ -1,4 +1,5 @@
-"""Room for trees that are deeper than the interpreter allows by itself: long chains of `else if`, sums of thousands of terms."""
+"""Room for trees that are deeper than the interpreter allows by itself: long chains of `else if`, sums of thousands of
+terms."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Calls in one another. Those that go through the interpreter's own code take half a kilobyte of the C stack, which mostly has eight megabytes.
+# Calls in one another. Those that go through the interpreter's own code take half a kilobyte of the C stack, which
+# mostly has eight megabytes.
 DEEPEST = 10_000
 
 

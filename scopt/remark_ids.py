@@ -1,8 +1,8 @@
 """Every id that a remark can have: what it means, and what to do about it.
 
-The one list that the help texts of SARIF's rules, the suggestions of remarks without one of their own, and `docs/remarks.md` come from. A test
-compares it with the ids in the source; ``python -m scopt.remark_ids`` prints the list for the document. An id that was released doesn't
-change.
+The one list that the help texts of SARIF's rules, the suggestions of remarks without one of their own, and
+`docs/remarks.md` come from. A test compares it with the ids in the source; ``python -m scopt.remark_ids`` prints the
+list for the document. An id that was released doesn't change.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class RemarkId:
     """One id.
 
-    title: what is the case, in a few words. meaning: why that matters, in a sentence or two. advice: what the user can do, in the imperative, without
-    a full stop; never empty for a `missed` one.
+    title: what is the case, in a few words. meaning: why that matters, in a sentence or two. advice: what the user can
+    do, in the imperative, without a full stop; never empty for a `missed` one.
     """
 
     id: str
@@ -330,7 +330,10 @@ def advice(id: str) -> str:
 
 
 _HEADINGS = {
-    "missed": ("Left as it was", "Nothing was changed, and this is why. What to do is told in general here; the remark itself may know better."),
+    "missed": (
+        "Left as it was",
+        "Nothing was changed, and this is why. What to do is told in general here; the remark itself may know better.",
+    ),
     "analysis": ("Found and assumed", "What scopt took for granted, or wants you to know."),
     "passed": ("Done", ""),
 }
@@ -343,7 +346,10 @@ def reference() -> str:
         lines += [f"## {heading}", "", *([introduction, ""] if introduction else [])]
         for one in known_ids().values():
             if one.kind == kind:
-                lines += [f"**`{one.id}`**: {one.title}. {one.meaning}" + (f" *To do:* {one.advice}." if one.advice else ""), ""]
+                lines += [
+                    f"**`{one.id}`**: {one.title}. {one.meaning}" + (f" *To do:* {one.advice}." if one.advice else ""),
+                    "",
+                ]
     return "\n".join(lines)
 
 

@@ -1,8 +1,9 @@
 """Schedule trees as files: what `--emit=schedule` writes and `--schedule` reads back, in isl's YAML notation.
 
-A file holds a YAML document for each region, in the order of the regions; an empty document (or `null`) leaves its region to the scheduler. A tree
-has domain, band (`schedule`), `sequence`, `set` and `filter` nodes. What a band claims (`permutable`, `coincident`) is read and ignored: it is
-computed from the dependences. PyYAML reads the structure, so that errors have a place; isl reads the sets and functions in it.
+A file holds a YAML document for each region, in the order of the regions; an empty document (or `null`) leaves its
+region to the scheduler. A tree has domain, band (`schedule`), `sequence`, `set` and `filter` nodes. What a band claims
+(`permutable`, `coincident`) is read and ignored: it is computed from the dependences. PyYAML reads the structure, so
+that errors have a place; isl reads the sets and functions in it.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import islpy as isl
 
 from scopt.diagnostics import InputError, InternalError, Location
-from scopt.isl_utils import maps_of, sets_of
-from scopt.model import Dependences, LoopMark, Scop
-from scopt.verify import check_order
-from scopt.wording import instance_text, mark_text, one_line, some
+from scopt.ir.nest import LoopMark
+from scopt.ir.scop import Dependences, Scop
+from scopt.poly.isl_utils import maps_of, sets_of
+from scopt.poly.legality import check_order
+from scopt.tell.wording import instance_text, mark_text, one_line, some
 
 if TYPE_CHECKING:
     import yaml
@@ -38,14 +40,15 @@ _FLAGS = ("permutable", "coincident")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScheduleDocument:
-    """A schedule tree that the user wrote. location: of the document, domain: of its domain, both in the schedule file."""
+    """A schedule tree that the user wrote. location: of the document, domain: of its domain, both in the schedule
+    file."""
 
     tree: isl.Schedule
     location: Location
     domain: Location
 
 
-# --- writing ----------------------------------------------------------------------------------------------------------------------------
+# --- writing ----------------------------------------------------------------------------------------------------------
 
 
 def document(location: Location, tree: str, statements: Iterable[str] = ()) -> str:
@@ -70,11 +73,12 @@ def block_style(tree: str) -> str:
     return str(printer.print_schedule(isl.Schedule(tree)).get_str()).rstrip("\n")
 
 
-# --- reading ----------------------------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
 def read_schedules(path: str, regions: int) -> tuple[ScheduleDocument | None, ...]:
-    """The documents of a schedule file, one for each of so many regions; None leaves a region to the scheduler. Raises InputError."""
+    """The documents of a schedule file, one for each of so many regions; None leaves a region to the scheduler. Raises
+    InputError."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -137,11 +141,17 @@ class _Reader:
         kinds = [key for key in entries if key in _NODES]
         for key, (at, _) in entries.items():
             if key in _FINAL_ONLY:
-                raise self.error(at, f"`{key}` belongs to the tree after the band passes (--emit=schedule-final), which is only to look at")
+                raise self.error(
+                    at,
+                    f"`{key}` belongs to the tree after the band passes "
+                    f"(--emit=schedule-final), which is only to look at",
+                )
             if key not in _NODES and key not in (_CHILD, *_FLAGS):
                 raise self.error(at, f"unknown key `{key}` (known: {', '.join((*_NODES, *_FLAGS, _CHILD))})")
         if len(kinds) != 1:
-            raise self.error(node, f"a node is one of {', '.join(_NODES)}" + (f", not {' and '.join(kinds)}" if kinds else ""))
+            raise self.error(
+                node, f"a node is one of {', '.join(_NODES)}" + (f", not {' and '.join(kinds)}" if kinds else "")
+            )
         kind = kinds[0]
         value = entries[kind][1]
         if kind in ("sequence", "set"):
@@ -201,7 +211,9 @@ class _Reader:
         try:
             parse(node.value)
         except isl.Error:
-            raise self.error(node, f"not {what} in isl's notation (are all parameters named in front of `->`?): {node.value}") from None
+            raise self.error(
+                node, f"not {what} in isl's notation (are all parameters named in front of `->`?): {node.value}"
+            ) from None
         return json.dumps(" ".join(node.value.split()), ensure_ascii=False)
 
     def location(self, node: yaml.Node) -> Location:
@@ -221,11 +233,12 @@ def _isl_message(error: isl.Error) -> str:
     return str(error).split(" failed: ", 1)[-1].split(" in /")[0]
 
 
-# --- checking ---------------------------------------------------------------------------------------------------------------------------
+# --- checking ---------------------------------------------------------------------------------------------------------
 
 
 def checked_tree(scop: Scop, deps: Dependences, given: ScheduleDocument) -> isl.Schedule:
-    """The user's schedule tree over the SCoP's domain. Raises InputError unless it runs each statement instance once and in a legal order."""
+    """The user's schedule tree over the SCoP's domain. Raises InputError unless it runs each statement instance once
+    and in a legal order."""
     _check_domain(scop, given)
     tree = given.tree.intersect_domain(scop.domain)
     try:
@@ -233,9 +246,13 @@ def checked_tree(scop: Scop, deps: Dependences, given: ScheduleDocument) -> isl.
         _check_dates(scop, given, dates)
         check_order(scop, deps, dates)
     except InternalError as error:
-        raise InputError(f"{given.location}: error: {str(error).removeprefix(f'{scop.location}: ')} (region at {scop.location})") from None
+        raise InputError(
+            f"{given.location}: error: {str(error).removeprefix(f'{scop.location}: ')} (region at {scop.location})"
+        ) from None
     except isl.Error as error:
-        raise InputError(f"{given.location}: error: isl cannot work with this schedule: {_isl_message(error)}") from None
+        raise InputError(
+            f"{given.location}: error: isl cannot work with this schedule: {_isl_message(error)}"
+        ) from None
     return tree
 
 
@@ -247,13 +264,19 @@ def _check_domain(scop: Scop, given: ScheduleDocument) -> None:
 
     wanted = {s.get_tuple_name(): s for s in sets_of(scop.domain)}
     known = {statement.name: statement for statement in scop.statements}
-    have = {(s.get_tuple_name(), s.dim(isl.dim_type.set)): s for s in sets_of(given.tree.get_domain().intersect_params(scop.context))}
+    have = {
+        (s.get_tuple_name(), s.dim(isl.dim_type.set)): s
+        for s in sets_of(given.tree.get_domain().intersect_params(scop.context))
+    }
     for name, width in have:
         if name not in known:
             raise refuse(f"the region has no statement {name!r}, only {', '.join(known)}")
         if width != len(known[name].iterators):
             iterators = ", ".join(known[name].iterators)
-            raise refuse(f"{name} has {some(width, 'iterator')} here and {len(known[name].iterators)} in the region: {name}[{iterators}]")
+            raise refuse(
+                f"{name} has {some(width, 'iterator')} here and {len(known[name].iterators)} "
+                f"in the region: {name}[{iterators}]"
+            )
     for name, domain in wanted.items():
         statement = known[name]
         written = have.get((name, len(statement.iterators)))
@@ -262,16 +285,24 @@ def _check_domain(scop: Scop, given: ScheduleDocument) -> None:
         if not (lacking := domain.subtract(written)).is_empty():
             raise refuse(f"the domain lacks instances of {name}, for one {instance_text(lacking)}")
         if not (extra := written.subtract(domain)).is_empty():
-            raise refuse(f"the domain has instances of {name} that the region does not run, for one {instance_text(extra)}")
+            raise refuse(
+                f"the domain has instances of {name} that the region does not run, for one {instance_text(extra)}"
+            )
 
 
 def _check_dates(scop: Scop, given: ScheduleDocument, dates: isl.UnionMap) -> None:
     """Each instance has one date: bands are defined everywhere, filters neither overlap nor leave anything out."""
     undated = sets_of(scop.domain.subtract(dates.domain()))
     if undated:
-        message = f"the schedule leaves instances out (a filter or a band's function lacks them), for one {instance_text(undated[0])}"
+        message = (
+            f"the schedule leaves instances out (a filter or a band's function lacks "
+            f"them), for one {instance_text(undated[0])}"
+        )
         raise InputError(f"{given.location}: error: {message} (region at {scop.location})")
     twice = [relation for relation in maps_of(dates) if not relation.is_single_valued()]
     if twice:
-        message = f"the schedule runs instances of {twice[0].get_tuple_name(isl.dim_type.in_)} more than once (filters overlap)"
+        message = (
+            f"the schedule runs instances of {twice[0].get_tuple_name(isl.dim_type.in_)} "
+            f"more than once (filters overlap)"
+        )
         raise InputError(f"{given.location}: error: {message} (region at {scop.location})")

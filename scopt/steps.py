@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from scopt.astgen.emit_c import Emitted, emit
-from scopt.astgen.registers.lower import Lowered
-from scopt.astgen.sweeps.lower import Swept
-from scopt.generation import REWRITES, Program, Watch
-from scopt.model import LoopNest, MarkedSchedule, Scop
+from scopt.astgen.emit.emit_c import Emitted, emit
+from scopt.astgen.generation import REWRITES, Program, Watch
+from scopt.astgen.lower.register_lowering import Lowered
+from scopt.astgen.lower.strip_lowering import Swept
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import LoopNest
+from scopt.ir.scop import Scop
 from scopt.scheduler.base import ScheduleResult
-from scopt.scheduler.expansion import Expansion
+from scopt.scheduler.passes.expansion import Expansion
 
 T = TypeVar("T")
 

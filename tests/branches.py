@@ -36,7 +36,9 @@ def ids(result: Result) -> list[str]:
 def counted(text: str) -> str:
     """The transformed text with counters in the two branches of its guard, if it has one."""
     if "scopt_done" in text:
-        text = text.replace("scopt_done = 1;", f"scopt_done = 1; {TAKEN}").replace("if (!scopt_done) {\n", f"if (!scopt_done) {{\n{NOT_TAKEN}")
+        text = text.replace("scopt_done = 1;", f"scopt_done = 1; {TAKEN}").replace(
+            "if (!scopt_done) {\n", f"if (!scopt_done) {{\n{NOT_TAKEN}"
+        )
         return "static int NEW, OLD;\n" + text
     before, other, after = text.rpartition("} else {\n")
     head = re.search(r"^  if \([^{}]*?\{\n", before, re.MULTILINE)
@@ -53,7 +55,8 @@ def outcome(compiler: str, folder: Path, name: str, text: str) -> str:
 
 
 def compare(compiler: str, folder: Path, function: str, calls: list[str], counts: tuple[int, int]) -> Result:
-    """The function computes the same before and after, in all calls; counts: how often the new and the old loops run."""
+    """The function computes the same before and after, in all calls; counts: how often the new and the old loops
+    run."""
     body = "".join(f"  reset(); {call}; show();\n" for call in calls)
     result = found(function)
     new = counted(result.text.decode())

@@ -24,7 +24,11 @@ RunC = Callable[..., str]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="write what comes out as the new expected files; read the diff before committing")
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write what comes out as the new expected files; read the diff before committing",
+    )
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +42,8 @@ def cc() -> str:
 
 @pytest.fixture
 def compile_c(cc: str, tmp_path: Path) -> CompileC:
-    """compile_c(source, *flags, name="program"): compile a C text or file, return the executable. Fails the test with the compiler's message."""
+    """compile_c(source, *flags, name="program"): compile a C text or file, return the executable. Fails the test with
+    the compiler's message."""
 
     def compile_it(source: str | bytes | Path, *flags: str, name: str = "program") -> Path:
         if not isinstance(source, Path):
@@ -61,7 +66,9 @@ def run_c(compile_c: CompileC) -> RunC:
     def run_it(source: str | bytes | Path, *flags: str, name: str = "program") -> str:
         environment = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
         executable = compile_c(source, *flags, name=name)
-        ran = subprocess.run([str(executable)], capture_output=True, text=True, timeout=120, check=False, env=environment)
+        ran = subprocess.run(
+            [str(executable)], capture_output=True, text=True, timeout=120, check=False, env=environment
+        )
         assert ran.returncode == 0, f"exits with {ran.returncode}: {ran.stderr}"
         return ran.stdout
 

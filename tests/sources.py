@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
-from scopt.model import Scop
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.scop import Scop
 from scopt.options import Options
 
 PARAMS = "int n, int m, double A[100][100], double B[100][100], double *x, double *y"
@@ -12,7 +12,10 @@ PARAMS = "int n, int m, double A[100][100], double B[100][100], double *x, doubl
 
 def source_of(body: str, params: str = PARAMS, before: str = "", after: str = "") -> bytes:
     """A file with one function and one marked region."""
-    return f"{before}\nvoid f({params}) {{\n  int i, j, k, t;\n  double s;\n#pragma scop\n{body}\n#pragma endscop\n{after}\n}}\n".encode()
+    return (
+        f"{before}\nvoid f({params}) {{\n  int i, j, k, t;\n  double s;\n#pragma "
+        f"scop\n{body}\n#pragma endscop\n{after}\n}}\n"
+    ).encode()
 
 
 def scop_of(body: str, params: str = PARAMS, before: str = "", after: str = "") -> Scop:

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-IGNORED = shutil.ignore_patterns(".git", ".venv", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
+IGNORED = shutil.ignore_patterns(
+    ".git", ".venv", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis"
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,18 @@ def installed(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     """A folder with the wheel installed, without its dependencies: those are there already."""
     target = tmp_path_factory.mktemp("installed")
     (wheel,) = distributions.glob("*.whl")
-    _run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(target), str(wheel))
+    _run(
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(target),
+        str(wheel),
+    )
     return target
 
 
@@ -37,26 +50,55 @@ def test_the_sdist_holds_the_sources_tests_and_documents(distributions: Path) ->
     (archive,) = distributions.glob("*.tar.gz")
     with tarfile.open(archive) as tar:
         names = {name.partition("/")[2] for name in tar.getnames()}
-    for name in ("setup.py", "Makefile", "LICENSE", "README.md", "examples/gemm.c", "examples/demo.sh", ".ci/run", "tests/fuzz/support.c"):
+    for name in (
+        "setup.py",
+        "Makefile",
+        "LICENSE",
+        "README.md",
+        "examples/gemm.c",
+        "examples/demo.sh",
+        ".ci/run",
+        "tests/fuzz/support.c",
+    ):
         assert name in names
     assert _modules(ROOT) <= names
 
 
 def test_the_wheel_holds_every_module_under_one_name(installed: Path) -> None:
-    assert {path.name for path in installed.iterdir()} == {"bin", "scopt", next(installed.glob("scopt-*.dist-info")).name}
+    assert {path.name for path in installed.iterdir()} == {
+        "bin",
+        "scopt",
+        next(installed.glob("scopt-*.dist-info")).name,
+    }
     expected = {name if name.startswith("scopt/") else f"scopt/{name}" for name in _modules(ROOT)}
     found = {str(path.relative_to(installed)) for path in (installed / "scopt").rglob("*.py")}
     assert found == expected
-    for name in ("py.typed", "polybench/polybench.h", "polybench/polybench.c", "polybench/kernels/gemm.c", "polybench/limits/blas.c"):
+    for name in (
+        "py.typed",
+        "polybench/polybench.h",
+        "polybench/polybench.c",
+        "polybench/kernels/gemm.c",
+        "polybench/limits/blas.c",
+    ):
         assert (installed / "scopt" / name).is_file()
     assert len(list((installed / "scopt/polybench/kernels").glob("*.c"))) == 30
 
 
 def test_the_commands_work_away_from_the_checkout(installed: Path, tmp_path: Path) -> None:
     assert _run(str(installed / "bin/scopt"), "--version", path=installed, cwd=tmp_path).startswith("scopt ")
-    where = _run(sys.executable, "-c", "import scopt.frontend.parse as p; print(p.__file__)", path=installed, cwd=tmp_path)
+    where = _run(
+        sys.executable, "-c", "import scopt.frontend.syntax.parse as p; print(p.__file__)", path=installed, cwd=tmp_path
+    )
     assert where.startswith(str(installed))
-    _run(str(installed / "bin/scopt"), str(ROOT / "examples/gemm.c"), "-o", "gemm.c", "--strict", path=installed, cwd=tmp_path)
+    _run(
+        str(installed / "bin/scopt"),
+        str(ROOT / "examples/gemm.c"),
+        "-o",
+        "gemm.c",
+        "--strict",
+        path=installed,
+        cwd=tmp_path,
+    )
     assert "#pragma omp parallel for" in (tmp_path / "gemm.c").read_text()
     assert "gemm" in _run(str(installed / "bin/scopt-bench"), "--list", path=installed, cwd=tmp_path)
 

@@ -1,4 +1,5 @@
-"""Make the tree that mypy looks at: one folder `scopt` with the root folders linked in as the subpackages they are installed as.
+"""Make the tree that mypy looks at: one folder `scopt` with the root folders linked in as the subpackages they are
+installed as.
 
 usage: typing_tree.py FOLDER
 Without it `mypy -p scopt` is green without ever looking at the stages.

@@ -9,15 +9,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from scopt.diagnostics import InputError, Location, Refusal, Remark
-from scopt.frontend.dependences import dependences
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import TranslationUnit, parse
-from scopt.frontend.regions import Region
-from scopt.model import Dependences, Scop
+from scopt.frontend.region.regions import Region
+from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
+from scopt.poly.dependences import dependences
 from scopt.polybench.explore.programs import Program, preprocessor_flags, unpack
 from scopt.scheduler.space.polytope import Polytopes
-from scopt.scheduler.space.problem import space_problem
+from scopt.scheduler.space.space_problem import space_problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,8 @@ class ExploredRegion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Analysis:
-    """All marked regions in order, with their places. A region that scopt leaves as it is has None, and its remark is among `refused`.
+    """All marked regions in order, with their places. A region that scopt leaves as it is has None, and its remark is
+    among `refused`.
 
     baked: for each region the macros whose values its text depends on.
     """
@@ -42,10 +43,12 @@ class Analysis:
     baked: tuple[Mapping[str, int], ...]
 
 
-# A process that draws many samples of a program analyses it once, and keeps its polytopes. The value depends on nothing but the arguments.
+# A process that draws many samples of a program analyses it once, and keeps its polytopes. The value depends on nothing
+# but the arguments.
 @lru_cache(maxsize=2)
 def analysed(program: Program, cc: str) -> Analysis:
-    """The regions for the timed size, as scopt finds them. cc: the preprocessor. Raises InputError if the source isn't C or has no marked region."""
+    """The regions for the timed size, as scopt finds them. cc: the preprocessor. Raises InputError if the source isn't
+    C or has no marked region."""
     with tempfile.TemporaryDirectory(prefix="scopt-explore-") as scratch:
         source = unpack(program, Path(scratch))
         options = Options(cc=cc, cpp_flags=preprocessor_flags(program, Path(scratch)))
@@ -74,8 +77,9 @@ def analysed(program: Program, cc: str) -> Analysis:
 def checkable(program: Program, cc: str) -> Program:
     """The program, with the check at the timed size where scopt's text is made for that size alone.
 
-    The text that is timed is the one that is checked. A region that isn't affine in its macros' names is transformed for their values, and is its
-    original where they have others: a check at another size would check nothing. Raises InputError.
+    The text that is timed is the one that is checked. A region that isn't affine in its macros' names is transformed
+    for their values, and is its original where they have others: a check at another size would check nothing. Raises
+    InputError.
     """
     if program.defines == program.check_defines:
         return program
@@ -88,7 +92,12 @@ def checkable(program: Program, cc: str) -> Program:
 def _explored(unit: TranslationUnit, region: Region, number: int, shown: str) -> ExploredRegion | Remark:
     """Or why the region stays as it is."""
     if region.directives:
-        return Remark("missed", "region.directives", "the region has preprocessor directives or text of other files", region.location)
+        return Remark(
+            "missed",
+            "region.directives",
+            "the region has preprocessor directives or text of other files",
+            region.location,
+        )
     try:
         scop = extract(unit, region, f"scop{number}")
         deps = dependences(scop)

@@ -1,4 +1,5 @@
-"""The references of a program on this machine: the original, scopt's own schedulers, Polly. Each is measured once and stored."""
+"""The references of a program on this machine: the original, scopt's own schedulers, Polly. Each is measured once and
+stored."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ def measured_baselines(
 ) -> Iterator[Baseline]:
     """The other references, one by one; Polly is left out where there is none.
 
-    folder: for files. build: how a program is built. What can't be built or run has the reason. Raises Mismatch if scopt's own result differs.
+    folder: for files. build: how a program is built. What can't be built or run has the reason. Raises Mismatch if
+      scopt's own result differs.
     """
     for name in wanted:
         activity(f"measuring {name}")
@@ -59,14 +61,25 @@ def _reference(
 ) -> Baseline | None:
     if name == POLLY:
         return _polly(program, compiler, settings, str(Path(folder, name)))
-    built = build(BuildJob(program, compiler, original, str(Path(folder, name)), settings.threads, scheduler=name, budget=settings.budget))
+    built = build(
+        BuildJob(
+            program,
+            compiler,
+            original,
+            str(Path(folder, name)),
+            settings.threads,
+            scheduler=name,
+            budget=settings.budget,
+        )
+    )
     if built.status == "mismatch":
         raise Mismatch(program.name, f"--scheduler {name}", built.reason)
     return _measured(name, built, original, settings)
 
 
 def _polly(program: Program, compiler: Compiler, settings: Settings, folder: str) -> Baseline | None:
-    """Checked against the original built by the same clang, whose library calls may be folded in another way than gcc's."""
+    """Checked against the original built by the same clang, whose library calls may be folded in another way than
+    gcc's."""
     peer = find_peer(POLLY, (compiler,), settings.threads)
     if isinstance(peer, str):
         return None
@@ -88,4 +101,6 @@ def _measured(name: str, built: BuildResult, original: Original, settings: Setti
 
 
 def _measure_job(program: str, original: Original, settings: Settings) -> MeasureJob:
-    return MeasureJob(program, settings.runs, settings.threads, ORIGINAL_LIMIT, original.prints_time, original.expected.code)
+    return MeasureJob(
+        program, settings.runs, settings.threads, ORIGINAL_LIMIT, original.prints_time, original.expected.code
+    )

@@ -1,4 +1,5 @@
-"""Sample k of a series: a schedule tree for each region, the same one whatever was drawn before it, in which process, and after how many stops."""
+"""Sample k of a series: a schedule tree for each region, the same one whatever was drawn before it, in which process,
+and after how many stops."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ Matrices = tuple[Rows, ...]
 class DrawJob:
     """What `draw` needs. number: in the series. cc: the preprocessor.
 
-    parents: those that the candidate is bred from; none: it is drawn at random. generation: from 1, if there are parents.
+    parents: those that the candidate is bred from; none: it is drawn at random. generation: from 1, if there are
+      parents.
     budget: seconds for the rows of a region, and again for their tree.
     """
 
@@ -47,7 +49,8 @@ class DrawJob:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A sample that isn't built yet. schedule: a schedule file's text; "" with the reason if there is none. tree_hash: stands for all trees."""
+    """A sample that isn't built yet. schedule: a schedule file's text; "" with the reason if there is none. tree_hash:
+    stands for all trees."""
 
     number: int
     schedule: str
@@ -83,7 +86,8 @@ def draw(job: DrawJob) -> Candidate:
 
 
 def generator(program: str, walk: str, seed: int, number: int, region: int) -> random.Random:
-    """The source of randomness of one region of one sample. A text as the seed is hashed by SHA-512, the same everywhere."""
+    """The source of randomness of one region of one sample. A text as the seed is hashed by SHA-512, the same
+    everywhere."""
     return random.Random(f"{program} {walk} {seed} {number} {region}")
 
 
@@ -105,7 +109,8 @@ class _NoTree(Exception):
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise _NoTree if the block takes longer. It stays in this process, whose polytopes it adds to. A thread that gets no signals has no limit."""
+    """Raise _NoTree if the block takes longer. It stays in this process, whose polytopes it adds to. A thread that gets
+    no signals has no limit."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -123,7 +128,8 @@ def _at_most(seconds: float) -> Iterator[None]:
 
 
 def _tree(region: ExploredRegion, rows: Rows, budget: float) -> str:
-    """In a process of its own: isl may take forever. Raises _NoTree, or InternalError for whatever isn't isl's fault."""
+    """In a process of its own: isl may take forever. Raises _NoTree, or InternalError for whatever isn't isl's
+    fault."""
 
     def made() -> tuple[str, str]:
         try:

@@ -1,7 +1,8 @@
 """An exploration on a Dask cluster: the samples of all programs shared out to workers, one at a time on each.
 
-Workers of equal machines share baselines, and what is known of duplicates; different machines are told apart in the database as if each had been
-explored alone. A series counts a sample that any machine has measured. Only this process writes the database.
+Workers of equal machines share baselines, and what is known of duplicates; different machines are told apart in the
+database as if each had been explored alone. A series counts a sample that any machine has measured. Only this process
+writes the database.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ class _Ready:
 
 @dataclass(slots=True)
 class _Progress:
-    """A program's samples: waiting, and handed out by number. ahead: further rounds, each asked for when all before it are stored."""
+    """A program's samples: waiting, and handed out by number. ahead: further rounds, each asked for when all before it
+    are stored."""
 
     explored: Explored
     ahead: Iterator[tuple[DrawJob, ...]]
@@ -87,11 +89,12 @@ def explore(
     observer: Observer,
     warn: Callable[[str], None] = print_warning,
 ) -> None:
-    """Draw, build, check, measure and store on the cluster with the scheduler at `address` all samples that the series don't have yet.
+    """Draw, build, check, measure and store on the cluster with the scheduler at `address` all samples that the series
+    don't have yet.
 
-    compiler: workers need one of that name and version. warn: called with what the user should know about workers, in one line. Raises Mismatch after
-    storing a sample that computes something else, InternalError for scopt's own faults, InputError if there is no scheduler, no worker that can be
-    used, or an original fails.
+    compiler: workers need one of that name and version. warn: called with what the user should know about workers, in
+    one line. Raises Mismatch after storing a sample that computes something else, InternalError for scopt's own faults,
+    InputError if there is no scheduler, no worker that can be used, or an original fails.
     """
     source = Distribution(explored, compiler, database, settings, observer, warn)
     if source.is_done:
@@ -112,14 +115,34 @@ class Distribution:
         observer: Observer,
         warn: Callable[[str], None],
     ) -> None:
-        self._compiler, self._database, self._settings, self._observer, self._warn = compiler, database, settings, observer, warn
+        self._compiler, self._database, self._settings, self._observer, self._warn = (
+            compiler,
+            database,
+            settings,
+            observer,
+            warn,
+        )
         self._progress = [
-            _Progress(each, rounds(database, each.series, each.program, compiler.path, each.walk, settings.samples, None, settings.drawing))
+            _Progress(
+                each,
+                rounds(
+                    database,
+                    each.series,
+                    each.program,
+                    compiler.path,
+                    each.walk,
+                    settings.samples,
+                    None,
+                    settings.drawing,
+                ),
+            )
             for each in explored
         ]
         self._machines: dict[str, int] = {}  # of the workers that are used, by address
         self._hosts: dict[str, str] = {}
-        self._ready: dict[tuple[int, int], _Ready | None] = {}  # by program and machine; None: a worker is measuring the references
+        self._ready: dict[
+            tuple[int, int], _Ready | None
+        ] = {}  # by program and machine; None: a worker is measuring the references
         self._losses: Counter[_Key] = Counter()
         self._refill()
 
@@ -177,7 +200,8 @@ class Distribution:
         self._leave(address)
 
     def failed(self, address: str, key: _Key, error: BaseException) -> bool:
-        """A sample that its process died of is a result. Anything else is a fault of the worker (a full disk, say), which isn't used any more."""
+        """A sample that its process died of is a result. Anything else is a fault of the worker (a full disk, say),
+        which isn't used any more."""
         machine, name = self._machines[address], self._progress[key.place].explored.program.name
         if isinstance(error, (InputError, InternalError)):
             raise type(error)(f"{name}, worker {address}: {error}") from error
@@ -202,14 +226,19 @@ class Distribution:
                 raise InputError(f"{name}: its references can't be measured; {LOSSES} attempts, the last one: {why}")
             del self._ready[key.place, machine]
         elif self._losses[key] == LOSSES:
-            self._store(key, machine, Sample(key.number, "run failed", f"{LOSSES} attempts to evaluate it, the last one: {why}"))
+            self._store(
+                key, machine, Sample(key.number, "run failed", f"{LOSSES} attempts to evaluate it, the last one: {why}")
+            )
             return
         else:
             progress = self._progress[key.place]
             progress.waiting.appendleft(progress.out.pop(key.number))
-        self._warn(f"{why}; {'the references' if key.number is None else f'sample {key.number}'} of {name} will be measured again")
+        self._warn(
+            f"{why}; {'the references' if key.number is None else f'sample {key.number}'} "
+            f"of {name} will be measured again"
+        )
 
-    # --- tasks -----------------------------------------------------------------------------------------------------------------------------
+    # --- tasks --------------------------------------------------------------------------------------------------------
 
     def _references_task(self, place: int, machine: int) -> Task[_Key]:
         explored = self._progress[place].explored
@@ -230,7 +259,7 @@ class Distribution:
         job = SampleJob(draw, self._compiler.name, original, ready.baseline, self._settings, trees, codes)
         return _task(_Key(place, draw.number), (evaluate_sample, job))
 
-    # --- results ---------------------------------------------------------------------------------------------------------------------------
+    # --- results ------------------------------------------------------------------------------------------------------
 
     def _take_references(self, place: int, machine: int, result: References) -> None:
         explored = self._progress[place].explored
@@ -246,7 +275,8 @@ class Distribution:
         measured = [
             stored.sample
             for stored in self._database.samples(machine=machine)
-            if (stored.series.program, stored.series.compiler) == (series.program, series.compiler) and stored.sample.duplicate_of is None
+            if (stored.series.program, stored.series.compiler) == (series.program, series.compiler)
+            and stored.sample.duplicate_of is None
         ]
         trees, codes = {sample.tree_hash for sample in measured}, {sample.code_hash for sample in measured}
         self._ready[place, machine] = _Ready(result, original, trees - {""}, codes - {""})
@@ -276,7 +306,7 @@ class Distribution:
             raise Mismatch(name, f"sample {sample.number}", sample.reason)
         self._refill()
 
-    # --- who is there, and what is left ----------------------------------------------------------------------------------------------------
+    # --- who is there, and what is left -------------------------------------------------------------------------------
 
     def _refill(self) -> None:
         for each in self._progress:

@@ -1,7 +1,8 @@
-"""What is told of an exploration, as numbers: the best so far, its geometric mean over kernels, and where a walk crosses a reference.
+"""What is told of an exploration, as numbers: the best so far, its geometric mean over kernels, and where a walk
+crosses a reference.
 
-The samples of one walk stand in the order in which they were drawn. All speedups are over the original at -O3 on the same machine, by the
-fastest run of each. Nothing here reads a file or draws.
+The samples of one walk stand in the order in which they were drawn. All speedups are over the original at -O3 on the
+same machine, by the fastest run of each. Nothing here reads a file or draws.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ from dataclasses import dataclass
 
 from scopt.polybench.results import geomean
 
-# A run is ended at ten times the original's time (PolyGym, section V-A), and such a sample is as good as one that reaches the limit:
-# as long as a kernel has no better one, it counts with this speedup.
+# A run is ended at ten times the original's time (PolyGym, section V-A), and such a sample is as good as one that
+# reaches the limit: as long as a kernel has no better one, it counts with this speedup.
 FLOOR = 0.1
 BASELINE = "-O3"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sample of a walk. number: as it was drawn. duplicate: its tree or its C text is that of an earlier one, whose time it has.
+    """One sample of a walk. number: as it was drawn. duplicate: its tree or its C text is that of an earlier one, whose
+    time it has.
 
     seconds: its fastest run. speedup: over the original. Both are None if it has no valid time; status says why.
     """
@@ -76,7 +78,8 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The mean over the kernels of the best so far: values[n - 1] after n samples of each. crossings: by the reference's name."""
+    """The mean over the kernels of the best so far: values[n - 1] after n samples of each. crossings: by the
+    reference's name."""
 
     label: str
     values: tuple[float, ...]
@@ -95,8 +98,8 @@ class Comparison:
 def best_so_far(speedups: Iterable[float | None], floor: float = FLOOR) -> tuple[float, ...]:
     """The largest speedup among the first n samples, for n = 1, 2, …; a sample without a time (None) brings nothing.
 
-    As long as there is none with a time, it is `floor`. (It can fall below that once: a program of milliseconds may be slower than the
-    time limit says, since no limit is so short.)
+    As long as there is none with a time, it is `floor`. (It can fall below that once: a program of milliseconds may be
+    slower than the time limit says, since no limit is so short.)
     """
     values: list[float] = []
     best: float | None = None
@@ -108,7 +111,8 @@ def best_so_far(speedups: Iterable[float | None], floor: float = FLOOR) -> tuple
 
 
 def mean_curve(curves: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """The geometric mean of the curves at each number of samples, up to the end of the shortest; nothing of no curves."""
+    """The geometric mean of the curves at each number of samples, up to the end of the shortest; nothing of no
+    curves."""
     means = (geomean(values) for values in zip(*curves, strict=False))
     return tuple(mean for mean in means if mean is not None)
 
@@ -127,7 +131,9 @@ def common_kernels(series: Sequence[Series]) -> tuple[str, ...]:
     """The kernels that every series has samples of, sorted."""
     if not series:
         return ()
-    return tuple(sorted(set.intersection(*({kernel for kernel, samples in each.samples.items() if samples} for each in series))))
+    return tuple(
+        sorted(set.intersection(*({kernel for kernel, samples in each.samples.items() if samples} for each in series)))
+    )
 
 
 def reference_over(name: str, speedups: Mapping[str, float], kernels: Iterable[str]) -> Reference | None:
@@ -137,7 +143,9 @@ def reference_over(name: str, speedups: Mapping[str, float], kernels: Iterable[s
     return None if mean is None else Reference(name, known, mean)
 
 
-def compare(series: Sequence[Series], kernels: tuple[str, ...], references: Mapping[str, Mapping[str, float]]) -> Comparison:
+def compare(
+    series: Sequence[Series], kernels: tuple[str, ...], references: Mapping[str, Mapping[str, float]]
+) -> Comparison:
     """The series over `kernels`, which all of them have. references: for each configuration its speedups by kernel."""
     found = [reference_over(name, speedups, kernels) for name, speedups in references.items()]
     known = tuple(reference for reference in found if reference is not None)
@@ -146,12 +154,16 @@ def compare(series: Sequence[Series], kernels: tuple[str, ...], references: Mapp
 
 
 def _crossings(series: Series, references: Sequence[Reference]) -> dict[str, Crossing]:
-    return {each.name: Crossing(each.kernels, crossing(series_curve(series, each.kernels), each.mean)) for each in references}
+    return {
+        each.name: Crossing(each.kernels, crossing(series_curve(series, each.kernels), each.mean))
+        for each in references
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The best of a walk against one configuration: geometric mean over `kernels`, and on how many of them the walk's best is faster."""
+    """The best of a walk against one configuration: geometric mean over `kernels`, and on how many of them the walk's
+    best is faster."""
 
     over: str
     kernels: tuple[str, ...]
@@ -165,16 +177,23 @@ def shortest(series: Series) -> int:
 
 
 def best_of(series: Series, count: int) -> dict[str, float]:
-    """For each kernel the largest speedup over the original among its first `count` samples, as `best_so_far` has it."""
+    """For each kernel the largest speedup over the original among its first `count` samples, as `best_so_far` has
+    it."""
     return {
-        kernel: best_so_far(sample.speedup for sample in samples[:count])[-1] for kernel, samples in series.samples.items() if samples[:count]
+        kernel: best_so_far(sample.speedup for sample in samples[:count])[-1]
+        for kernel, samples in series.samples.items()
+        if samples[:count]
     }
 
 
 def gain(best: Mapping[str, float], over: str, speedups: Mapping[str, float] | None = None) -> Gain | None:
-    """`best` (speedups over the original) against the configuration `over` with its own `speedups` over the original, or against the
-    original itself without them; over the kernels that have both, None if there are none."""
-    ratios = best if speedups is None else {kernel: value / speedups[kernel] for kernel, value in best.items() if kernel in speedups}
+    """`best` (speedups over the original) against the configuration `over` with its own `speedups` over the original,
+    or against the original itself without them; over the kernels that have both, None if there are none."""
+    ratios = (
+        best
+        if speedups is None
+        else {kernel: value / speedups[kernel] for kernel, value in best.items() if kernel in speedups}
+    )
     mean = geomean(ratios.values())
     if mean is None:
         return None

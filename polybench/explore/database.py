@@ -1,4 +1,5 @@
-"""The SQLite file that an exploration accumulates in. Each result is a transaction of its own and on the disk when the call returns."""
+"""The SQLite file that an exploration accumulates in. Each result is a transaction of its own and on the disk when the
+call returns."""
 
 from __future__ import annotations
 
@@ -14,7 +15,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from scopt.diagnostics import InputError
-from scopt.polybench.explore.records import Baseline, CompilerRecord, Machine, ProgramRecord, Sample, Series, StoredSample
+from scopt.polybench.explore.records import (
+    Baseline,
+    CompilerRecord,
+    Machine,
+    ProgramRecord,
+    Sample,
+    Series,
+    StoredSample,
+)
 
 VERSION = 1
 # How long a write waits for another process, in seconds.
@@ -43,7 +52,8 @@ CREATE INDEX samples_code ON samples (program, compiler, machine, code_hash);
 """
 
 _SAMPLE_COLUMNS = (
-    "id, program, compiler, search, walk, seed, machine, number, status, reason, schedule, rows, tree_hash, code_hash, duplicate_of, seconds, created"
+    "id, program, compiler, search, walk, seed, machine, number, status, reason, schedule, rows, "
+    "tree_hash, code_hash, duplicate_of, seconds, created"
 )
 
 
@@ -57,13 +67,20 @@ class Database:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._connection.close()
 
-    # --- who and what: found by their contents, entered if they aren't there; the id -----------------------------------------------------
+    # --- who and what: found by their contents, entered if they aren't there; the id ----------------------------------
 
     def machine(self, machine: Machine) -> int:
-        fields = {"fingerprint": machine.fingerprint, "processor": machine.processor, "cores": machine.cores, "system": machine.system}
+        fields = {
+            "fingerprint": machine.fingerprint,
+            "processor": machine.processor,
+            "cores": machine.cores,
+            "system": machine.system,
+        }
         return self._entered("machines", fields)
 
     def compiler(self, compiler: CompilerRecord) -> int:
@@ -75,23 +92,30 @@ class Database:
 
     def machines(self) -> dict[int, Machine]:
         """All machines by id."""
-        return {row[0]: Machine(*row[1:]) for row in self._all("SELECT id, processor, cores, system FROM machines ORDER BY id")}
+        return {
+            row[0]: Machine(*row[1:])
+            for row in self._all("SELECT id, processor, cores, system FROM machines ORDER BY id")
+        }
 
     def compilers(self) -> dict[int, CompilerRecord]:
         """All compilers by id."""
-        return {row[0]: CompilerRecord(*row[1:]) for row in self._all("SELECT id, version, flags FROM compilers ORDER BY id")}
+        return {
+            row[0]: CompilerRecord(*row[1:])
+            for row in self._all("SELECT id, version, flags FROM compilers ORDER BY id")
+        }
 
     def programs(self) -> dict[int, ProgramRecord]:
         """All programs by id."""
         rows = self._all("SELECT id, name, source_hash, size, check_size, threads FROM programs ORDER BY id")
         return {row[0]: ProgramRecord(*row[1:]) for row in rows}
 
-    # --- baselines -------------------------------------------------------------------------------------------------------------------------
+    # --- baselines ----------------------------------------------------------------------------------------------------
 
     def baselines(self, program: int, machine: int, compiler: int) -> dict[str, Baseline]:
         """By configuration."""
         rows = self._all(
-            "SELECT configuration, seconds, process_seconds, failure FROM baselines WHERE program = ? AND machine = ? AND compiler = ?",
+            "SELECT configuration, seconds, process_seconds, failure FROM baselines WHERE "
+            "program = ? AND machine = ? AND compiler = ?",
             (program, machine, compiler),
         )
         return {row[0]: Baseline(row[0], tuple(json.loads(row[1])), row[2], row[3]) for row in rows}
@@ -101,22 +125,40 @@ class Database:
         self._write(
             "INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                program, machine, compiler, baseline.configuration, json.dumps(baseline.seconds), baseline.minimum, baseline.process_seconds,
+                program,
+                machine,
+                compiler,
+                baseline.configuration,
+                json.dumps(baseline.seconds),
+                baseline.minimum,
+                baseline.process_seconds,
                 baseline.failure,
             ),
-        )  # fmt: skip
+        )
 
-    # --- samples ---------------------------------------------------------------------------------------------------------------------------
+    # --- samples ------------------------------------------------------------------------------------------------------
 
     def add_sample(self, series: Series, machine: int, sample: Sample) -> int:
         """Store a sample; its id. One that is there already (another process was faster) stays as it is."""
         fields = {
-            "program": series.program, "compiler": series.compiler, "search": series.search, "walk": series.walk, "seed": series.seed,
-            "machine": machine, "number": sample.number, "schedule": sample.schedule, "rows": json.dumps(sample.rows),
-            "tree_hash": sample.tree_hash, "code_hash": sample.code_hash, "duplicate_of": sample.duplicate_of, "status": sample.status,
-            "reason": sample.reason, "seconds": json.dumps(sample.seconds), "minimum": sample.minimum,
+            "program": series.program,
+            "compiler": series.compiler,
+            "search": series.search,
+            "walk": series.walk,
+            "seed": series.seed,
+            "machine": machine,
+            "number": sample.number,
+            "schedule": sample.schedule,
+            "rows": json.dumps(sample.rows),
+            "tree_hash": sample.tree_hash,
+            "code_hash": sample.code_hash,
+            "duplicate_of": sample.duplicate_of,
+            "status": sample.status,
+            "reason": sample.reason,
+            "seconds": json.dumps(sample.seconds),
+            "minimum": sample.minimum,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        }  # fmt: skip
+        }
         marks = ", ".join("?" * len(fields))
         self._write(f"INSERT OR IGNORE INTO samples ({', '.join(fields)}) VALUES ({marks})", tuple(fields.values()))
         key = ("program", "compiler", "machine", "search", "walk", "seed", "number")
@@ -134,7 +176,9 @@ class Database:
             conditions.append("machine = ?")
             values.append(machine)
         order = "program, compiler, search, walk, seed, number, machine"
-        rows = self._all(f"SELECT {_SAMPLE_COLUMNS} FROM samples WHERE {' AND '.join(conditions)} ORDER BY {order}", tuple(values))
+        rows = self._all(
+            f"SELECT {_SAMPLE_COLUMNS} FROM samples WHERE {' AND '.join(conditions)} ORDER BY {order}", tuple(values)
+        )
         return tuple(_stored(row) for row in rows)
 
     def missing(self, series: Series, count: int, machine: int | None = None) -> tuple[int, ...]:
@@ -143,7 +187,8 @@ class Database:
         return tuple(number for number in range(count) if number not in have)
 
     def same_tree(self, series: Series, machine: int, tree_hash: str) -> StoredSample | None:
-        """The sample that was built and measured for that schedule tree on that machine, by any search of the series' program and compiler."""
+        """The sample that was built and measured for that schedule tree on that machine, by any search of the series'
+        program and compiler."""
         return self._first(series, machine, "tree_hash", tree_hash)
 
     def same_code(self, series: Series, machine: int, code_hash: str) -> StoredSample | None:
@@ -151,19 +196,23 @@ class Database:
         return self._first(series, machine, "code_hash", code_hash)
 
     def _first(self, series: Series, machine: int, column: str, value: str) -> StoredSample | None:
-        """Where the value was first seen; or, if that was a duplicate in the other respect, what it is a duplicate of."""
+        """Where the value was first seen; or, if that was a duplicate in the other respect, what it is a duplicate
+        of."""
         where = f"program = ? AND compiler = ? AND machine = ? AND {column} = ? AND {column} <> ''"
         rows = self._all(
-            f"SELECT {_SAMPLE_COLUMNS} FROM samples WHERE id = (SELECT COALESCE(duplicate_of, id) FROM samples WHERE {where} ORDER BY id LIMIT 1)",
+            f"SELECT {_SAMPLE_COLUMNS} FROM samples WHERE id = (SELECT COALESCE(duplicate_of, "
+            f"id) FROM samples WHERE {where} ORDER BY id LIMIT 1)",
             (series.program, series.compiler, machine, value),
         )
         return _stored(rows[0]) if rows else None
 
-    # --- SQL -------------------------------------------------------------------------------------------------------------------------------
+    # --- SQL ----------------------------------------------------------------------------------------------------------
 
     def _entered(self, table: str, fields: dict[str, object]) -> int:
         values = tuple(fields.values())
-        self._write(f"INSERT OR IGNORE INTO {table} ({', '.join(fields)}) VALUES ({', '.join('?' * len(fields))})", values)
+        self._write(
+            f"INSERT OR IGNORE INTO {table} ({', '.join(fields)}) VALUES ({', '.join('?' * len(fields))})", values
+        )
         where = " AND ".join(f"{name} = ?" for name in fields)
         found: int = self._all(f"SELECT id FROM {table} WHERE {where}", values)[0][0]
         return found
@@ -179,7 +228,8 @@ class Database:
 
 
 def open_database(path: Path, *, create: bool = True) -> Database:
-    """Open a database; make it if it isn't there and `create`. Raises InputError if it is none, or of another version of scopt."""
+    """Open a database; make it if it isn't there and `create`. Raises InputError if it is none, or of another version
+    of scopt."""
     if not create and not path.is_file():
         raise InputError(f"{path}: there is no such database")
     if not path.parent.is_dir():
@@ -207,16 +257,21 @@ def _make_tables(path: Path, connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA user_version = {VERSION}")
     elif version != VERSION:
         connection.execute("ROLLBACK")
-        raise InputError(f"{path}: not a database of scopt-explore" if version == 0 else f"{path}: of another version of scopt-explore ({version})")
+        raise InputError(
+            f"{path}: not a database of scopt-explore"
+            if version == 0
+            else f"{path}: of another version of scopt-explore ({version})"
+        )
     connection.execute("COMMIT")
 
 
 @contextlib.contextmanager
 def only_writer(path: Path) -> Iterator[None]:
-    """Be the only exploration that adds to the database: two on one machine would disturb each other's times. Raises InputError if there is one.
+    """Be the only exploration that adds to the database: two on one machine would disturb each other's times. Raises
+    InputError if there is one.
 
-    The lock is on a file beside the database (a lock of SQLite's own would keep readers out). It ends with this process, however that ends, and isn't
-    passed on to child processes.
+    The lock is on a file beside the database (a lock of SQLite's own would keep readers out). It ends with this
+    process, however that ends, and isn't passed on to child processes.
     """
     with open(f"{path}-lock", "a+", encoding="ascii") as lock:
         try:
@@ -224,7 +279,9 @@ def only_writer(path: Path) -> Iterator[None]:
         except OSError:
             lock.seek(0)
             other = lock.read().strip() or "?"
-            raise InputError(f"{path}: another scopt-explore is adding to it (process {other}); wait for it, or use another --db") from None
+            raise InputError(
+                f"{path}: another scopt-explore is adding to it (process {other}); wait for it, or use another --db"
+            ) from None
         lock.truncate(0)
         lock.write(f"{os.getpid()}\n")
         lock.flush()
@@ -245,5 +302,7 @@ def _stored(row: tuple[Any, ...]) -> StoredSample:
     id, program, compiler, search, walk, seed, machine, number, status, reason, schedule, rows, *rest = row
     tree_hash, code_hash, duplicate_of, seconds, created = rest
     matrices = tuple(tuple(tuple(entry) for entry in region) for region in json.loads(rows))
-    sample = Sample(number, status, reason, schedule, matrices, tree_hash, code_hash, duplicate_of, tuple(json.loads(seconds)))
+    sample = Sample(
+        number, status, reason, schedule, matrices, tree_hash, code_hash, duplicate_of, tuple(json.loads(seconds))
+    )
     return StoredSample(id, Series(program, compiler, search, walk, seed), machine, sample, created)

@@ -1,4 +1,5 @@
-"""One candidate: built, checked against the original, and timed. Plain functions of picklable jobs, for worker processes and other machines.
+"""One candidate: built, checked against the original, and timed. Plain functions of picklable jobs, for worker
+processes and other machines.
 
 `evaluate_build` may run beside others, `evaluate_measure` must have the machine to itself.
 """
@@ -30,8 +31,9 @@ LEAST_CHECK_LIMIT = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """What the original does on this machine. expected: its output. check_seconds: of that run. prints_time: a timed program prints its time as the
-    last word of its output, as PolyBench's do; otherwise the process is timed. program: the timed one."""
+    """What the original does on this machine. expected: its output. check_seconds: of that run. prints_time: a timed
+    program prints its time as the last word of its output, as PolyBench's do; otherwise the process is timed. program:
+    the timed one."""
 
     expected: Output
     check_seconds: float
@@ -43,7 +45,8 @@ class Original:
 class BuildJob:
     """What `evaluate_build` needs.
 
-    folder: its own, made here. schedule: a schedule file's text, or "". scheduler: in its place; both "": the source stays as it is.
+    folder: its own, made here. schedule: a schedule file's text, or "". scheduler: in its place; both "": the source
+      stays as it is.
     flags: for the compiler. budget: seconds that scopt may take for a region.
     """
 
@@ -61,7 +64,8 @@ class BuildJob:
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """program: the timed executable if status is ok. reason: why it isn't, or something to know. code_hash: of the C text, "" if there is none."""
+    """program: the timed executable if status is ok. reason: why it isn't, or something to know. code_hash: of the C
+    text, "" if there is none."""
 
     status: Status
     reason: str = ""
@@ -71,7 +75,8 @@ class BuildResult:
 
 @dataclass(frozen=True, slots=True)
 class MeasureJob:
-    """program: an executable. runs: how often. limit: seconds of one run as a process. code: the exit status that is expected."""
+    """program: an executable. runs: how often. limit: seconds of one run as a process. code: the exit status that is
+    expected."""
 
     program: str
     runs: int
@@ -92,7 +97,8 @@ class MeasureResult:
 
 
 def evaluate_original(program: Program, compiler: Compiler, folder: str, threads: int) -> Original:
-    """Build the original for the check and for timing, and run both once. Raises InputError if it fails, or prints something else each time."""
+    """Build the original for the check and for timing, and run both once. Raises InputError if it fails, or prints
+    something else each time."""
     tree = Path(folder, "tree")
     unpack(program, tree)
     outputs = []
@@ -107,14 +113,17 @@ def evaluate_original(program: Program, compiler: Compiler, folder: str, threads
     timed = _compiled(program, compiler, tree, Path(folder, "timed.exe"), check=False)
     once = run([timed], ORIGINAL_LIMIT, environment=_environment(threads))
     _require(program, once, "its timed run")
-    prints_time = parse_seconds(once.output) is not None and (program.is_kernel or len(once.output.split()) == len(outputs[0].text.split()) + 1)
+    prints_time = parse_seconds(once.output) is not None and (
+        program.is_kernel or len(once.output.split()) == len(outputs[0].text.split()) + 1
+    )
     if program.is_kernel and not prints_time:
         raise InputError(f"{program.shown}: built with -DPOLYBENCH_TIME it prints no time")
     return Original(outputs[0], done.seconds, prints_time, str(timed))
 
 
 def evaluate_build(job: BuildJob) -> BuildResult:
-    """Transform, compile for the check, run, compare, compile for timing. Raises nothing but for a disk that is full or the like."""
+    """Transform, compile for the check, run, compare, compile for timing. Raises nothing but for a disk that is full or
+    the like."""
     tree = Path(job.folder, "tree")
     source = unpack(job.program, tree)
     code_hash = note = ""
@@ -137,7 +146,9 @@ def evaluate_build(job: BuildJob) -> BuildResult:
     done = run([check], limit, environment=_environment(job.threads))
     if done.timed_out:
         return BuildResult("timeout", f"check: {done.reason()}", code_hash)
-    found = difference(job.original.expected, output_of(done, is_kernel=job.program.is_kernel), is_kernel=job.program.is_kernel)
+    found = difference(
+        job.original.expected, output_of(done, is_kernel=job.program.is_kernel), is_kernel=job.program.is_kernel
+    )
     if found:
         return BuildResult("mismatch", f"wrong result: {found}", code_hash)
     compiled = compile_program(job.program, job.compiler, tree, timed, check=False, flags=job.flags)
@@ -165,7 +176,8 @@ def evaluate_measure(job: MeasureJob) -> MeasureResult:
 
 
 def time_limit(seconds: Sequence[float], process_seconds: float, factor: float) -> float:
-    """Seconds that a run of a sample may take as a process: `factor` times the original's fastest time, and what the original needs besides."""
+    """Seconds that a run of a sample may take as a process: `factor` times the original's fastest time, and what the
+    original needs besides."""
     fastest = min(seconds)
     return max(LEAST_LIMIT, factor * fastest) + max(0.0, process_seconds - fastest)
 
@@ -205,7 +217,8 @@ def _transformed(job: BuildJob, tree: Path, source: Path) -> Result:
 
 
 def _left_as_it_was(result: Result) -> str:
-    """Why a region wasn't transformed that could have been: time or scopt's own fault; what it never can transform doesn't count."""
+    """Why a region wasn't transformed that could have been: time or scopt's own fault; what it never can transform
+    doesn't count."""
     for remark in result.remarks:
         if remark.kind == "missed" and remark.id.startswith(("internal.", "budget.")):
             return f"{remark.message} [{remark.id}]"

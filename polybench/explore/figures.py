@@ -1,7 +1,7 @@
 """Figures 8 to 10 of PolyGym, drawn as SVG of what `curves` has computed.
 
-The texts stay text, all shapes differ in more than their colour, the colours stand out from white as from black, and paper and ink change
-with the viewer's light or dark scheme, in a page as well as alone.
+The texts stay text, all shapes differ in more than their colour, the colours stand out from white as from black, and
+paper and ink change with the viewer's light or dark scheme, in a page as well as alone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ svg.scopt-figure [style*="stroke: {PAPER}"] {{ stroke: #17181b !important; }}
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing. name: of its file, without suffix. caption: what there is to see and to know about it, in sentences. svg: the file's text."""
+    """A drawing. name: of its file, without suffix. caption: what there is to see and to know about it, in sentences.
+    svg: the file's text."""
 
     name: str
     title: str
@@ -56,7 +57,8 @@ def require_drawing() -> None:
 
 
 def violins(series: Series, references: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Figure 8: for each kernel how the speedups of its samples are distributed, and each reference's speedup as a marker."""
+    """Figure 8: for each kernel how the speedups of its samples are distributed, and each reference's speedup as a
+    marker."""
     kernels = sorted(series.samples)
     with _axes("figure8", max(LEAST, 2.2 + 0.38 * len(kernels)), 5.0) as (axes, finish):
         for place, kernel in enumerate(kernels):
@@ -64,12 +66,16 @@ def violins(series: Series, references: Mapping[str, Mapping[str, float]]) -> Fi
             if values:
                 _violin(axes, place, values)
         for number, (name, speedups) in enumerate(references.items()):
-            known = [(place, math.log10(speedups[kernel])) for place, kernel in enumerate(kernels) if kernel in speedups]
+            known = [
+                (place, math.log10(speedups[kernel])) for place, kernel in enumerate(kernels) if kernel in speedups
+            ]
             label = f"{name} (geomean {_times(geomean(speedups[kernel] for kernel in kernels if kernel in speedups))})"
             color = COLORS[(number + 1) % len(COLORS)]
             places, heights = [place for place, _ in known], [height for _, height in known]
             edge = {"edgecolors": PAPER, "linewidths": 0.7}
-            axes.scatter(places, heights, 34, color, marker=MARKERS[number % len(MARKERS)], zorder=5, label=label, **edge)
+            axes.scatter(
+                places, heights, 34, color, marker=MARKERS[number % len(MARKERS)], zorder=5, label=label, **edge
+            )
         axes.axhline(0, color=INK, linewidth=1, label=f"{BASELINE} (1×)", zorder=1)
         axes.set_xticks(range(len(kernels)), kernels, rotation=90)
         axes.set_xlim(-0.7, max(len(kernels), 1) - 0.3)
@@ -86,7 +92,8 @@ def violins(series: Series, references: Mapping[str, Mapping[str, float]]) -> Fi
 
 
 def bars(best: Mapping[str, float], label: str, count: int, references: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Figure 9: for each kernel, and as the geomean, the best speedup among `count` samples of the walk `label` beside the references'."""
+    """Figure 9: for each kernel, and as the geomean, the best speedup among `count` samples of the walk `label` beside
+    the references'."""
     kernels = sorted(best)
     groups = {f"best of {count}, {label}": best, **references}
     width = 0.82 / len(groups)
@@ -114,7 +121,8 @@ def bars(best: Mapping[str, float], label: str, count: int, references: Mapping[
 
 
 def progress(panels: Sequence[tuple[str, Comparison]]) -> Figure:
-    """Figure 10: the geomean of the best so far against the number of samples. panels: the head of each, and what it compares."""
+    """Figure 10: the geomean of the best so far against the number of samples. panels: the head of each, and what it
+    compares."""
     with _axes("figure10", max(7.0, 5.6 * len(panels)), 4.8, len(panels)) as (axes, finish):
         for one, (head, comparison) in zip(axes if len(panels) > 1 else (axes,), panels, strict=True):
             _progress_panel(one, head, comparison)
@@ -136,16 +144,38 @@ def _progress_panel(axes: Any, head: str, comparison: Comparison) -> None:
         heights = [math.log10(value) for value in line.values]
         color, dash = COLORS[number % len(COLORS)], DASHES[number % len(DASHES)]
         crossing = line.crossings.get("isl")
-        note = "" if crossing is None else f", reaches isl at {crossing.count}" if crossing.count else ", doesn't reach isl"
+        note = (
+            ""
+            if crossing is None
+            else f", reaches isl at {crossing.count}"
+            if crossing.count
+            else ", doesn't reach isl"
+        )
         # half a step more, so that the last sample's step can be seen
         counts = [*range(1, len(heights) + 1), len(heights) + 0.5]
-        axes.step(counts, [*heights, *heights[-1:]], where="post", color=color, linestyle=dash, linewidth=2, zorder=4, label=f"{line.label}{note}")
+        axes.step(
+            counts,
+            [*heights, *heights[-1:]],
+            where="post",
+            color=color,
+            linestyle=dash,
+            linewidth=2,
+            zorder=4,
+            label=f"{line.label}{note}",
+        )
         if crossing is not None and crossing.count is not None and crossing.count <= len(heights):
             ring = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": color, "markeredgewidth": 1.8}
             axes.plot([crossing.count], [heights[crossing.count - 1]], "o", zorder=6, **ring)
             axes.axvline(crossing.count, color=color, linewidth=0.8, linestyle=dash, alpha=0.6, zorder=1)
     for number, reference in enumerate(comparison.references):
-        axes.axhline(math.log10(reference.mean), color=INK, linewidth=1, linestyle=DASHES[(number + 1) % len(DASHES)], alpha=0.7, zorder=2)
+        axes.axhline(
+            math.log10(reference.mean),
+            color=INK,
+            linewidth=1,
+            linestyle=DASHES[(number + 1) % len(DASHES)],
+            alpha=0.7,
+            zorder=2,
+        )
     axes.axhline(0, color=INK, linewidth=1, zorder=1)
     axes.set_xlim(1, max([2, *(len(line.values) for line in comparison.lines)]) + 0.5)
     axes.locator_params(axis="x", integer=True)
@@ -163,19 +193,34 @@ def _reference_labels(axes: Any, comparison: Comparison) -> None:
     low, high = axes.get_ylim()
     whole = len(comparison.kernels)
     labels = [
-        (math.log10(each.mean), f"{each.name} {_times(each.mean)}" + ("" if len(each.kernels) == whole else f"\n({kernels_text(each.kernels)})"))
+        (
+            math.log10(each.mean),
+            f"{each.name} {_times(each.mean)}"
+            + ("" if len(each.kernels) == whole else f"\n({kernels_text(each.kernels)})"),
+        )
         for each in comparison.references
     ]
     labels = sorted([*labels, (0.0, BASELINE)])
     heights = spread([height for height, _ in labels], 0.065 * (high - low))
     for (place, text), height in zip(labels, heights, strict=True):
         arrow = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.7}
-        axes.annotate(text, (1, place), (1.03, height), xycoords=("axes fraction", "data"), textcoords=("axes fraction", "data"),
-                      ha="left", va="center", color=INK, fontsize=8, arrowprops=arrow)  # fmt: skip
+        axes.annotate(
+            text,
+            (1, place),
+            (1.03, height),
+            xycoords=("axes fraction", "data"),
+            textcoords=("axes fraction", "data"),
+            ha="left",
+            va="center",
+            color=INK,
+            fontsize=8,
+            arrowprops=arrow,
+        )
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Ascending places moved apart so that neighbours are at least `gap` from each other; those that touch stay centred on where they were."""
+    """Ascending places moved apart so that neighbours are at least `gap` from each other; those that touch stay centred
+    on where they were."""
     groups: list[tuple[float, int]] = []  # sum of the places, number of them
     for place in places:
         groups.append((place, 1))
@@ -230,7 +275,9 @@ def _times(value: float | None) -> str:
 
 
 @contextmanager
-def _axes(name: str, width: float, height: float, columns: int = 1) -> Iterator[tuple[Any, Callable[[str, str], Figure]]]:
+def _axes(
+    name: str, width: float, height: float, columns: int = 1
+) -> Iterator[tuple[Any, Callable[[str, str], Figure]]]:
     """matplotlib's axes of a drawing of that size (inches), or a row of `columns` of them, and what makes the
     `Figure` of it in the end from its title and caption.
 
@@ -253,7 +300,8 @@ def _axes(name: str, width: float, height: float, columns: int = 1) -> Iterator[
 
 
 def _accessible(svg: str, name: str, title: str, caption: str) -> str:
-    """matplotlib's SVG with a title, a description and the style of both schemes, its ids made unique in a page of several figures."""
+    """matplotlib's SVG with a title, a description and the style of both schemes, its ids made unique in a page of
+    several figures."""
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(url\(|href=")#', rf"\g<1>#{name}-", svg)
     words = f'class="scopt-figure" role="img" aria-labelledby="{name}-title {name}-description"'

@@ -1,4 +1,5 @@
-"""What an exploration has found: the samples of one setting, and the numbers that the report states. Nothing here reads a file or draws."""
+"""What an exploration has found: the samples of one setting, and the numbers that the report states. Nothing here reads
+a file or draws."""
 
 from __future__ import annotations
 
@@ -37,9 +38,10 @@ class Setting:
 class Exploration:
     """The measurements of one setting.
 
-    check_size: of the programs whose outputs are compared, in words. originals: seconds of each kernel's original, the fastest run.
-    references: for each other configuration the speedups over the originals by kernel. series: every walk, the kernels without an
-    original's time left out. notes: what isn't in it, in sentences.
+    check_size: of the programs whose outputs are compared, in words. originals: seconds of each kernel's original, the
+      fastest run.
+    references: for each other configuration the speedups over the originals by kernel. series: every walk, the kernels
+    without an original's time left out. notes: what isn't in it, in sentences.
     """
 
     setting: Setting
@@ -54,9 +56,10 @@ class Exploration:
 class Findings:
     """The numbers of the report.
 
-    main: the walk with the most samples, of Figures 8 and 9. count: the number of samples that each of its kernels has; best: of the
-    first `count`. gains: of `best` over -O3 and the references. references_mean: over the kernels of the main walk. whole: the main walk
-    on all of its kernels; common: all walks on the kernels that all of them have, None with one walk or no such kernel.
+    main: the walk with the most samples, of Figures 8 and 9. count: the number of samples that each of its kernels has;
+    best: of the first `count`. gains: of `best` over -O3 and the references. references_mean: over the kernels of the
+    main walk. whole: the main walk on all of its kernels; common: all walks on the kernels that all of them have, None
+    with one walk or no such kernel.
     """
 
     exploration: Exploration

@@ -1,12 +1,13 @@
 """Genetic search: matrices of schedule rows bred from the better ones.
 
-Source: Ganser, Größlinger, Siegmund, Apel, Lengauer, "Iterative Schedule Optimization for Parallelization in the Polyhedron Model" (Polyite):
-the operators replaceDims, replacePrefix, replaceSuffix, replaceBlocksOfDims, mutateGeneratorCoeffs, geometricCrossover, rowCrossover; a population of
-30, of which a generation keeps the better half, 40 generations, 1/20 of them new at random; mutations that get smaller by p / √ln(g + e - 1);
-points of a polytope from one vertex and at most two rays, with coefficients of at most 3.
+Source: Ganser, Größlinger, Siegmund, Apel, Lengauer, "Iterative Schedule Optimization for Parallelization in the
+Polyhedron Model" (Polyite): the operators replaceDims, replacePrefix, replaceSuffix, replaceBlocksOfDims,
+mutateGeneratorCoeffs, geometricCrossover, rowCrossover; a population of 30, of which a generation keeps the better
+half, 40 generations, 1/20 of them new at random; mutations that get smaller by p / √ln(g + e - 1); points of a polytope
+from one vertex and at most two rays, with coefficients of at most 3.
 
-An operator only has to be roughly right: `completed` drops the rows that break a dependence and adds dimensions until all are carried, so that every
-child is a legal schedule.
+An operator only has to be roughly right: `completed` drops the rows that break a dependence and adds dimensions until
+all are carried, so that every child is a legal schedule.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from collections.abc import Callable, Sequence
 from math import gcd
 
 from scopt.options import Walk
+from scopt.poly.generators import Row
 from scopt.polybench.explore.records import Rows
-from scopt.scheduler.generators import Row
 from scopt.scheduler.space.complete import completed
 from scopt.scheduler.space.matrix import carries
 from scopt.scheduler.space.polytope import Polytope, Polytopes
@@ -32,7 +33,8 @@ NEW = POPULATION - KEPT
 RANDOM = math.ceil(POPULATION / 20)
 # p of the annealing: which share of a matrix's dimensions a mutation changes in the first generation.
 CHANGED = 0.4
-# How many rays lead from a vertex, or a parent's row, to a new point at most; and their largest coefficient, and that of a parent in a combination.
+# How many rays lead from a vertex, or a parent's row, to a new point at most; and their largest coefficient, and that
+# of a parent in a combination.
 RAYS = 2
 LARGEST = 3
 # How often an operator is tried if the child is one of its parents.
@@ -64,7 +66,8 @@ def annealed(share: float, generation: int) -> float:
 
 
 def child(polytopes: Polytopes, parents: Sequence[Rows], walk: Walk, rng: random.Random, generation: int) -> Rows:
-    """A matrix bred from one or two of `parents` by an operator, all chosen at random; legal and complete. walk: how new rows are drawn."""
+    """A matrix bred from one or two of `parents` by an operator, all chosen at random; legal and complete. walk: how
+    new rows are drawn."""
     share = annealed(CHANGED, generation)
     made = parents[0]
     for _ in range(TRIES):
@@ -76,7 +79,7 @@ def child(polytopes: Polytopes, parents: Sequence[Rows], walk: Walk, rng: random
     return made
 
 
-# --- mutations: of the first parent -----------------------------------------------------------------------------------------------------------
+# --- mutations: of the first parent -----------------------------------------------------------------------------------
 
 
 def replace_dims(polytopes: Polytopes, rows: Rows, _: Rows, _walk: Walk, rng: random.Random, share: float) -> Rows:
@@ -84,7 +87,9 @@ def replace_dims(polytopes: Polytopes, rows: Rows, _: Rows, _walk: Walk, rng: ra
     return _with_new_rows(polytopes, rows, _chosen(len(rows), share, rng), rng)
 
 
-def replace_blocks_of_dims(polytopes: Polytopes, rows: Rows, _: Rows, _walk: Walk, rng: random.Random, share: float) -> Rows:
+def replace_blocks_of_dims(
+    polytopes: Polytopes, rows: Rows, _: Rows, _walk: Walk, rng: random.Random, share: float
+) -> Rows:
     """replaceBlocksOfDims: the same for adjacent rows."""
     length = _length(len(rows), share)
     first = rng.randrange(len(rows) - length + 1) if rows else 0
@@ -102,8 +107,11 @@ def replace_suffix(_polytopes: Polytopes, rows: Rows, _: Rows, _walk: Walk, _rng
     return rows[: len(rows) - _length(len(rows), share)]
 
 
-def mutate_generator_coeffs(polytopes: Polytopes, rows: Rows, _: Rows, _walk: Walk, rng: random.Random, share: float) -> Rows:
-    """mutateGeneratorCoeffs: in a share of the rows, other coefficients for some rays of the row's polytope, which lead to another point of it."""
+def mutate_generator_coeffs(
+    polytopes: Polytopes, rows: Rows, _: Rows, _walk: Walk, rng: random.Random, share: float
+) -> Rows:
+    """mutateGeneratorCoeffs: in a share of the rows, other coefficients for some rays of the row's polytope, which lead
+    to another point of it."""
     chosen = _chosen(len(rows), share, rng)
     found = []
     for k, (row, strong, left) in enumerate(_carried(polytopes, rows)):
@@ -117,20 +125,27 @@ def mutate_generator_coeffs(polytopes: Polytopes, rows: Rows, _: Rows, _walk: Wa
     return tuple(found)
 
 
-# --- crossovers ---------------------------------------------------------------------------------------------------------------------------------
+# --- crossovers -------------------------------------------------------------------------------------------------------
 
 
-def geometric_crossover(_polytopes: Polytopes, rows: Rows, others: Rows, _walk: Walk, rng: random.Random, _share: float) -> Rows:
-    """geometricCrossover: positive combinations of the parents' rows of a dimension; rows that only one of them has stay."""
+def geometric_crossover(
+    _polytopes: Polytopes, rows: Rows, others: Rows, _walk: Walk, rng: random.Random, _share: float
+) -> Rows:
+    """geometricCrossover: positive combinations of the parents' rows of a dimension; rows that only one of them has
+    stay."""
     found = []
     for row, other in zip(rows, others, strict=False):
         factor, of_other = rng.randint(1, LARGEST), rng.randint(1, LARGEST)
-        found.append(_primitive(tuple(factor * value + of_other * entry for value, entry in zip(row, other, strict=True))))
+        found.append(
+            _primitive(tuple(factor * value + of_other * entry for value, entry in zip(row, other, strict=True)))
+        )
     longer = rows if len(rows) > len(others) else others
     return (*found, *longer[len(found) :])
 
 
-def row_crossover(_polytopes: Polytopes, rows: Rows, others: Rows, _walk: Walk, rng: random.Random, _share: float) -> Rows:
+def row_crossover(
+    _polytopes: Polytopes, rows: Rows, others: Rows, _walk: Walk, rng: random.Random, _share: float
+) -> Rows:
     """rowCrossover: each dimension's row from one of the parents."""
     found = [rng.choice(pair) for pair in zip(rows, others, strict=False)]
     longer = rows if len(rows) > len(others) else others
@@ -149,7 +164,7 @@ OPERATORS: tuple[Operator, ...] = (
 )
 
 
-# --- rows and what they carry -------------------------------------------------------------------------------------------------------------------
+# --- rows and what they carry -----------------------------------------------------------------------------------------
 
 
 def _carried(polytopes: Polytopes, rows: Rows) -> list[tuple[Row, frozenset[int], frozenset[int]]]:
@@ -166,7 +181,10 @@ def _carried(polytopes: Polytopes, rows: Rows) -> list[tuple[Row, frozenset[int]
 def _with_new_rows(polytopes: Polytopes, rows: Rows, chosen: frozenset[int], rng: random.Random) -> Rows:
     """The chosen rows as other points of polytopes that carry what they carry."""
     carried = enumerate(_carried(polytopes, rows))
-    return tuple((_random_point(polytopes.polytope(strong, left - strong), rng) or row) if k in chosen else row for k, (row, strong, left) in carried)
+    return tuple(
+        (_random_point(polytopes.polytope(strong, left - strong), rng) or row) if k in chosen else row
+        for k, (row, strong, left) in carried
+    )
 
 
 def _random_point(polytope: Polytope, rng: random.Random) -> Row | None:

@@ -1,4 +1,5 @@
-"""What a program computes, and whether two programs compute the same: a kernel's dump of its arrays, a plain file's output and exit status."""
+"""What a program computes, and whether two programs compute the same: a kernel's dump of its arrays, a plain file's
+output and exit status."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from scopt.polybench.processes import Finished
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A finished run. code: its exit status. packed: what it printed where its results are (stderr of a kernel), compressed."""
+    """A finished run. code: its exit status. packed: what it printed where its results are (stderr of a kernel),
+    compressed."""
 
     code: int
     packed: bytes
@@ -28,7 +30,8 @@ def output_of(done: Finished, *, is_kernel: bool) -> Output:
 
 
 def difference(expected: Output, actual: Output, *, is_kernel: bool) -> str | None:
-    """Where two outputs part, in one line; None if they are the same. A kernel's values are compared to the last bit, a plain file's byte by byte."""
+    """Where two outputs part, in one line; None if they are the same. A kernel's values are compared to the last bit, a
+    plain file's byte by byte."""
     if expected.code != actual.code:
         return f"exit status {actual.code} instead of {expected.code}"
     if not is_kernel:

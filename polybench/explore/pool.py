@@ -30,8 +30,11 @@ class Workers:
         self._others = multiprocessing.active_children()
         self._pool = _pool(count)
 
-    def each(self, function: Callable[[Job], Result], jobs: Sequence[Job], died: Callable[[Job], Result]) -> Iterator[Result]:
-        """The function's values for the jobs, computed side by side, in the jobs' order. died: the value of a job that its process died of.
+    def each(
+        self, function: Callable[[Job], Result], jobs: Sequence[Job], died: Callable[[Job], Result]
+    ) -> Iterator[Result]:
+        """The function's values for the jobs, computed side by side, in the jobs' order. died: the value of a job that
+        its process died of.
 
         No job runs any more when the last value has been taken. Raises what the function raises.
         """
@@ -43,7 +46,9 @@ class Workers:
                 yield from self._one_by_one(function, jobs[number:], died)
                 return
 
-    def _one_by_one(self, function: Callable[[Job], Result], jobs: Sequence[Job], died: Callable[[Job], Result]) -> Iterator[Result]:
+    def _one_by_one(
+        self, function: Callable[[Job], Result], jobs: Sequence[Job], died: Callable[[Job], Result]
+    ) -> Iterator[Result]:
         """After a process has died, which takes all others with it: the rest again, each alone, to see which it was."""
         self._pool = _pool(self._count)
         for job in jobs:
@@ -55,7 +60,8 @@ class Workers:
 
     @contextmanager
     def stopped_by_errors(self) -> Iterator[None]:
-        """Around the use of a folder: when an exception leaves it, no job writes there any more, and the folder can be removed."""
+        """Around the use of a folder: when an exception leaves it, no job writes there any more, and the folder can be
+        removed."""
         try:
             yield
         except BaseException:
@@ -97,7 +103,8 @@ def _begin(parent: int) -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """Raised within a job, it ends the processes that the job has started (see `scopt.isolation`, `scopt.polybench.processes`)."""
+    """Raised within a job, it ends the processes that the job has started (see `scopt.isolation`,
+    `scopt.polybench.processes`)."""
     sys.exit(1)
 
 

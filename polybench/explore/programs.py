@@ -1,4 +1,5 @@
-"""What is explored: a suite's kernel or a plain C file, as a bundle of texts that can be built in any folder, on any machine."""
+"""What is explored: a suite's kernel or a plain C file, as a bundle of texts that can be built in any folder, on any
+machine."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scopt.diagnostics import InputError
-from scopt.polybench.build import CHECK_FLAGS, TIMED_FLAGS
+from scopt.polybench.builds import CHECK_FLAGS, TIMED_FLAGS
 from scopt.polybench.catalog import Kernel
 from scopt.polybench.explore.records import ProgramRecord, digest
 from scopt.polybench.processes import Finished, run
@@ -24,10 +25,13 @@ COMPILE_LIMIT = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program with a marked region, complete but for system headers. All paths are relative to the folder that it is unpacked in.
+    """A program with a marked region, complete but for system headers. All paths are relative to the folder that it is
+    unpacked in.
 
-    name: of the kernel, or the file's name without ``.c``. shown: what locations call the source. files: path and content of each, sorted.
-    source: the file with the region. harness: compiled and linked with it; "" for a plain file. includes: folders for -I.
+    name: of the kernel, or the file's name without ``.c``. shown: what locations call the source. files: path and
+      content of each, sorted.
+    source: the file with the region. harness: compiled and linked with it; "" for a plain file. includes: folders for
+      -I.
     size, check_size: data sets, and defines, check_defines: the flags that choose them; none for a plain file.
     flags: the user's, for preprocessor and compiler (of a plain file).
     """
@@ -57,7 +61,13 @@ class Program:
     def record(self, threads: int) -> ProgramRecord:
         """What the database calls it."""
         parts: list[str | bytes] = [part for path, data in self.files for part in (os.path.basename(path), data)]
-        return ProgramRecord(self.name, digest(*parts, *self.defines, *self.check_defines, *self.flags), self.size, self.check_size, threads)
+        return ProgramRecord(
+            self.name,
+            digest(*parts, *self.defines, *self.check_defines, *self.flags),
+            self.size,
+            self.check_size,
+            threads,
+        )
 
 
 def kernel_program(kernel: Kernel, size: str, check_size: str, cc: Compiler) -> Program:
@@ -70,7 +80,9 @@ def kernel_program(kernel: Kernel, size: str, check_size: str, cc: Compiler) -> 
     files, names = _relative(needed, root), tuple(os.path.relpath(folder, root) for folder in folders)
     harness = os.path.relpath(os.path.abspath(kernel.harness), root)
     source = os.path.relpath(os.path.abspath(kernel.source), root)
-    return Program(kernel.name, kernel.source.name, files, source, harness, names, size, check_size, defines, check_defines)
+    return Program(
+        kernel.name, kernel.source.name, files, source, harness, names, size, check_size, defines, check_defines
+    )
 
 
 def file_program(path: Path, flags: Sequence[str], cc: Compiler) -> Program:
@@ -101,14 +113,19 @@ def preprocessor_flags(program: Program, folder: Path) -> tuple[str, ...]:
     return (*_include_flags(program, folder), *program.defines, *_for_preprocessor(program.flags))
 
 
-def compile_program(program: Program, cc: Compiler, folder: Path, output: Path, *, check: bool, flags: Sequence[str] = ()) -> Finished:
-    """Compile what lies unpacked in `folder` into the file `output`, for the check or for timing. flags: last on the command line."""
+def compile_program(
+    program: Program, cc: Compiler, folder: Path, output: Path, *, check: bool, flags: Sequence[str] = ()
+) -> Finished:
+    """Compile what lies unpacked in `folder` into the file `output`, for the check or for timing. flags: last on the
+    command line."""
     chosen = _flags(program, check=check)
     size = program.check_defines if check else program.defines
     sources = [folder / program.source, *([folder / program.harness] if program.harness else [])]
     options = (*chosen, *_include_flags(program, folder), *size, *program.flags)
     # Libraries count behind the sources, macros in front of them: the user's flags stand on both sides.
-    return run([cc.path, "-w", *options, *sources, "-o", output, *flags, *program.flags, "-lm"], COMPILE_LIMIT, cwd=folder)
+    return run(
+        [cc.path, "-w", *options, *sources, "-o", output, *flags, *program.flags, "-lm"], COMPILE_LIMIT, cwd=folder
+    )
 
 
 def timed_flags(program: Program) -> str:
@@ -139,7 +156,8 @@ def _for_preprocessor(flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _split_includes(flags: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The folders of -I, -iquote and -isystem; and the other flags, their files as absolute paths, since programs are compiled elsewhere."""
+    """The folders of -I, -iquote and -isystem; and the other flags, their files as absolute paths, since programs are
+    compiled elsewhere."""
     folders: list[Path] = []
     others: list[str] = []
     words = iter(flags)
@@ -153,7 +171,8 @@ def _split_includes(flags: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, 
 
 
 def _needed(cc: Compiler, sources: Sequence[Path], flags: Sequence[str]) -> tuple[Path, ...]:
-    """The sources and all headers that they include, but for the system's. Raises InputError if they can't be preprocessed."""
+    """The sources and all headers that they include, but for the system's. Raises InputError if they can't be
+    preprocessed."""
     found: dict[Path, None] = {}
     for source in sources:
         listed = run([cc.path, "-MM", "-MT", "x", *flags, os.path.abspath(source)], COMPILE_LIMIT)

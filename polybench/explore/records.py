@@ -14,9 +14,10 @@ from typing import Literal
 Rows = tuple[tuple[int, ...], ...]
 # How the samples of a series are found.
 Search = Literal["random", "genetic"]
-# ok: checked and measured. timeout: a run took longer than the limit. build failed: scopt left a region as it was, or the compiler refused the text.
-# mismatch: the schedule was found illegal, or the output differed (a fault of scopt, which ends the run). no schedule: the walk led to none.
-# run failed: the timed program crashed, or printed no time.
+# ok: checked and measured. timeout: a run took longer than the limit. build failed: scopt left a region as it was, or
+# the compiler refused the text.
+# mismatch: the schedule was found illegal, or the output differed (a fault of scopt, which ends the run). no schedule:
+# the walk led to none. run failed: the timed program crashed, or printed no time.
 Status = Literal["ok", "timeout", "build failed", "mismatch", "no schedule", "run failed"]
 STATUSES: tuple[Status, ...] = ("ok", "timeout", "build failed", "mismatch", "no schedule", "run failed")
 # The baselines of a program by configuration; the others are names of schedulers, and "polly".
@@ -25,7 +26,8 @@ ORIGINAL = "original"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What decides about a program's time. system: the operating system with its version. There is no host's name in it: equal machines are one."""
+    """What decides about a program's time. system: the operating system with its version. There is no host's name in
+    it: equal machines are one."""
 
     processor: str
     cores: int
@@ -49,7 +51,8 @@ class CompilerRecord:
 class ProgramRecord:
     """A program under fixed conditions.
 
-    source_hash: of all its files' contents. size, check_size: data sets of the timed and the checked program, "" for a file that has none.
+    source_hash: of all its files' contents. size, check_size: data sets of the timed and the checked program, "" for a
+      file that has none.
     threads: OMP_NUM_THREADS.
     """
 
@@ -62,7 +65,8 @@ class ProgramRecord:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Samples that belong together, numbered from 0: sample k of a series is reproducible, whatever was measured before it and where.
+    """Samples that belong together, numbered from 0: sample k of a series is reproducible, whatever was measured before
+    it and where.
 
     program, compiler: ids in the database.
     """
@@ -78,7 +82,8 @@ class Series:
 class Baseline:
     """A reference measurement. configuration: ``original`` (the compiler alone), a scheduler's name, or ``polly``.
 
-    seconds: of each run. process_seconds: wall time of the longest run as a process. failure: why there is no time, or "".
+    seconds: of each run. process_seconds: wall time of the longest run as a process. failure: why there is no time, or
+      "".
     """
 
     configuration: str
@@ -95,10 +100,14 @@ class Baseline:
 class Sample:
     """One sample with what became of it.
 
-    number: in its series, from 0. schedule: a schedule file (YAML documents, one for each region), "" if there is no schedule.
-    rows: the matrix of each region that was sampled. tree_hash: of the schedule trees; code_hash: of the C text; "" where it didn't get there.
-    duplicate_of: the id of an earlier sample with the same tree or text, whose status and times these are; None for one that was measured itself.
-    reason: why the status isn't ok, or something to know although it is. seconds: of each run; minimum: the fastest, None unless ok.
+    number: in its series, from 0. schedule: a schedule file (YAML documents, one for each region), "" if there is no
+      schedule.
+    rows: the matrix of each region that was sampled. tree_hash: of the schedule trees; code_hash: of the C text; ""
+      where it didn't get there.
+    duplicate_of: the id of an earlier sample with the same tree or text, whose status and times these are; None for one
+      that was measured itself.
+    reason: why the status isn't ok, or something to know although it is. seconds: of each run; minimum: the fastest,
+      None unless ok.
     """
 
     number: int
@@ -146,4 +155,6 @@ def _processor() -> str:
         lines: Sequence[str] = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = ()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )

@@ -1,9 +1,9 @@
 """The work of a Dask worker, in a process of its own beside it.
 
-A worker is a process of many threads and, under Dask's nanny, may not have children of `multiprocessing`: time limits on isl's computations need
-a forked process (`scopt.isolation`), and these would hold up its answers to the scheduler. So each worker starts this module as a command once and
-sends it functions with their arguments. When the worker dies, however it dies, what the process is doing is ended at once: it
-would disturb the times of others on that machine.
+A worker is a process of many threads and, under Dask's nanny, may not have children of `multiprocessing`: time limits
+on isl's computations need a forked process (`scopt.isolation`), and these would hold up its answers to the scheduler.
+So each worker starts this module as a command once and sends it functions with their arguments. When the worker dies,
+however it dies, what the process is doing is ended at once: it would disturb the times of others on that machine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class ChildError(RuntimeError):
 
 
 def in_child(call: Call) -> Any:
-    """The value of ``function(argument)``, computed in this worker's process for that; raises what it raises, or ChildError."""
+    """The value of ``function(argument)``, computed in this worker's process for that; raises what it raises, or
+    ChildError."""
     return _child().call(call)
 
 
@@ -65,7 +66,9 @@ def _start() -> subprocess.Popen[bytes]:
     # It finds scopt where this process has found it.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-m", "scopt.polybench.explore.remote"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True)
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
+    )
 
 
 def _exchange(process: subprocess.Popen[bytes], call: Call) -> tuple[bool, Any]:
@@ -119,7 +122,8 @@ def _answer(function: Callable[[Any], Any], argument: Any) -> bytes:
 
 
 def main() -> None:
-    """What the process runs. Standard input and output become harmless: forked processes close the one, and what isl prints is no answer."""
+    """What the process runs. Standard input and output become harmless: forked processes close the one, and what isl
+    prints is no answer."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -1,4 +1,5 @@
-"""Which samples of a series are drawn next. Everything is decided by what the database holds, so that a search goes on where it was stopped."""
+"""Which samples of a series are drawn next. Everything is decided by what the database holds, so that a search goes on
+where it was stopped."""
 
 from __future__ import annotations
 
@@ -16,22 +17,35 @@ RESOLUTION = 1e-6
 
 
 def rounds(
-    database: Database, series: Series, program: Program, cc: str, walk: Walk, count: int, machine: int | None = None, budget: float = 60.0
+    database: Database,
+    series: Series,
+    program: Program,
+    cc: str,
+    walk: Walk,
+    count: int,
+    machine: int | None = None,
+    budget: float = 60.0,
 ) -> Iterator[tuple[DrawJob, ...]]:
-    """The samples of the series below `count` that aren't there yet, in rounds: those of one round don't depend on each other.
+    """The samples of the series below `count` that aren't there yet, in rounds: those of one round don't depend on each
+    other.
 
-    machine: samples of other machines don't count; None: they do. The caller has stored all of a round when it asks for the next one: a generation
-    is bred from the ones before it. A random search is one round.
+    machine: samples of other machines don't count; None: they do. The caller has stored all of a round when it asks for
+    the next one: a generation is bred from the ones before it. A random search is one round.
     """
     if series.search == "random":
-        yield tuple(DrawJob(program, cc, walk, series.seed, number, budget=budget) for number in database.missing(series, count, machine))
+        yield tuple(
+            DrawJob(program, cc, walk, series.seed, number, budget=budget)
+            for number in database.missing(series, count, machine)
+        )
         return
     for generation in range(generation_of(count - 1) + 1 if count else 0):
         missing = set(database.missing(series, count, machine)) & set(numbers_of(generation))
         if missing:
             parents = _survivors(database, series, generation, machine)
             yield tuple(
-                DrawJob(program, cc, walk, series.seed, number, () if is_random(number) else parents, generation, budget)
+                DrawJob(
+                    program, cc, walk, series.seed, number, () if is_random(number) else parents, generation, budget
+                )
                 for number in sorted(missing)
             )
 

@@ -1,4 +1,5 @@
-"""An exploration on this machine: candidates are drawn and built side by side, batch by batch; while programs are timed, nothing else runs."""
+"""An exploration on this machine: candidates are drawn and built side by side, batch by batch; while programs are
+timed, nothing else runs."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ from scopt.polybench.explore.rounds import rounds
 from scopt.polybench.explore.settle import Mismatch, Settings, known, settled, unbuilt
 from scopt.polybench.toolchains import Compiler
 
-# Candidates of a batch for each worker: enough that all are busy, few enough that little is lost when the run is killed.
+# Candidates of a batch for each worker: enough that all are busy, few enough that little is lost when the run is
+# killed.
 PER_WORKER = 3
 
 
@@ -54,11 +56,18 @@ class Explored:
 
 
 def explore(
-    explored: Explored, compiler: Compiler, database: Database, machine: int, settings: Settings, workers: Workers, observer: Observer
+    explored: Explored,
+    compiler: Compiler,
+    database: Database,
+    machine: int,
+    settings: Settings,
+    workers: Workers,
+    observer: Observer,
 ) -> None:
     """Draw, build, check, measure and store the samples of a series that aren't there yet, and the baselines.
 
-    Raises Mismatch after storing the sample that computes something else, and InputError if the original can't be measured.
+    Raises Mismatch after storing the sample that computes something else, and InputError if the original can't be
+      measured.
     """
     series, program = explored.series, explored.program
     have = database.baselines(series.program, machine, series.compiler)
@@ -82,8 +91,12 @@ def explore(
             lambda job: next(workers.each(evaluate_build, (job,), _died_building)),
         ):
             database.add_baseline(series.program, machine, series.compiler, baseline)
-        run = _Run(explored, compiler, original, have[ORIGINAL], database, machine, settings, workers, observer, Path(scratch))
-        for jobs in rounds(database, series, program, compiler.path, explored.walk, settings.samples, machine, settings.drawing):
+        run = _Run(
+            explored, compiler, original, have[ORIGINAL], database, machine, settings, workers, observer, Path(scratch)
+        )
+        for jobs in rounds(
+            database, series, program, compiler.path, explored.walk, settings.samples, machine, settings.drawing
+        ):
             for batch in _batches(jobs, settings.jobs * PER_WORKER):
                 run.batch(batch)
 
@@ -126,11 +139,14 @@ class _Run:
             self._store(sample)
 
     def _built(self, candidates: Sequence[Candidate]) -> list[tuple[Candidate, BuildJob, BuildResult]]:
-        """All of them, when no build runs any more; those that failed are stored. Raises Mismatch at the first that is wrong."""
+        """All of them, when no build runs any more; those that failed are stored. Raises Mismatch at the first that is
+        wrong."""
         self._activity(f"building {_numbers(candidates)}")
         jobs = [self._build_job(candidate) for candidate in candidates]
         built = []
-        for candidate, job, result in zip(candidates, jobs, self.workers.each(evaluate_build, jobs, _died_building), strict=True):
+        for candidate, job, result in zip(
+            candidates, jobs, self.workers.each(evaluate_build, jobs, _died_building), strict=True
+        ):
             if result.status == "ok":
                 built.append((candidate, job, result))
             else:
@@ -145,7 +161,14 @@ class _Run:
             if sample is None:
                 self._activity(f"measuring {candidate.number}")
                 expected = self.original.expected.code
-                measure = MeasureJob(result.program, self.settings.runs, self.settings.threads, limit, self.original.prints_time, expected)
+                measure = MeasureJob(
+                    result.program,
+                    self.settings.runs,
+                    self.settings.threads,
+                    limit,
+                    self.original.prints_time,
+                    expected,
+                )
                 sample = settled(candidate, result, evaluate_measure(measure))
             self._store(sample)
             discard(job.folder)
@@ -191,5 +214,3 @@ def _died_drawing(job: DrawJob) -> Candidate:
 
 def _died_building(job: BuildJob) -> BuildResult:
     return BuildResult("build failed", "the process that built it died")
-
-

@@ -14,8 +14,10 @@ from scopt.polybench.explore.records import Sample, Series, StoredSample
 class Settings:
     """How all programs of a run are explored and measured.
 
-    samples: how many of each series. runs: of each program that is timed. timeout_factor: times the original's time, which a sample may take.
-    budget: seconds that scopt may take for a region, once its schedule is drawn. drawing: seconds for that. baselines: schedulers, and ``polly``.
+    samples: how many of each series. runs: of each program that is timed. timeout_factor: times the original's time,
+      which a sample may take.
+    budget: seconds that scopt may take for a region, once its schedule is drawn. drawing: seconds for that. baselines:
+      schedulers, and ``polly``.
     jobs: how many candidates are built at a time.
     """
 
@@ -30,7 +32,8 @@ class Settings:
 
 
 class Mismatch(Exception):
-    """A sample that computes something else than the original: a fault of scopt, which ends the run. The sample is stored."""
+    """A sample that computes something else than the original: a fault of scopt, which ends the run. The sample is
+    stored."""
 
     def __init__(self, program: str, what: str, reason: str) -> None:
         super().__init__(f"{program}: {what}: {reason}")
@@ -46,7 +49,17 @@ def settled(candidate: Candidate, built: BuildResult, measured: MeasureResult | 
     outcome = measured if measured is not None else built
     reason = outcome.reason or built.reason
     seconds = measured.seconds if measured is not None else ()
-    return Sample(candidate.number, outcome.status, reason, candidate.schedule, candidate.rows, candidate.tree_hash, built.code_hash, None, seconds)
+    return Sample(
+        candidate.number,
+        outcome.status,
+        reason,
+        candidate.schedule,
+        candidate.rows,
+        candidate.tree_hash,
+        built.code_hash,
+        None,
+        seconds,
+    )
 
 
 def copied(candidate: Candidate, first: StoredSample, code_hash: str = "") -> Sample:
@@ -62,7 +75,9 @@ def copied(candidate: Candidate, first: StoredSample, code_hash: str = "") -> Sa
     )
 
 
-def known(database: Database, series: Series, machine: int, candidate: Candidate, built: BuildResult | None = None) -> Sample | None:
+def known(
+    database: Database, series: Series, machine: int, candidate: Candidate, built: BuildResult | None = None
+) -> Sample | None:
     """The candidate's sample if its tree, or the text that it was built to, was measured before on that machine."""
     if built is None:
         first = database.same_tree(series, machine, candidate.tree_hash)

@@ -18,7 +18,8 @@ from scopt.polybench.results import geomean
 class Summary:
     """A program's samples in one series.
 
-    distinct: how many were built, that is, were no duplicates. best: the fastest, None if no sample has a time. baselines: by configuration.
+    distinct: how many were built, that is, were no duplicates. best: the fastest, None if no sample has a time.
+      baselines: by configuration.
     counts: of each status that occurs.
     """
 
@@ -38,8 +39,9 @@ class Summary:
 
 
 def summary(database: Database, name: str, series: Series, machine: int | None, count: int | None) -> Summary:
-    """Of the first `count` samples of a series, None: of all. machine: None for the samples of all machines; the fastest is then the one with the
-    largest speedup over the original on its own machine, whose baselines it is compared with."""
+    """Of the first `count` samples of a series, None: of all. machine: None for the samples of all machines; the
+    fastest is then the one with the largest speedup over the original on its own machine, whose baselines it is
+    compared with."""
     samples = [stored for stored in database.samples(series, machine) if count is None or stored.sample.number < count]
     counts = {status: sum(stored.sample.status == status for stored in samples) for status in STATUSES}
     distinct = sum(stored.sample.duplicate_of is None for stored in samples)
@@ -50,31 +52,53 @@ def summary(database: Database, name: str, series: Series, machine: int | None, 
 
 
 def fastest(database: Database, samples: Sequence[StoredSample]) -> StoredSample | None:
-    """The sample with the largest speedup over the original on its machine, the first of several; None if none has a time."""
+    """The sample with the largest speedup over the original on its machine, the first of several; None if none has a
+    time."""
     found = speedups(database, samples)
     return max((stored for stored in samples if stored.id in found), key=lambda stored: found[stored.id], default=None)
 
 
 def table(summaries: Sequence[Summary], configurations: Sequence[str]) -> str:
-    """For people: programs, samples, and the best's speedups over the original and the other baselines; the geometric means below."""
+    """For people: programs, samples, and the best's speedups over the original and the other baselines; the geometric
+    means below."""
     shown = [name for name in configurations if any(each.baselines.get(name) for each in summaries)]
-    header = ["program", "samples", "distinct", "original", "best", "at sample", *(f"over {name}" for name in (ORIGINAL, *shown))]
+    header = [
+        "program",
+        "samples",
+        "distinct",
+        "original",
+        "best",
+        "at sample",
+        *(f"over {name}" for name in (ORIGINAL, *shown)),
+    ]
     lines = [_line(each, shown) for each in summaries]
     if len(summaries) > 1:
         means = [_mean(summaries, name) for name in (ORIGINAL, *shown)]
         lines.append(["geomean", "", "", "", "", "", *means])
     widths = [max(len(line[column]) for line in [header, *lines]) for column in range(len(header))]
     rows = [header, ["-" * width for width in widths], *lines]
-    text = ["  ".join([row[0].ljust(widths[0]), *(word.rjust(width) for word, width in zip(row[1:], widths[1:], strict=True))]) for row in rows]
+    text = [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(word.rjust(width) for word, width in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in rows
+    ]
     notes = [f"{each.name}: {note}" for each in summaries for note in _notes(each)]
     return "\n".join([*text, "", "Seconds and speedups: the fastest of all runs.", *notes])
 
 
-def best_schedules(database: Database, names: Sequence[str], all_series: Sequence[Series], machine: int | None) -> dict[str, str]:
-    """For each program the schedule file of its fastest sample, by any search; programs without one are left out. machine: as in `summary`."""
+def best_schedules(
+    database: Database, names: Sequence[str], all_series: Sequence[Series], machine: int | None
+) -> dict[str, str]:
+    """For each program the schedule file of its fastest sample, by any search; programs without one are left out.
+    machine: as in `summary`."""
     found = {}
     for name, series in zip(names, all_series, strict=True):
-        same = [s for s in database.samples(machine=machine) if (s.series.program, s.series.compiler) == (series.program, series.compiler)]
+        same = [
+            s
+            for s in database.samples(machine=machine)
+            if (s.series.program, s.series.compiler) == (series.program, series.compiler)
+        ]
         best = fastest(database, same)
         if best is not None:
             found[name] = best.sample.schedule
@@ -82,7 +106,8 @@ def best_schedules(database: Database, names: Sequence[str], all_series: Sequenc
 
 
 def save_schedules(path: Path, schedules: dict[str, str]) -> list[Path]:
-    """Write the one schedule into the file `path`, or, if `path` is no YAML file's name, all into a folder. Raises InputError."""
+    """Write the one schedule into the file `path`, or, if `path` is no YAML file's name, all into a folder. Raises
+    InputError."""
     single = is_file(path) and len(schedules) == 1
     files = {path if single else path / f"{name}.yaml": text for name, text in schedules.items()}
     try:

@@ -1,7 +1,8 @@
-"""What a worker of a cluster is asked to do: to say what it is, to measure a program's references, to evaluate one sample.
+"""What a worker of a cluster is asked to do: to say what it is, to measure a program's references, to evaluate one
+sample.
 
-Functions of picklable jobs. Nothing is read from a file that the worker doesn't have: sources and headers come with the job, compilers are the
-worker's own. What is known to go wrong is part of the result.
+Functions of picklable jobs. Nothing is read from a file that the worker doesn't have: sources and headers come with the
+job, compilers are the worker's own. What is known to go wrong is part of the result.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ PREFIX = "scopt-explore-"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A worker. host: its name, to tell workers that disturb each other; it isn't stored. compiler: its ``--version`` line, "" if there is none."""
+    """A worker. host: its name, to tell workers that disturb each other; it isn't stored. compiler: its ``--version``
+    line, "" if there is none."""
 
     machine: Machine
     host: str
@@ -45,7 +47,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceJob:
-    """Measure the original and what is lacking of the baselines. cc: the compiler's name. have: configurations that are measured already."""
+    """Measure the original and what is lacking of the baselines. cc: the compiler's name. have: configurations that are
+    measured already."""
 
     program: Program
     cc: str
@@ -55,7 +58,8 @@ class ReferenceJob:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What was measured, the original first unless it was there. mismatch: of a scheduler's output, which ends the run. failure: of the original."""
+    """What was measured, the original first unless it was there. mismatch: of a scheduler's output, which ends the run.
+    failure: of the original."""
 
     original: Original | None
     baselines: tuple[Baseline, ...] = ()
@@ -67,8 +71,8 @@ class References:
 class SampleJob:
     """Draw, build, check and measure a sample.
 
-    draw: its compiler is replaced by the worker's, called cc. original, baseline: of an equal machine. trees, codes: hashes of the schedule trees and
-    C texts that were measured before on such a machine; these aren't measured again.
+    draw: its compiler is replaced by the worker's, called cc. original, baseline: of an equal machine. trees, codes:
+    hashes of the schedule trees and C texts that were measured before on such a machine; these aren't measured again.
     """
 
     draw: DrawJob
@@ -82,7 +86,8 @@ class SampleJob:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """How far a sample got. built: None if there is no schedule, or its tree is known. measured: None if it wasn't built, or its text is known."""
+    """How far a sample got. built: None if there is no schedule, or its tree is known. measured: None if it wasn't
+    built, or its text is known."""
 
     candidate: Candidate
     built: BuildResult | None = None
@@ -112,7 +117,9 @@ def measure_references(job: ReferenceJob) -> References:
             return References(None, failure=str(error))
         lacking = [name for name in settings.baselines if name not in job.have]
         try:
-            for baseline in measured_baselines(job.program, compiler, original, lacking, settings, scratch, lambda text: None):
+            for baseline in measured_baselines(
+                job.program, compiler, original, lacking, settings, scratch, lambda text: None
+            ):
                 found.append(baseline)
         except Mismatch as error:
             return References(None, tuple(found), mismatch=str(error))
@@ -120,7 +127,8 @@ def measure_references(job: ReferenceJob) -> References:
 
 
 def evaluate_sample(job: SampleJob) -> Evaluated:
-    """One sample from its number to its time. Raises InputError if there is no such compiler, or the program can't be analysed."""
+    """One sample from its number to its time. Raises InputError if there is no such compiler, or the program can't be
+    analysed."""
     settings, original = job.settings, job.original
     compiler = find_compiler(job.cc)
     candidate = draw(replace(job.draw, cc=compiler.path))
@@ -142,5 +150,7 @@ def evaluate_sample(job: SampleJob) -> Evaluated:
         if built.status != "ok" or built.code_hash in job.codes:
             return Evaluated(candidate, built)
         limit = time_limit(job.baseline.seconds, job.baseline.process_seconds, settings.timeout_factor)
-        measure = MeasureJob(built.program, settings.runs, settings.threads, limit, original.prints_time, original.expected.code)
+        measure = MeasureJob(
+            built.program, settings.runs, settings.threads, limit, original.prints_time, original.expected.code
+        )
         return Evaluated(candidate, built, evaluate_measure(measure))

@@ -1,7 +1,9 @@
-"""Tasks on the workers of a Dask cluster: one at a time on each, handed out again when a worker is lost, to whoever is there.
+"""Tasks on the workers of a Dask cluster: one at a time on each, handed out again when a worker is lost, to whoever is
+there.
 
-Dask itself would queue several tasks on a worker and move them as it sees fit; here a task is bound to the worker that it was made for (its
-machine decides what is to be measured), and what becomes of it is decided by the `Source` that it came from.
+Dask itself would queue several tasks on a worker and move them as it sees fit; here a task is bound to the worker that
+it was made for (its machine decides what is to be measured), and what becomes of it is decided by the `Source` that it
+came from.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from scopt.diagnostics import InputError
 
-# Seconds between two looks at who is there, and at what has ended; and for a worker to answer with a result that it says it has.
+# Seconds between two looks at who is there, and at what has ended; and for a worker to answer with a result that it
+# says it has.
 PERIOD = 0.25
 GLANCE = 0.01
 ANSWER = 30.0
@@ -85,10 +88,11 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def work_off(client: Any, describe: Task[None], source: Source[Facts, Key]) -> None:
-    """Hand out the source's tasks until it is done. describe: the first task of each worker, whose result is what `Source.joined` gets.
+    """Hand out the source's tasks until it is done. describe: the first task of each worker, whose result is what
+    `Source.joined` gets.
 
-    Without a worker it waits for one. Workers may come and go at any time. Raises InputError if the scheduler is gone or no worker can
-    be used for a while, and what the source raises.
+    Without a worker it waits for one. Workers may come and go at any time. Raises InputError if the scheduler is gone
+    or no worker can be used for a while, and what the source raises.
     """
     _Pool(client, describe, source).run()
 
@@ -102,7 +106,9 @@ class _Pool(Generic[Facts, Key]):
         self._distributed: Any = importlib.import_module("distributed")
         self._known: set[str] = set()  # there, and asked what they are
         self._idle: set[str] = set()  # usable, and doing nothing
-        self._running: dict[str, tuple[Any, Task[Key] | None]] = {}  # the future of each worker's task; None: it describes itself
+        self._running: dict[
+            str, tuple[Any, Task[Key] | None]
+        ] = {}  # the future of each worker's task; None: it describes itself
 
     def run(self) -> None:
         last = time.monotonic()  # when there was a worker that can be used
@@ -124,7 +130,9 @@ class _Pool(Generic[Facts, Key]):
         try:
             there = set(self._called(self._client.nthreads))
         except (OSError, TimeoutError, RuntimeError) as error:
-            raise InputError(f"the Dask scheduler is gone ({error}); what was measured is stored, and the same command goes on") from error
+            raise InputError(
+                f"the Dask scheduler is gone ({error}); what was measured is stored, and the same command goes on"
+            ) from error
         for address in self._known - there:
             self._drop(address)
         for address in there - self._known:
@@ -140,7 +148,9 @@ class _Pool(Generic[Facts, Key]):
 
     def _start(self, address: str, work: Task[Any], task: Task[Key] | None) -> None:
         # pure=False: another key each time, so that Dask doesn't take a result it has seen before
-        future = self._client.submit(work.function, work.payload, workers=[address], allow_other_workers=False, pure=False)
+        future = self._client.submit(
+            work.function, work.payload, workers=[address], allow_other_workers=False, pure=False
+        )
         self._running[address] = future, task
 
     def _ended(self) -> list[str]:
@@ -153,7 +163,8 @@ class _Pool(Generic[Facts, Key]):
             time.sleep(GLANCE)
 
     def _called(self, function: Callable[[], Any]) -> Any:
-        """Its value, computed in another thread: a KeyboardInterrupt in the middle of Dask's waiting would leave as another error."""
+        """Its value, computed in another thread: a KeyboardInterrupt in the middle of Dask's waiting would leave as
+        another error."""
         call = self._thread.submit(function)
         while not call.done():
             time.sleep(GLANCE)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pycparser import c_ast, c_generator
 
-from scopt.model import Access, Statement
+from scopt.ir.scop import Access, Statement
 from scopt.polybench.limits.points import NotCounted
 
 Kind = Literal["flop", "division", "root", "call"]
@@ -120,7 +120,9 @@ class _Collector:
         arguments = _Value().with_others(*(self.value(argument, certain=certain) for argument in (node.args or ())))
         name = node.name.name if isinstance(node.name, c_ast.ID) else ""
         if name not in _FREE:
-            self.add("root" if name in _ROOTS else "flop" if name in _SIMPLE else "call", node, arguments, certain=certain)
+            self.add(
+                "root" if name in _ROOTS else "flop" if name in _SIMPLE else "call", node, arguments, certain=certain
+            )
         return arguments
 
     def add(self, kind: Kind, node: Any, operands: _Value, *, certain: bool) -> None:

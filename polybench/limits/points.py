@@ -1,9 +1,10 @@
 """How many integer points a set has, exactly, without visiting them one by one.
 
-isl can't count without barvinok. For sets without parameters sums do: one variable after the other is summed out, the one first whose constraints
-involve the smallest set of other variables (bucket elimination: Dechter, "Bucket elimination: a unifying framework for reasoning", 1999). A sum over
-a variable depends on its neighbours' values, and is kept as a table over them. Where bounds form chains, as in nearly all loop nests (a box, a
-triangle, a pyramid), no table has more than one dimension: the work grows with the extent of a loop, not with the number of points.
+isl can't count without barvinok. For sets without parameters sums do: one variable after the other is summed out, the
+one first whose constraints involve the smallest set of other variables (bucket elimination: Dechter, "Bucket
+elimination: a unifying framework for reasoning", 1999). A sum over a variable depends on its neighbours' values, and is
+kept as a table over them. Where bounds form chains, as in nearly all loop nests (a box, a triangle, a pyramid), no
+table has more than one dimension: the work grows with the extent of a loop, not with the number of points.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import islpy as isl
 import numpy as np
 import numpy.typing as npt
 
-from scopt.isl_utils import SET
+from scopt.poly.isl_utils import SET
 
 # Entries of a table: 8 bytes each, some tables at a time.
 MAX_ENTRIES = 1 << 25
@@ -46,7 +47,8 @@ class _Row:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Factor:
-    """A function of variables. table: its values, an axis for each of `variables`, from the lowest value on. largest: no value is above it."""
+    """A function of variables. table: its values, an axis for each of `variables`, from the lowest value on. largest:
+    no value is above it."""
 
     variables: tuple[int, ...]
     table: Table
@@ -60,7 +62,8 @@ def count(points: isl.Set) -> int:
 
 
 def _count_piece(piece: isl.BasicSet) -> int:
-    """The points of a conjunction. Its quotients ⌊(…)/d⌋ become variables: the others determine them, so the count is the same."""
+    """The points of a conjunction. Its quotients ⌊(…)/d⌋ become variables: the others determine them, so the count is
+    the same."""
     if piece.is_empty():
         return 0
     piece = piece.remove_redundancies().lift().flatten()
@@ -117,39 +120,53 @@ def _size(variables: frozenset[int], ranges: Sequence[Range]) -> int:
     return prod(ranges[variable][1] - ranges[variable][0] + 1 for variable in variables)
 
 
-def _summed(variable: int, others: tuple[int, ...], rows: Sequence[_Row], factors: Sequence[_Factor], ranges: Sequence[Range]) -> _Factor:
+def _summed(
+    variable: int, others: tuple[int, ...], rows: Sequence[_Row], factors: Sequence[_Factor], ranges: Sequence[Range]
+) -> _Factor:
     """Σ over the values of `variable` that satisfy `rows`, of the product of `factors`: a factor over `others`."""
     low, high = ranges[variable]
     largest = (high - low + 1) * prod(factor.largest for factor in factors)
     if largest > MAX_VALUE:
         raise NotCounted("there are too many points for 64 bits")
-    if (high - low + 1) * _size(frozenset().union(*(factor.variables for factor in factors)) - {variable}, ranges) > MAX_ENTRIES:
+    if (high - low + 1) * _size(
+        frozenset().union(*(factor.variables for factor in factors)) - {variable}, ranges
+    ) > MAX_ENTRIES:
         raise NotCounted("the loops' bounds depend on each other in too many ways")
     if _size(frozenset(others), ranges) > MAX_ENTRIES:
         raise NotCounted("the loops' bounds depend on each other in too many ways")
-    values = {other: _along(np.arange(ranges[other][0], ranges[other][1] + 1), others.index(other), len(others)) for other in others}
+    values = {
+        other: _along(np.arange(ranges[other][0], ranges[other][1] + 1), others.index(other), len(others))
+        for other in others
+    }
     lower, upper = _bounds(variable, rows, values, ranges)
     if not factors:
         table = np.maximum(upper - lower + 1, 0)
     else:
         within = tuple(sorted(frozenset().union(*(factor.variables for factor in factors)) - {variable}))
         sums = _prefix_sums(variable, within, factors)
-        index = tuple(_along(np.arange(ranges[other][1] - ranges[other][0] + 1), others.index(other), len(others)) for other in within)
+        index = tuple(
+            _along(np.arange(ranges[other][1] - ranges[other][0] + 1), others.index(other), len(others))
+            for other in within
+        )
         stop = np.maximum(upper + 1, lower) - low
         table = sums[(stop, *index)] - sums[(lower - low, *index)]
     shape = tuple(ranges[other][1] - ranges[other][0] + 1 for other in others)
     return _Factor(others, np.broadcast_to(table, shape), largest)
 
 
-def _bounds(variable: int, rows: Sequence[_Row], values: dict[int, Table], ranges: Sequence[Range]) -> tuple[Table, Table]:
-    """Lower and upper bound of `variable` over the grid `values` of its neighbours; both stay within its range, apart from an upper one below the
-    lowest and a lower one above the highest value."""
+def _bounds(
+    variable: int, rows: Sequence[_Row], values: dict[int, Table], ranges: Sequence[Range]
+) -> tuple[Table, Table]:
+    """Lower and upper bound of `variable` over the grid `values` of its neighbours; both stay within its range, apart
+    from an upper one below the lowest and a lower one above the highest value."""
     low, high = ranges[variable]
     lower, upper = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
     for row in rows:
         coefficients = dict(row.coefficients)
         own = coefficients.pop(variable)
-        rest: Table = sum((values[other] * value for other, value in coefficients.items()), np.asarray(row.constant, dtype=np.int64))
+        rest: Table = sum(
+            (values[other] * value for other, value in coefficients.items()), np.asarray(row.constant, dtype=np.int64)
+        )
         if own > 0:
             lower = np.maximum(lower, -(rest // own))
         else:
@@ -158,7 +175,8 @@ def _bounds(variable: int, rows: Sequence[_Row], values: dict[int, Table], range
 
 
 def _prefix_sums(variable: int, others: tuple[int, ...], factors: Sequence[_Factor]) -> Table:
-    """The product of the factors, summed along `variable`, which is the first axis: entry k is the sum of the first k values."""
+    """The product of the factors, summed along `variable`, which is the first axis: entry k is the sum of the first k
+    values."""
     axes = (variable, *others)
     product: Table = np.asarray(1, dtype=np.int64)
     for factor in factors:

@@ -1,4 +1,5 @@
-"""OpenBLAS on what some kernels of PolyBench do: built from the kernel's own source, for its sizes and data type, and timed like the others."""
+"""OpenBLAS on what some kernels of PolyBench do: built from the kernel's own source, for its sizes and data type, and
+timed like the others."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from scopt.polybench.build import TIMED_FLAGS, BuildError, Built, build
+from scopt.polybench.builds import TIMED_FLAGS, BuildError, Built, build
 from scopt.polybench.catalog import Kernel
 from scopt.polybench.processes import run
 from scopt.polybench.results import Failure
@@ -45,10 +46,16 @@ def missing_openblas(compiler: Compiler) -> str:
         source.write_text(_PROBE, encoding="utf-8")
         built = run([compiler.path, "-w", source, "-o", program, *LIBRARIES], timeout=60)
         done = run([program], timeout=60) if built.ok else built
-    return "" if done.ok else f"OpenBLAS can't be used: {done.reason()} (on Debian and Ubuntu: apt install libopenblas-dev)"
+    return (
+        ""
+        if done.ok
+        else f"OpenBLAS can't be used: {done.reason()} (on Debian and Ubuntu: apt install libopenblas-dev)"
+    )
 
 
-def build_reference(kernel: Kernel, compiler: Compiler, defines: Sequence[str], folder: Path, timeout: float) -> Built | Failure | None:
+def build_reference(
+    kernel: Kernel, compiler: Compiler, defines: Sequence[str], folder: Path, timeout: float
+) -> Built | Failure | None:
     """The program that does with OpenBLAS what `kernel` does; None if no routine does the same.
 
     defines, timeout: as in `build`. folder: for the program.

@@ -1,4 +1,5 @@
-"""Coincidence (space-partition constraints): source and sink on the same date, so that a loop over the dimension is parallel.
+"""Coincidence (space-partition constraints): source and sink on the same date, so that a loop over the dimension is
+parallel.
 
 Source: Lim and Lam, "Maximizing parallelism and minimizing synchronization with affine transforms" (1997).
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scopt.scheduler.problem import Draft, Edge
+from scopt.scheduler.construct.scheduling_problem import Draft, Edge
 
 
 def coincident(draft: Draft, edges: Iterable[Edge]) -> None:

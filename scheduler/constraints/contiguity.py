@@ -1,26 +1,28 @@
 """Contiguity: iterators that walk along a cache line belong into the innermost dimension, for SIMD.
 
-Source: Vasilache, Meister, Baskaran and Lethin, "Joint scheduling and layout optimization to enable multi-level vectorization" (2012), whose
-contiguity constraints keep such iterators out of outer dimensions.
+Source: Vasilache, Meister, Baskaran and Lethin, "Joint scheduling and layout optimization to enable multi-level
+vectorization" (2012), whose contiguity constraints keep such iterators out of outer dimensions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scopt.model import Scop
-from scopt.scheduler.linear import subscript_rows
-from scopt.scheduler.problem import Draft, Step
+from scopt.ir.scop import Scop
+from scopt.poly.linear import subscript_rows
+from scopt.scheduler.construct.scheduling_problem import Draft, Step
 
-# Cost of a unit of a coefficient; an iterator further in costs a little more, so that the original order wins where nothing else decides.
+# Cost of a unit of a coefficient; an iterator further in costs a little more, so that the original order wins where
+# nothing else decides.
 UNIT, POSITION = 64, 4
-# The largest extra cost of a contiguous iterator: more than some places further in, less than another unit of a coefficient.
+# The largest extra cost of a contiguous iterator: more than some places further in, less than another unit of a
+# coefficient.
 CONTIGUOUS = 24
 
 
 def small(draft: Draft, step: Step, penalties: Mapping[str, tuple[int, ...]] | None = None) -> None:
-    """The last objective: small coefficients and shifts, outer iterators first. penalties: by statement, more cost for each iterator,
-    for the contiguous ones: they are then taken last."""
+    """The last objective: small coefficients and shifts, outer iterators first. penalties: by statement, more cost for
+    each iterator, for the contiguous ones: they are then taken last."""
     terms: dict[int, int] = {}
     for statement in step.statements:
         space = step.spaces[statement]
@@ -35,7 +37,8 @@ def small(draft: Draft, step: Step, penalties: Mapping[str, tuple[int, ...]] | N
 
 
 def contiguity_penalties(scop: Scop) -> dict[str, tuple[int, ...]]:
-    """By statement, the extra cost of each iterator: more for those along which more accesses walk by one element, writes counted twice."""
+    """By statement, the extra cost of each iterator: more for those along which more accesses walk by one element,
+    writes counted twice."""
     penalties = {}
     for statement in scop.statements:
         score = [0] * len(statement.iterators)

@@ -1,17 +1,18 @@
 """Progression: every dimension adds to the order: it isn't zero, and not a combination of the outer ones.
 
-Source: constraint injection paper, equations (3) and (4); with negative coefficients the choice of a sign becomes part of the program, as in
-Bondhugula, Acharya and Cohen, "The Pluto+ algorithm" (2016).
+Source: constraint injection paper, equations (3) and (4); with negative coefficients the choice of a sign becomes part
+of the program, as in Bondhugula, Acharya and Cohen, "The Pluto+ algorithm" (2016).
 """
 
 from __future__ import annotations
 
-from scopt.scheduler.generators import Row, nullspace
-from scopt.scheduler.problem import Draft, Step
+from scopt.poly.generators import Row, nullspace
+from scopt.scheduler.construct.scheduling_problem import Draft, Step
 
 
 def orthogonal_complement(rows: list[Row], width: int) -> list[Row]:
-    """A basis H⊥ of the vectors orthogonal to all rows: h is a combination of the rows exactly if H⊥·h = 0. Empty if the rows span everything."""
+    """A basis H⊥ of the vectors orthogonal to all rows: h is a combination of the rows exactly if H⊥·h = 0. Empty if
+    the rows span everything."""
     return nullspace(rows, width)
 
 
@@ -23,8 +24,9 @@ def complete(step: Step, statement: str) -> bool:
 def progressing(draft: Draft, step: Step) -> None:
     """H⊥·h ≠ 0 for each statement that isn't complete and can't wait: it has as many dimensions to come as any other.
 
-    (isl does so too. A shallow statement beside a deep one may pause: in fdtd-2d the boundary's j then meets the j of the field.)
-    Where all of H⊥ is non-negative and so is h, Σ H⊥·h >= 1 says it. Otherwise a binary unknown a row and sign tells which entry is not zero.
+    (isl does so too. A shallow statement beside a deep one may pause: in fdtd-2d the boundary's j then meets the j of
+    the field.) Where all of H⊥ is non-negative and so is h, Σ H⊥·h >= 1 says it. Otherwise a binary unknown a row and
+    sign tells which entry is not zero.
     """
     bases = {name: orthogonal_complement(step.iterator_rows(name), step.spaces[name].depth) for name in step.statements}
     deepest = max(len(basis) for basis in bases.values())
@@ -49,8 +51,8 @@ def progressing(draft: Draft, step: Step) -> None:
 
 
 def shifted_if_reversed(draft: Draft, step: Step) -> None:
-    """Parameters only have a part in rows that run backwards: n - 1 - i where the loop is reversed, but not i + n, which would only put loops one
-    behind the other. A complete statement needs none."""
+    """Parameters only have a part in rows that run backwards: n - 1 - i where the loop is reversed, but not i + n,
+    which would only put loops one behind the other. A complete statement needs none."""
     for statement in step.statements:
         space = step.spaces[statement]
         if complete(step, statement):
@@ -60,7 +62,9 @@ def shifted_if_reversed(draft: Draft, step: Step) -> None:
         reversed_ = draft.column(f"reversed[{statement}]", 0, 1)
         reach = draft.bounds.coefficient * space.depth + 1
         # reversed_ = 1: the iterators' coefficients add up to -1 or less.
-        draft.require({reversed_: -reach, **{draft.coefficient(statement, k): -1 for k in range(space.depth)}}, reach - 1)
+        draft.require(
+            {reversed_: -reach, **{draft.coefficient(statement, k): -1 for k in range(space.depth)}}, reach - 1
+        )
         for position in range(space.depth, len(space.columns) - 1):
             for sign in (1, -1):
                 draft.require({reversed_: draft.bounds.coefficient, draft.coefficient(statement, position): sign})

@@ -1,6 +1,7 @@
 """Proximity: a bound u·p + w on all reuse distances, as small as possible.
 
-Source: Bondhugula et al., "A practical automatic polyhedral parallelizer and locality optimizer" (2008); constraint injection paper, equation (2).
+Source: Bondhugula et al., "A practical automatic polyhedral parallelizer and locality optimizer" (2008); constraint
+  injection paper, equation (2).
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from scopt.scheduler.problem import Draft, Edge
+from scopt.scheduler.construct.scheduling_problem import Draft, Edge
 
 # pluto: minimize u₀, u₁, …, w one after the other; isl: the sum of all u, then w.
 ProximityForm = Literal["pluto", "isl"]
 
 
-def bounded(draft: Draft, edges: Iterable[Edge], parameters: tuple[str, ...], form: ProximityForm, *, zero: bool = False) -> None:
+def bounded(
+    draft: Draft, edges: Iterable[Edge], parameters: tuple[str, ...], form: ProximityForm, *, zero: bool = False
+) -> None:
     """u·p + w >= sink's date - source's date for all pairs; (u, w) minimal. u >= 0 and w >= 0. zero: u = 0 and w = 0.
 
     Two statements may reuse a cell in either order where the edge is an input dependence: bound both signs.

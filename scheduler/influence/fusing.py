@@ -1,4 +1,5 @@
-"""Which statements should share their outer loops, and how their iterators correspond: through the subscripts of arrays that both access."""
+"""Which statements should share their outer loops, and how their iterators correspond: through the subscripts of arrays
+that both access."""
 
 from __future__ import annotations
 
@@ -6,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from scopt.model import Access, Scop, Statement
-from scopt.scheduler.linear import subscript_rows
+from scopt.ir.scop import Access, Scop, Statement
+from scopt.poly.linear import subscript_rows
 
 # An iterator of a statement.
 _Place = tuple[str, str]
@@ -17,7 +18,8 @@ _Place = tuple[str, str]
 class Tie:
     """Two statements that are to have equal rows in dimensions 0 … dimensions-1.
 
-    pairs: iterators of both that correspond. apart: (statement, iterator) of those that don't, or can't be among these dimensions.
+    pairs: iterators of both that correspond. apart: (statement, iterator) of those that don't, or can't be among these
+      dimensions.
     """
 
     first: str
@@ -30,7 +32,8 @@ class Tie:
 def ties(scop: Scop, innermost: Mapping[str, str]) -> tuple[Tie, ...]:
     """Ties that put statements that share data into common loops, as many as agree with the wished innermost iterators.
 
-    In textual order each statement joins the cluster that gives it the most common dimensions, the latest one of equals.
+    In textual order each statement joins the cluster that gives it the most common dimensions, the latest one of
+    equals.
     """
     classes = _corresponding(scop)
     sharing = _sharing(scop)
@@ -52,12 +55,17 @@ def ties(scop: Scop, innermost: Mapping[str, str]) -> tuple[Tie, ...]:
     return tuple(found)
 
 
-def _common(classes: Mapping[_Place, int], statements: Sequence[Statement], innermost: Mapping[str, str]) -> tuple[int, ...]:
+def _common(
+    classes: Mapping[_Place, int], statements: Sequence[Statement], innermost: Mapping[str, str]
+) -> tuple[int, ...]:
     """The classes of iterators that all the statements can have in their first dimensions.
 
-    A wished innermost iterator can only be there as a statement's last dimension: once all its other ones are there too.
+    A wished innermost iterator can only be there as a statement's last dimension: once all its other ones are there
+    too.
     """
-    own = [{classes[statement.name, iterator]: iterator for iterator in statement.iterators} for statement in statements]
+    own = [
+        {classes[statement.name, iterator]: iterator for iterator in statement.iterators} for statement in statements
+    ]
     shared = [number for number in own[0] if all(number in other for other in own)]
     vector = [classes[s.name, innermost[s.name]] if s.name in innermost else None for s in statements]
     chosen = [number for number in shared if number not in vector]
@@ -65,7 +73,11 @@ def _common(classes: Mapping[_Place, int], statements: Sequence[Statement], inne
     while grown:
         grown = False
         for number in shared:
-            last = all(len(s.iterators) == len(chosen) + 1 for s, wished in zip(statements, vector, strict=True) if wished == number)
+            last = all(
+                len(s.iterators) == len(chosen) + 1
+                for s, wished in zip(statements, vector, strict=True)
+                if wished == number
+            )
             if number not in chosen and last:
                 chosen.append(number)
                 grown = True
@@ -75,15 +87,21 @@ def _common(classes: Mapping[_Place, int], statements: Sequence[Statement], inne
 def _tie(classes: Mapping[_Place, int], first: Statement, second: Statement, common: tuple[int, ...]) -> Tie:
     ours, theirs = ({classes[s.name, iterator]: iterator for iterator in s.iterators} for s in (first, second))
     pairs = tuple((iterator, theirs[number]) for number, iterator in ours.items() if number in common)
-    apart = tuple((s.name, iterator) for s in (first, second) for iterator in s.iterators if classes[s.name, iterator] not in common)
+    apart = tuple(
+        (s.name, iterator)
+        for s in (first, second)
+        for iterator in s.iterators
+        if classes[s.name, iterator] not in common
+    )
     return Tie(first.name, second.name, len(common), pairs, apart)
 
 
-# --- which iterators correspond ----------------------------------------------------------------------------------------------------------
+# --- which iterators correspond ---------------------------------------------------------------------------------------
 
 
 def _sharing(scop: Scop) -> set[tuple[str, str]]:
-    """Pairs of statements, in textual order, that access the same cells' array; a scalar counts only if one of them writes it."""
+    """Pairs of statements, in textual order, that access the same cells' array; a scalar counts only if one of them
+    writes it."""
     return {(s.name, t.name) for s, t in combinations(scop.statements, 2) if any(_meeting(scop, s, t))}
 
 
@@ -91,7 +109,9 @@ def _meeting(scop: Scop, s: Statement, t: Statement) -> Iterator[tuple[Access, A
     """Pairs of accesses to one array: those with a write, which make dependences, before those of two reads."""
     pairs = [(a, b) for a in s.accesses for b in t.accesses if a.array == b.array]
     yield from (pair for pair in pairs if pair[0].is_write or pair[1].is_write)
-    yield from (pair for pair in pairs if not (pair[0].is_write or pair[1].is_write) and scop.arrays[pair[0].array].rank)
+    yield from (
+        pair for pair in pairs if not (pair[0].is_write or pair[1].is_write) and scop.arrays[pair[0].array].rank
+    )
 
 
 @dataclass(slots=True)
@@ -114,9 +134,10 @@ class _Classes:
 def _corresponding(scop: Scop) -> dict[_Place, int]:
     """A number for each iterator of each statement, the same for those that correspond.
 
-    Iterators correspond if they alone, with the same factor, are the subscripts of two accesses in the same place; then, between statements that
-    share data, if they have the same name and depth (mostly one loop around both, such as a time loop); and loop by loop if that gives nothing
-    and the statements are equally deep (scalars, opaque statements).
+    Iterators correspond if they alone, with the same factor, are the subscripts of two accesses in the same place;
+    then, between statements that share data, if they have the same name and depth (mostly one loop around both, such as
+    a time loop); and loop by loop if that gives nothing and the statements are equally deep (scalars, opaque
+    statements).
     """
     places = [(statement.name, iterator) for statement in scop.statements for iterator in statement.iterators]
     classes = _Classes({place: frozenset((place,)) for place in places})
@@ -141,7 +162,8 @@ def _corresponding(scop: Scop) -> dict[_Place, int]:
 
 
 def _subscripts(statement: Statement, access: Access) -> tuple[tuple[str, str] | None, ...]:
-    """For each subscript (factor, iterator) if it is one iterator, plus terms that don't depend on iterators; else None."""
+    """For each subscript (factor, iterator) if it is one iterator, plus terms that don't depend on iterators; else
+    None."""
     rows = subscript_rows(access.relation)
     if rows is None:
         return ()

@@ -1,4 +1,5 @@
-"""Whether the loops that the user's pragmas ask for are there, and which dependence stands in the way where they aren't."""
+"""Whether the loops that the user's pragmas ask for are there, and which dependence stands in the way where they
+aren't."""
 
 from __future__ import annotations
 
@@ -7,34 +8,38 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from scopt.isl_utils import IN, OUT, SET, maps_of, sets_of, walk
-from scopt.model import Dependence, Dependences, LoopDirective, Scop
+from scopt.ir.scop import Dependence, Dependences, LoopDirective, Scop
 from scopt.options import Options
-from scopt.scheduler.bands import active, band_nodes, is_coincident, ordered
-from scopt.scheduler.linear import coefficients
-from scopt.verify import counterexample
+from scopt.poly.bands import active, band_nodes, is_coincident, ordered
+from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of, walk
+from scopt.poly.legality import counterexample
+from scopt.poly.linear import coefficients
 
 if TYPE_CHECKING:
-    from scopt.astgen.readback import LoopDim, ReadBack
+    from scopt.poly.readback import LoopDim, ReadBack
 
 _BAND = isl.schedule_node_type.band
 
 
 def wishes(scop: Scop, options: Options) -> tuple[LoopDirective, ...]:
-    """The SCoP's directives that count: where no OpenMP is to be emitted for the one or the other kind of loop, none of that kind does."""
+    """The SCoP's directives that count: where no OpenMP is to be emitted for the one or the other kind of loop, none of
+    that kind does."""
     return tuple(d for d in scop.directives if (options.parallel if d.kind == "parallel" else options.simd))
 
 
 def wished_member(scop: Scop, node: isl.ScheduleNode, directives: Iterable[LoopDirective], kind: str) -> int | None:
-    """The member of a band that is the iterator (or its negative, shifted by a constant) of a directive of that kind, for all targets that the
-    band has; the outermost one. None if there is no such member."""
+    """The member of a band that is the iterator (or its negative, shifted by a constant) of a directive of that kind,
+    for all targets that the band has; the outermost one. None if there is no such member."""
     names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
     partial = node.band_get_partial_schedule()
     targets = [[target for target in d.targets if target[0] in names] for d in directives if d.kind == kind]
     for member in range(node.band_n_member()):
         pieces = partial.get_at(member).get_pw_aff_list()
         functions = {f.get_tuple_id(IN).get_name(): f for f in (pieces.get_at(k) for k in range(pieces.n_pw_aff()))}
-        if any(meant and all(_is_iterator(scop, functions[name], name, iterator) for name, iterator in meant) for meant in targets):
+        if any(
+            meant and all(_is_iterator(scop, functions[name], name, iterator) for name, iterator in meant)
+            for meant in targets
+        ):
             return member
     return None
 
@@ -45,15 +50,15 @@ def _is_iterator(scop: Scop, function: isl.PwAff, statement: str, iterator: str)
     return row is not None and all(abs(value) == int(k == position) for k, value in enumerate(row))
 
 
-# --- the result -------------------------------------------------------------------------------------------------------------------------
+# --- the result -------------------------------------------------------------------------------------------------------
 
 
 def unhonoured(scop: Scop, directives: Iterable[LoopDirective], read: ReadBack) -> tuple[LoopDirective, ...]:
     """The directives that the generated loops don't fulfil. read: the final loops, read back.
 
-    Each target of ``parallel(i)`` has to stand in a loop marked parallel, each one of ``vector(j)`` in one marked simd, over the
-    iterator or its tiles: the loop's value is a monotone function of the iterator alone. Of several iterators of a statement
-    that shall be parallel one is enough, since threads are forked once.
+    Each target of ``parallel(i)`` has to stand in a loop marked parallel, each one of ``vector(j)`` in one marked simd,
+    over the iterator or its tiles: the loop's value is a monotone function of the iterator alone. Of several iterators
+    of a statement that shall be parallel one is enough, since threads are forked once.
     """
     listed = tuple(directives)
     parallel = {(statement, iterator) for d in listed if d.kind == "parallel" for statement, iterator in d.targets}
@@ -63,18 +68,25 @@ def unhonoured(scop: Scop, directives: Iterable[LoopDirective], read: ReadBack) 
             statement: {i for s, i in parallel if s == statement} if directive.kind == "parallel" else {iterator}
             for statement, iterator in directive.targets
         }
-        if not accepted or not all(_is_there(scop, directive, *target, accepted[target[0]], read) for target in directive.targets):
+        if not accepted or not all(
+            _is_there(scop, directive, *target, accepted[target[0]], read) for target in directive.targets
+        ):
             missing.append(directive)
     return tuple(missing)
 
 
-def _is_there(scop: Scop, directive: LoopDirective, statement: str, wished: str, accepted: Iterable[str], read: ReadBack) -> bool:
-    """Whether a statement's instances stand in such loops; those may be missing around an instance that is alone in the wished loop."""
+def _is_there(
+    scop: Scop, directive: LoopDirective, statement: str, wished: str, accepted: Iterable[str], read: ReadBack
+) -> bool:
+    """Whether a statement's instances stand in such loops; those may be missing around an instance that is alone in the
+    wished loop."""
     domain = scop.statement(statement).domain.intersect_params(scop.context)
     left = isl.UnionSet.from_set(domain)
     for loop in read.loops:
         marked = loop.mark.parallel if directive.kind == "parallel" else loop.mark.simd
-        if marked and any(_runs_over(loop, read, statement, domain.find_dim_by_name(SET, iterator)) for iterator in accepted):
+        if marked and any(
+            _runs_over(loop, read, statement, domain.find_dim_by_name(SET, iterator)) for iterator in accepted
+        ):
             left = left.subtract(loop.statements)
     position = domain.find_dim_by_name(SET, wished)
     return not any(_varies(part, position) for part in sets_of(left) if part.get_tuple_name() == statement)
@@ -98,30 +110,40 @@ def _runs_over(loop: LoopDim, read: ReadBack, statement: str, position: int) -> 
     pairs = values.product(values)
     ascending = isl.Map("{ [a] -> [b] : a < b }").wrap()
     pairs = pairs.intersect_domain(ascending)
-    falls, rises = (not pairs.intersect_range(isl.Map(f"{{ [a] -> [b] : a {op} b }}").wrap()).is_empty() for op in (">", "<"))
+    falls, rises = (
+        not pairs.intersect_range(isl.Map(f"{{ [a] -> [b] : a {op} b }}").wrap()).is_empty() for op in (">", "<")
+    )
     return falls != rises
 
 
 def _only(relation: isl.Map, side: isl.dim_type, position: int) -> isl.Map:
     """A map with one of its input or output dimensions, unnamed."""
-    relation = relation.project_out(side, position + 1, relation.dim(side) - position - 1).project_out(side, 0, position)
+    relation = relation.project_out(side, position + 1, relation.dim(side) - position - 1).project_out(
+        side, 0, position
+    )
     return relation.reset_tuple_id(side) if relation.has_tuple_id(side) else relation
 
 
-# --- why not ----------------------------------------------------------------------------------------------------------------------------
+# --- why not ----------------------------------------------------------------------------------------------------------
 
 
 def complaint(scop: Scop, deps: Dependences, directive: LoopDirective) -> str:
-    """The error message for a directive that isn't fulfilled: ``file:line:col: error: parallel(i) can't be honoured: …``."""
-    reason = forbidding(scop, deps, directive) or "no dependence forbids it, but no schedule was found in which the loop is like that"
+    """The error message for a directive that isn't fulfilled: ``file:line:col: error: parallel(i) can't be honoured:
+    …``."""
+    reason = (
+        forbidding(scop, deps, directive)
+        or "no dependence forbids it, but no schedule was found in which the loop is like that"
+    )
     return f"{directive.location}: error: {directive} can't be honoured: {reason}"
 
 
 def forbidding(scop: Scop, deps: Dependences, directive: LoopDirective) -> str | None:
-    """What stands in the way of a directive: a dependence that the wished loop carries in the original order, with an example; None if there is none.
+    """What stands in the way of a directive: a dependence that the wished loop carries in the original order, with an
+    example; None if there is none.
 
-    Arrays of which each iteration can have a private copy are left out. A dependence between instances that agree in all other
-    loops is named first: no schedule makes such a loop parallel, while others might be carried by another loop after a transformation.
+    Arrays of which each iteration can have a private copy are left out. A dependence between instances that agree in
+    all other loops is named first: no schedule makes such a loop parallel, while others might be carried by another
+    loop after a transformation.
     """
     if not directive.targets:
         return "the loop has no statement of its own: it is empty, or part of a statement that is executed as a whole"
@@ -142,13 +164,17 @@ def forbidding(scop: Scop, deps: Dependences, directive: LoopDirective) -> str |
 def _is_meant(scop: Scop, node: isl.ScheduleNode, directive: LoopDirective) -> bool:
     """Whether a band of the original order is a loop of the directive: there each band is one loop."""
     names, depth = {part.get_tuple_name() for part in sets_of(node.get_domain())}, node.get_schedule_depth()
-    return any(name in names and scop.statement(name).iterators.index(iterator) == depth for name, iterator in directive.targets)
+    return any(
+        name in names and scop.statement(name).iterators.index(iterator) == depth
+        for name, iterator in directive.targets
+    )
 
 
 def _carried(scop: Scop, deps: Dependences, node: isl.ScheduleNode) -> Iterator[tuple[Dependence, isl.UnionMap]]:
     """The dependences with pairs that a loop of the original order carries, over shared arrays first, and these pairs.
 
-    Of private arrays, those with live ranges that the loop carries; if there are none, those whose cells are used again.
+    Of private arrays, those with live ranges that the loop carries; if there are none, those whose cells are used
+    again.
     """
     member = node.band_get_partial_schedule()
     found = []
@@ -174,4 +200,7 @@ def _described(scop: Scop, dependence: Dependence, pairs: isl.UnionMap) -> str:
     lines = [scop.statement(name).location.line for name in (dependence.source, dependence.sink)]
     places = f"line {lines[0]}" if lines[0] == lines[1] else f"line {lines[0]} to line {lines[1]}"
     spelled = scop.arrays[dependence.array].spelling
-    return f"{dependence.kind} dependence over '{spelled}', {places}: {counterexample(scop, dependence.array, dependence.kind, pairs)}"
+    return (
+        f"{dependence.kind} dependence over '{spelled}', {places}: "
+        f"{counterexample(scop, dependence.array, dependence.kind, pairs)}"
+    )

@@ -7,7 +7,8 @@ Grammar (white space is free)::
     term        = [INTEGER "*"] coefficient | INTEGER
     coefficient = "T" "[" STATEMENT "," [DIMENSION ","] COLUMN "]"
 
-COLUMN is an iterator of the statement, a parameter of the SCoP, or `1`. The notation T[S,d,c] is that of the constraint injection paper, Fig. 3.
+COLUMN is an iterator of the statement, a parameter of the SCoP, or `1`. The notation T[S,d,c] is that of the constraint
+injection paper, Fig. 3.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from scopt.model import Scop
-from scopt.scheduler.influence.tree import CONSTANT, Coefficient, InfluenceRow
+from scopt.ir.scop import Scop
+from scopt.scheduler.influence.influence_tree import CONSTANT, Coefficient, InfluenceRow
 
 # Schedule coefficients are small; integer programs with longer numbers are not worth solving.
 MAX_DIGITS = 9
@@ -37,7 +38,8 @@ class RowError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What rows may speak of. iterators: of each statement. lines: where each statement stands in the source. parameters: of the SCoP."""
+    """What rows may speak of. iterators: of each statement. lines: where each statement stands in the source.
+    parameters: of the SCoP."""
 
     iterators: Mapping[str, tuple[str, ...]]
     lines: Mapping[str, int]
@@ -62,7 +64,8 @@ class _Token:
 
 
 def parse_row(text: str, depth: int, vocabulary: Vocabulary) -> InfluenceRow:
-    """The row that a text says, in a node of this depth. Raises RowError; among others, if no schedule can fulfil the row, or every one does."""
+    """The row that a text says, in a node of this depth. Raises RowError; among others, if no schedule can fulfil the
+    row, or every one does."""
     reader = _Reader(text, depth, vocabulary, _tokens(text))
     left_terms, left = reader.sum()
     relation = reader.take()
@@ -106,7 +109,9 @@ def _check_sense(row: InfluenceRow) -> None:
         raise RowError(0, f"the coefficients cancel out: the row says 0 {row.relation} {-row.constant}, which {sense}")
     common = math.gcd(*(factor for factor, _ in row.terms))
     if row.relation == "=" and row.constant % common:
-        raise RowError(0, f"the row can never hold: coefficients are integers, and {common} doesn't divide {abs(row.constant)}")
+        raise RowError(
+            0, f"the row can never hold: coefficients are integers, and {common} doesn't divide {abs(row.constant)}"
+        )
 
 
 def _tokens(text: str) -> tuple[_Token, ...]:
@@ -217,7 +222,10 @@ class _Reader:
             self.fail(token, "expected a schedule dimension, counted from 0")
         if int(token.text) > self.depth:
             allowed = f"0 to {self.depth}" if self.depth else "0 only"
-            raise RowError(token.offset, f"dimension {token.text} is deeper than this node: at depth {self.depth}, rows may speak of {allowed}")
+            raise RowError(
+                token.offset,
+                f"dimension {token.text} is deeper than this node: at depth {self.depth}, rows may speak of {allowed}",
+            )
         return int(token.text)
 
     def column(self, statement: str, token: _Token) -> str:
@@ -225,13 +233,17 @@ class _Reader:
         if token.kind not in ("word", "number"):
             self.fail(token, "expected an iterator, a parameter or 1")
         if token.text not in (*iterators, *parameters, CONSTANT):
-            known = f"iterators {', '.join(iterators) or '(none)'}; parameters {', '.join(parameters) or '(none)'}; 1 for the constant"
+            known = (
+                f"iterators {', '.join(iterators) or '(none)'}; parameters "
+                f"{', '.join(parameters) or '(none)'}; 1 for the constant"
+            )
             raise RowError(token.offset, f"{statement} has no column '{token.text}'; it has: {known}")
         return token.text
 
 
 def format_row(row: InfluenceRow) -> str:
-    """A text that `parse_row` reads as the same row: terms with positive factors on the left, if they come first; the others on the right."""
+    """A text that `parse_row` reads as the same row: terms with positive factors on the left, if they come first; the
+    others on the right."""
     negative = [factor < 0 for factor, _ in row.terms]
     split = negative.index(True) if True in negative and all(negative[negative.index(True) :]) else len(row.terms)
     left = _sum(row.terms[:split], 0)

@@ -2,12 +2,15 @@
 
 Source: constraint injection paper, section V, Algorithm 2 and its cost function. What is different here, on a CPU:
 
-- An access counts as vectorizable along the innermost dimension if its last subscript moves by ±1 and no other one moves (contiguous); a load also if
-  it doesn't move at all (the paper's "constant": one broadcast).
-- M and C are taken over the accesses that move. A dimension along which none moves has w₃/M = 0 and C = ∅; 1/M would have no value.
-- F·L/N, as printed, grows without bound as N falls: a loop of 3 iterations would outweigh each vectorizable access. The text says that the term
-  "favors high contribution to the number of threads not exceeding L" and that w₅ = 1 only orders dimensions: that is F·N/L, at most 1.
-- L goes down by the sizes of the dimensions chosen for the same statement (Algorithm 2, line 10, divides L itself and never uses Lₛ).
+- An access counts as vectorizable along the innermost dimension if its last subscript moves by ±1 and no other one
+  moves (contiguous); a load also if it doesn't move at all (the paper's "constant": one broadcast).
+- M and C are taken over the accesses that move. A dimension along which none moves has w₃/M = 0 and C = ∅; 1/M would
+  have no value.
+- F·L/N, as printed, grows without bound as N falls: a loop of 3 iterations would outweigh each vectorizable access. The
+  text says that the term "favors high contribution to the number of threads not exceeding L" and that w₅ = 1 only
+  orders dimensions: that is F·N/L, at most 1.
+- L goes down by the sizes of the dimensions chosen for the same statement (Algorithm 2, line 10, divides L itself and
+  never uses Lₛ).
 """
 
 from __future__ import annotations
@@ -21,13 +24,14 @@ from math import ceil, prod
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.isl_utils import PARAM
-from scopt.model import Access, Array, Scop, Statement
-from scopt.scheduler.linear import Vector, subscript_rows
+from scopt.ir.scop import Access, Array, Scop, Statement
+from scopt.poly.isl_utils import PARAM
+from scopt.poly.linear import Vector, subscript_rows
 
 # Assumed of what has no estimate: iterations, elements.
 DEFAULT_EXTENT = 1024
-# A fixed number, so that the same source gives the same code everywhere: 16 cores, 4 chunks of iterations for each to balance the load.
+# A fixed number, so that the same source gives the same code everywhere: 16 cores, 4 chunks of iterations for each to
+# balance the load.
 THREAD_LIMIT = 16 * 4
 MAX_DIMENSIONS = 3
 MAX_SCENARIOS = 8
@@ -52,7 +56,8 @@ class DimensionScenario:
     """The innermost dimensions of one statement.
 
     iterators: innermost last. costs: of the same, but innermost first; larger is better, compared in this order.
-    stores, loads: how many accesses are vectorizable along the innermost one; contiguous: how many of them aren't just constant.
+    stores, loads: how many accesses are vectorizable along the innermost one; contiguous: how many of them aren't just
+      constant.
     """
 
     statement: str
@@ -85,7 +90,8 @@ class Scenario:
 def scenarios(
     scop: Scop, weights: Weights = PAPER_WEIGHTS, thread_limit: int = THREAD_LIMIT, limit: int = MAX_SCENARIOS
 ) -> tuple[Scenario, ...]:
-    """The best combinations of the statements' choices, best first, `limit` at most. thread_limit: L, the iterations that threads can share.
+    """The best combinations of the statements' choices, best first, `limit` at most. thread_limit: L, the iterations
+    that threads can share.
 
     Costs add up, so the best combinations of some statements are all that the next one has to be combined with.
     """
@@ -94,7 +100,9 @@ def scenarios(
         if statement.iterators:
             choices = statement_scenarios(scop, statement, weights, thread_limit)
             # Sorting is stable: of equal ones, the earlier statement's better choice comes first.
-            best = sorted((scenario.with_choice(choice) for scenario in best for choice in choices), key=_descending)[:limit]
+            best = sorted((scenario.with_choice(choice) for scenario in best for choice in choices), key=_descending)[
+                :limit
+            ]
     return tuple(best) if best[0].choices else ()
 
 
@@ -102,14 +110,19 @@ def _descending(scenario: Scenario) -> tuple[float, ...]:
     return tuple(-cost for cost in scenario.costs)
 
 
-def statement_scenarios(scop: Scop, statement: Statement, weights: Weights, thread_limit: int) -> tuple[DimensionScenario, ...]:
-    """A statement's choices, best first: Algorithm 2's, then those that begin with another innermost dimension, if an access is contiguous along it.
+def statement_scenarios(
+    scop: Scop, statement: Statement, weights: Weights, thread_limit: int
+) -> tuple[DimensionScenario, ...]:
+    """A statement's choices, best first: Algorithm 2's, then those that begin with another innermost dimension, if an
+    access is contiguous along it.
 
     Scalars are left out: along all dimensions they are the same.
     """
     walks = tuple(_walk(scop, statement, access) for access in statement.accesses if scop.arrays[access.array].rank)
     sizes = _iterations(scop, statement)
-    found = [_scenario(statement, walks, sizes, weights, thread_limit, first) for first in range(len(statement.iterators))]
+    found = [
+        _scenario(statement, walks, sizes, weights, thread_limit, first) for first in range(len(statement.iterators))
+    ]
     # Of equal costs, the iterator that is innermost in the source.
     ordered = sorted(reversed(found), key=lambda scenario: tuple(-cost for cost in scenario.costs))
     return (ordered[0], *(scenario for scenario in ordered[1:] if scenario.contiguous))
@@ -144,12 +157,13 @@ def _cost(weights: Weights, walks: Iterable[_Walk], limit: float, iterations: in
     return weights.stride / least + weights.near * moving.count(least) + threads
 
 
-# --- how accesses walk through memory -----------------------------------------------------------------------------------------------------
+# --- how accesses walk through memory ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """One access. strides: elements that one step of each iterator jumps, ≥ 0. unit: for each, whether only the last subscript moves, by one."""
+    """One access. strides: elements that one step of each iterator jumps, ≥ 0. unit: for each, whether only the last
+    subscript moves, by one."""
 
     load: bool
     strides: tuple[int, ...]
@@ -197,7 +211,8 @@ def _size(scop: Scop, size: int | None, extent: c_ast.Node | None) -> int:
 
 
 def _iterations(scop: Scop, statement: Statement) -> tuple[int, ...]:
-    """N for each iterator: iterations between its extremes over the whole domain, with the parameters' estimates; at least 1."""
+    """N for each iterator: iterations between its extremes over the whole domain, with the parameters' estimates; at
+    least 1."""
     domain = statement.domain.intersect_params(scop.context)
     for parameter in scop.parameters:
         position = domain.find_dim_by_name(PARAM, parameter.name)

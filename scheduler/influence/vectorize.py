@@ -1,6 +1,7 @@
 """The non-linear optimizer for vectorization: influenced dimension scenarios as an influence constraint tree.
 
-Source: constraint injection paper, section V: rows as in Fig. 3(b); per scenario variants with fusion first, variants with less rows last.
+Source: constraint injection paper, section V: rows as in Fig. 3(b); per scenario variants with fusion first, variants
+  with less rows last.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from scopt.model import Scop
+from scopt.ir.scop import Scop
 from scopt.scheduler.influence.fusing import Tie, ties
+from scopt.scheduler.influence.influence_tree import Coefficient, InfluenceNode, InfluenceRow, InfluenceTree, equals
 from scopt.scheduler.influence.scenarios import MAX_SCENARIOS, PAPER_WEIGHTS, THREAD_LIMIT, Scenario, Weights, scenarios
-from scopt.scheduler.influence.tree import Coefficient, InfluenceNode, InfluenceRow, InfluenceTree, equals
 
 # A node's name lists so many statements.
 MAX_NAMES = 3
@@ -20,13 +21,19 @@ MAX_NAMES = 3
 def vectorize_tree(
     scop: Scop, weights: Weights = PAPER_WEIGHTS, thread_limit: int = THREAD_LIMIT, limit: int = MAX_SCENARIOS
 ) -> InfluenceTree:
-    """The tree that wishes for vectorizable innermost loops, and for fusion besides; an empty one if no access is contiguous.
+    """The tree that wishes for vectorizable innermost loops, and for fusion besides; an empty one if no access is
+    contiguous.
 
-    weights, thread_limit, limit: as for `scenarios`. Each path from the root to a leaf has as many nodes as the deepest statement has iterators.
-    The last dimension, the vector loop of the deepest statements, is wished parallel; the right sibling wishes the same without.
+    weights, thread_limit, limit: as for `scenarios`. Each path from the root to a leaf has as many nodes as the deepest
+    statement has iterators. The last dimension, the vector loop of the deepest statements, is wished parallel; the
+    right sibling wishes the same without.
     """
     depths = {statement.name: len(statement.iterators) for statement in scop.statements}
-    found = [scenario for scenario in scenarios(scop, weights, thread_limit, limit) if any(c.contiguous for c in scenario.choices)]
+    found = [
+        scenario
+        for scenario in scenarios(scop, weights, thread_limit, limit)
+        if any(c.contiguous for c in scenario.choices)
+    ]
     return tree_of(scop, depths, found)
 
 
@@ -44,7 +51,8 @@ def tree_of(scop: Scop, depths: Mapping[str, int], found: Iterable[Scenario]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Variant:
-    """What of a scenario is asked. innermost: the vector iterators of the statements that aren't left free. ties: what is fused."""
+    """What of a scenario is asked. innermost: the vector iterators of the statements that aren't left free. ties: what
+    is fused."""
 
     word: str
     innermost: Mapping[str, str]
@@ -52,7 +60,8 @@ class _Variant:
 
 
 def _variants(scop: Scop, scenario: Scenario, depths: Mapping[str, int]) -> Iterator[_Variant]:
-    """With fusion; without; for the statements alone that have something contiguous, then a store; for the best statement alone."""
+    """With fusion; without; for the statements alone that have something contiguous, then a store; for the best
+    statement alone."""
     innermost = {choice.statement: choice.innermost for choice in scenario.choices}
     fused = ties(scop, innermost)
     if fused:
@@ -82,16 +91,23 @@ def _node(scop: Scop, variant: _Variant, depths: Mapping[str, int], dimension: i
             rows.append(equals(((1, Coefficient(statement, dimension, iterator)),), 0))
         else:
             last = dimension == depths[statement] - 1
-            rows += [equals(((1, Coefficient(statement, dimension, column)),), int(last and column == iterator)) for column in own]
+            rows += [
+                equals(((1, Coefficient(statement, dimension, column)),), int(last and column == iterator))
+                for column in own
+            ]
             ends += [f"{statement}.{iterator}"] if last else []
     names = ", ".join(ends[:MAX_NAMES]) + (", …" if len(ends) > MAX_NAMES else "")
-    return InfluenceNode(" ".join([variant.word, *([f"innermost {names}"] if ends else [])]), tuple(dict.fromkeys(rows)))
+    return InfluenceNode(
+        " ".join([variant.word, *([f"innermost {names}"] if ends else [])]), tuple(dict.fromkeys(rows))
+    )
 
 
 def _tied(tie: Tie, dimension: int) -> Iterator[InfluenceRow]:
     """The same coefficients in both statements for iterators that correspond; zero for the others."""
     for first, second in tie.pairs:
-        yield equals(((1, Coefficient(tie.first, dimension, first)), (-1, Coefficient(tie.second, dimension, second))), 0)
+        yield equals(
+            ((1, Coefficient(tie.first, dimension, first)), (-1, Coefficient(tie.second, dimension, second))), 0
+        )
     for statement, iterator in tie.apart:
         yield equals(((1, Coefficient(statement, dimension, iterator)),), 0)
 
@@ -101,7 +117,8 @@ def _parallel(node: InfluenceNode) -> InfluenceNode:
 
 
 def _merged(paths: Sequence[tuple[InfluenceNode, ...]]) -> tuple[InfluenceNode, ...]:
-    """Paths as a forest: those that ask the same of their first dimensions share nodes; siblings in the order of the first path through each.
+    """Paths as a forest: those that ask the same of their first dimensions share nodes; siblings in the order of the
+    first path through each.
 
     That a path is the beginning of another one doesn't happen: all have the same length.
     """
@@ -112,6 +129,8 @@ def _merged(paths: Sequence[tuple[InfluenceNode, ...]]) -> tuple[InfluenceNode, 
         heads.setdefault(key, head)
         rests.setdefault(key, []).append(tuple(rest))
     return tuple(
-        InfluenceNode(head.name, head.rows, head.parallel, head.permutable, _merged([rest for rest in rests[key] if rest]))
+        InfluenceNode(
+            head.name, head.rows, head.parallel, head.permutable, _merged([rest for rest in rests[key] if rest])
+        )
         for key, head in heads.items()
     )

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 
 from scopt.options import Walk
-from scopt.scheduler.generators import Row
+from scopt.poly.generators import Row
 from scopt.scheduler.space.exploration import DEFAULT_LARGEST, ScheduleSpace
 from scopt.scheduler.space.matrix import carries
 from scopt.scheduler.space.polytope import Polytopes
@@ -16,8 +16,11 @@ from scopt.scheduler.space.walk import WALKS, draw_coefficients
 CARRYING_PROBABILITY = 0.4
 
 
-def completed(polytopes: Polytopes, rows: Iterable[Row], walk: Walk, rng: random.Random, largest: int = DEFAULT_LARGEST) -> tuple[Row, ...]:
-    """The rows, in their order, that violate nothing which is uncarried when their turn comes, and sampled rows until all dependences are carried.
+def completed(
+    polytopes: Polytopes, rows: Iterable[Row], walk: Walk, rng: random.Random, largest: int = DEFAULT_LARGEST
+) -> tuple[Row, ...]:
+    """The rows, in their order, that violate nothing which is uncarried when their turn comes, and sampled rows until
+    all dependences are carried.
 
     Rows after the last dependence is carried are left out: they order nothing that must be.
     """
@@ -38,8 +41,11 @@ def completed(polytopes: Polytopes, rows: Iterable[Row], walk: Walk, rng: random
     return tuple(kept)
 
 
-def sampled_row(polytopes: Polytopes, uncarried: frozenset[int], walk: Walk, rng: random.Random, largest: int = DEFAULT_LARGEST) -> Row:
-    """A point of a dimension that carries some of the uncarried dependences strongly, at least one, and the others weakly."""
+def sampled_row(
+    polytopes: Polytopes, uncarried: frozenset[int], walk: Walk, rng: random.Random, largest: int = DEFAULT_LARGEST
+) -> Row:
+    """A point of a dimension that carries some of the uncarried dependences strongly, at least one, and the others
+    weakly."""
     strong = frozenset[int]()
     for number in rng.sample(sorted(uncarried), len(uncarried)):
         wanted = strong | {number}

@@ -23,8 +23,8 @@ class ConstructionAction(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConstructionState:
-    """(i_dim, i_dep, d_1, …, d_|D|): the dimension that is constructed, the dependence that can be selected, and for each dependence the dimension
-    that carries it strongly, 0 while none does. All count from 1."""
+    """(i_dim, i_dep, d_1, …, d_|D|): the dimension that is constructed, the dependence that can be selected, and for
+    each dependence the dimension that carries it strongly, 0 while none does. All count from 1."""
 
     dim: int
     dep: int
@@ -74,12 +74,15 @@ class ConstructionMDP:
         return ConstructionState.initial(len(self.polytopes.problem.dependences))
 
     def allowed(self, state: ConstructionState, last: ConstructionAction | None = None) -> tuple[bool, bool, bool]:
-        """Which actions lead on, towards a space that isn't empty: (next_dim, next_dep, select_dep). At least one does until the state is accepting.
+        """Which actions lead on, towards a space that isn't empty: (next_dim, next_dep, select_dep). At least one does
+        until the state is accepting.
 
-        last: the action before. next_dim isn't allowed twice in a row: that would be one more dimension that carries nothing, chosen on the spot.
-        next_dep isn't where it stays at the same dependence. select_dep isn't where the dimension's polytope would be empty.
+        last: the action before. next_dim isn't allowed twice in a row: that would be one more dimension that carries
+        nothing, chosen on the spot. next_dep isn't where it stays at the same dependence. select_dep isn't where the
+        dimension's polytope would be empty.
 
-        An empty space is never the only way: the original order carries each dependence by one dimension and all others not backwards.
+        An empty space is never the only way: the original order carries each dependence by one dimension and all others
+        not backwards.
         """
         if state.is_accepting:
             return False, False, False
@@ -99,7 +102,9 @@ class ConstructionMDP:
         """The schedule space that an accepting state defines (Algorithm 1). Raises ValueError for another state."""
         if not state.is_accepting:
             raise ValueError("the schedule space isn't complete: some dependences aren't carried")
-        return ScheduleSpace(tuple(self.polytopes.polytope(state.strong(dim), state.weak(dim)) for dim in range(1, state.dim + 1)))
+        return ScheduleSpace(
+            tuple(self.polytopes.polytope(state.strong(dim), state.weak(dim)) for dim in range(1, state.dim + 1))
+        )
 
 
 def random_construction(mdp: ConstructionMDP, probability: float, draws: Iterable[float]) -> ConstructionState:
@@ -107,7 +112,8 @@ def random_construction(mdp: ConstructionMDP, probability: float, draws: Iterabl
 
     Those that would leave the polytope empty are passed over. draws: of [0, 1), as many as needed.
 
-    Source: Ganser et al., "Iterative Schedule Optimization for Parallelization in the Polyhedron Model" (2017), who take 0.4.
+    Source: Ganser et al., "Iterative Schedule Optimization for Parallelization in the Polyhedron Model" (2017), who
+      take 0.4.
     """
     source = iter(draws)
     state = mdp.initial()

@@ -1,4 +1,5 @@
-"""The Markov decision process that picks a point of a schedule space: one coefficient after the other, for vertices and rays.
+"""The Markov decision process that picks a point of a schedule space: one coefficient after the other, for vertices and
+rays.
 
 Source: polygym paper, section IV-B and Algorithm 2, whose free function select_coeff the actions are.
 """
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from scopt.scheduler.generators import Row
+from scopt.poly.generators import Row
 from scopt.scheduler.space.polytope import Polytope
 
 # The largest coefficient, N; the paper's experiments have select_coeff0, 1 and 2.
@@ -37,14 +38,16 @@ class ScheduleSpace:
         return sum(self.counts)
 
     def place(self, position: int) -> tuple[int, int]:
-        """(dimension, slot), both from 0, of a coefficient by its position among all. Raises IndexError beyond the last."""
+        """(dimension, slot), both from 0, of a coefficient by its position among all. Raises IndexError beyond the
+        last."""
         for dim, end in enumerate(accumulate(self.counts)):
             if position < end:
                 return dim, position - (end - self.counts[dim])
         raise IndexError(position)
 
     def points(self, coefficients: Sequence[int]) -> tuple[Row, ...] | None:
-        """(p_1, …, p_k), a point of each dimension (Algorithm 2); None where some dimension's vertices all have coefficient 0.
+        """(p_1, …, p_k), a point of each dimension (Algorithm 2); None where some dimension's vertices all have
+        coefficient 0.
 
         Raises ValueError if there are not as many coefficients as the space has.
         """
@@ -98,8 +101,8 @@ class ExplorationMDP:
         return ExplorationState.initial(self.space)
 
     def allowed(self, state: ExplorationState) -> tuple[bool, ...]:
-        """Whether each of select_coeff0 … N leads on. 0 doesn't for the last vertex of a group whose others have it: there would be no convex
-        combination."""
+        """Whether each of select_coeff0 … N leads on. 0 doesn't for the last vertex of a group whose others have it:
+        there would be no convex combination."""
         if state.is_complete:
             return (False,) * (self.largest + 1)
         return self.allowed_at(state.coefficients, state.position)

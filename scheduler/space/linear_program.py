@@ -8,7 +8,7 @@ from typing import Any
 import highspy
 import numpy as np
 
-from scopt.scheduler.space.problem import DelayRow
+from scopt.scheduler.space.space_problem import DelayRow
 
 
 def has_point(width: int, rows: Iterable[tuple[DelayRow, bool]]) -> bool:

@@ -1,8 +1,10 @@
-"""From a schedule matrix, the points of a space, to a schedule tree: sequences and bands rebuilt, what orders nothing dropped, the rest completed.
+"""From a schedule matrix, the points of a space, to a schedule tree: sequences and bands rebuilt, what orders nothing
+dropped, the rest completed.
 
-Source: Ganser et al., "Speeding up Iterative Polyhedral Schedule Optimization with Surrogate Performance Models" (2018), on the trees they make of
-sampled matrices. The tree runs the instances in the order of the matrix's dates as long as uncarried dependences connect their statements; then
-their order is free: the statements stand one behind the other, and each gets plain loops over what is left of it.
+Source: Ganser et al., "Speeding up Iterative Polyhedral Schedule Optimization with Surrogate Performance Models"
+(2018), on the trees they make of sampled matrices. The tree runs the instances in the order of the matrix's dates as
+long as uncarried dependences connect their statements; then their order is free: the statements stand one behind the
+other, and each gets plain loops over what is left of it.
 """
 
 from __future__ import annotations
@@ -14,18 +16,19 @@ from math import gcd
 
 import islpy as isl
 
-from scopt.isl_utils import joined, union_of_sets
-from scopt.scheduler import trees
-from scopt.scheduler.assemble import loop_member, row_function
-from scopt.scheduler.components import ordered_components
-from scopt.scheduler.generators import Row, nullspace
-from scopt.scheduler.linear import solve
-from scopt.scheduler.problem import Rows, StatementSpace, with_parameters
-from scopt.scheduler.space.problem import SpaceProblem
+from scopt.poly import trees
+from scopt.poly.components import ordered_components
+from scopt.poly.generators import Row, nullspace
+from scopt.poly.isl_utils import joined, union_of_sets
+from scopt.poly.linear import solve
+from scopt.scheduler.construct.assemble import loop_member, row_function
+from scopt.scheduler.construct.scheduling_problem import Rows, StatementSpace, with_parameters
+from scopt.scheduler.space.space_problem import SpaceProblem
 
 
 def carries(problem: SpaceProblem, row: Row, numbers: Iterable[int]) -> tuple[frozenset[int], frozenset[int]]:
-    """(dependences among these that a point satisfies strongly, those that it violates); the others are satisfied weakly."""
+    """(dependences among these that a point satisfies strongly, those that it violates); the others are satisfied
+    weakly."""
     strong, violated = set(), set()
     for number in numbers:
         least = _least_delay(problem, row, number)
@@ -63,7 +66,11 @@ def schedule_of_rows(problem: SpaceProblem, rows: Sequence[Row]) -> isl.Schedule
         raise ValueError(f"no dimension carries the dependence {min(uncarried)}")
     domains = {s.name: with_parameters(s.domain, problem.spaces[s.name].parameters) for s in problem.scop.statements}
     builder = _Builder(problem, domains, carried)
-    return trees.build(builder.subtree(problem.statements, tuple(_Dimension(n, problem.statement_rows(row)) for n, row in enumerate(rows, 1)), ()))
+    return trees.build(
+        builder.subtree(
+            problem.statements, tuple(_Dimension(n, problem.statement_rows(row)) for n, row in enumerate(rows, 1)), ()
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +94,11 @@ class _Builder:
         return self.problem.spaces
 
     def connected(self, group: Sequence[str], dim: int) -> list[list[str]]:
-        """The statements, together where dependences that no dimension before `dim` carries connect them; in textual order.
+        """The statements, together where dependences that no dimension before `dim` carries connect them; in textual
+        order.
 
-        Whatever the matrix says of the others' order, no dependence asks for it, and their loops interleave only by chance.
+        Whatever the matrix says of the others' order, no dependence asks for it, and their loops interleave only by
+        chance.
         """
         found: list[list[str]] = [[name] for name in group]
         for dependence in self.problem.dependences:
@@ -106,7 +115,8 @@ class _Builder:
         return max((self.carried[number] for number in inside), default=0)
 
     def subtree(self, group: Sequence[str], pending: Sequence[_Dimension], kept: tuple[Rows, ...]) -> trees.Tree:
-        """The tree of some statements' instances. pending: rows that are still to be dealt with. kept: those that became loops around them."""
+        """The tree of some statements' instances. pending: rows that are still to be dealt with. kept: those that
+        became loops around them."""
         bands = _Bands([])
         last = self.last(group)
         while pending and (dim := pending[0].number) <= last:
@@ -115,7 +125,9 @@ class _Builder:
                 pending = pending[1:]
                 if len(places) == 1:
                     continue  # superfluous: the loops around say as much
-            elif len(places := self.strictly_ordered(rows, kept)) == 1 and len(places := self.connected(group, dim)) == 1:
+            elif (
+                len(places := self.strictly_ordered(rows, kept)) == 1 and len(places := self.connected(group, dim)) == 1
+            ):
                 quotients, remainders = _divided(rows, self.spaces)
                 bands.add(loop_member(quotients, self.domains, self.spaces), alone=self.stands_alone(quotients, kept))
                 kept, pending = (*kept, quotients), (_Dimension(dim, remainders), *pending[1:])
@@ -126,13 +138,15 @@ class _Builder:
             for member in self.missing(group[0], kept):
                 bands.add(member)
             return bands.around(self.leaf(group[0]))
-        return bands.around(trees.Sequence(tuple(_Bands([self.missing(name, kept)]).around(self.leaf(name)) for name in group)))
+        return bands.around(
+            trees.Sequence(tuple(_Bands([self.missing(name, kept)]).around(self.leaf(name)) for name in group))
+        )
 
     def stands_alone(self, rows: Rows, kept: Sequence[Rows]) -> bool:
         """Whether a loop has nothing to gain from tiles with others.
 
-        It tells no two instances of a statement apart that the loops around don't, and only orders statements; or it shifts some by parameters, so
-        that they don't meet in tiles (whose loops isl would take forever to find).
+        It tells no two instances of a statement apart that the loops around don't, and only orders statements; or it
+        shifts some by parameters, so that they don't meet in tiles (whose loops isl would take forever to find).
         """
         depths = {name: self.spaces[name].depth for name in rows}
         if any(any(row[depths[name] : -1]) for name, row in rows.items()):
@@ -144,7 +158,8 @@ class _Builder:
         return True
 
     def places(self, rows: Rows, kept: Sequence[Rows]) -> list[list[str]] | None:
-        """Where the rows are one and the same combination of the loops around, but for constants: the statements by constant, in order. Else None."""
+        """Where the rows are one and the same combination of the loops around, but for constants: the statements by
+        constant, in order. Else None."""
         factors = _common_combination([[(r[name], self.spaces[name].depth) for name in rows] for r in (*kept, rows)])
         if factors is None:
             return None
@@ -160,7 +175,8 @@ class _Builder:
         return [found[place] for place in sorted(found)] if len(offsets) == 1 else None
 
     def strictly_ordered(self, rows: Rows, kept: Sequence[Rows]) -> list[list[str]]:
-        """Groups of statements, each of which is through before the next one begins, within one iteration of the loops around."""
+        """Groups of statements, each of which is through before the next one begins, within one iteration of the loops
+        around."""
         names = list(rows)
         if len(names) == 1:
             return [names]
@@ -172,7 +188,8 @@ class _Builder:
         reached = {name: date.apply(upto) for name, date in dates.items()}
         # An edge from a to b: some instance of a comes no later than one of b.
         successors = [
-            [k for k, other in enumerate(names) if other != name and not reached[other].is_disjoint(dates[name])] for name in names
+            [k for k, other in enumerate(names) if other != name and not reached[other].is_disjoint(dates[name])]
+            for name in names
         ]
         return [[names[k] for k in part] for part in ordered_components(successors)]
 
@@ -239,12 +256,14 @@ def _common_combination(lines: Sequence[Sequence[tuple[Row, int]]]) -> tuple[Fra
 
 
 def _divided(rows: Rows, spaces: Mapping[str, StatementSpace]) -> tuple[Rows, Rows]:
-    """(quotients, remainders) of the rows, without their common offset, by the common factor of all coefficients: dates in the same order."""
+    """(quotients, remainders) of the rows, without their common offset, by the common factor of all coefficients: dates
+    in the same order."""
     depths = {name: spaces[name].depth for name in rows}
     first = next(iter(rows))
     offset = rows[first][depths[first] :]
     moved = {
-        name: (*row[: depths[name]], *(value - other for value, other in zip(row[depths[name] :], offset, strict=True))) for name, row in rows.items()
+        name: (*row[: depths[name]], *(value - other for value, other in zip(row[depths[name] :], offset, strict=True)))
+        for name, row in rows.items()
     }
     factor = gcd(*(value for row in moved.values() for value in row[:-1])) or 1
     quotients = {name: tuple(value // factor for value in row) for name, row in moved.items()}

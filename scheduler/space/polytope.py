@@ -1,7 +1,8 @@
-"""The polytope of one dimension: all schedule rows that carry some dependences strongly and others weakly, by its generators.
+"""The polytope of one dimension: all schedule rows that carry some dependences strongly and others weakly, by its
+generators.
 
-Source: polygym paper, sections II and IV: D_i = strong_deps ∩ weak_deps and its generators (Algorithm 1), points as combinations of them
-(equation 2, Algorithm 2).
+Source: polygym paper, sections II and IV: D_i = strong_deps ∩ weak_deps and its generators (Algorithm 1), points as
+combinations of them (equation 2, Algorithm 2).
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
 
-from scopt.scheduler.generators import Cone, Row, TooManyRays, cut, normalized, nullspace, whole_space
-from scopt.scheduler.space.inner import inner_generators
+from scopt.poly.generators import Cone, Row, TooManyRays, cut, normalized, nullspace, whole_space
+from scopt.scheduler.space.inner_points import inner_generators
 from scopt.scheduler.space.linear_program import has_point
-from scopt.scheduler.space.problem import DelayRow, SpaceProblem
+from scopt.scheduler.space.space_problem import DelayRow, SpaceProblem
 
 Vertex = tuple[Fraction, ...]
 # With more generators than this on the way, a polytope takes too long: some of them have to do.
@@ -25,7 +26,8 @@ _ZERO = Fraction(0)
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What one coefficient is chosen for. group: of a vertex, the component of statements that it is a vertex of; None for a ray."""
+    """What one coefficient is chosen for. group: of a vertex, the component of statements that it is a vertex of; None
+    for a ray."""
 
     generator: tuple[Fraction | int, ...]
     group: int | None
@@ -35,10 +37,12 @@ class Slot:
 class Polytope:
     """The generators of one dimension's polytope, over the columns of the problem.
 
-    vertices, groups: where no dependence leads from some statements to others, the polytope is a product; each vertex is one of its group's (zero
-    elsewhere), and a point takes a convex combination in each group. With one group these are the polytope's vertices.
+    vertices, groups: where no dependence leads from some statements to others, the polytope is a product; each vertex
+    is one of its group's (zero elsewhere), and a point takes a convex combination in each group. With one group these
+    are the polytope's vertices.
     rays: of all groups; a line is two rays. is_empty: no row carries all these dependences.
-    partial: the generators are not all (see `scopt.scheduler.space.inner`), so that some legal rows are no combination of them.
+    partial: the generators are not all (see `scopt.scheduler.space.inner_points`), so that some legal rows are no
+      combination of them.
     """
 
     width: int
@@ -50,19 +54,24 @@ class Polytope:
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        """What coefficients are chosen for, in order: the vertices of groups that have several, then the rays (section IV-B)."""
+        """What coefficients are chosen for, in order: the vertices of groups that have several, then the rays (section
+        IV-B)."""
         several = {group for group in self.groups if self.groups.count(group) > 1}
-        vertices = [Slot(vertex, group) for vertex, group in zip(self.vertices, self.groups, strict=True) if group in several]
+        vertices = [
+            Slot(vertex, group) for vertex, group in zip(self.vertices, self.groups, strict=True) if group in several
+        ]
         return (*vertices, *(Slot(ray, None) for ray in self.rays))
 
     @cached_property
     def _lone(self) -> tuple[_Entries, ...]:
         """The vertices that are their groups' only ones: their coefficients are 1."""
-        return tuple(_entries(v) for v, group in zip(self.vertices, self.groups, strict=True) if self.groups.count(group) == 1)
+        return tuple(
+            _entries(v) for v, group in zip(self.vertices, self.groups, strict=True) if self.groups.count(group) == 1
+        )
 
     def point(self, coefficients: Sequence[int]) -> Row | None:
-        """The point that the coefficients of `slots` choose, multiplied by its least common denominator; None where all of a group's vertices have
-        coefficient 0: no convex combination (Algorithm 2).
+        """The point that the coefficients of `slots` choose, multiplied by its least common denominator; None where all
+        of a group's vertices have coefficient 0: no convex combination (Algorithm 2).
 
         Coefficients are not negative. Raises ValueError if there aren't as many as slots.
         """
@@ -100,7 +109,8 @@ def _entries(vector: Sequence[Fraction | int]) -> _Entries:
 
 @dataclass(slots=True)
 class Polytopes:
-    """The polytopes of a SCoP's schedule space, each computed once: whatever is uncarried decomposes into components, which often come again."""
+    """The polytopes of a SCoP's schedule space, each computed once: whatever is uncarried decomposes into components,
+    which often come again."""
 
     problem: SpaceProblem
     limit: int = MAX_RAYS
@@ -109,7 +119,8 @@ class Polytopes:
     _feasible: dict[tuple[frozenset[int], frozenset[int]], bool] = field(default_factory=dict)
 
     def polytope(self, strong: frozenset[int], weak: frozenset[int]) -> Polytope:
-        """All rows that satisfy the dependences `strong` strongly and `weak` weakly, by their numbers; others are not respected."""
+        """All rows that satisfy the dependences `strong` strongly and `weak` weakly, by their numbers; others are not
+        respected."""
         parts = [self._part(strong & inside, weak & inside) for inside in self._components(strong | weak)]
         # Statements that nothing constrains: every row will do.
         bound = {name for number in strong | weak for name in self._ends(number)}
@@ -124,7 +135,11 @@ class Polytopes:
 
     def feasible(self, strong: frozenset[int], weak: frozenset[int]) -> bool:
         """Whether the polytope isn't empty, by a linear program: much less work than its generators."""
-        return all(self._has_point(strong & inside, weak & inside) for inside in self._components(strong | weak) if strong & inside)
+        return all(
+            self._has_point(strong & inside, weak & inside)
+            for inside in self._components(strong | weak)
+            if strong & inside
+        )
 
     def _ends(self, number: int) -> tuple[str, str]:
         dependence = self.problem.dependence(number)
@@ -152,12 +167,19 @@ class Polytopes:
         return [row for number in sorted(numbers) for row in self.problem.dependence(number).rows]
 
     def _part(self, strong: frozenset[int], weak: frozenset[int]) -> _Part:
-        """The polytope of a component: its cone, of what it satisfies weakly, cut by what it has to satisfy strongly."""
+        """The polytope of a component: its cone, of what it satisfies weakly, cut by what it has to satisfy
+        strongly."""
         key = (strong, weak)
         if key not in self._parts:
-            columns = sorted(k for name in {end for number in strong | weak for end in self._ends(number)} for k in self.problem.positions[name])
+            columns = sorted(
+                k
+                for name in {end for number in strong | weak for end in self._ends(number)}
+                for k in self.problem.positions[name]
+            )
             try:
-                self._parts[key] = _cut_part(self.problem.width, self._cone(columns, strong | weak), self._rows(strong), self.limit)
+                self._parts[key] = _cut_part(
+                    self.problem.width, self._cone(columns, strong | weak), self._rows(strong), self.limit
+                )
             except TooManyRays:
                 vertices, rays = inner_generators(self.problem.width, columns, self._rows(strong), self._rows(weak))
                 self._parts[key] = _Part(vertices, rays, partial=True)
@@ -178,7 +200,8 @@ class Polytopes:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The generators of one component's polytope, over all columns of the problem. No vertex: it is empty. partial: as in `Polytope`."""
+    """The generators of one component's polytope, over all columns of the problem. No vertex: it is empty. partial: as
+    in `Polytope`."""
 
     vertices: tuple[Vertex, ...]
     rays: tuple[Row, ...]
@@ -187,9 +210,11 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _WeakCone:
-    """The rows that satisfy some dependences weakly, times a weight >= 0; the recession cone of all polytopes with these dependences.
+    """The rows that satisfy some dependences weakly, times a weight >= 0; the recession cone of all polytopes with
+    these dependences.
 
-    columns: of the problem that it is about. basis: of the space in which its equalities hold, over (columns, weight); the cone is in its terms.
+    columns: of the problem that it is about. basis: of the space in which its equalities hold, over (columns, weight);
+      the cone is in its terms.
     """
 
     columns: tuple[int, ...]
@@ -227,19 +252,25 @@ def _weak_cone(columns: Sequence[int], rows: Sequence[DelayRow], limit: int) -> 
 
 
 def _insertion_key(row: Row) -> tuple[int, ...]:
-    """Rows with few entries first, of these the ones about late columns: of several orders the one with the fewest rays in between."""
+    """Rows with few entries first, of these the ones about late columns: of several orders the one with the fewest rays
+    in between."""
     return (sum(1 for value in row if value), *(abs(value) for value in reversed(row)), *row)
 
 
 def _cut_part(width: int, weak: _WeakCone, strong: Sequence[DelayRow], limit: int) -> _Part:
-    """The polytope's generators. A strong row cuts off only what has weight, so few rays take part beside the cone's."""
-    rows = sorted({weak.reduced(row, strongly=True) for row in strong if not row.line and row.strong}, key=_insertion_key)
+    """The polytope's generators. A strong row cuts off only what has weight, so few rays take part beside the
+    cone's."""
+    rows = sorted(
+        {weak.reduced(row, strongly=True) for row in strong if not row.line and row.strong}, key=_insertion_key
+    )
     cone = cut(weak.cone, rows, limit)
 
     generators = weak.points(ray for ray, _ in cone.rays)
     lines = weak.points(cone.lines)
     vertices = [_vertex(width, weak.columns, ray) for ray in sorted(generators) if ray[-1]]
-    rays = [ray for ray in generators if not ray[-1]] + [one for line in lines for one in (line, tuple(-x for x in line))]
+    rays = [ray for ray in generators if not ray[-1]] + [
+        one for line in lines for one in (line, tuple(-x for x in line))
+    ]
     return _Part(tuple(vertices), tuple(_widened(width, weak.columns, ray) for ray in rays))
 
 

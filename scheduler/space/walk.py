@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scopt.options import Walk
-from scopt.scheduler.generators import Row
+from scopt.poly.generators import Row
 from scopt.scheduler.space.construction import ConstructionAction, ConstructionMDP, ConstructionState
 from scopt.scheduler.space.exploration import DEFAULT_LARGEST, ExplorationMDP, ScheduleSpace
 from scopt.scheduler.space.polytope import Polytopes
@@ -18,8 +18,8 @@ from scopt.scheduler.space.polytope import Polytopes
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How likely the actions are, where all are allowed. construction: next_dim, next_dep, select_dep. coefficients: select_coeff0, 1, …; the last
-    one goes for all larger ones."""
+    """How likely the actions are, where all are allowed. construction: next_dim, next_dep, select_dep. coefficients:
+    select_coeff0, 1, …; the last one goes for all larger ones."""
 
     construction: tuple[float, float, float] = (1.0, 1.0, 1.0)
     coefficients: tuple[float, ...] = (1.0,)
@@ -37,7 +37,8 @@ WALKS: Mapping[Walk, Weights] = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One schedule of a SCoP's space. carried: by dependence, the dimension that carries it, from 1. coefficients: of all dimensions' slots.
+    """One schedule of a SCoP's space. carried: by dependence, the dimension that carries it, from 1. coefficients: of
+    all dimensions' slots.
     rows: the points p_1, …, p_k over the problem's columns."""
 
     carried: tuple[int, ...]
@@ -46,7 +47,8 @@ class Sample:
 
 
 def random_sample(polytopes: Polytopes, walk: Walk, rng: random.Random, largest: int = DEFAULT_LARGEST) -> Sample:
-    """One walk through the construction and the exploration, in which only actions that lead on are drawn. largest: coefficient, N."""
+    """One walk through the construction and the exploration, in which only actions that lead on are drawn. largest:
+    coefficient, N."""
     weights = WALKS[walk]
     construction = ConstructionMDP(polytopes)
     state = walk_construction(construction, weights, rng)
@@ -83,4 +85,6 @@ def draw_coefficients(space: ScheduleSpace, weights: Weights, rng: random.Random
 
 
 def _drawn(weights: Sequence[float], allowed: Sequence[bool], rng: random.Random) -> int:
-    return rng.choices(range(len(weights)), [weight if ok else 0.0 for weight, ok in zip(weights, allowed, strict=True)])[0]
+    return rng.choices(
+        range(len(weights)), [weight if ok else 0.0 for weight, ok in zip(weights, allowed, strict=True)]
+    )[0]

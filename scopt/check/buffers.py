@@ -24,13 +24,13 @@ import islpy as isl
 from scopt.check.epochs import Epochs, epochs_of
 from scopt.check.forms import Carrier, Copy, Moved, cell
 from scopt.check.pairs import agreeing, covers, forward, is_function, lifted, same_key, united
+from scopt.check.read_text import Text, flows_by_array
 from scopt.check.stores import Stored, check_order_of_stores, is_apart, same_slots, stored_by
-from scopt.check.text import Text, flows_by_array
 from scopt.check.threads import check_threads
 from scopt.check.uses import Copied, Part, Use, is_in_order, same_content, written_array
 from scopt.diagnostics import InternalError
-from scopt.isl_utils import IN, OUT, SET, maps_of, union_of_maps, union_of_sets
-from scopt.model import Dependence
+from scopt.ir.scop import Dependence
+from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps, union_of_sets
 
 
 def check_buffers(text: Text) -> Mapping[str, isl.UnionMap]:
@@ -292,7 +292,8 @@ class Buffer:
             count = running.dim(SET)
             names = ", ".join(f"x{k}" for k in range(count))
             box = isl.Map(
-                f"{{ {text}[{names}] -> [{names}{', ' if names else ''}i, j] : 0 <= i < {rows} and 0 <= j < {columns} }}"
+                f"{{ {text}[{names}] -> [{names}{', ' if names else ''}i, j] : 0 "
+                f"<= i < {rows} and 0 <= j < {columns} }}"
             )
             cells = isl.Map(f"{{ [{names}{', ' if names else ''}i, j] -> [{columns} * i + j] }}")
             back = box.intersect_domain(running).reverse()
@@ -304,7 +305,7 @@ class Buffer:
             if not live.is_empty():
                 self.refuse(f"is updated where no instance does: {live.sample_point()}")
 
-    # --- sizes ----------------------------------------------------------------------------------------------------------
+    # --- sizes --------------------------------------------------------------------------------------------------------
 
     def check_inside(self) -> None:
         """Slots lie in the buffer."""

@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from scopt.astgen.allocation import Allocation
 from scopt.check.outcomes import If, Node, Pieces, World, check_runs
 from scopt.diagnostics import InternalError
-from scopt.frontend.tokens import RawToken, directive_words, scan
+from scopt.frontend.text.tokens import RawToken, directive_words, scan
 
 # Token texts; a pragma is one, with its words apart.
 Words = tuple[str, ...]

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from scopt.astgen.loops import calls
-from scopt.astgen.readback import branches, width
-from scopt.isl_utils import OUT, maps_of, union_of_maps
-from scopt.model import Block, Call, For, Hold, If, LoopNest
+from scopt.ir.nest import Block, Call, For, Hold, If, LoopNest
+from scopt.ir.nest_walks import calls
+from scopt.poly.isl_utils import OUT, maps_of, union_of_maps
+from scopt.poly.readback import branches, width
 
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """The epochs of one block, or of some items of it that follow each other. path: the positions of the loops around it,
-    outermost first, each in its block. span: the first and the last position of the items; None: all."""
+    """The epochs of one block, or of some items of it that follow each other. path: the positions of the loops around
+    it, outermost first, each in its block. span: the first and the last position of the items; None: all."""
 
     path: tuple[int, ...]
     span: tuple[int, int] | None = None

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.astgen.c_statement import PlainGenerator
-from scopt.astgen.names import identifiers
-from scopt.isl_utils import OUT
+from scopt.astgen.emit.c_statement import PlainGenerator
+from scopt.astgen.emit.names import identifiers
+from scopt.poly.isl_utils import OUT
 
 
 @dataclass(frozen=True, slots=True, eq=False)

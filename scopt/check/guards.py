@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast, c_generator, c_parser
 
-from scopt.astgen.c_read import Reader, Unreadable, type_spelling
-from scopt.astgen.counted import counter_name
-from scopt.astgen.expr import conjunction
-from scopt.astgen.sets import Context, NestSpace
+from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
+from scopt.astgen.guard_counters import counter_name
 from scopt.diagnostics import InternalError
-from scopt.model import Block, Condition, Guard, LoopNest, Parameter, Polynomial, Scop, Stretch
+from scopt.ir.expr import conjunction
+from scopt.ir.nest import Block, Condition, LoopNest
+from scopt.ir.scop import Guard, Parameter, Polynomial, Scop, Stretch
+from scopt.poly.nest_sets import Context, NestSpace
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ARITHMETIC = ("+", "-", "*", "&&", "||", *_COMPARISONS)

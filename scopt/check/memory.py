@@ -9,11 +9,12 @@ from typing import Any
 from pycparser import c_ast, c_generator, c_parser
 
 from scopt.astgen.allocation import Allocation
-from scopt.astgen.c_expr import helper_name
-from scopt.astgen.c_read import Reader, Unreadable, type_spelling
+from scopt.astgen.emit.c_expr import helper_name
+from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
 from scopt.diagnostics import InternalError
-from scopt.frontend.tokens import IDENTIFIER
-from scopt.model import Const, Expr, Max, Scop
+from scopt.frontend.text.tokens import IDENTIFIER
+from scopt.ir.nest import Const, Expr, Max
+from scopt.ir.scop import Scop
 
 _MALLOC = "malloc"
 

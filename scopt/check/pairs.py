@@ -7,8 +7,8 @@ from math import inf
 
 import islpy as isl
 
-from scopt.isl_utils import IN, OUT, compact, maps_of, union_of_sets
-from scopt.verify import goes_forward, outer_part, with_dates
+from scopt.poly.isl_utils import IN, OUT, compact, maps_of, union_of_sets
+from scopt.poly.legality import goes_forward, outer_part, with_dates
 
 
 def same_key(first: isl.Map, second: isl.Map) -> isl.Map:
@@ -71,9 +71,7 @@ def until(dates: isl.Map, dimension: int) -> isl.Map:
 
 def is_carried(pairs: isl.Map, first: isl.Map, second: isl.Map, dimension: int) -> bool:
     """Whether some pair's dates agree outside of a loop and differ in it."""
-    outer = [
-        outer_part(isl.UnionMap.from_map(dates), dimension + 1, isl.Set.coalesce) for dates in (first, second)
-    ]
+    outer = [outer_part(isl.UnionMap.from_map(dates), dimension + 1, isl.Set.coalesce) for dates in (first, second)]
     for joint in with_dates(pairs, *outer):
         half = joint.dim(OUT) // 2
         for k in range(dimension):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import islpy as isl
 
-from scopt.astgen.sets import NestSpace
-from scopt.model import Block, Expr, LoopNest, Scop
+from scopt.ir.nest import Block, Expr, LoopNest
+from scopt.ir.scop import Scop
+from scopt.poly.nest_sets import NestSpace
 
 
 def on_parameters(scop: Scop, value: Expr) -> isl.PwAff:

@@ -1,10 +1,10 @@
 """The proof of a transformed region, from the text that will be written.
 
-The text, parsed, is the final nest (`scopt.astgen.reparse`); what its statements do is read from their bodies
+The text, parsed, is the final nest (`scopt.astgen.emit.reparse`); what its statements do is read from their bodies
 (`roles`); the nest runs every instance of the SCoP once, in an order that keeps the dependences, and its parallel loops
-carry none (`scopt.verify`); variables and buffers stand for cells only where that changes nothing
-(`scopt.astgen.held_check`, `buffers`). The functions that the text calls do what they are called for (`functions`), and
-what stands in front of it tests all that the SCoP takes for granted (`guards`).
+carry none (`scopt.poly.legality`); variables and buffers stand for cells only where that changes nothing
+(`scopt.astgen.passes.held_check`, `buffers`). The functions that the text calls do what they are called for
+(`functions`), and what stands in front of it tests all that the SCoP takes for granted (`guards`).
 """
 
 from __future__ import annotations
@@ -15,28 +15,29 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.astgen.c_read import Reader, canonical, type_spelling
-from scopt.astgen.emit_c import Emitted, helper_definitions
-from scopt.astgen.held_check import check_held
-from scopt.astgen.loops import calls, children, items
-from scopt.astgen.readback import LoopDim, ReadBack, check_coverage, nest_to_schedule
-from scopt.astgen.reparse import check_printed
+from scopt.astgen.emit.c_read import Reader, canonical, type_spelling
+from scopt.astgen.emit.emit_c import Emitted, helper_definitions
+from scopt.astgen.emit.reparse import check_printed
+from scopt.astgen.generation import Program
+from scopt.astgen.passes.held_check import check_held
 from scopt.check.buffers import check_buffers
 from scopt.check.forms import Roles
 from scopt.check.functions.definitions import check_functions
 from scopt.check.guards import check_guard
 from scopt.check.memory import Allocated, read_allocations
 from scopt.check.parametric import on_parameters
+from scopt.check.read_text import Text
 from scopt.check.reading import expanded, together
 from scopt.check.roles import roles_of
-from scopt.check.text import Text
 from scopt.check.touched import check_touched
 from scopt.check.turned import check_turned
 from scopt.diagnostics import InternalError
-from scopt.generation import Program
-from scopt.isl_utils import IN, OUT, compact, constant_pw_aff, maps_of, sets_of, union_of_maps, union_of_sets
-from scopt.model import Array, Block, Dependence, Dependences, For, Hold, LoopMark
-from scopt.verify import ParallelDim, check_order, fewer_pieces
+from scopt.ir.nest import Block, For, Hold, LoopMark
+from scopt.ir.nest_walks import calls, children, items
+from scopt.ir.scop import Array, Dependence, Dependences
+from scopt.poly.isl_utils import IN, OUT, compact, constant_pw_aff, maps_of, sets_of, union_of_maps, union_of_sets
+from scopt.poly.legality import ParallelDim, check_order, fewer_pieces
+from scopt.poly.readback import LoopDim, ReadBack, check_coverage, nest_to_schedule
 
 
 def check_program(program: Program, deps: Dependences, text: Emitted, guard: str) -> None:
@@ -134,7 +135,9 @@ def _check_nesting(program: Program) -> None:
             mark = item.mark if isinstance(item, For) else LoopMark()
             shared = [name for name in mark.private if not _may_be_private(program, name)]
             if shared:
-                raise InternalError(f"{program.source.location}: generated loops: threads have no copies of '{shared[0]}'")
+                raise InternalError(
+                    f"{program.source.location}: generated loops: threads have no copies of '{shared[0]}'"
+                )
             if (around.simd and (mark.parallel or mark.simd)) or (around.parallel and mark.parallel):
                 raise InternalError(f"{program.source.location}: generated loops: a directive inside of another one")
             both = LoopMark(around.parallel or mark.parallel, around.simd or mark.simd)
@@ -145,8 +148,8 @@ def _check_nesting(program: Program) -> None:
 
 
 def _may_be_private(program: Program, name: str) -> bool:
-    """Whether a thread's own copy, which has no value at first, may stand for an array: one of ours, or one whose values
-    are all written where they are used."""
+    """Whether a thread's own copy, which has no value at first, may stand for an array: one of ours, or one whose
+    values are all written where they are used."""
     array = program.source.arrays.get(name)
     return name in program.scop.arrays if array is None else array.private
 

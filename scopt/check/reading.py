@@ -11,15 +11,16 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from scopt.astgen.c_expr import PRODUCTS, helper_name
-from scopt.astgen.chains import accumulated
-from scopt.astgen.expr import plus, weighted
-from scopt.astgen.loops import Item, items, map_block
-from scopt.astgen.readback import ReadBack, nest_to_schedule
-from scopt.astgen.statement_match import same_tree
+from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
+from scopt.astgen.emit.statement_match import same_tree
+from scopt.astgen.generation import Program
+from scopt.astgen.passes.chains import accumulated
 from scopt.diagnostics import InternalError
-from scopt.generation import Program
-from scopt.model import Block, Call, Expr, For, LoopNest, Name, Statement
+from scopt.ir.expr import plus, weighted
+from scopt.ir.nest import Block, Call, Expr, For, LoopNest, Name
+from scopt.ir.nest_walks import Item, items, map_block
+from scopt.ir.scop import Statement
+from scopt.poly.readback import ReadBack, nest_to_schedule
 
 
 def read_program(program: Program) -> ReadBack:

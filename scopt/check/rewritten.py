@@ -16,14 +16,14 @@ import islpy as isl
 from pycparser import c_ast
 
 from scopt.astgen.allocation import Allocation
-from scopt.astgen.statement_match import same_node, same_tree
-from scopt.check.affine import Subscripts, base_of, function_of
+from scopt.astgen.emit.statement_match import same_node, same_tree
 from scopt.check.memory import read_allocations
 from scopt.check.parametric import on_parameters
+from scopt.check.subscript_functions import Subscripts, base_of, function_of
 from scopt.diagnostics import InternalError
-from scopt.frontend.dependences import last_sources
-from scopt.isl_utils import IN, OUT, SET, maps_of, union_of_maps
-from scopt.model import Access, Scop, Statement
+from scopt.ir.scop import Access, Scop, Statement
+from scopt.poly.dependences import last_sources
+from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
 
 # A value that is copied more often than that isn't followed.
 MAX_COPIES = 8

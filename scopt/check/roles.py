@@ -14,14 +14,14 @@ from typing import NoReturn
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.astgen.statement_match import same_node, same_tree
-from scopt.check.affine import Subscripts, base_of, function_of, subscripts_of
+from scopt.astgen.emit.statement_match import same_node, same_tree
+from scopt.astgen.generation import Program
 from scopt.check.forms import Carrier, Choice, Copy, Moved, Roles, cell, operand_content
-from scopt.check.tiles import step_carriers
+from scopt.check.kernel_calls import step_carriers
+from scopt.check.subscript_functions import Subscripts, base_of, function_of, subscripts_of
 from scopt.diagnostics import InternalError
-from scopt.generation import Program
-from scopt.isl_utils import IN, OUT
-from scopt.model import Access, Statement
+from scopt.ir.scop import Access, Statement
+from scopt.poly.isl_utils import IN, OUT
 
 
 def roles_of(program: Program, dates: isl.UnionMap) -> Roles:

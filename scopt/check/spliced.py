@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scopt.astgen.splice import Replacement
 from scopt.check.composition import spelled, tokens_of
 from scopt.diagnostics import InternalError
-from scopt.frontend.tokens import RawSource, RawToken, directive_words, scan
+from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, scan
 
 # Conditions, without parentheses, under which a compiler for C reads nothing.
 _FOREIGN = frozenset(["ifdef__cplusplus", "ifdefined__cplusplus"])

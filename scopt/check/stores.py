@@ -10,11 +10,11 @@ import islpy as isl
 
 from scopt.check.forms import cell
 from scopt.check.pairs import agreeing, forward, positions, same_key, united
-from scopt.check.text import Text, flows_by_array
+from scopt.check.read_text import Text, flows_by_array
 from scopt.check.uses import Part, written_array
 from scopt.diagnostics import InternalError
-from scopt.isl_utils import IN, OUT, maps_of, union_of_maps, union_of_sets
-from scopt.model import Dependence
+from scopt.ir.scop import Dependence
+from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps, union_of_sets
 
 
 @dataclass(frozen=True, slots=True, eq=False)

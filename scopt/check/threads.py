@@ -8,12 +8,12 @@ from typing import NoReturn
 
 import islpy as isl
 
-from scopt.astgen.readback import LoopDim
 from scopt.check.pairs import covers, is_carried, is_function, same_key, united, until
-from scopt.check.text import Text
+from scopt.check.read_text import Text
 from scopt.check.uses import Part, is_in_order
 from scopt.diagnostics import InternalError
-from scopt.isl_utils import IN, maps_of
+from scopt.poly.isl_utils import IN, maps_of
+from scopt.poly.readback import LoopDim
 
 
 def check_threads(text: Text, name: str, part: Part) -> None:

@@ -6,12 +6,13 @@ import islpy as isl
 
 from scopt.check.forms import Copy, Roles, cell
 from scopt.diagnostics import InternalError
-from scopt.isl_utils import OUT, union_of_sets
-from scopt.model import Scop
+from scopt.ir.scop import Scop
+from scopt.poly.isl_utils import OUT, union_of_sets
 
 
 def check_touched(scop: Scop, roles: Roles) -> None:
-    """Raise InternalError for a copy of a cell, or of an operand, that no instance of the SCoP has. roles: of the statements that run."""
+    """Raise InternalError for a copy of a cell, or of an operand, that no instance of the SCoP has. roles: of the
+    statements that run."""
     for copy in roles.copies:
         if copy.content is None or not copy.inwards:
             continue

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.astgen.registers.syntax import nodes, row_length
-from scopt.astgen.registers.tile import Turned
-from scopt.astgen.registers.transposed import Transposed
-from scopt.astgen.statement_match import same_tree
-from scopt.check.affine import Subscripts, base_of, functions, subscripts_of
+from scopt.astgen.emit.statement_match import same_tree
+from scopt.astgen.generation import Program
+from scopt.astgen.lower.body_syntax import nodes, row_length
+from scopt.astgen.lower.register_tile import Turned
+from scopt.astgen.lower.transposing import Transposed
+from scopt.check.subscript_functions import Subscripts, base_of, functions, subscripts_of
 from scopt.diagnostics import InternalError
-from scopt.generation import Program
-from scopt.isl_utils import IN
-from scopt.model import Array, Statement
+from scopt.ir.scop import Array, Statement
+from scopt.poly.isl_utils import IN
 
 
 def check_turned(program: Program) -> None:
@@ -63,11 +63,16 @@ class _Turned:
         match self.call.body:
             case c_ast.FuncCall(
                 name=c_ast.ID(name=name),
-                args=c_ast.ExprList(exprs=[
-                    c_ast.ID(name="$rows"), c_ast.ID(name="$count"),
-                    c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as source), length,
-                    c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as target), *scalars,
-                ]),
+                args=c_ast.ExprList(
+                    exprs=[
+                        c_ast.ID(name="$rows"),
+                        c_ast.ID(name="$count"),
+                        c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as source),
+                        length,
+                        c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as target),
+                        *scalars,
+                    ]
+                ),
             ):
                 found = [one for one in self.program.lowered.transposed if one.name == name]
                 variables = [one for one in scalars if isinstance(one, c_ast.ID)]

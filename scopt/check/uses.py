@@ -11,8 +11,8 @@ import islpy as isl
 from scopt.check.epochs import Epochs
 from scopt.check.forms import Carrier, Copy, Moved
 from scopt.check.pairs import by_content, covers, forward, positions, same_key, united
-from scopt.check.text import Text
-from scopt.isl_utils import OUT, compact
+from scopt.check.read_text import Text
+from scopt.poly.isl_utils import OUT, compact
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from scopt.astgen.splice import Replacement
 from scopt.check.composition import Parts, check_composed
 from scopt.check.spliced import check_definitions, check_spliced
-from scopt.frontend.tokens import RawSource
+from scopt.frontend.text.tokens import RawSource
 
 
 def unproved(

@@ -16,7 +16,8 @@ _PARTS = 16
 
 
 class Entry(NamedTuple):
-    """text: what scopt made of a source; None: it stays as it is. remarks: as scopt has written them. failure: why it couldn't be read, or empty."""
+    """text: what scopt made of a source; None: it stays as it is. remarks: as scopt has written them. failure: why it
+    couldn't be read, or empty."""
 
     text: bytes | None
     remarks: str = ""
@@ -58,7 +59,12 @@ class Cache(NamedTuple):
 
     def put(self, key: str, entry: Entry) -> None:
         text = entry.text or b""
-        head = {"transformed": entry.text is not None, "size": len(text), "remarks": entry.remarks, "failure": entry.failure}
+        head = {
+            "transformed": entry.text is not None,
+            "size": len(text),
+            "remarks": entry.remarks,
+            "failure": entry.failure,
+        }
         self.put_bytes(key, json.dumps(head).encode() + b"\n" + text)
 
     def put_bytes(self, key: str, data: bytes) -> None:

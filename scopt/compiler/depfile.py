@@ -1,11 +1,12 @@
-"""Dependencies (``-MD`` and the like) from a run of the preprocessor alone, so that the compiler needn't read a file once more for them."""
+"""Dependencies (``-MD`` and the like) from a run of the preprocessor alone, so that the compiler needn't read a file
+once more for them."""
 
 from __future__ import annotations
 
 import os
 import shutil
 
-from scopt.compiler.arguments import Command
+from scopt.compiler.command_line import Command
 
 _TARGETS = ("-MT", "-MQ")
 _KNOWN = ("-MD", "-MMD", "-MP", "-MF", *_TARGETS)
@@ -15,7 +16,8 @@ _VARIABLES = ("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES")
 
 
 def flags(command: Command, folder: str) -> list[str]:
-    """What lets the preprocessor write the dependencies of the only source into a folder; nothing if there are none, or only the compiler can."""
+    """What lets the preprocessor write the dependencies of the only source into a folder; nothing if there are none, or
+    only the compiler can."""
     if not wanted(command) or not place(command):
         return []
     return _flags(command, _kept(folder))
@@ -33,8 +35,11 @@ def _flags(command: Command, file: str) -> list[str]:
 
 
 def put_into_place(command: Command, folder: str) -> bool:
-    """Put what was written with `flags` where the command wants it. True also if it wants none; False if only the compiler can do it."""
-    if any(name in os.environ for name in _VARIABLES) or any(word.startswith("-Wp,-M") for word in command.words("preprocessor")):
+    """Put what was written with `flags` where the command wants it. True also if it wants none; False if only the
+    compiler can do it."""
+    if any(name in os.environ for name in _VARIABLES) or any(
+        word.startswith("-Wp,-M") for word in command.words("preprocessor")
+    ):
         return False
     if not wanted(command):
         return True

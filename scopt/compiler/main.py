@@ -1,4 +1,5 @@
-"""What becomes of one command: straight on to the compiler, or through scopt. Whatever goes wrong with scopt, the user's own command is run."""
+"""What becomes of one command: straight on to the compiler, or through scopt. Whatever goes wrong with scopt, the
+user's own command is run."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import NamedTuple, NoReturn
 
-from scopt.compiler import arguments
-from scopt.compiler.arguments import Argument, Command
+from scopt.compiler import command_line as arguments
+from scopt.compiler.command_line import Argument, Command
 from scopt.compiler.settings import Settings, SettingsError, read_settings
 from scopt.compiler.straight import replace_process
 
@@ -30,7 +31,8 @@ class _Request(NamedTuple):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Stand in for the C compiler, with the given arguments (without the program's name; default: the process's); returns the exit status."""
+    """Stand in for the C compiler, with the given arguments (without the program's name; default: the process's);
+    returns the exit status."""
     try:
         settings, words = read_settings(sys.argv[1:] if argv is None else argv, os.environ, sys.argv[0])
         request = _Request(settings, tuple(words), arguments.read_command(words))
@@ -70,7 +72,8 @@ def _with_stdin(request: _Request) -> int:
 
 
 def _texts_with_loops(inputs: Sequence[Argument]) -> dict[int, bytes]:
-    """The C sources that there may be something to do for, by their numbers. One that can't be read is the compiler's to complain about."""
+    """The C sources that there may be something to do for, by their numbers. One that can't be read is the compiler's
+    to complain about."""
     texts: dict[int, bytes] = {}
     for number, argument in enumerate(inputs):
         if argument.language != "c":
@@ -87,12 +90,15 @@ def _texts_with_loops(inputs: Sequence[Argument]) -> dict[int, bytes]:
 
 def _may_link_objects(command: Command) -> bool:
     """Whether a command that compiles also links what scoptcc may have made before."""
-    return command.mode == "link" and any(a.name == "-L" or (a.kind == "input" and not a.language) for a in command.arguments)
+    return command.mode == "link" and any(
+        a.name == "-L" or (a.kind == "input" and not a.language) for a in command.arguments
+    )
 
 
 def _link(request: _Request) -> int:
     """Objects alone: with the run time that they may need; if that doesn't work, as the user has it."""
-    from scopt.compiler import openmp, processes
+    from scopt.compiler import openmp
+    from scopt.compiler import runs as processes
     from scopt.compiler.cache import Cache
 
     cache = Cache(request.settings.cache, request.settings.cache_size)
@@ -112,7 +118,7 @@ def _build(request: _Request, texts: dict[int, bytes], stdin: bytes | None) -> i
     import signal
     import tempfile
 
-    from scopt.compiler import processes
+    from scopt.compiler import runs as processes
 
     # Temporary files go, and processes end, also where make ends this one.
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -134,11 +140,14 @@ def _build(request: _Request, texts: dict[int, bytes], stdin: bytes | None) -> i
     return status
 
 
-def _attempt(request: _Request, texts: dict[int, bytes], stdin: bytes | None, folder: str, warnings: list[str]) -> int | None:
-    """The exit status of a build with scopt's texts; None if the user's own command is to be run. warnings: what to say if that one works."""
+def _attempt(
+    request: _Request, texts: dict[int, bytes], stdin: bytes | None, folder: str, warnings: list[str]
+) -> int | None:
+    """The exit status of a build with scopt's texts; None if the user's own command is to be run. warnings: what to say
+    if that one works."""
     from scopt.compiler import depfile, openmp
-    from scopt.compiler.build import Build, Failed
     from scopt.compiler.cache import Cache
+    from scopt.compiler.compilation import Build, Failed
     from scopt.compiler.optimized import Source, has_loops, optimize_source
     from scopt.compiler.remarks import report
 
@@ -159,7 +168,9 @@ def _attempt(request: _Request, texts: dict[int, bytes], stdin: bytes | None, fo
         return Build(command, settings, cache, folder).run(optimized)
     except Failed:
         names = [result.source.name for result in optimized.values()]
-        warnings += [f"{name}: compiled without scopt, whose text the compiler refuses (please report this)" for name in names]
+        warnings += [
+            f"{name}: compiled without scopt, whose text the compiler refuses (please report this)" for name in names
+        ]
         return None
 
 

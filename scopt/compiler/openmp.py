@@ -1,4 +1,5 @@
-"""How much of OpenMP a compile may use: what the user's flags and pragmas leave open, and whether the compiler can link it at all."""
+"""How much of OpenMP a compile may use: what the user's flags and pragmas leave open, and whether the compiler can link
+it at all."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scopt.compiler import processes
-from scopt.compiler.arguments import Command
+from scopt.compiler import runs as processes
 from scopt.compiler.cache import Cache, key_of
+from scopt.compiler.command_line import Command
 from scopt.compiler.settings import Settings
 
 _PRAGMA = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+omp\b", re.MULTILINE)
@@ -57,7 +58,8 @@ def _given_past_driver(command: Command) -> str:
 def allowed(command: Command, preprocessed: bytes, settings: Settings, cache: Cache) -> Pragmas:
     """What scopt may emit for a source.
 
-    preprocessed: the source, with pragmas. Where it has pragmas of OpenMP that the user hasn't turned on, they have to stay off, and so do ours.
+    preprocessed: the source, with pragmas. Where it has pragmas of OpenMP that the user hasn't turned on, they have to
+      stay off, and so do ours.
     """
     if command.has("-fsanitize=thread"):
         return Pragmas(False, given(command))  # the run time's own synchronization isn't seen by the sanitizer
@@ -70,7 +72,8 @@ def allowed(command: Command, preprocessed: bytes, settings: Settings, cache: Ca
 
 
 def links_seen(command: Command, settings: Settings) -> bool:
-    """Whether whatever is made of this command's objects will be linked with OpenMP's run time, as far as can be known."""
+    """Whether whatever is made of this command's objects will be linked with OpenMP's run time, as far as can be
+    known."""
     if settings.openmp is not None:
         return settings.openmp
     return not settings.launched and not command.has("-ffreestanding", "-fno-openmp")
@@ -109,19 +112,27 @@ def preprocessor_flags(command: Command, flags: Sequence[str]) -> list[str]:
 
 
 def link_flags(command: Command, settings: Settings, cache: Cache) -> list[str]:
-    """The flags that a link needs for objects that scoptcc has made, at any time; it can't be seen which ones do need them."""
-    if given(command) or command.has(*_NO_LIBRARIES) or "--no-parallel" in settings.flags or not links_seen(command, settings):
+    """The flags that a link needs for objects that scoptcc has made, at any time; it can't be seen which ones do need
+    them."""
+    if (
+        given(command)
+        or command.has(*_NO_LIBRARIES)
+        or "--no-parallel" in settings.flags
+        or not links_seen(command, settings)
+    ):
         return []
     return ["-fopenmp"] if works(command, settings, cache) else []
 
 
 def works(command: Command, settings: Settings, cache: Cache) -> bool:
-    """Whether the compiler can compile and link OpenMP for this target. Asked once for each compiler and target, then known from the cache."""
+    """Whether the compiler can compile and link OpenMP for this target. Asked once for each compiler and target, then
+    known from the cache."""
     compiler = settings.compiler[0]
     target = [
         word
         for a in command.arguments
-        if a.kind == "flag" and (a.name in ("-target", "--sysroot", "-isysroot", "-B", "-arch", "-gcc-toolchain") or _is_target(a.words[0]))
+        if a.kind == "flag"
+        and (a.name in ("-target", "--sysroot", "-isysroot", "-B", "-arch", "-gcc-toolchain") or _is_target(a.words[0]))
         for word in a.words
     ]
     try:
@@ -136,7 +147,9 @@ def works(command: Command, settings: Settings, cache: Cache) -> bool:
 
         with tempfile.TemporaryDirectory(prefix="scoptcc-") as folder:
             program = os.path.join(folder, "program")
-            done = processes.run([*settings.compiler, *target, "-fopenmp", "-x", "c", "-", "-o", program], source=_PROGRAM)
+            done = processes.run(
+                [*settings.compiler, *target, "-fopenmp", "-x", "c", "-", "-o", program], source=_PROGRAM
+            )
         known = b"1" if done.status == 0 else b"0"
         cache.put_bytes(key, known)
     return known == b"1"

@@ -1,4 +1,5 @@
-"""What scopt makes of one source: from the cache, or by running it, in a process that may crash or take too long without harm."""
+"""What scopt makes of one source: from the cache, or by running it, in a process that may crash or take too long
+without harm."""
 
 from __future__ import annotations
 
@@ -9,14 +10,17 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scopt.compiler import identity, openmp, processes
-from scopt.compiler.arguments import Argument, Command
+from scopt.compiler import fingerprint as identity
+from scopt.compiler import openmp
+from scopt.compiler import runs as processes
 from scopt.compiler.cache import Cache, Entry, key_of
+from scopt.compiler.command_line import Argument, Command
 from scopt.compiler.settings import Settings
 
 # Seconds that one region may take in a build.
 BUDGET = "10"
-# Of the seconds that scopt has for a file, the part for its regions: what is done when the whole run is ended would be lost.
+# Of the seconds that scopt has for a file, the part for its regions: what is done when the whole run is ended would be
+# lost.
 FILE_BUDGET_SHARE = 0.6
 # What scopt's own command takes for the preprocessor; other flags go along with the compiler's name.
 _KNOWN_WITH_VALUE = ("-D", "-U", "-I", "-include", "-imacros", "-iquote", "-isystem", "-idirafter")
@@ -39,7 +43,8 @@ class Source(NamedTuple):
 
 
 class Optimized(NamedTuple):
-    """text: None where the source stays as it is. pragmas: what scopt was allowed to use. failure: what went wrong, for a warning; or empty.
+    """text: None where the source stays as it is. pragmas: what scopt was allowed to use. failure: what went wrong, for
+    a warning; or empty.
 
     key: of all that the text was made from; empty where nothing that the compiler says of it may be remembered.
     """
@@ -53,12 +58,16 @@ class Optimized(NamedTuple):
 
 
 def has_loops(text: bytes) -> bool:
-    """Whether there may be anything to optimize. Quick: most files of some programs have no loops, and then nothing else is done."""
+    """Whether there may be anything to optimize. Quick: most files of some programs have no loops, and then nothing
+    else is done."""
     return (b"for" in text or b"while" in text) and re.search(rb"\b(?:for|while)\b", text) is not None
 
 
-def optimize_source(source: Source, command: Command, settings: Settings, cache: Cache, dependencies: Sequence[str] = ()) -> Optimized:
-    """Run scopt on a source, or find what it has made of the same one before. Raises nothing: what goes wrong is the result's `failure`.
+def optimize_source(
+    source: Source, command: Command, settings: Settings, cache: Cache, dependencies: Sequence[str] = ()
+) -> Optimized:
+    """Run scopt on a source, or find what it has made of the same one before. Raises nothing: what goes wrong is the
+    result's `failure`.
 
     dependencies: flags by which the preprocessor also writes down which files the source is made from.
     """
@@ -86,7 +95,9 @@ def optimize_source(source: Source, command: Command, settings: Settings, cache:
     return Optimized(source, entry.text, pragmas, entry.remarks, entry.failure, key)
 
 
-def _preprocessed(source: Source, command: Command, settings: Settings, dependencies: Sequence[str] = ()) -> bytes | None:
+def _preprocessed(
+    source: Source, command: Command, settings: Settings, dependencies: Sequence[str] = ()
+) -> bytes | None:
     """All text of a source and the macros it sees; None if the compiler refuses it."""
     flags = [word for words in command.for_preprocessor() for word in words]
     words = [*settings.compiler, *flags, *dependencies, "-w", "-E", "-dD", "-x", "c", source.argument.value]
@@ -97,7 +108,9 @@ def _preprocessed(source: Source, command: Command, settings: Settings, dependen
 def _key(source: Source, preprocessed: bytes, arguments: list[str], settings: Settings) -> str:
     named = identity.of_options(settings.flags)
     words = (os.fsencode(argument) for argument in arguments)
-    return key_of((identity.of_program(), *words, b"", *named, b"", os.fsencode(source.name), source.text, preprocessed))
+    return key_of(
+        (identity.of_program(), *words, b"", *named, b"", os.fsencode(source.name), source.text, preprocessed)
+    )
 
 
 def _scopt_arguments(command: Command, settings: Settings) -> list[str]:
@@ -114,19 +127,27 @@ def _scopt_arguments(command: Command, settings: Settings) -> list[str]:
 
 def _run_scopt(source: Source, arguments: list[str], settings: Settings) -> Entry:
     """Run the command `scopt`. Its faults are an entry's failure. Raises processes.TooSlow, OSError."""
-    # -P: the user's folder may have modules with the names of Python's. The package lies where this one does, installed or not.
+    # -P: the user's folder may have modules with the names of Python's. The package lies where this one does, installed
+    # or not.
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     start = f"import sys; sys.path.append({root!r}); from scopt.cli import main; sys.exit(main())"
     command = [sys.executable, "-P", "-c", start, *arguments, "-o", "-", "--", source.argument.value]
     # Builds run many of these at a time: libraries for linear algebra shall not start threads for each.
-    done = processes.run_limited(command, settings.seconds, source=source.text, environment={"OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"})
+    done = processes.run_limited(
+        command,
+        settings.seconds,
+        source=source.text,
+        environment={"OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"},
+    )
     remarks = done.errors.decode("utf-8", "replace")
     if done.status not in (0, 1):
         last = (remarks.strip().splitlines() or ["no message"])[-1]
         return Entry(None, "", f"compiled as it is: scopt failed with status {done.status}: {last}")
     internal = next((line for line in remarks.splitlines() if "[internal." in line), "")
     changed = done.output != source.text and bool(done.output)
-    return Entry(done.output if changed and not _lacks_headers(source, done.output, arguments) else None, remarks, internal)
+    return Entry(
+        done.output if changed and not _lacks_headers(source, done.output, arguments) else None, remarks, internal
+    )
 
 
 def _lacks_headers(source: Source, text: bytes, arguments: list[str]) -> bool:

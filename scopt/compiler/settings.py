@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from scopt.compiler.arguments import is_input
+from scopt.compiler.command_line import is_input
 
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 # Programs that start the compiler which is named after them.
@@ -16,10 +16,13 @@ SECONDS = 300.0
 
 
 class Settings(NamedTuple):
-    """compiler: the real one, with its first arguments. launched: it was named on the command line, so that the link may be done without scoptcc.
+    """compiler: the real one, with its first arguments. launched: it was named on the command line, so that the link
+    may be done without scoptcc.
 
-    flags: for scopt. remarks: a file that remarks are added to, empty for none. cache: folder, empty for none. cache_size: bytes.
-    seconds: how long scopt may take for one file. openmp: 1 if threads may be used though the link isn't seen, 0 if they mustn't be; None: not said.
+    flags: for scopt. remarks: a file that remarks are added to, empty for none. cache: folder, empty for none.
+      cache_size: bytes.
+    seconds: how long scopt may take for one file. openmp: 1 if threads may be used though the link isn't seen, 0 if
+      they mustn't be; None: not said.
     disabled: everything goes straight through.
     """
 
@@ -41,10 +44,16 @@ class SettingsError(Exception):
 def read_settings(words: Sequence[str], environment: Mapping[str, str], own: str) -> tuple[Settings, list[str]]:
     """The settings, and the compiler's arguments.
 
-    words: scoptcc's arguments. own: the path of the running program, which can't be the real compiler. Raises SettingsError.
+    words: scoptcc's arguments. own: the path of the running program, which can't be the real compiler. Raises
+      SettingsError.
     """
     started = next((k for k, word in enumerate(words) if os.path.basename(word) not in _WRAPPERS), 0)
-    launched = bool(words) and not words[0].startswith(("-", "@")) and not is_input(words[0]) and bool(_program(words[0], environment, own))
+    launched = (
+        bool(words)
+        and not words[0].startswith(("-", "@"))
+        and not is_input(words[0])
+        and bool(_program(words[0], environment, own))
+    )
     compiler = list(words[: started + 1]) if launched else _split(environment.get("SCOPT_CC", ""), "SCOPT_CC") or ["cc"]
     path = _program(compiler[0], environment, own)
     if not path:
@@ -77,7 +86,8 @@ def _split(text: str, name: str) -> list[str]:
 
 
 def _program(name: str, environment: Mapping[str, str], own: str) -> str:
-    """The path of a program, empty if there is none. Where `name` is found as the running program itself, the next one in PATH is taken."""
+    """The path of a program, empty if there is none. Where `name` is found as the running program itself, the next one
+    in PATH is taken."""
     if "/" in name:
         return name if _is_program(name, own) else ""
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):

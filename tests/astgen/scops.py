@@ -1,4 +1,5 @@
-"""Small SCoPs built by hand, for tests of code generation: from isl strings and C statements to nests, traces and programs."""
+"""Small SCoPs built by hand, for tests of code generation: from isl strings and C statements to nests, traces and
+programs."""
 
 from __future__ import annotations
 
@@ -8,12 +9,14 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast, c_parser
 
-from scopt.astgen.build import build
-from scopt.astgen.emit_c import Emitted, emit, helper_definitions
-from scopt.astgen.expr import evaluate, satisfied
+from scopt.astgen.emit.emit_c import Emitted, emit, helper_definitions
+from scopt.astgen.isl_loops import build
 from scopt.diagnostics import Location
-from scopt.isl_utils import SET, sets_of, union_of_sets
-from scopt.model import Array, Block, Call, CType, For, If, LoopMark, LoopNest, MarkedSchedule, Parameter, Scop, Statement
+from scopt.ir.expr import evaluate, satisfied
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import Block, Call, For, If, LoopMark, LoopNest
+from scopt.ir.scop import Array, CType, Parameter, Scop, Statement
+from scopt.poly.isl_utils import SET, sets_of, union_of_sets
 
 HERE = Location("test.c", 1, 1)
 INT = CType("int", integer=True, bits=32)
@@ -74,8 +77,11 @@ def _statement(prefix: str, s: S, typedefs: Sequence[str]) -> Statement:
     return Statement(name, domain, iterators, (s.type,) * len(iterators), parse_statement(text, typedefs), (), HERE)
 
 
-def bands(scop: Scop, *rows: str, sizes: Sequence[int] = (), marks: Mapping[int, LoopMark] | None = None) -> MarkedSchedule:
-    """A schedule tree of one band, tiled if sizes are given. Each row has the members ``S0[i,j] -> [i + j]; …`` of one dimension.
+def bands(
+    scop: Scop, *rows: str, sizes: Sequence[int] = (), marks: Mapping[int, LoopMark] | None = None
+) -> MarkedSchedule:
+    """A schedule tree of one band, tiled if sizes are given. Each row has the members ``S0[i,j] -> [i + j]; …`` of one
+    dimension.
 
     marks: by dimension, tile loops first; then the statements, in order, are a sequence inside.
     """

@@ -7,16 +7,19 @@ from functools import cache
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from scopt.astgen.alignment import with_aligned_starts
-from scopt.astgen.expr import evaluate, plus
-from scopt.model import Block, Call, Const, Expr, For, LoopMark, LoopNest, Name
+from scopt.astgen.passes.alignment import with_aligned_starts
+from scopt.ir.expr import evaluate, plus
+from scopt.ir.nest import Block, Call, Const, Expr, For, LoopMark, LoopNest, Name
 from scopt.options import Options
 from scopt.pipeline import optimize
 from tests.sources import scop_of as parsed
 
 SIMD = LoopMark(simd=True)
 ROW, COLUMN, N, T = Name("i"), Name("j"), Name("n"), Name("t")
-STENCIL = "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) A[i][j] = B[i - 1][j] + B[i][j] + B[i + 1][j] + B[i][j - 1] + B[i][j + 1];"
+STENCIL = (
+    "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) A[i][j] = B[i - 1][j] + "
+    "B[i][j] + B[i + 1][j] + B[i][j - 1] + B[i][j + 1];"
+)
 LINE = 64
 scop_of = cache(parsed)
 
@@ -53,7 +56,14 @@ def test_most_references_start_at_a_line() -> None:
 
 
 def test_what_is_left_alone() -> None:
-    for loop in (row(0), row(8), row(3, shift=-3), row(1, mark=LoopMark()), row(1, Const(20)), row(1, mark=LoopMark(simd=True, parallel=True))):
+    for loop in (
+        row(0),
+        row(8),
+        row(3, shift=-3),
+        row(1, mark=LoopMark()),
+        row(1, Const(20)),
+        row(1, mark=LoopMark(simd=True, parallel=True)),
+    ):
         assert split(loop) == (loop,)
     assert split(row(1), depth=1) == (row(1),)  # each row once
     few = "for (i = 0; i < n; i++) for (j = 1; j < n; j++) A[i][j] = B[i][j - 1];"
@@ -91,7 +101,10 @@ void f(int steps, int n, double A[restrict n][n], double B[restrict n][n]) {
 }
 """
     text = optimize(source, Options()).text.decode()
-    assert "for (long j = 1; j < scopt_min(n - 1L, 8); j++)" in text or "for (long j = 1; j < scopt_min(8, n - 1L); j++)" in text
+    assert (
+        "for (long j = 1; j < scopt_min(n - 1L, 8); j++)" in text
+        or "for (long j = 1; j < scopt_min(8, n - 1L); j++)" in text
+    )
     assert "for (long j = 8; j < n - 1L; j++)" in text
 
 

@@ -3,16 +3,19 @@ from __future__ import annotations
 import pytest
 from pycparser import c_parser
 
-from scopt.astgen import expr as ex
-from scopt.astgen.c_expr import ExprPrinter, helper_name
-from scopt.astgen.c_read import Reader, Unreadable, canonical, canonical_condition
+from scopt.astgen.emit.c_expr import ExprPrinter, helper_name
+from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.diagnostics import InternalError
-from scopt.model import Compare, Condition, Const, CType, Expr, FloorDiv, Max, Min, Mod, Name, Select
+from scopt.ir import expr as ex
+from scopt.ir.nest import Compare, Condition, Const, Expr, FloorDiv, Max, Min, Mod, Name, Select
+from scopt.ir.scop import CType
 from tests.astgen.scops import DOUBLE, INT, LONG, SIZE, UNSIGNED, S, make_scop
 
 CHAR = CType("unsigned char", integer=True, signed=False, bits=8)
 SCOP = make_scop(
-    S("S0[i] : 0 <= i < n"), parameters={"n": INT, "m": INT, "u": UNSIGNED, "z": SIZE, "l": LONG, "c": CHAR, "x": DOUBLE}, reserved=("scopt_min",)
+    S("S0[i] : 0 <= i < n"),
+    parameters={"n": INT, "m": INT, "u": UNSIGNED, "z": SIZE, "l": LONG, "c": CHAR, "x": DOUBLE},
+    reserved=("scopt_min",),
 )
 IT, J, N, M, U, Z, L, C = (Name(name) for name in ("i", "j", "n", "m", "u", "z", "l", "c"))
 

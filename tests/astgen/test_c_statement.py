@@ -7,11 +7,12 @@ import islpy as isl
 import pytest
 from pycparser import c_ast
 
-from scopt.astgen import expr as ex
-from scopt.astgen.c_expr import ExprPrinter
-from scopt.astgen.c_statement import PlainGenerator, declaration_text, statement_text
-from scopt.astgen.statement_match import same_tree
-from scopt.model import Access, Call, Const, CType, Expr, FloorDiv, Min, Name, Scop
+from scopt.astgen.emit.c_expr import ExprPrinter
+from scopt.astgen.emit.c_statement import PlainGenerator, declaration_text, statement_text
+from scopt.astgen.emit.statement_match import same_tree
+from scopt.ir import expr as ex
+from scopt.ir.nest import Call, Const, Expr, FloorDiv, Min, Name
+from scopt.ir.scop import Access, CType, Scop
 from tests.astgen.scops import HERE, INT, LONG, SIZE, UNSIGNED, S, make_scop, parse_statement
 
 A, B = Name("a"), Name("b")
@@ -81,7 +82,9 @@ def test_an_exact_access_relation_proves_that_unsigned_subscripts_do_not_wrap() 
     node = statement.body.lvalue
 
     def text(relation: str) -> str:
-        access = Access("A", "write", isl.Map(f"[n, u] -> {{ {relation} }}").intersect_domain(statement.domain), node, HERE)
+        access = Access(
+            "A", "write", isl.Map(f"[n, u] -> {{ {relation} }}").intersect_domain(statement.domain), node, HERE
+        )
         return statement_text(replace(statement, accesses=(access,)), Call("S0", (A, B)), ExprPrinter.of(scop))
 
     assert text("S0[i, j] -> A[i - 1, j + u]") == "A[a - 1][b + u] = 0;"
@@ -131,7 +134,7 @@ ROUND_TRIP = [
     "while (a) if (b) x = 1; else x = 2;",
     "for (k = 0, l = 1; k < n; k++) { x = k; }",
     "for (int k = 0; k < n; k++) if (k) x = k;",
-    'x = f("a b", \'c\', 1.5e-3f, 0x1F, 10UL);',
+    "x = f(\"a b\", 'c', 1.5e-3f, 0x1F, 10UL);",
     "{ int t = a; x = t; }",
     ";",
 ]
@@ -144,7 +147,9 @@ def test_printing_keeps_the_tree(text: str) -> None:
 
 
 def test_the_association_of_sums_shows() -> None:
-    assert PlainGenerator().visit(parse_statement("x = (a + b) + (c + d) * (e * f);")) == "x = a + b + (c + d) * (e * f)"
+    assert (
+        PlainGenerator().visit(parse_statement("x = (a + b) + (c + d) * (e * f);")) == "x = a + b + (c + d) * (e * f)"
+    )
 
 
 def test_a_difference_in_the_tree_is_seen() -> None:
@@ -164,9 +169,13 @@ def test_declarations_lose_their_initializer(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("const double t;", "double t;"), ("double const t[3][2];", "double t[3][2];"), ("volatile const int t;", "volatile int t;"),
-     ("const float *const p;", "const float *p;")],
-)  # fmt: skip
+    [
+        ("const double t;", "double t;"),
+        ("double const t[3][2];", "double t[3][2];"),
+        ("volatile const int t;", "volatile int t;"),
+        ("const float *const p;", "const float *p;"),
+    ],
+)
 def test_declarations_lose_const(text: str, expected: str) -> None:
     assert declaration_text(parse_statement(text)) == expected
 

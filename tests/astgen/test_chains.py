@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from scopt.astgen.chains import with_products_apart
-from scopt.astgen.emit_c import emit, helper_definitions
-from scopt.astgen.reparse import check_printed
+from scopt.astgen.emit.emit_c import emit, helper_definitions
+from scopt.astgen.emit.reparse import check_printed
+from scopt.astgen.passes.chains import with_products_apart
 from scopt.diagnostics import InternalError
-from scopt.model import Block, Call, Const, For, LoopMark, LoopNest, Name, Scop, Sum
+from scopt.ir.nest import Block, Call, Const, For, LoopMark, LoopNest, Name, Sum
+from scopt.ir.scop import Scop
 from tests.sources import scop_of
 
 ROW, J = Name("i"), Name("j")
@@ -78,7 +79,16 @@ def test_a_call_of_another_function_is_seen() -> None:
 def test_results_stay_the_same(run_c: Callable[..., str]) -> None:
     scop, rewritten = with_products_apart(scop_of(SUM), nest())
     emitted = emit(scop, rewritten)
-    main = "int main(void) { static double x[50], y[50]; for (int k = 0; k < 50; k++) x[k] = 1. / (k + 1), y[k] = k - 20.3;"
-    calls = " int n = 50; double s = 0.1, t = 0.1; for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) t += x[j] * y[j];"
-    text = f"#include <stdio.h>\n{helper_definitions(emitted.helpers, 'long', frozenset())}{main}{calls}\n{emitted.text} printf(\"%d\", s == t); }}"
+    main = (
+        "int main(void) { static double x[50], y[50]; for (int k = 0; k < 50; "
+        "k++) x[k] = 1. / (k + 1), y[k] = k - 20.3;"
+    )
+    calls = (
+        " int n = 50; double s = 0.1, t = 0.1; for (int i = 0; i < n; i++) for "
+        "(int j = 0; j < n; j++) t += x[j] * y[j];"
+    )
+    text = (
+        f"#include <stdio.h>\n{helper_definitions(emitted.helpers, 'long', frozenset())}{main}{calls}\n"
+        f'{emitted.text} printf("%d", s == t); }}'
+    )
     assert run_c(text, "-O2", "-ffp-contract=off") == "1"

@@ -60,7 +60,11 @@ def test_who_wants_no_directives_is_told_nothing() -> None:
 def test_all_words_of_directives_are_known() -> None:
     """What stands in parentheses of `if` and behind a colon is the user's."""
     lines = {line for file in GOLDEN.glob("*.c") for line in re.findall(r"#pragma (omp .*)", file.read_text("latin-1"))}
-    names = {word for line in lines for word in re.findall(r"\b([a-z]+)\(", re.sub(r"if\(.*?\)(?= schedule| private|$)", "if()", line))}
+    names = {
+        word
+        for line in lines
+        for word in re.findall(r"\b([a-z]+)\(", re.sub(r"if\(.*?\)(?= schedule| private|$)", "if()", line))
+    }
     plain = {word for line in lines for word in re.split(r" \w+\(", line)[0].split()}
     kinds = {kind for line in lines for kind in re.findall(r"schedule\((\w+)", line)}
     assert {"parallel", "simd", "schedule", "dynamic"} <= names | plain | kinds <= WORDS

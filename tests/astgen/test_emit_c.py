@@ -6,14 +6,29 @@ from textwrap import indent
 
 import pytest
 
-from scopt.astgen import expr as ex
-from scopt.astgen.c_expr import HELPERS
-from scopt.astgen.emit_c import emit, helper_definitions
-from scopt.astgen.reparse import check_printed
-from scopt.astgen.work import add_work_guards
+from scopt.astgen.emit.c_expr import HELPERS
+from scopt.astgen.emit.emit_c import emit, helper_definitions
+from scopt.astgen.emit.loop_work import add_work_guards
+from scopt.astgen.emit.reparse import check_printed
 from scopt.diagnostics import InternalError
-from scopt.model import Array, Block, Call, Compare, Const, For, If, LoopMark, LoopNest, Mod, Name, Scop
-from tests.astgen.scops import DOUBLE, INT, LONG, SIZE, TRACING, UNSIGNED, S, function, loops, make_scop, parse_statement, parse_trace, trace
+from scopt.ir import expr as ex
+from scopt.ir.nest import Block, Call, Compare, Const, For, If, LoopMark, LoopNest, Mod, Name
+from scopt.ir.scop import Array, Scop
+from tests.astgen.scops import (
+    DOUBLE,
+    INT,
+    LONG,
+    SIZE,
+    TRACING,
+    UNSIGNED,
+    S,
+    function,
+    loops,
+    make_scop,
+    parse_statement,
+    parse_trace,
+    trace,
+)
 from tests.conftest import RunC
 from tests.sources import scop_of
 
@@ -32,7 +47,9 @@ def test_tiled_gemm() -> None:
     scop = make_scop(GEMM)
     rows = ("S0[i, j, k] -> [i]", "S0[i, j, k] -> [k]", "S0[i, j, k] -> [j]")
     nest = add_work_guards(scop, loops(scop, *rows, sizes=(32, 32, 32), marks={0: PARALLEL, 5: SIMD}))
-    assert text(scop, nest) == """\
+    assert (
+        text(scop, nest)
+        == """\
 #pragma omp parallel for if((double)n * n * n > 20000) schedule(static)
 for (long it = 0; it < n; it += 32)
   for (long kt = 0; kt < n; kt += 32)
@@ -44,11 +61,16 @@ for (long it = 0; it < n; it += 32)
             C[i][j] += A[i][k] * B[k][j];
         }
 """
+    )
 
 
 def test_two_statements_and_a_guard() -> None:
-    scop = make_scop(S("S0[i] : 0 <= i < n", "A[i] = 0;"), S("S1[i] : 0 <= i < n and i mod 2 = 0", "if (A[i]) { B[i] = i; }"))
-    assert text(scop, loops(scop, "S0[i] -> [i]; S1[i] -> [i]")) == """\
+    scop = make_scop(
+        S("S0[i] : 0 <= i < n", "A[i] = 0;"), S("S1[i] : 0 <= i < n and i mod 2 = 0", "if (A[i]) { B[i] = i; }")
+    )
+    assert (
+        text(scop, loops(scop, "S0[i] -> [i]; S1[i] -> [i]"))
+        == """\
 for (long i = 0; i < n; i++) {
   A[i] = 0;
   if (i % 2 == 0) {
@@ -58,6 +80,7 @@ for (long i = 0; i < n; i++) {
   }
 }
 """
+    )
 
 
 def branch(*args: int) -> LoopNest:
@@ -70,7 +93,9 @@ def branch(*args: int) -> LoopNest:
 
 def test_else_if_chains() -> None:
     scop = make_scop(S("S0[i] : 0 <= i < 9", "f(i);"))
-    assert text(scop, branch(1, 2, 3, 4)) == """\
+    assert (
+        text(scop, branch(1, 2, 3, 4))
+        == """\
 if (n > 0) {
   f(1);
 } else if (n + 5L > 0) {
@@ -80,6 +105,7 @@ if (n > 0) {
   f(4);
 }
 """
+    )
 
 
 def test_an_else_does_not_dangle() -> None:
@@ -88,7 +114,9 @@ def test_an_else_does_not_dangle() -> None:
     even = If(Compare(Mod(i, 2, zero_test=True), "==", Const(0)), Block((Call("S0", (i,)),)))
     loop = For("i", Const(0), ex.plus(n, -1), 1, Block((even,)))
     nest = LoopNest(Block((If(Compare(n, ">", Const(3)), Block((loop,)), Block((Call("S0", (Const(0),)),))),)))
-    assert text(scop, nest) == """\
+    assert (
+        text(scop, nest)
+        == """\
 if (n > 3) {
   for (long i = 0; i < n; i++)
     if (i % 2 == 0)
@@ -97,6 +125,7 @@ if (n > 3) {
   f(0);
 }
 """
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,9 +181,20 @@ def test_threads_copy_the_variables_that_they_only_read() -> None:
     scop = replace(scop, by_value=frozenset({"A", "f", "i", "n", "other", "s", "t"}))
     parallel = {0: LoopMark(parallel=True, private=("t",))}
     only = loops(scop, "S0[i] -> [i]", marks=parallel)
-    assert text(scop, only).startswith("#pragma omp parallel for private(t) firstprivate(A, f, n, s) schedule(static)\n")
-    written = replace(scop_of("for (i = 0; i < n; i++) { x[i] = y[i] * 2; s = x[i]; }"), by_value=frozenset({"i", "n", "s", "x", "y"}))
-    inner = For("i", Const(0), Name("n"), 1, Block((Call("S0", (Name("i"),)), Call("S1", (Name("i"),)))), LoopMark(parallel=True))
+    assert text(scop, only).startswith(
+        "#pragma omp parallel for private(t) firstprivate(A, f, n, s) schedule(static)\n"
+    )
+    written = replace(
+        scop_of("for (i = 0; i < n; i++) { x[i] = y[i] * 2; s = x[i]; }"), by_value=frozenset({"i", "n", "s", "x", "y"})
+    )
+    inner = For(
+        "i",
+        Const(0),
+        Name("n"),
+        1,
+        Block((Call("S0", (Name("i"),)), Call("S1", (Name("i"),)))),
+        LoopMark(parallel=True),
+    )
     nest = LoopNest(Block((inner,)))
     printed = emit(written, nest)
     assert "firstprivate(n, x, y)" in printed.text
@@ -166,16 +206,23 @@ def test_threads_copy_the_variables_that_they_only_read() -> None:
 
 
 def test_a_pointer_has_no_private_copy() -> None:
-    scop = make_scop(S("S0[i] : 0 <= i < n", "A[i] = 0;"), arrays=(Array("p", "p", DOUBLE, (None,), (None,), pointer=True),))
+    scop = make_scop(
+        S("S0[i] : 0 <= i < n", "A[i] = 0;"), arrays=(Array("p", "p", DOUBLE, (None,), (None,), pointer=True),)
+    )
     with pytest.raises(InternalError, match="private copy"):
         emit(scop, loops(scop, "S0[i] -> [i]", marks={0: LoopMark(parallel=True, private=("p",))}))
 
 
 def test_locals_are_declared_in_a_block() -> None:
     declaration = parse_statement("double t = 0.5;")
-    scop = make_scop(S("S0[i] : 0 <= i < n", "t = A[i];"), arrays=(Array("t", "t", DOUBLE, local=True, private=True, declaration=declaration),))
+    scop = make_scop(
+        S("S0[i] : 0 <= i < n", "t = A[i];"),
+        arrays=(Array("t", "t", DOUBLE, local=True, private=True, declaration=declaration),),
+    )
     nest = loops(scop, "S0[i] -> [i]", marks={0: LoopMark(parallel=True, private=("t",))})
-    assert text(scop, nest) == """\
+    assert (
+        text(scop, nest)
+        == """\
 {
   double t;
   #pragma omp parallel for private(t) schedule(static)
@@ -183,15 +230,21 @@ def test_locals_are_declared_in_a_block() -> None:
     t = A[i];
 }
 """
+    )
 
 
 def test_another_long_type() -> None:
-    scop = replace(make_scop(S("S0[i, j] : 0 <= i < n and 0 <= j < n", "A[i][j] = i;")), long_type="long long", long_suffix="LL")
-    assert text(scop, loops(scop, "S0[i, j] -> [i + j]", "S0[i, j] -> [j]")) == """\
+    scop = replace(
+        make_scop(S("S0[i, j] : 0 <= i < n and 0 <= j < n", "A[i][j] = i;")), long_type="long long", long_suffix="LL"
+    )
+    assert (
+        text(scop, loops(scop, "S0[i, j] -> [i + j]", "S0[i, j] -> [j]"))
+        == """\
 for (long long is = 0; is < 2LL * n - 1; is++)
   for (long long j = scopt_max(0, is - n + 1); j < scopt_min(n, is + 1); j++)
     A[is - j][j] = (int)(is - j);
 """
+    )
 
 
 def test_helpers_are_named_and_defined_once() -> None:
@@ -200,12 +253,17 @@ def test_helpers_are_named_and_defined_once() -> None:
     assert emitted.helpers == ("scopt_min", "scopt_max")
     assert "scopt_max_(" in emitted.text
     definitions = helper_definitions(emitted.helpers, "long", scop.reserved)
-    assert [line.split("(")[0] for line in definitions.splitlines()] == ["static inline long scopt_min", "static inline long scopt_max_"]
+    assert [line.split("(")[0] for line in definitions.splitlines()] == [
+        "static inline long scopt_min",
+        "static inline long scopt_max_",
+    ]
     assert emit(scop, loops(scop, "S0[i, j] -> [i]", "S0[i, j] -> [j]")).helpers == ()
 
 
 def test_helpers_compute_what_they_say(run_c: RunC) -> None:
-    source = helper_definitions(HELPERS, "long", frozenset()) + """
+    source = (
+        helper_definitions(HELPERS, "long", frozenset())
+        + """
 #include <stdio.h>
 int main(void)
 {
@@ -214,6 +272,7 @@ int main(void)
   return 0;
 }
 """
+    )
     numbers = [int(word) for word in run_c(source, "-Wall", "-Wextra", "-Werror").split()]
     assert numbers == [value for n in range(-9, 10) for value in (n // 4, n % 4, min(n, 2), max(n, 2))]
 
@@ -293,5 +352,7 @@ def test_parallel_gemm_gives_the_same_bits(run_c: RunC, flags: Sequence[str]) ->
     rows = ("S0[i, j, k] -> [i]", "S0[i, j, k] -> [k]", "S0[i, j, k] -> [j]")
     nest = add_work_guards(scop, loops(scop, *rows, sizes=(16, 8, 16), marks={0: PARALLEL, 5: SIMD}))
     emitted = emit(scop, nest)
-    program = GEMM_PROGRAM.format(text=indent(emitted.text, "  "), helpers=helper_definitions(emitted.helpers, "long", scop.reserved))
+    program = GEMM_PROGRAM.format(
+        text=indent(emitted.text, "  "), helpers=helper_definitions(emitted.helpers, "long", scop.reserved)
+    )
     assert run_c(program, *flags) == "same\n"

@@ -1,4 +1,5 @@
-"""Casts in subscripts: left out where the cells touched show that they change nothing; sizes of rows with casts are read back."""
+"""Casts in subscripts: left out where the cells touched show that they change nothing; sizes of rows with casts are
+read back."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ PARAMS = "unsigned long n, unsigned u, int m, double *restrict x, double *restri
 
 
 def emitted(body: str) -> str:
-    result = optimize(f"void f({PARAMS})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n", Options(jobs=1, verify="full"))
+    result = optimize(
+        f"void f({PARAMS})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n", Options(jobs=1, verify="full")
+    )
     assert not [remark for remark in result.remarks if remark.kind == "missed"]
     return result.text.decode()
 

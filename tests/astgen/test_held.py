@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from scopt.astgen.emit_c import Emitted, emit
-from scopt.astgen.held import hold_cells
-from scopt.astgen.held_check import check_held
-from scopt.astgen.loops import items, map_block
-from scopt.astgen.reparse import check_printed
+from scopt.astgen.emit.emit_c import Emitted, emit
+from scopt.astgen.emit.reparse import check_printed
+from scopt.astgen.passes.held import hold_cells
+from scopt.astgen.passes.held_check import check_held
 from scopt.diagnostics import InternalError
-from scopt.model import Block, Call, Const, Expr, For, Hold, LoopMark, LoopNest, Name, Scop, Sum
+from scopt.ir.nest import Block, Call, Const, Expr, For, Hold, LoopMark, LoopNest, Name, Sum
+from scopt.ir.nest_walks import items, map_block
+from scopt.ir.scop import Scop
 from tests.sources import scop_of
 
 ROW, J, N = Name("i"), Name("j"), Name("n")
@@ -21,7 +22,9 @@ UPDATE = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[i] = x[i] + A[i][j] 
 OWN = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[i] = x[i] + A[i][j] * x[j];"
 
 
-def nest(*calls: Call, upper: Expr = LAST, jammed: bool = True, simd: bool = False, first: int = 0, last: int = 1) -> LoopNest:
+def nest(
+    *calls: Call, upper: Expr = LAST, jammed: bool = True, simd: bool = False, first: int = 0, last: int = 1
+) -> LoopNest:
     """A loop over j in a loop over i, from `first` to n - `last`."""
     inner = For("j", Const(0), upper, 1, Block(calls), LoopMark(jammed=jammed, simd=simd))
     return LoopNest(Block((For("i", Const(first), Sum(((1, N),), -last), 1, Block((inner,))),)))
@@ -84,7 +87,9 @@ def test_nothing_is_loaded_where_the_loop_has_no_iteration() -> None:
     scop = scop_of(OWN)
     made = hold_cells(scop, nest(Call("S0", (ROW, J)), upper=Sum(((1, ROW),), -1)))
     assert "if (i > 0) {" in emit(scop, made).text
-    assert "if" not in emit(scop, hold_cells(scop, nest(Call("S0", (ROW, J)), upper=Sum(((1, ROW),), -1), first=1))).text
+    assert (
+        "if" not in emit(scop, hold_cells(scop, nest(Call("S0", (ROW, J)), upper=Sum(((1, ROW),), -1), first=1))).text
+    )
 
 
 def volatile(scop: Scop) -> Scop:
@@ -96,7 +101,7 @@ def test_volatile_cells_are_not_held() -> None:
     assert held(volatile(scop_of(UPDATE)), nest(Call("S0", (ROW, J)))) == []
 
 
-# --- the checks -------------------------------------------------------------------------------------------------------------------------------
+# --- the checks -------------------------------------------------------------------------------------------------------
 
 
 def example() -> tuple[Scop, LoopNest, Emitted]:

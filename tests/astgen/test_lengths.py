@@ -5,10 +5,10 @@ from __future__ import annotations
 import hypothesis.strategies as st
 from hypothesis import given
 
-from scopt.astgen.expr import evaluate, maximum, minimum, plus, satisfied
-from scopt.astgen.lengths import LONGEST, with_constant_lengths
-from scopt.astgen.loops import items
-from scopt.model import Block, Call, Const, For, If, LoopMark, LoopNest, Name
+from scopt.astgen.passes.lengths import LONGEST, with_constant_lengths
+from scopt.ir.expr import evaluate, maximum, minimum, plus, satisfied
+from scopt.ir.nest import Block, Call, Const, For, If, LoopMark, LoopNest, Name
+from scopt.ir.nest_walks import items
 
 SIMD = LoopMark(simd=True)
 ROW, COLUMN, N, T = Name("i"), Name("j"), Name("n"), Name("t")
@@ -91,10 +91,19 @@ bounds = st.lists(st.tuples(st.sampled_from([ROW, T, N]), st.integers(-12, 12)),
 
 
 @given(st.lists(st.tuples(bounds, bounds), min_size=1, max_size=3), st.integers(-3, 12), st.integers(-3, 12))
-def test_the_same_instances_in_the_same_order(loops: list[tuple[list[tuple[Name, int]], list[tuple[Name, int]]]], n: int, t: int) -> None:
+def test_the_same_instances_in_the_same_order(
+    loops: list[tuple[list[tuple[Name, int]], list[tuple[Name, int]]]], n: int, t: int
+) -> None:
     rows = [row(maximum(plus(x, c) for x, c in low), minimum(plus(x, c) for x, c in high)) for low, high in loops]
     fill = For("j", N, plus(T, 3), 1, Block((Call("Z", (COLUMN,)),)))
-    block = Block((For("i", Const(0), plus(N, 2), 1, Block((*rows, fill))), *[For("i", Const(0), N, 1, Block((one,))) for one in rows]))
+    block = Block(
+        (
+            For("i", Const(0), plus(N, 2), 1, Block((*rows, fill))),
+            *[For("i", Const(0), N, 1, Block((one,))) for one in rows],
+        )
+    )
     result = with_constant_lengths(LoopNest(block), (), ("Z",)).body
     assert instances(result, {"n": n, "t": t}) == instances(block, {"n": n, "t": t})
-    assert sum(isinstance(item, For) for item in items(result)) <= 2 * sum(isinstance(item, For) for item in items(block))
+    assert sum(isinstance(item, For) for item in items(result)) <= 2 * sum(
+        isinstance(item, For) for item in items(block)
+    )

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from scopt.astgen.loops import items
-from scopt.astgen.names import choose_names, identifiers
-from scopt.model import Block, Call, Const, For, LoopNest, Name
+from scopt.astgen.emit.names import choose_names, identifiers
+from scopt.ir.nest import Block, Call, Const, For, LoopNest, Name
+from scopt.ir.nest_walks import items
 from tests.astgen.scops import INT, S, loops, make_scop, parse_statement
 
 
@@ -48,12 +48,22 @@ def test_an_iterator_does_not_hide_what_its_body_uses() -> None:
 
 
 def test_an_iterator_does_not_hide_a_parameter() -> None:
-    made = make_scop(S("S0[x, j] : 0 <= x < i and 0 <= j < i", "A[j] = 0;"), S("S1[j] : 0 <= j < i", "B[j] = 0;"), parameters={"i": INT})
+    made = make_scop(
+        S("S0[x, j] : 0 <= x < i and 0 <= j < i", "A[j] = 0;"),
+        S("S1[j] : 0 <= j < i", "B[j] = 0;"),
+        parameters={"i": INT},
+    )
     scop = replace(made, statements=(replace(made.statements[0], iterators=("i", "j")), made.statements[1]))
     nest = LoopNest(
         Block(
             (
-                For("$0", Const(0), Name("i"), 1, Block((For("$1", Const(0), Name("i"), 1, Block((Call("S0", (Name("$0"), Name("$1"))),))),))),
+                For(
+                    "$0",
+                    Const(0),
+                    Name("i"),
+                    1,
+                    Block((For("$1", Const(0), Name("i"), 1, Block((Call("S0", (Name("$0"), Name("$1"))),))),)),
+                ),
                 For("$2", Const(0), Name("i"), 1, Block((Call("S1", (Name("$2"),)),))),
             )
         )
@@ -64,7 +74,10 @@ def test_an_iterator_does_not_hide_a_parameter() -> None:
 def test_siblings_share_names_and_nested_loops_do_not() -> None:
     scop = make_scop(S("S0[i] : 0 <= i < n", "A[i] = 0;"), S("S1[i] : 0 <= i < n", "B[i] = 0;"))
     assert names(loops(scop, "S0[i] -> [0]; S1[i] -> [1]", "S0[i] -> [i]; S1[i] -> [i]")) == ["i", "i"]
-    diagonal = make_scop(S("S0[i, j] : 0 <= i < n and 0 <= j < n", "A[i][j] = 0;"), S("S1[i, j] : 0 <= i < n and 0 <= j < n", "B[i][j] = 0;"))
+    diagonal = make_scop(
+        S("S0[i, j] : 0 <= i < n and 0 <= j < n", "A[i][j] = 0;"),
+        S("S1[i, j] : 0 <= i < n and 0 <= j < n", "B[i][j] = 0;"),
+    )
     rows = ("S0[i, j] -> [i]; S1[i, j] -> [j]", "S0[i, j] -> [j]; S1[i, j] -> [i]")
     assert sorted(names(loops(diagonal, *rows))) == ["i", "j"]
 
@@ -76,4 +89,10 @@ def test_keywords_are_no_names() -> None:
 
 
 def test_identifiers() -> None:
-    assert identifiers(parse_statement("A[i].x = (T)f(n) + sizeof(double);", typedefs=("T",))) >= {"A", "i", "T", "f", "n"}
+    assert identifiers(parse_statement("A[i].x = (T)f(n) + sizeof(double);", typedefs=("T",))) >= {
+        "A",
+        "i",
+        "T",
+        "f",
+        "n",
+    }

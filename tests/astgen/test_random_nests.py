@@ -1,4 +1,5 @@
-"""Random schedules of random domains: the nest runs what it should in the right order, reads back as that, and prints as that."""
+"""Random schedules of random domains: the nest runs what it should in the right order, reads back as that, and prints
+as that."""
 
 from __future__ import annotations
 
@@ -9,14 +10,30 @@ from random import Random
 import islpy as isl
 import pytest
 
-from scopt.astgen.build import build
-from scopt.astgen.emit_c import emit
-from scopt.astgen.readback import check_coverage, nest_to_schedule
-from scopt.astgen.reparse import check_printed
-from scopt.astgen.work import add_work_guards
+from scopt.astgen.emit.emit_c import emit
+from scopt.astgen.emit.loop_work import add_work_guards
+from scopt.astgen.emit.reparse import check_printed
+from scopt.astgen.isl_loops import build
 from scopt.diagnostics import InternalError
-from scopt.model import LoopMark, MarkedSchedule, Scop
-from tests.astgen.scops import INT, LONG, SIZE, TRACING, UNSIGNED, S, bands, dates, function, instances, make_scop, parse_trace, trace
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import LoopMark
+from scopt.ir.scop import Scop
+from scopt.poly.readback import check_coverage, nest_to_schedule
+from tests.astgen.scops import (
+    INT,
+    LONG,
+    SIZE,
+    TRACING,
+    UNSIGNED,
+    S,
+    bands,
+    dates,
+    function,
+    instances,
+    make_scop,
+    parse_trace,
+    trace,
+)
 from tests.conftest import RunC
 
 NAMES = "ijk"
@@ -31,7 +48,9 @@ def random_domain(random: Random, name: str, depth: int) -> str:
     for level, iterator in enumerate(NAMES[:depth]):
         outer = NAMES[:level]
         low = random.choice(["0", "0", "1", "-3", *outer, *(f"n - {o}" for o in outer)])
-        high = random.choice(["n", "n", "m", "n + m - 2", "7", *(f"{o} + 4" for o in outer), *(f"n - {o}" for o in outer)])
+        high = random.choice(
+            ["n", "n", "m", "n + m - 2", "7", *(f"{o} + 4" for o in outer), *(f"n - {o}" for o in outer)]
+        )
         constraints.append(f"{low} <= {iterator} < {high}")
         if random.random() < 0.15:
             total = " + ".join(random.sample(NAMES[: level + 1], random.randint(1, level + 1)))
@@ -47,7 +66,11 @@ def random_rows(random: Random, names: list[str], depth: int) -> list[str]:
         terms = [f"{random.choice([1, 1, 1, -1, 2])}{iterator}"]
         terms += [f"{factor}{other}" for other in order[:level] if (factor := random.choice([0, 0, 0, 1, 2, -1]))]
         row = " + ".join(terms)
-        rows.append("; ".join(f"{name}[{', '.join(NAMES[:depth])}] -> [{row} + {random.choice([0, 0, 1, -2])}]" for name in names))
+        rows.append(
+            "; ".join(
+                f"{name}[{', '.join(NAMES[:depth])}] -> [{row} + {random.choice([0, 0, 1, -2])}]" for name in names
+            )
+        )
     return rows
 
 
@@ -56,7 +79,9 @@ def random_program(seed: int) -> tuple[Scop, MarkedSchedule]:
     depth = random.randint(1, 3)
     names = [f"S{k}" for k in range(random.choice([1, 1, 2]))]
     statements = [S(random_domain(random, name, depth), type=random.choice([INT, LONG])) for name in names]
-    scop = make_scop(*statements, parameters={"n": random.choice([INT, UNSIGNED, SIZE, LONG]), "m": INT}, reserved=("trace",))
+    scop = make_scop(
+        *statements, parameters={"n": random.choice([INT, UNSIGNED, SIZE, LONG]), "m": INT}, reserved=("trace",)
+    )
     rows = random_rows(random, names, depth)
     sizes = [random.choice([2, 3, 4]) for _ in range(depth)] if random.random() < 0.5 else []
     marks = {random.randrange(depth + len(sizes)): random.choice(MARKS)} if random.random() < 0.6 else {}

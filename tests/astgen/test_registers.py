@@ -5,16 +5,17 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from scopt.astgen.build import build
-from scopt.astgen.emit_c import emit
-from scopt.astgen.registers.lower import Lowered, lower
-from scopt.astgen.registers.steps import with_choices, with_kernel_calls, with_transposed_copies
-from scopt.frontend.dependences import dependences
-from scopt.isl_utils import compact
-from scopt.model import LoopNest, Scop
+from scopt.astgen.emit.emit_c import emit
+from scopt.astgen.isl_loops import build
+from scopt.astgen.lower.register_lowering import Lowered, lower
+from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
+from scopt.ir.nest import LoopNest
+from scopt.ir.scop import Scop
 from scopt.options import Options
+from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import compact
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.passes import apply_passes
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
 MATRICES = "int n, double A[99][99], double B[99][99], double C[99][99]"
@@ -41,7 +42,10 @@ def test_tilings_share_kernels_and_buffers_only_where_they_are_the_same() -> Non
     assert buffers["C_rows"] != buffers["C_rows2"]
 
 
-ACROSS = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) C[i][j] += A[i][k] * B[j][k] + B[i][k] * A[j][k];"
+ACROSS = (
+    "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) "
+    "C[i][j] += A[i][k] * B[j][k] + B[i][k] * A[j][k];"
+)
 
 
 def test_operands_across_their_rows_are_packed_by_calls_that_share_functions() -> None:
@@ -49,12 +53,19 @@ def test_operands_across_their_rows_are_packed_by_calls_that_share_functions() -
     text = emit(result.scop, with_transposed_copies(result, nest)).text
     assert len(result.transposed) == 2  # panels of rows and of columns differ in width
     columns, rows = (one.name for one in result.transposed)
-    for name, array, target in ((rows, "A", "A_rows"), (rows, "B", "B_rows"), (columns, "A", "A_columns"), (columns, "B", "B_columns")):
+    for name, array, target in (
+        (rows, "A", "A_rows"),
+        (rows, "B", "B_rows"),
+        (columns, "A", "A_columns"),
+        (columns, "B", "B_columns"),
+    ):
         (line,) = (line for line in text.splitlines() if f"{name}(" in line and f"&{target}[" in line)
         assert f"&{array}[" in line
 
 
-@pytest.mark.parametrize("operand", ["A[k][i]", "A[i][2 * k]", "A[2 * i][k]", "A[i][i + k]", "(A[i][k] - A[k][i])", "(A[i][k] + x[k])"])
+@pytest.mark.parametrize(
+    "operand", ["A[k][i]", "A[i][2 * k]", "A[2 * i][k]", "A[i][i + k]", "(A[i][k] - A[k][i])", "(A[i][k] + x[k])"]
+)
 def test_other_operands_are_packed_in_loops(operand: str) -> None:
     body = PRODUCT.replace("A[i][k]", operand)
     _, result, _ = lowered(body, MATRICES + ", double x[99]")
@@ -89,7 +100,10 @@ def test_the_kernel_has_a_form_for_every_compiler() -> None:
 def test_extrema_of_integers_compare_as_signed_and_add_as_unsigned() -> None:
     """Sums of cells that don't exist may wrap around."""
     body = "C[i][j] = C[i][j] >= A[i][k] + B[k][j] ? C[i][j] : A[i][k] + B[k][j];"
-    _, result, _ = lowered(f"for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) {body}", MATRICES.replace("double", "int"))
+    _, result, _ = lowered(
+        f"for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) {body}",
+        MATRICES.replace("double", "int"),
+    )
     (kernel,) = result.kernels
     assert "typedef unsigned int" in kernel.text
     assert f"c7_2 = {kernel.name}_of(c7_2, x7_0 + y0_2);" in kernel.text
@@ -98,7 +112,10 @@ def test_extrema_of_integers_compare_as_signed_and_add_as_unsigned() -> None:
 
 
 def test_unions_of_pieces_become_conjunctions() -> None:
-    pieces = isl.Set("[n] -> { [i, j, k] : 0 <= k and j < i < n and k < 4*floor(j/4); [i, j, k] : 0 <= k and i <= j < n and k < 4*floor(i/4) }")
+    pieces = isl.Set(
+        "[n] -> { [i, j, k] : 0 <= k and j < i < n and k < 4*floor(j/4); [i, j, k] "
+        ": 0 <= k and i <= j < n and k < 4*floor(i/4) }"
+    )
     assert compact(pieces).n_basic_set() == 1
     assert compact(pieces).is_equal(pieces)
     apart = isl.Set("{ [i] : 0 <= i < 3; [i] : 5 <= i < 8 }")

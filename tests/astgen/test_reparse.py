@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from scopt.astgen import expr as ex
-from scopt.astgen.emit_c import Emitted, emit
-from scopt.astgen.expr import Product
-from scopt.astgen.loops import items
-from scopt.astgen.reparse import check_printed
+from scopt.astgen.emit.emit_c import Emitted, emit
+from scopt.astgen.emit.reparse import check_printed
 from scopt.diagnostics import InternalError
-from scopt.model import Array, Block, Call, Compare, Const, For, LoopMark, LoopNest, Name, Scop
+from scopt.ir import expr as ex
+from scopt.ir.expr import Product
+from scopt.ir.nest import Block, Call, Compare, Const, For, LoopMark, LoopNest, Name
+from scopt.ir.nest_walks import items
+from scopt.ir.scop import Array, Scop
 from tests.astgen.scops import DOUBLE, INT, SIZE, S, loops, make_scop, parse_statement
 
 PRIVATE = LoopMark(parallel=True, private=("t",))
@@ -132,7 +133,16 @@ def test_an_iterator_that_hides_an_outer_one_is_seen() -> None:
     scop = make_scop(S("S0[i, j] : 0 <= i < n and 0 <= j < n", "A[i][j] = 0;"))
     nest = loops(scop, "S0[i, j] -> [i]", "S0[i, j] -> [j]")
     outer, inner = (item for item in items(nest.body) if isinstance(item, For))
-    hiding = LoopNest(Block((replace(outer, body=Block((replace(inner, iterator="i", body=Block((Call("S0", (Name("i"), Name("i"))),))),))),)))
+    hiding = LoopNest(
+        Block(
+            (
+                replace(
+                    outer,
+                    body=Block((replace(inner, iterator="i", body=Block((Call("S0", (Name("i"), Name("i"))),))),)),
+                ),
+            )
+        )
+    )
     with pytest.raises(InternalError, match="hides another name"):
         check_printed(scop, hiding, emit(scop, hiding))
 

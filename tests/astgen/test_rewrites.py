@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from scopt.astgen import expr as ex
-from scopt.astgen.bounds import plain_bounds
-from scopt.astgen.loops import items, rename_iterators
-from scopt.astgen.rounding import settle_divisions
-from scopt.astgen.simplify import simplify
-from scopt.model import Block, Call, Compare, Const, Expr, FloorDiv, For, If, LoopNest, Max, Min, Mod, Name, Select
+from scopt.astgen.emit.rounding import settle_divisions
+from scopt.astgen.passes.bounds import plain_bounds
+from scopt.astgen.passes.simplify import simplify
+from scopt.ir import expr as ex
+from scopt.ir.nest import Block, Call, Compare, Const, Expr, FloorDiv, For, If, LoopNest, Max, Min, Mod, Name, Select
+from scopt.ir.nest_walks import items, rename_iterators
 from tests.astgen.scops import S, make_scop, trace
 
 SCOP = make_scop(S("S0[i] : 0 <= i < n"))
@@ -43,7 +43,9 @@ def test_an_if_without_then_is_turned_round() -> None:
 
 
 def test_nested_ifs_become_one() -> None:
-    assert simplify(SCOP, nest(loop(when(POSITIVE, when(EVEN, call()))))) == nest(loop(when(ex.conjunction((POSITIVE, EVEN)), call())))
+    assert simplify(SCOP, nest(loop(when(POSITIVE, when(EVEN, call()))))) == nest(
+        loop(when(ex.conjunction((POSITIVE, EVEN)), call()))
+    )
 
 
 def test_nested_ifs_with_an_else_stay() -> None:
@@ -110,7 +112,9 @@ def test_a_division_is_cs_own_only_where_the_numerator_is_never_negative() -> No
 
 def test_an_enclosing_guard_proves_a_division() -> None:
     half = FloorDiv(ex.plus(N, -1), 2)
-    (branch,) = settle_divisions(SCOP, nest(when(POSITIVE, loop(call(), upper=half), otherwise=(loop(call(), upper=half),)))).body.items
+    (branch,) = settle_divisions(
+        SCOP, nest(when(POSITIVE, loop(call(), upper=half), otherwise=(loop(call(), upper=half),)))
+    ).body.items
     assert isinstance(branch, If)
     assert branch.otherwise is not None
     assert divisions(LoopNest(branch.then)) == [True]

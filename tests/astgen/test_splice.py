@@ -17,7 +17,9 @@ def test_nothing_to_replace() -> None:
     assert splice(b"a\r\n\xff", []) == b"a\r\n\xff"
 
 
-@pytest.mark.parametrize("replacements", [[(0, 3, b""), (2, 4, b"")], [(0, 5, b""), (1, 2, b"")], [(1, 3, b"a"), (1, 3, b"b")]])
+@pytest.mark.parametrize(
+    "replacements", [[(0, 3, b""), (2, 4, b"")], [(0, 5, b""), (1, 2, b"")], [(1, 3, b"a"), (1, 3, b"b")]]
+)
 def test_overlaps_are_an_error(replacements: list[tuple[int, int, bytes]]) -> None:
     with pytest.raises(ValueError, match="overlap"):
         splice(b"0123456789", replacements)
@@ -29,7 +31,10 @@ def test_ranges_outside_are_an_error(replacement: tuple[int, int, bytes]) -> Non
         splice(b"0123456789", [replacement])
 
 
-@given(st.binary(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 6), st.binary(max_size=5)), max_size=5))
+@given(
+    st.binary(max_size=40),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 6), st.binary(max_size=5)), max_size=5),
+)
 def test_bytes_outside_stay(source: bytes, raw: list[tuple[int, int, bytes]]) -> None:
     replacements, position = [], 0
     for gap, length, text in raw:
@@ -48,7 +53,10 @@ def test_bytes_outside_stay(source: bytes, raw: list[tuple[int, int, bytes]]) ->
 
 def test_whole_lines() -> None:
     text = "for (;;) {\n\n  x;\n}\n#pragma omp simd\n#if A\ny;\n"
-    assert as_bytes(text, indent="\t", newline="\r\n") == b"\tfor (;;) {\r\n\r\n\t  x;\r\n\t}\r\n\t#pragma omp simd\r\n#if A\r\n\ty;\r\n"
+    assert (
+        as_bytes(text, indent="\t", newline="\r\n")
+        == b"\tfor (;;) {\r\n\r\n\t  x;\r\n\t}\r\n\t#pragma omp simd\r\n#if A\r\n\ty;\r\n"
+    )
 
 
 def test_inside_a_line() -> None:
@@ -58,8 +66,10 @@ def test_inside_a_line() -> None:
 
 def test_a_directive_at_the_end_inside_a_line_is_followed_by_a_newline() -> None:
     # What stands after it on the line would be taken for a part of it.
-    assert as_bytes("#if N == 3\na;\n#endif\n", whole_lines=False, newline="\r\n") == b"\r\n#if N == 3\r\na;\r\n#endif\r\n"
+    assert (
+        as_bytes("#if N == 3\na;\n#endif\n", whole_lines=False, newline="\r\n") == b"\r\n#if N == 3\r\na;\r\n#endif\r\n"
+    )
 
 
 def test_characters_are_bytes() -> None:
-    assert as_bytes("s = \"\xe9\";") == b's = "\xe9";\n'
+    assert as_bytes('s = "\xe9";') == b's = "\xe9";\n'

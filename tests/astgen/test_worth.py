@@ -22,6 +22,8 @@ def test_how_often_a_loop_runs_that_only_its_outer_one_bounds() -> None:
 
 def test_iterators_that_only_parameters_bound_have_no_extent() -> None:
     """A stride that depends on a parameter makes isl take the dimension for bounded."""
-    space = "[n] -> { S[b, i, m] : b mod 32 = 0 and b <= i <= b + 31 and i >= 0 and (n + m) mod 2 = 0 and 0 <= m <= n - 2 }"
+    space = (
+        "[n] -> { S[b, i, m] : b mod 32 = 0 and b <= i <= b + 31 and i >= 0 and (n + m) mod 2 = 0 and 0 <= m <= n - 2 }"
+    )
     scop = cast(Any, SimpleNamespace(statements=[SimpleNamespace(name="S", domain=isl.Set(space))]))
     assert [_extent(scop, "S", dimension) for dimension in range(3)] == [None, 32, None]

@@ -1,7 +1,9 @@
-"""Times what autodetection makes of the functions in `kernels.c` against the originals: ``python tests/autodetect/bench.py``.
+"""Times what autodetection makes of the functions in `kernels.c` against the originals: ``python
+tests/autodetect/bench.py``.
 
-Each function runs at a small and a large size, with one and two threads, under each compiler; a ratio is the original's time by the result's, of the
-best of several alternating runs. Exits with 1 if a ratio is below 0.95. What stayed as it was has the same code, and isn't timed.
+Each function runs at a small and a large size, with one and two threads, under each compiler; a ratio is the original's
+time by the result's, of the best of several alternating runs. Exits with 1 if a ratio is below 0.95. What stayed as it
+was has the same code, and isn't timed.
 """
 
 from __future__ import annotations
@@ -67,6 +69,7 @@ def cases(source: str) -> list[tuple[str, int]]:
 
 def changed(old: str, new: str, names: list[str]) -> list[str]:
     """The functions whose text is another one now."""
+
     def bodies(text: str) -> dict[str, str]:
         parts = re.split(r"^// bench: [\d ]+\n", text, flags=re.MULTILINE)[1:]
         return {name: part for part in parts for name in names if f"void {name}(" in part}
@@ -79,11 +82,15 @@ def driver(chosen: list[tuple[str, int]]) -> str:
     declarations = ["typedef void kernel(int, double *, double *, double *, int *, char *);"]
     for name in dict.fromkeys(name for name, _ in chosen):
         declarations.append(f"kernel old_{name}, new_{name};")
+
     def row(what: str, values: list[str]) -> str:
         return f"static {what} = {{ {', '.join(values)} }};"
+
     declarations += [
-        row("kernel *olds[]", [f"old_{name}" for name, _ in chosen]), row("kernel *news[]", [f"new_{name}" for name, _ in chosen]),
-        row("const char *names[]", [f'"{name}"' for name, _ in chosen]), row("int sizes[]", [str(size) for _, size in chosen]),
+        row("kernel *olds[]", [f"old_{name}" for name, _ in chosen]),
+        row("kernel *news[]", [f"new_{name}" for name, _ in chosen]),
+        row("const char *names[]", [f'"{name}"' for name, _ in chosen]),
+        row("int sizes[]", [str(size) for _, size in chosen]),
         f"enum {{ COUNT = {len(chosen)} }};",
     ]
     return _DRIVER.replace("KERNELS", "\n".join(declarations))
@@ -95,7 +102,9 @@ def build(folder: Path, compiler: str, flags: list[str], chosen: list[tuple[str,
     for kind in ("old", "new"):
         renames = [f"-D{name}={kind}_{name}" for name, _ in cases(SOURCE.read_text())]
         objects.append(folder / f"{kind}-{compiler}.o")
-        subprocess.run([compiler, *flags, "-fopenmp", "-w", *renames, "-c", folder / f"{kind}.c", "-o", objects[-1]], check=True)
+        subprocess.run(
+            [compiler, *flags, "-fopenmp", "-w", *renames, "-c", folder / f"{kind}.c", "-o", objects[-1]], check=True
+        )
     (folder / "driver.c").write_text(driver(chosen))
     program = folder / f"bench-{compiler}"
     subprocess.run([compiler, "-O1", "-w", "-fopenmp", folder / "driver.c", *objects, "-o", program, "-lm"], check=True)
@@ -105,7 +114,11 @@ def build(folder: Path, compiler: str, flags: list[str], chosen: list[tuple[str,
 def measure(program: Path, threads: int, only: str = "") -> dict[tuple[str, int], float]:
     """Ratios by function and size."""
     done = subprocess.run(
-        [program, *([only] if only else [])], env={"OMP_NUM_THREADS": str(threads), "PATH": "/usr/bin"}, check=True, capture_output=True, text=True,
+        [program, *([only] if only else [])],
+        env={"OMP_NUM_THREADS": str(threads), "PATH": "/usr/bin"},
+        check=True,
+        capture_output=True,
+        text=True,
     )
     rows = (line.split() for line in done.stdout.splitlines())
     return {(name, int(size)): float(old) / float(new) for name, size, old, new in rows}
@@ -115,7 +128,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cc", default="gcc,clang-19", help="compilers, with commas between (default: %(default)s)")
     parser.add_argument("--flags", default="-O3 -march=native", help="for them (default: %(default)s)")
-    parser.add_argument("--threads", default="1,2", help="numbers of threads, with commas between (default: %(default)s)")
+    parser.add_argument(
+        "--threads", default="1,2", help="numbers of threads, with commas between (default: %(default)s)"
+    )
     parser.add_argument("--keep", type=Path, help="folder that the sources are left in")
     arguments = parser.parse_args()
     source = SOURCE.read_text()

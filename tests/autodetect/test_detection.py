@@ -1,4 +1,5 @@
-"""Autodetection: all of the kernels with their pragmas removed; what belongs to a region; what isn't worth one; limits."""
+"""Autodetection: all of the kernels with their pragmas removed; what belongs to a region; what isn't worth one;
+limits."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from typing import Any
 import pytest
 from pycparser import c_ast
 
-from scopt.frontend.autodetect import detect
-from scopt.frontend.parse import parse
-from scopt.frontend.regions import Region
+from scopt.frontend.region.autodetect import detect
+from scopt.frontend.region.regions import Region
+from scopt.frontend.syntax.parse import parse
 from scopt.options import Options
 from scopt.pipeline import Result, optimize
 
@@ -70,7 +71,9 @@ def test_what_does_not_pay_stays_byte_for_byte(body: str, reason: str) -> None:
 
 def test_short_loops_run_as_they_were() -> None:
     text = optimized("void f(int n)\n{\n  for (int i = 0; i < n; i++)\n    A[i] *= 2;\n}").text.decode()
-    assert re.search(r"if \(n > \d+\) \{\n    #pragma omp parallel for simd firstprivate\(n\) schedule\(static\)\n", text)
+    assert re.search(
+        r"if \(n > \d+\) \{\n    #pragma omp parallel for simd firstprivate\(n\) schedule\(static\)\n", text
+    )
     assert text.count("A[i] *= 2;") == 2
 
 
@@ -79,8 +82,12 @@ def test_short_loops_run_as_they_were() -> None:
     [
         # The work of pairs is half of n: told in the same words, it is tested once.
         ("for (int i = 0; i < n / 2; i++) { double t = A[i]; A[i] = A[n - 1 - i]; A[n - 1 - i] = t; }", []),
-        # Enough for the nest is more than its own test asks for, whichever half of the condition holds; the row alone may be short.
-        ("for (int i = 0; i < n; i++) { A[i] = 0; for (int j = 0; j < n; j++) A[i] += M[i][j]; }", ["parallel: n > 50000"]),
+        # Enough for the nest is more than its own test asks for, whichever half of the condition holds; the row alone
+        # may be short.
+        (
+            "for (int i = 0; i < n; i++) { A[i] = 0; for (int j = 0; j < n; j++) A[i] += M[i][j]; }",
+            ["parallel: n > 50000"],
+        ),
     ],
 )
 def test_loops_are_not_tested_again_behind_the_test_of_their_region(body: str, tests: list[str]) -> None:
@@ -90,7 +97,9 @@ def test_loops_are_not_tested_again_behind_the_test_of_their_region(body: str, t
 
 
 def test_the_test_of_skewed_loops_is_about_the_original_ones() -> None:
-    stencil = "for (int i = 1; i < n; i++)\n for (int j = 1; j < n; j++)\n M[i][j] = M[i - 1][j] + M[i][j - 1] + M[i][j + 1];"
+    stencil = (
+        "for (int i = 1; i < n; i++)\n for (int j = 1; j < n; j++)\n M[i][j] = M[i - 1][j] + M[i][j - 1] + M[i][j + 1];"
+    )
     text = optimized(f"void f(int n, int t) {{ for (int s = 0; s < t; s++) {stencil} }}").text.decode()
     assert re.search(r"if \(\(double\)t \* \(n - 1L?\) \* \(n - 1L?\) > \d+\)", text)
 
@@ -104,13 +113,20 @@ def test_the_test_of_skewed_loops_is_about_the_original_ones() -> None:
     ],
 )
 def test_what_may_stand_among_loops(body: str) -> None:
-    regions = detect(parse(f"{HEAD}void f(int n)\n{{\n  {body}\n  g();\n}}\n".encode(), "x.c", Options(autodetect=True))).regions
+    regions = detect(
+        parse(f"{HEAD}void f(int n)\n{{\n  {body}\n  g();\n}}\n".encode(), "x.c", Options(autodetect=True))
+    ).regions
     assert [len(loops_of((region,))) for region in regions] == [2]
 
 
 def test_a_declaration_that_is_used_later_ends_a_region() -> None:
-    body = "for (int i = 0; i < n; i++) A[i] *= 2;\n  double t = A[3];\n  for (int i = 0; i < n; i++) B[i] += t;\n  return t;"
-    regions = detect(parse(f"{HEAD}double f(int n)\n{{\n  {body}\n}}\n".encode(), "x.c", Options(autodetect=True))).regions
+    body = (
+        "for (int i = 0; i < n; i++) A[i] *= 2;\n  double t = A[3];\n  for (int "
+        "i = 0; i < n; i++) B[i] += t;\n  return t;"
+    )
+    regions = detect(
+        parse(f"{HEAD}double f(int n)\n{{\n  {body}\n}}\n".encode(), "x.c", Options(autodetect=True))
+    ).regions
     assert [len(region.items) for region in regions] == [1, 1]
 
 
@@ -132,7 +148,10 @@ def test_as_much_as_can_be_taken_together() -> None:
 def test_deep_nests_and_long_sums_end_in_time() -> None:
     nest = "".join(f"for (int i{k} = 0; i{k} < n; i{k}++) " for k in range(60))
     total = " + ".join(f"B[i + {k}]" for k in range(3000))
-    source = f"{HEAD}void f(int n) {{ {nest} A[0] += 1; g(); }}\nvoid h(int n) {{ for (int i = 0; i < 9; i++) A[i] = {total}; }}\n"
+    source = (
+        f"{HEAD}void f(int n) {{ {nest} A[0] += 1; g(); }}\nvoid h(int n) {{ for "
+        f"(int i = 0; i < 9; i++) A[i] = {total}; }}\n"
+    )
     found = detect(parse(source.encode(), "x.c", Options(autodetect=True)))
     assert {remark.id for remark in found.remarks} == {"region.large"}
     assert [len(loops_of((region,))) for region in found.regions] == [8]
@@ -140,7 +159,9 @@ def test_deep_nests_and_long_sums_end_in_time() -> None:
 
 def test_tables_of_constants_are_not_looked_at() -> None:
     table = ",".join(map(str, range(50000)))
-    result = optimized(f"static const int T[] = {{{table}}};\nvoid f(int n)\n{{\n  for (int i = 0; i < n; i++)\n    A[i] *= T[i];\n}}")
+    result = optimized(
+        f"static const int T[] = {{{table}}};\nvoid f(int n)\n{{\n  for (int i = 0; i < n; i++)\n    A[i] *= T[i];\n}}"
+    )
     assert reasons(result) == ["region.transformed"]
 
 
@@ -156,6 +177,8 @@ def test_several_regions_at_a_time_give_the_same_text() -> None:
     assert optimized(body, jobs=3).text == optimized(body).text
 
 
-@pytest.mark.parametrize("source", [b"", b"\n", b"int x;", b"/* caf\xe9 */ char *s = \"\xff\";\n", b"void f(n) int n; { }"])
+@pytest.mark.parametrize(
+    "source", [b"", b"\n", b"int x;", b'/* caf\xe9 */ char *s = "\xff";\n', b"void f(n) int n; { }"]
+)
 def test_files_without_loops_stay(source: bytes) -> None:
     assert optimize(source, Options(autodetect=True)).text == source

@@ -8,9 +8,10 @@ from typing import Any
 
 from pycparser import c_ast, c_parser
 
-from scopt.astgen.registers.kernel import Kernel
-from scopt.astgen.registers.transposed import Transposed
-from scopt.model import CType, Extremum, Operation
+from scopt.astgen.lower.kernel import Kernel
+from scopt.astgen.lower.transposing import Transposed
+from scopt.ir.marked_schedule import Extremum, Operation
+from scopt.ir.scop import CType
 
 TYPES = {
     "double": CType("double", floating=True, bits=64),

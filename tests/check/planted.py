@@ -12,17 +12,18 @@ from typing import Any, TypeVar
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.astgen.loops import Item, map_block
+from scopt.astgen.generation import REWRITES, Program, Watch, emitted, guard_of
 from scopt.check.program import check_program
 from scopt.diagnostics import InternalError
-from scopt.frontend.dependences import dependences
-from scopt.frontend.parse import parse
-from scopt.frontend.reductions import Reorder, updates_of
-from scopt.generation import REWRITES, Program, Watch, emitted, guard_of
-from scopt.isl_utils import operation_limit
-from scopt.model import Block, Call, Dependences, For, If, LoopNest, Scop, Statement
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.nest import Block, Call, For, If, LoopNest
+from scopt.ir.nest_walks import Item, map_block
+from scopt.ir.scop import Dependences, Scop, Statement
 from scopt.options import Options
-from scopt.region import MAX_OPERATIONS, transform
+from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import operation_limit
+from scopt.poly.reductions import Reorder, updates_of
+from scopt.transform import MAX_OPERATIONS, transform
 from tests.sources import source_of
 
 T = TypeVar("T")
@@ -31,8 +32,15 @@ FEW_OPERATIONS = 1_000_000
 
 MATRICES = "int n, double A[99][99], double B[99][99], double C[99][99]"
 PRODUCT = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j];"
-TRIANGULAR = PRODUCT.replace("k = 0; k < n", "k = i + 1; k < n").replace("A[i][k] * B[k][j]", "A[k][i] * B[k][j]").replace("C[", "B[")
-ACROSS = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) C[i][j] += 1.5 * A[i][k] * B[j][k] + B[i][k] * A[j][k];"
+TRIANGULAR = (
+    PRODUCT.replace("k = 0; k < n", "k = i + 1; k < n")
+    .replace("A[i][k] * B[k][j]", "A[k][i] * B[k][j]")
+    .replace("C[", "B[")
+)
+ACROSS = (
+    "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) C[i][j] "
+    "+= 1.5 * A[i][k] * B[j][k] + B[i][k] * A[j][k];"
+)
 FACTORIZATION = """for (k = 0; k < n; k++) for (i = k + 1; i < n; i++) { C[i][k] /= C[k][k];
  for (j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }"""
 WITH_SCALAR = PRODUCT.replace("A[i][k]", "a * A[i][k]")
@@ -44,7 +52,10 @@ for (t = 0; t < n; t++)
     for (j = 1; j < n; j++) A[i][j] = B[i][j] / (A[i][j-1] * 0.5 + 2.0);
     for (j = n - 2; j >= 1; j--) C[j][i] = A[i][j] * C[j+1][i] + A[i][j-1];
   }"""
-FILTER = "for (i = 0; i < n; i++) { s = 0.0; for (j = 0; j < n; j++) { A[i][j] = s * 0.5 + B[i][j]; s = A[i][j] * 0.25 + s; } }"
+FILTER = (
+    "for (i = 0; i < n; i++) { s = 0.0; for (j = 0; j < n; j++) { A[i][j] = s "
+    "* 0.5 + B[i][j]; s = A[i][j] * 0.25 + s; } }"
+)
 LARGE = "int n, int m, double A[3000][3000], double Q[3000][3000], double R[3000][3000]"
 # The tiles that write Q are the last ones of their wavefronts.
 LAST = """
@@ -92,7 +103,8 @@ def check(program: Program, deps: Dependences, operations: int = MAX_OPERATIONS)
 
 
 def refused(program: Program, deps: Dependences, match: str, operations: int = FEW_OPERATIONS) -> None:
-    """Assert that the proof says that. Where its exact form takes too long, which refuses the text as well: that its quick form does."""
+    """Assert that the proof says that. Where its exact form takes too long, which refuses the text as well: that its
+    quick form does."""
     try:
         check(program, deps, operations)
     except InternalError as error:
@@ -125,7 +137,9 @@ def given_up(body: str, params: str, step: str, fault: Callable[[Any], Any]) -> 
     tu = parse(source_of(body, params), "in.c", Options())
     outcome = transform(tu, tu.regions[0], 0, Options(), watch=planter)
     assert planter.planted
-    return "".join(remark.message for remark in outcome.remarks if remark.id in ("schedule.simplified", "internal.error"))
+    return "".join(
+        remark.message for remark in outcome.remarks if remark.id in ("schedule.simplified", "internal.error")
+    )
 
 
 # --- faults in statements ---------------------------------------------------------------------------------------------
@@ -133,7 +147,9 @@ def given_up(body: str, params: str, step: str, fault: Callable[[Any], Any]) -> 
 
 def with_statement(scop: Scop, name: str, change: Callable[[c_ast.Node], c_ast.Node]) -> Scop:
     """The SCoP with another body of a statement. change: gets a copy of the body."""
-    return replace(scop, statements=tuple(_changed(one, change) if one.name == name else one for one in scop.statements))
+    return replace(
+        scop, statements=tuple(_changed(one, change) if one.name == name else one for one in scop.statements)
+    )
 
 
 def _changed(statement: Statement, change: Callable[[c_ast.Node], c_ast.Node]) -> Statement:
@@ -220,7 +236,8 @@ def runs(item: Item) -> set[str]:
 
 
 def reordered(program: Program, first: str, after: str) -> Program:
-    """The program with the items that run a statement moved behind those that run another one, in the innermost blocks that have both."""
+    """The program with the items that run a statement moved behind those that run another one, in the innermost blocks
+    that have both."""
 
     def block(found: Block) -> Block:
         items = list(map(inside, found.items))

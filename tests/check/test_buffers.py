@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from scopt.astgen.expr import plus
-from scopt.astgen.loops import Item
-from scopt.generation import Program
-from scopt.model import Call, For
+from scopt.astgen.generation import Program
+from scopt.ir.expr import plus
+from scopt.ir.nest import Call, For
+from scopt.ir.nest_walks import Item
 from tests.check import planted
 from tests.check.planted import (
     FACTORIZATION,
@@ -66,7 +66,11 @@ def shorter(*statements: str, lower: int = 0, upper: int = -1) -> Fault:
     """Innermost loops over statements begin and end elsewhere."""
 
     def visit(item: Item) -> tuple[Item, ...]:
-        if isinstance(item, For) and runs(item) == set(statements) and all(isinstance(one, Call) for one in item.body.items):
+        if (
+            isinstance(item, For)
+            and runs(item) == set(statements)
+            and all(isinstance(one, Call) for one in item.body.items)
+        ):
             return (replace(item, lower=plus(item.lower, lower), upper=plus(item.upper, upper)),)
         return (item,)
 

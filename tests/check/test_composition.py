@@ -12,7 +12,7 @@ from scopt.astgen.allocation import Allocation
 from scopt.astgen.alternative import Original, in_braces, with_original
 from scopt.check.composition import Parts, check_composed, tokens_of
 from scopt.diagnostics import InternalError
-from scopt.frontend.tokens import scan
+from scopt.frontend.text.tokens import scan
 from scopt.line_directives import with_line_directives
 
 TEXT = "#pragma omp parallel for\nfor (long i = 0; i < n; i++)\n  b[i] = a[i]; // both\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scopt.check.epochs import Epochs, epochs_of
-from scopt.model import Block, Call, Compare, Const, For, If, LoopNest, Name
+from scopt.ir.nest import Block, Call, Compare, Const, For, If, LoopNest, Name
 
 
 def loop(iterator: str, *items: For | Call | If) -> For:
@@ -19,7 +19,12 @@ NEST = LoopNest(Block((call("before"), loop("i", loop("j", call("fill"), loop("k
 
 def found(nest: LoopNest, complete: int, chosen: tuple[str, ...] = ()) -> list[tuple[int, ...]]:
     """Paths, if blocks inside of fewer loops than that are complete."""
-    return [one.path for one in epochs_of(nest, ("fill", "use"), ("fill",), ("fill",), chosen, lambda epochs: epochs.loops <= complete)]
+    return [
+        one.path
+        for one in epochs_of(
+            nest, ("fill", "use"), ("fill",), ("fill",), chosen, lambda epochs: epochs.loops <= complete
+        )
+    ]
 
 
 def test_the_innermost_complete_block() -> None:
@@ -35,7 +40,9 @@ def test_what_chooses_a_buffer_belongs_to_the_epoch() -> None:
 
 def test_branches_of_an_if_share_their_place() -> None:
     condition = Compare(Name("n"), ">", Const(3))
-    forms = If(condition, Block((loop("j", call("fill"), call("use")),)), Block((loop("j", call("use"), call("fill")),)))
+    forms = If(
+        condition, Block((loop("j", call("fill"), call("use")),)), Block((loop("j", call("use"), call("fill")),))
+    )
     assert found(LoopNest(Block((loop("i", forms),))), 9) == [(0, 0)]
 
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from scopt.astgen.registers.kernel import Kernel
-from scopt.astgen.registers.transposed import Transposed
+from scopt.astgen.lower.kernel import Kernel
+from scopt.astgen.lower.transposing import Transposed
 from scopt.check.functions.kernels import check_kernel
 from scopt.check.functions.transposed import check_transposed
 from scopt.check.functions.workshop import Workshop
-from scopt.model import Extremum
+from scopt.ir.marked_schedule import Extremum
 from tests.check.definitions import checked, kernel, mutants, transposed
 
 # How many mutants of each text; None takes all.

@@ -7,13 +7,14 @@ from typing import TypeVar
 
 import pytest
 
-from scopt import region
+from scopt import transform as region
 from scopt.astgen.allocation import INCLUDE
-from scopt.astgen.c_expr import APART, HELPERS, PRODUCTS, SCALAR
-from scopt.astgen.counted import counter_definitions
-from scopt.astgen.emit_c import helper_definitions
-from scopt.astgen.registers.kernel import Kernel
-from scopt.astgen.registers.lower import Lowered
+from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR
+from scopt.astgen.emit.emit_c import helper_definitions
+from scopt.astgen.generation import Watch
+from scopt.astgen.guard_counters import counter_definitions
+from scopt.astgen.lower.kernel import Kernel
+from scopt.astgen.lower.register_lowering import Lowered
 from scopt.check.functions.conditionals import branches
 from scopt.check.functions.definitions import check_functions
 from scopt.check.functions.faults import Fault
@@ -21,9 +22,8 @@ from scopt.check.functions.kernels import check_kernel
 from scopt.check.functions.transposed import check_transposed
 from scopt.check.functions.workshop import Workshop, forms
 from scopt.diagnostics import InternalError, Location
-from scopt.frontend.parse import parse
-from scopt.generation import Watch
-from scopt.model import Extremum
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.marked_schedule import Extremum
 from scopt.options import Options
 from scopt.polybench.catalog import load_suite, own_suite, select
 from tests.check.definitions import checked, kernel, mutants, transposed
@@ -97,8 +97,7 @@ def test_messages_tell_function_configuration_and_cell() -> None:
     assert "-D__GNUC__=1" in words
     assert (
         "cell (2, 2) becomes (cell[2, 2] + (row0[2] * column0[4])) in 1 steps,"
-        " not (cell[2, 2] + (row0[2] * column0[2]))"
-        in words
+        " not (cell[2, 2] + (row0[2] * column0[2]))" in words
     )
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from scopt.astgen.counted import counter_name
 from scopt.astgen.guard import guard_text
+from scopt.astgen.guard_counters import counter_name
 from scopt.check.guards import check_guard
 from scopt.diagnostics import InternalError
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
-from scopt.frontend.regions import find_autodetected
-from scopt.model import Scop
+from scopt.frontend.region.regions import find_autodetected
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.scop import Scop
 from scopt.options import Options
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d+\w*|<=|>=|==|!=|&&|\|\||\S")

@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from scopt.astgen.allocation import Allocation, allocations
-from scopt.astgen.sweeps.statements import Names
+from scopt.astgen.lower.strip_statements import Names
 from scopt.check.memory import Allocated, read_allocation, read_allocations
 from scopt.diagnostics import InternalError
-from scopt.model import Array, Const, Expr, Max, Name, Panel, RowBuffer, Scop, Sum
+from scopt.ir.marked_schedule import Panel, RowBuffer
+from scopt.ir.nest import Const, Expr, Max, Name, Sum
+from scopt.ir.scop import Array, Scop
 from tests.sources import scop_of
 
 BODY = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = A[i][j] + 1.0;\n"

@@ -1,4 +1,5 @@
-"""SCoPs with cells in place of scalars and arrays in place of others compute what the original does; others are refused."""
+"""SCoPs with cells in place of scalars and arrays in place of others compute what the original does; others are
+refused."""
 
 from __future__ import annotations
 
@@ -12,11 +13,12 @@ import pytest
 from scopt.astgen.allocation import allocations
 from scopt.check.rewritten import check_rewritten
 from scopt.diagnostics import InternalError
-from scopt.frontend.dependences import dependences
-from scopt.isl_utils import IN, maps_of, union_of_maps
-from scopt.model import Const, Scop, Statement
-from scopt.scheduler.expansion import Expansion, expand
-from scopt.scheduler.forwarding import forward
+from scopt.ir.nest import Const
+from scopt.ir.scop import Scop, Statement
+from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import IN, maps_of, union_of_maps
+from scopt.scheduler.passes.expansion import Expansion, expand
+from scopt.scheduler.passes.forwarding import forward
 from tests.sources import scop_of
 
 MATRICES = "int n, int m, double A[99][99], double B[99][99], double C[99][99], double x[99]"
@@ -63,7 +65,9 @@ def with_accesses(scop: Scop, name: str, change: Callable[[isl.Map], isl.Map], k
             return statement
         return replace(
             statement,
-            accesses=tuple(replace(one, relation=change(one.relation)) if one.kind == kind else one for one in statement.accesses),
+            accesses=tuple(
+                replace(one, relation=change(one.relation)) if one.kind == kind else one for one in statement.accesses
+            ),
         )
 
     return replace(scop, statements=tuple(map(changed, scop.statements)))
@@ -82,7 +86,11 @@ def test_other_cells_are_refused() -> None:
     original, made = forwarded()
     for statement in made.statements:
         for kind in {access.kind for access in statement.accesses}:
-            refused(original, with_accesses(made, statement.name, shifted, kind), "gets another value|left with another value|rewritten")
+            refused(
+                original,
+                with_accesses(made, statement.name, shifted, kind),
+                "gets another value|left with another value|rewritten",
+            )
 
 
 def test_a_copy_that_is_missing_is_refused() -> None:
@@ -97,7 +105,9 @@ def test_a_copy_that_is_missing_is_refused() -> None:
 def test_a_statement_at_another_time_is_refused() -> None:
     original, made = forwarded()
     first = maps_of(made.order)[0]
-    late = first.flat_range_product(isl.Map.from_domain_and_range(first.domain(), isl.Set("{ [0] }"))).fix_val(isl.dim_type.out, 0, isl.Val(7))
+    late = first.flat_range_product(isl.Map.from_domain_and_range(first.domain(), isl.Set("{ [0] }"))).fix_val(
+        isl.dim_type.out, 0, isl.Val(7)
+    )
     late = late.project_out(isl.dim_type.out, late.dim(isl.dim_type.out) - 1, 1)
     order = union_of_maps([late, *(m for m in maps_of(made.order) if m.get_tuple_name(IN) != first.get_tuple_name(IN))])
     refused(original, replace(made, order=order), "another time|another value")
@@ -107,6 +117,9 @@ def test_memory_that_is_too_small_is_refused() -> None:
     original, expansion = expanded()
     for name, sizes in expansion.extents.items():
         for position in range(len(sizes)):
-            small = {**expansion.extents, name: tuple(Const(1) if k == position else size for k, size in enumerate(sizes))}
+            small = {
+                **expansion.extents,
+                name: tuple(Const(1) if k == position else size for k, size in enumerate(sizes)),
+            }
             with pytest.raises(InternalError, match="is left by a reference"):
                 check_rewritten(original, expansion.scop, allocations(expansion.scop, small))

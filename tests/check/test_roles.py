@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from pycparser import c_ast
 
-from scopt.astgen.registers.syntax import integer
+from scopt.astgen.lower.body_syntax import integer
 from tests.check.planted import MATRICES, PRODUCT, SWEEP, moved, program_of, refused, with_body
 
 Change = Callable[[c_ast.Node], c_ast.Node]
@@ -25,7 +25,13 @@ def operator(op: str) -> Change:
     ("body", "statement", "change", "match"),
     [
         pytest.param(SWEEP, "S0_rows", with_value(integer(1)), "another statement", id="another value"),
-        pytest.param(SWEEP, "S1_rows", lambda body: c_ast.Assignment("=", body.lvalue, body.rvalue.left), "another statement", id="a part"),
+        pytest.param(
+            SWEEP,
+            "S1_rows",
+            lambda body: c_ast.Assignment("=", body.lvalue, body.rvalue.left),
+            "another statement",
+            id="a part",
+        ),
         pytest.param(SWEEP, "S1_rows", operator("+="), "another statement", id="a sum"),
         pytest.param(SWEEP, "S2_rows", moved("C"), "no array|another|copy|parts", id="another cell of an array"),
         pytest.param(SWEEP, "thread", with_value(integer(0)), "something else", id="the first thread's part"),

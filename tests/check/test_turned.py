@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from pycparser import c_ast
 
-from scopt.astgen.registers.syntax import integer
+from scopt.astgen.generation import Program
+from scopt.astgen.lower.body_syntax import integer
 from scopt.check.turned import check_turned
 from scopt.diagnostics import InternalError
-from scopt.generation import Program
 from tests.check.planted import ACROSS, MATRICES, PRODUCT, SCALED, WITH_SCALAR, moved, program_of, with_body
 
 CALL, LOOPS = "S0_rows0_all", "S0_rows0"
@@ -65,13 +65,19 @@ def refused(program: Program, match: str) -> None:
         pytest.param(argument(3, lambda node: named(node, "A", "B")), "rows to be longer", id="another array's rows"),
         pytest.param(argument(2, lambda node: named(node, "A", "B")), "rows to be longer", id="another array"),
         pytest.param(argument(2, lambda node: named(node, "i", "k")), "other elements", id="a diagonal"),
-        pytest.param(argument(2, lambda node: named(node, "A", "B_columns")), "something else than an array", id="a buffer"),
-        pytest.param(argument(4, lambda node: named(node, "A_rows", "B_columns")), "another buffer", id="to another buffer"),
+        pytest.param(
+            argument(2, lambda node: named(node, "A", "B_columns")), "something else than an array", id="a buffer"
+        ),
+        pytest.param(
+            argument(4, lambda node: named(node, "A_rows", "B_columns")), "another buffer", id="to another buffer"
+        ),
         pytest.param(argument(4, lambda node: named(node, "A_rows", "C")), "another buffer", id="to an array"),
         pytest.param(argument(4, lambda node: c_ast.ID("A_rows")), "no call", id="to the buffer's begin"),
         pytest.param(argument(5, lambda node: c_ast.ID("n")), "packs something else", id="another scalar"),
         pytest.param(argument(5, lambda node: integer(2)), "no call", id="a constant for the scalar"),
-        pytest.param(lambda body: named(body, "scopt_transpose_0_0", "scopt_transpose_0_1"), "no call", id="no such function"),
+        pytest.param(
+            lambda body: named(body, "scopt_transpose_0_0", "scopt_transpose_0_1"), "no call", id="no such function"
+        ),
         pytest.param(lambda body: body.args, "no call", id="no call"),
     ],
 )
@@ -85,7 +91,9 @@ def test_other_calls_are_refused(change: Change, match: str) -> None:
         pytest.param(moved("A"), "packs something else", id="the next step's"),
         pytest.param(moved("A_rows"), "to other places", id="one element further"),
         pytest.param(lambda body: named(body, "a", "s"), "packs something else", id="another scalar"),
-        pytest.param(lambda body: c_ast.Assignment("=", body.lvalue, body.rvalue.right), "packs something else", id="no product"),
+        pytest.param(
+            lambda body: c_ast.Assignment("=", body.lvalue, body.rvalue.right), "packs something else", id="no product"
+        ),
         pytest.param(lambda body: c_ast.Assignment("+=", body.lvalue, body.rvalue), "than a copy", id="a sum"),
     ],
 )
@@ -131,13 +139,22 @@ def test_operands_read_nothing_that_the_call_does_not_say() -> None:
 def test_iterators_have_to_be_those_that_move() -> None:
     program, _ = program_of(PRODUCT)
     (turned,) = program.lowered.turned.values()
-    for other in (replace(turned, row=turned.step, step=turned.row), replace(turned, row=0), replace(turned, step=turned.row)):
-        refused(replace(program, lowered=replace(program.lowered, turned={LOOPS: other})), "other places|other iterators")
+    for other in (
+        replace(turned, row=turned.step, step=turned.row),
+        replace(turned, row=0),
+        replace(turned, step=turned.row),
+    ):
+        refused(
+            replace(program, lowered=replace(program.lowered, turned={LOOPS: other})), "other places|other iterators"
+        )
 
 
 def test_two_loops_do_not_share_a_call() -> None:
     program, _ = program_of(ACROSS)
-    swapped = {name: replace(turned, name=turned.name.replace("rows0", "rows1")) for name, turned in program.lowered.turned.items()}
+    swapped = {
+        name: replace(turned, name=turned.name.replace("rows0", "rows1"))
+        for name, turned in program.lowered.turned.items()
+    }
     refused(replace(program, lowered=replace(program.lowered, turned=swapped)), "two loops")
     other = {"S0_rows0": program.lowered.turned["S0_rows1"]}
     refused(replace(program, lowered=replace(program.lowered, turned=other)), "another buffer")

@@ -10,7 +10,7 @@ from scopt import pipeline
 from scopt.astgen.splice import Replacement, splice
 from scopt.check.spliced import check_definitions, check_spliced
 from scopt.diagnostics import InternalError
-from scopt.frontend.tokens import scan
+from scopt.frontend.text.tokens import scan
 from scopt.options import Options
 from scopt.pipeline import optimize
 

@@ -44,7 +44,13 @@ int main(void)
 def scoptcc(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The command, as an installation has it."""
     script = tmp_path_factory.mktemp("bin") / "scoptcc"
-    lines = (f"#!{sys.executable}", "import sys", f"sys.path.insert(0, {str(ROOT)!r})", "from scopt.compiler.main import main", "sys.exit(main())")
+    lines = (
+        f"#!{sys.executable}",
+        "import sys",
+        f"sys.path.insert(0, {str(ROOT)!r})",
+        "from scopt.compiler.main import main",
+        "sys.exit(main())",
+    )
     script.write_text("\n".join(lines) + "\n")
     script.chmod(0o755)
     return script
@@ -58,15 +64,31 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(scoptcc: Path, shared_cache: Path, cc: str, tmp_path: Path) -> Run:
-    """run(*words, cwd=tmp_path, stdin="", **environment): a program in the test's folder; the word "scoptcc" is the command, "cc" its compiler."""
+    """run(*words, cwd=tmp_path, stdin="", **environment): a program in the test's folder; the word "scoptcc" is the
+    command, "cc" its compiler."""
 
-    def run_it(*words: str, cwd: Path = tmp_path, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    def run_it(
+        *words: str, cwd: Path = tmp_path, stdin: str = "", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         known = {"scoptcc": str(scoptcc), "cc": cc}
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SCOPT_")}
-        settings = {"SCOPT_CC": cc, "SCOPT_CACHE_DIR": str(shared_cache), "LC_ALL": "C", "OMP_NUM_THREADS": "2", **environment}
+        settings = {
+            "SCOPT_CC": cc,
+            "SCOPT_CACHE_DIR": str(shared_cache),
+            "LC_ALL": "C",
+            "OMP_NUM_THREADS": "2",
+            **environment,
+        }
         command = [known.get(words[0], words[0]), *words[1:]]
         return subprocess.run(
-            command, cwd=cwd, input=stdin, env={**clean, **settings}, capture_output=True, text=True, timeout=120, check=False
+            command,
+            cwd=cwd,
+            input=stdin,
+            env={**clean, **settings},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
 
     return run_it

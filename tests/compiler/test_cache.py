@@ -13,7 +13,9 @@ from scopt.compiler.cache import Cache, Entry, key_of
 
 def test_entries_come_back(tmp_path: Path) -> None:
     cache = Cache(str(tmp_path / "new"), 1 << 20)
-    for number, entry in enumerate((Entry(b"int x;\n\xff", "a remark\n", ""), Entry(None, "", "it failed"), Entry(b""))):
+    for number, entry in enumerate(
+        (Entry(b"int x;\n\xff", "a remark\n", ""), Entry(None, "", "it failed"), Entry(b""))
+    ):
         key = key_of((b"%d" % number,))
         assert cache.get(key) is None
         cache.put(key, entry)
@@ -24,7 +26,9 @@ def test_keys_tell_where_parts_end() -> None:
     assert key_of((b"ab", b"c")) != key_of((b"a", b"bc"))
 
 
-@pytest.mark.parametrize("damage", [b"", b"{}\n", b"no json", b'{"transformed": true, "size": 9, "remarks": "", "failure": ""}\nshort'])
+@pytest.mark.parametrize(
+    "damage", [b"", b"{}\n", b"no json", b'{"transformed": true, "size": 9, "remarks": "", "failure": ""}\nshort']
+)
 def test_damaged_entries_are_none(tmp_path: Path, damage: bytes) -> None:
     cache = Cache(str(tmp_path), 1 << 20)
     key = key_of((b"k",))

@@ -1,4 +1,5 @@
-"""Small projects, built with the compiler and with scoptcc by make and CMake: the same program, dependencies, and work after a change."""
+"""Small projects, built with the compiler and with scoptcc by make and CMake: the same program, dependencies, and work
+after a change."""
 
 from __future__ import annotations
 
@@ -49,9 +50,16 @@ def test_cmake(run: Run, projects: Path, scoptcc: Path, cc: str, way: str) -> No
     words = {
         "compiler": (f"-DCMAKE_C_COMPILER={scoptcc}",),
         "launcher": (f"-DCMAKE_C_COMPILER={cc}", f"-DCMAKE_C_COMPILER_LAUNCHER={scoptcc}", "-DCMAKE_C_FLAGS=-fopenmp"),
-        "target": (f"-DCMAKE_C_COMPILER={cc}", "-DFOR_TARGET=ON", f"-Dscopt_DIR={ROOT}/scopt/cmake", f"-Dscopt_COMPILER={scoptcc}"),
+        "target": (
+            f"-DCMAKE_C_COMPILER={cc}",
+            "-DFOR_TARGET=ON",
+            f"-Dscopt_DIR={ROOT}/scopt/cmake",
+            f"-Dscopt_COMPILER={scoptcc}",
+        ),
     }[way]
-    made = run("cmake", "-G", generator, "-S", "cmake", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", *words, cwd=projects)
+    made = run(
+        "cmake", "-G", generator, "-S", "cmake", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", *words, cwd=projects
+    )
     assert made.returncode == 0, made.stdout + made.stderr
     build = run("cmake", "--build", "build", "-j8", cwd=projects)
     assert build.returncode == 0, build.stdout + build.stderr
@@ -74,7 +82,7 @@ def test_the_package_for_cmake_has_scopts_version() -> None:
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
 def test_one_file_with_the_flags_of_its_build(run: Run, projects: Path, cc: str) -> None:
-    from scopt.compile_commands import flags_of
+    from scopt.compiler.compile_commands import flags_of
 
     words = (f"-DCMAKE_C_COMPILER={cc}", "-DCMAKE_C_FLAGS=-DVALUE=3 -I../sources")
     assert run("cmake", "-G", "Unix Makefiles", "-S", "cmake", "-B", "build", *words, cwd=projects).returncode == 0

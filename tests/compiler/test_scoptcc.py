@@ -106,14 +106,22 @@ def test_debug_lines_are_those_of_the_users_file(run: Run, project: Path) -> Non
         files.append({name for name, _ in rows})
         numbers.append({int(number) for name, number in rows if name == "program.c"})
         information = run("readelf", "--debug-dump=info", f"{program}.o").stdout
-        names.append([line.rpartition(": ")[2] for line in information.splitlines() if re.search(r"DW_AT_(name|comp_dir)", line)][:2])
+        names.append(
+            [
+                line.rpartition(": ")[2]
+                for line in information.splitlines()
+                if re.search(r"DW_AT_(name|comp_dir)", line)
+            ][:2]
+        )
     assert {number for number in numbers[0] if number > 8} <= numbers[1] <= {*range(3, 20)}
     assert files[0] == files[1]
     assert names[0] == names[1]
 
 
 @pytest.mark.parametrize("how", ["crash", "timeout", "refused", "wrong option"])
-def test_whatever_goes_wrong_with_scopt_the_original_is_compiled(run: Run, project: Path, tmp_path: Path, how: str) -> None:
+def test_whatever_goes_wrong_with_scopt_the_original_is_compiled(
+    run: Run, project: Path, tmp_path: Path, how: str
+) -> None:
     (project / "site").mkdir()
     (project / "site/sitecustomize.py").write_text(CRASH)
     environment = {
@@ -159,7 +167,10 @@ def test_the_second_time_scopt_is_not_run(run: Run, project: Path) -> None:
 def test_an_edited_file_of_an_option_is_read(run: Run, project: Path) -> None:
     words = ("scoptcc", "-w", "-O1", "-c", "src/program.c")
     machine = project / "machine.toml"
-    for text, status in (("cores = 2\n", ""), ("cores = none\n", "scoptcc: warning: src/program.c: compiled as it is: ")):
+    for text, status in (
+        ("cores = 2\n", ""),
+        ("cores = none\n", "scoptcc: warning: src/program.c: compiled as it is: "),
+    ):
         machine.write_text(text)
         done = run(*words, SCOPT_CACHE_DIR=str(project / "own"), SCOPT_FLAGS="--machine=machine.toml")
         assert done.returncode == 0
@@ -171,7 +182,9 @@ def test_an_edited_file_of_an_option_is_read(run: Run, project: Path) -> None:
     "dependencies",
     [(), ("-MD",), ("-MMD", "-MF", "d/x.d"), ("-MD", "-MT", "a b", "-MP", "-MFd/x.d"), ("-Wp,-MD,d/x.d",)],
 )
-def test_the_second_time_the_compiler_runs_twice(run: Run, project: Path, cc: str, dependencies: tuple[str, ...]) -> None:
+def test_the_second_time_the_compiler_runs_twice(
+    run: Run, project: Path, cc: str, dependencies: tuple[str, ...]
+) -> None:
     counting = project / "counting"
     counting.write_text(f'#!/bin/sh\necho "$@" >> {project}/runs\nexec {cc} "$@"\n')
     counting.chmod(0o755)
@@ -196,14 +209,18 @@ def test_warnings_of_the_optimizer_are_given(run: Run, project: Path) -> None:
     end = "int main(int q, char **v) { int u; if (q > 2) u = 3; if (v[0][0]) return fill(u); return 0; }\n"
     (project / "src/late.c").write_text(PROGRAM[: PROGRAM.index("int main")] + end)
     words = ("-O2", "-Wmaybe-uninitialized", "-c", "src/late.c", "-o", "late.o")
-    theirs, first, second = (run(program, *words, SCOPT_CACHE_DIR=str(project / "own")) for program in ("cc", "scoptcc", "scoptcc"))
+    theirs, first, second = (
+        run(program, *words, SCOPT_CACHE_DIR=str(project / "own")) for program in ("cc", "scoptcc", "scoptcc")
+    )
     assert has_threads(project / "late.o")
     assert theirs.stderr == first.stderr == second.stderr
     assert sorted(path.name for path in project.iterdir()) == ["late.o", "own", "src"]
 
 
 def test_warnings_are_given_every_time(run: Run, project: Path) -> None:
-    first, second, third = (run("scoptcc", *FLAGS, "-c", "src/program.c", SCOPT_CACHE_DIR=str(project / "own")) for _ in range(3))
+    first, second, third = (
+        run("scoptcc", *FLAGS, "-c", "src/program.c", SCOPT_CACHE_DIR=str(project / "own")) for _ in range(3)
+    )
     assert "-Wunused-variable" in first.stderr
     assert first.stderr == second.stderr == third.stderr
     assert run("scoptcc", "-O1", "-c", "src/program.c", SCOPT_CACHE_DIR=str(project / "own")).stderr == ""
@@ -212,7 +229,9 @@ def test_warnings_are_given_every_time(run: Run, project: Path) -> None:
 
 def test_many_at_a_time(run: Run, project: Path) -> None:
     def compile_one(number: int) -> int:
-        return run("scoptcc", "-w", "-O1", "-c", "src/program.c", "-o", f"p{number}.o", SCOPT_CACHE_DIR=str(project / "own")).returncode
+        return run(
+            "scoptcc", "-w", "-O1", "-c", "src/program.c", "-o", f"p{number}.o", SCOPT_CACHE_DIR=str(project / "own")
+        ).returncode
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(compile_one, range(4))) == [0] * 4
@@ -240,7 +259,14 @@ def test_as_a_launcher_threads_are_the_users_choice(run: Run, project: Path, cc:
 
 @pytest.mark.parametrize(
     "words",
-    [("-E", "src/program.c"), ("-MM", "src/program.c"), ("--version",), ("-print-file-name=libc.a",), ("-dM", "-E", "-x", "c", "-"), ()],
+    [
+        ("-E", "src/program.c"),
+        ("-MM", "src/program.c"),
+        ("--version",),
+        ("-print-file-name=libc.a",),
+        ("-dM", "-E", "-x", "c", "-"),
+        (),
+    ],
 )
 def test_straight_through(run: Run, project: Path, words: tuple[str, ...]) -> None:
     theirs, ours = run("cc", *words), run("scoptcc", *words)
@@ -259,6 +285,8 @@ def test_nothing_heavy_is_imported_for_a_file_without_loops(project: Path) -> No
         "os.execv = lambda *words: print(*sorted(sys.modules)) or sys.exit(0)\nmain()"
     )
     # Without site: an editable installation imports things of its own.
-    loaded = subprocess.run([sys.executable, "-S", "-c", code], cwd=project, capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=project, capture_output=True, text=True, check=True
+    ).stdout.split()
     assert "scopt.compiler.main" in loaded
     assert not {"islpy", "numpy", "dataclasses", "argparse", "tempfile", "hashlib", "subprocess"} & {*loaded}

@@ -43,13 +43,17 @@ def test_it_never_runs_itself(tools: Path) -> None:
     assert settings.compiler == (str(tools / "cc"),)
 
 
-@pytest.mark.parametrize(("text", "size"), [("", CACHE_SIZE), ("0", 0), ("500", 500), ("2K", 2048), ("1.5M", 3 << 19), ("3GiB", 3 << 30)])
+@pytest.mark.parametrize(
+    ("text", "size"), [("", CACHE_SIZE), ("0", 0), ("500", 500), ("2K", 2048), ("1.5M", 3 << 19), ("3GiB", 3 << 30)]
+)
 def test_sizes(tools: Path, text: str, size: int) -> None:
     settings, _ = read_settings([], {"PATH": str(tools), "SCOPT_CACHE_SIZE": text}, "")
     assert settings.cache_size == size
 
 
-@pytest.mark.parametrize("wrong", [{"SCOPT_CACHE_SIZE": "big"}, {"SCOPT_TIMEOUT": "soon"}, {"SCOPT_FLAGS": "'"}, {"SCOPT_CC": "missing"}])
+@pytest.mark.parametrize(
+    "wrong", [{"SCOPT_CACHE_SIZE": "big"}, {"SCOPT_TIMEOUT": "soon"}, {"SCOPT_FLAGS": "'"}, {"SCOPT_CC": "missing"}]
+)
 def test_what_cannot_be_used_is_said(tools: Path, wrong: dict[str, str]) -> None:
     with pytest.raises(SettingsError, match=r"SCOPT_\w+"):
         read_settings(["a.c"], {"PATH": str(tools), **wrong}, "")

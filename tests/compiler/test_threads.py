@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scopt.compiler import openmp
-from scopt.compiler.arguments import read_command
+from scopt.compiler.command_line import read_command
 from tests.compiler.conftest import ROOT, Run, has_threads
 
 CLANG = next((name for name in ("clang", "clang-19") if shutil.which(name)), "")
@@ -107,10 +107,16 @@ def test_a_product_whose_size_is_a_macro(run: Run, tmp_path: Path, scoptcc: Path
 @pytest.mark.parametrize(
     "words",
     [
-        (), ("-std=c89",), ("-std=c99", "-g3"), ("-pthread",), ("-D_OPENMP=7",), ("-Wp,-D_OPENMP=7",), ("-fopenmp",),
+        (),
+        ("-std=c89",),
+        ("-std=c99", "-g3"),
+        ("-pthread",),
+        ("-D_OPENMP=7",),
+        ("-Wp,-D_OPENMP=7",),
+        ("-fopenmp",),
         ("-fopenmp", "-U_OPENMP"),
     ],
-)  # fmt: skip
+)
 def test_the_users_code_sees_what_its_flags_say(
     run: Run, tmp_path: Path, compiler: str, words: tuple[str, ...]
 ) -> None:
@@ -141,9 +147,7 @@ def test_threads_have_buffers_of_their_own(run: Run, tmp_path: Path, compiler: s
 
 
 @pytest.mark.parametrize("words", [("-Dprivate=",), ("-Dprivate=static", "-O0"), ("-Dstatic=", "-O0")])
-def test_macros_with_the_names_of_scopts_words(
-    run: Run, tmp_path: Path, compiler: str, words: tuple[str, ...]
-) -> None:
+def test_macros_with_the_names_of_scopts_words(run: Run, tmp_path: Path, compiler: str, words: tuple[str, ...]) -> None:
     (tmp_path / "rows.c").write_text(ROWS)
     printed = []
     for program in (compiler, "scoptcc"):

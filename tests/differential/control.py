@@ -58,14 +58,19 @@ int main(void)
 FLAGS = ("-O2", "-ffp-contract=off", "-fopenmp", "-w", "-fwrapv")
 
 
-def same_output(body: str, run_c: RunC, tmp_path: Path, *, before: str = "", after: str = "", options: Options | None = None) -> str:
-    """The emitted text of a program with the body, which runs with two threads and prints what the original prints; no parallel loop is too small."""
+def same_output(
+    body: str, run_c: RunC, tmp_path: Path, *, before: str = "", after: str = "", options: Options | None = None
+) -> str:
+    """The emitted text of a program with the body, which runs with two threads and prints what the original prints; no
+    parallel loop is too small."""
     source = PROGRAM % {"body": body, "before": before, "after": after}
     result = pipeline.optimize(source.encode(), options or Options(), file=str(tmp_path / "in.c"))
     missed = [remark for remark in result.remarks if remark.kind == "missed" or remark.id == "schedule.simplified"]
     assert not missed, missed
     text = result.text.decode()
-    original, emitted = (run_c(one, *FLAGS, name=name) for one, name in ((source, "original"), (without_thresholds(text), "emitted")))
+    original, emitted = (
+        run_c(one, *FLAGS, name=name) for one, name in ((source, "original"), (without_thresholds(text), "emitted"))
+    )
     assert len(original.splitlines()) == 64
     assert emitted == original
-    return text[text.index("#pragma scop"): text.index("#pragma endscop")]
+    return text[text.index("#pragma scop") : text.index("#pragma endscop")]

@@ -1,4 +1,5 @@
-"""Random statements of the shape of contractions: transformed with register tiles, compiled, run at many sizes, compared bit by bit."""
+"""Random statements of the shape of contractions: transformed with register tiles, compiled, run at many sizes,
+compared bit by bit."""
 
 from __future__ import annotations
 
@@ -58,15 +59,19 @@ int main(int argc, char **argv) {
 ROWS = ("A[i][k]", "A[k][i]", "A[i + 1][k + 2]", "alpha * A[i][k]", "(A[i][k] - A[k][i])")
 COLUMNS = ("B[k][j]", "B[j][k]", "B[k + 1][j]", "B[k][j] * 0.5", "A[k][j]", "A[j][k]")
 UPDATES = (
-    "C[{i}][{j}] += {row} * {column};", "C[{i}][{j}] -= {row} * {column};", "C[{i}][{j}] = {column} * {row} + C[{i}][{j}];",
+    "C[{i}][{j}] += {row} * {column};",
+    "C[{i}][{j}] -= {row} * {column};",
+    "C[{i}][{j}] = {column} * {row} + C[{i}][{j}];",
     "C[{i}][{j}] = C[{i}][{j}] * {row} - {column};",
     "C[{i}][{j}] += {row} * {column} + A[j][k] * B[i][k];",
     "C[{i}][{j}] += alpha * {row} * {column};",
-)  # fmt: skip
+)
 EXTREMA = (
-    "C[{i}][{j}] = C[{i}][{j}] {op} {value} ? C[{i}][{j}] : {value};", "C[{i}][{j}] = {value} {op} C[{i}][{j}] ? C[{i}][{j}] : {value};",
-    "C[{i}][{j}] = C[{i}][{j}] {op} {value} ? {value} : C[{i}][{j}];", "if ({value} {op} C[{i}][{j}]) C[{i}][{j}] = {value};",
-)  # fmt: skip
+    "C[{i}][{j}] = C[{i}][{j}] {op} {value} ? C[{i}][{j}] : {value};",
+    "C[{i}][{j}] = {value} {op} C[{i}][{j}] ? C[{i}][{j}] : {value};",
+    "C[{i}][{j}] = C[{i}][{j}] {op} {value} ? {value} : C[{i}][{j}];",
+    "if ({value} {op} C[{i}][{j}]) C[{i}][{j}] = {value};",
+)
 COMPARISONS = ("<", "<=", ">", ">=")
 TYPES = ("double", "double", "float", "unsigned int", "unsigned long")
 SIGNED = ("int", "long")  # for extrema: products would overflow
@@ -76,16 +81,25 @@ K_RANGES = ("k = 0; k < n", "k = 0; k < i", "k = i + 1; k < n", "k = p; k < n", 
 BEFORE = ("", "C[i][j] = 0;", "C[i][j] *= alpha;")
 # The operands are cells that others of the statement's instances have updated.
 IN_PLACE = (
-    "for (int k = 0; k < n; k++) for (int i = k + 1; i < n; i++) { C[i][k] *= 0.25; for (int j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }",
-    "for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++) for (int k = 0; k < j; k++) C[i][j] -= C[i][k] * C[j][k]; C[i][i] += 1; }",
-    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = i + 1; k < n; k++) C[i][j] += A[k][i] * C[k][j];",
+    (
+        "for (int k = 0; k < n; k++) for (int i = k + 1; i < n; i++) { C[i][k] *= 0.25; for (int "
+        "j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }"
+    ),
+    (
+        "for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++) for (int k = 0; k < j; "
+        "k++) C[i][j] -= C[i][k] * C[j][k]; C[i][i] += 1; }"
+    ),
+    (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = i + "
+        "1; k < n; k++) C[i][j] += A[k][i] * C[k][j];"
+    ),
     "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) C[i][j] += C[i][k] * B[k][j];",
     "for (int k = 0; k < n; k++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) C[i][j] -= C[i][k] * C[k][j];",
     "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { $type s = B[j][i]; for (int k = 0; k < n; k++) s += A[i][k] * B[k][j];"
     " C[i][j] = s * alpha; }",
     "for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++) { $type s = C[i][j]; for (int k = 0; k < j; k++) s -= C[i][k] * C[k][j];"
     " C[i][j] = s * 0.5; } for (int j = i; j < n; j++) { $type s = C[i][j]; for (int k = 0; k < i; k++) s -= C[i][k] * C[k][j]; C[i][j] = s; } }",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +153,15 @@ def outputs(source: str, cc: str, folder: Path, *flags: str, run: bool = True) -
         return ""
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
     sizes = [str(size) for size in SIZES]
-    return subprocess.run([str(folder / "program"), *sizes], capture_output=True, text=True, timeout=60, check=True, env=environment).stdout
+    return subprocess.run(
+        [str(folder / "program"), *sizes], capture_output=True, text=True, timeout=60, check=True, env=environment
+    ).stdout
 
 
 @seed(20)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(source=sources())
 def test_contractions_compute_the_same(source: Source, cc: str, tmp_path: Path) -> None:
     result = pipeline.optimize(source.text.encode(), Options(budget=60.0), file="program.c")
@@ -161,10 +179,12 @@ FOLDS = (
     " for (int k = 0; k < 40; k++) C[i][j + 1] = A[i][k] + C[k + 2][j] > C[i][j + 1] ? A[i][k] + C[k + 2][j] : C[i][j + 1]; }",
     "for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++) { C[i][j] += C[i][j - 1] - C[i + 1][j];"
     " for (int k = i + 1; k < j; k++) C[i][j] += C[i][k] * C[k][j]; }",
-)  # fmt: skip
+)
 
 
-@pytest.mark.parametrize(("number", "type"), [(0, "int"), (0, "double"), (1, "long"), (2, "int"), (2, "float"), (3, "unsigned int")])
+@pytest.mark.parametrize(
+    ("number", "type"), [(0, "int"), (0, "double"), (1, "long"), (2, "int"), (2, "float"), (3, "unsigned int")]
+)
 def test_contractions_below_a_band(number: int, type: str, cc: str, tmp_path: Path) -> None:
     source = Source(FOLDS[number], type).text
     result = pipeline.optimize(source.encode(), Options(budget=60.0), file="program.c").text.decode()
@@ -210,8 +230,10 @@ def test_extrema_take_zeros_and_nans_as_the_source_does(form: str, op: str, cc: 
 
 # Both operands' rows lie along the steps.
 ACROSS = (
-    "C[i][j] += A[i][k] * B[j][k];", "C[i][j] -= alpha * A[i + 1][k + 2] * (2 - B[j][k]);", "C[i][j] += A[i][k] * B[j][k] + B[i][k] * A[j][k];",
-)  # fmt: skip
+    "C[i][j] += A[i][k] * B[j][k];",
+    "C[i][j] -= alpha * A[i + 1][k + 2] * (2 - B[j][k]);",
+    "C[i][j] += A[i][k] * B[j][k] + B[i][k] * A[j][k];",
+)
 
 
 @pytest.mark.parametrize("type", ["double", "float", "unsigned int", "unsigned long"])

@@ -1,4 +1,5 @@
-"""Variables and pointers that loops step besides their iterators, run with threads: every bit as in the original, last values too."""
+"""Variables and pointers that loops step besides their iterators, run with threads: every bit as in the original, last
+values too."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ CASES = {
     "long": "for (i = 0; i < n; i++) { x[w] = y[i]; w += 3; }",
     "two of them": "j = 5; k = 0; for (i = 0; i < n; i++) { x[j++] = y[k]; k += 2; }",
     "in the head": "for (i = 0, j = n + m; i < n; i++, j--) x[i] = y[j];",
-    "in the head, towards each other": "for (i = 0, j = n - 1; i < j; i++, j--) { double v = x[i]; x[i] = x[j]; x[j] = v; }",
+    "in the head, towards each other": (
+        "for (i = 0, j = n - 1; i < j; i++, j--) { double v = x[i]; x[i] = x[j]; x[j] = v; }"
+    ),
     "in the head, towards each other by two": "for (int i = 0, l = n + m; l > i; i += 2, l -= 4) x[i] = y[l];",
     "in the head, of its own": "for (int i = 0, l = 0; i < n; i++, l += 2) x[i] = y[l] + l;",
     "in the head, unused": "for (int i = 0, l = 3; i < n; i++, l += 2) x[i] = *s++;",
@@ -41,19 +44,29 @@ CASES = {
     "in the head, constant, and last value": "k = 0; for (int i = 0, last = n; i < last; i++) x[k++] = y[last - i];",
     "in the head, of a product": "for (int i = 0, last = n * m; i < last; i++) flat[i] *= 2;",
     "of nested loops": "k = 0; for (i = 0; i < n; i++) for (j = 0; j < m; j++) { flat[k] = 2 * other[k]; k++; }",
-    "of nested loops, used outside": "k = 0; for (i = 0; i < n; i++) { z[i] = y[k % 7]; for (j = 0; j < m; j++) flat[k++] = 2 * other[i]; }",
-    "around nested loops": "k = 0; for (i = 0; i < n; i++) { for (j = 0; j < m; j++) flat[k + j] = B[i][j]; k += m + 3; }",
+    "of nested loops, used outside": (
+        "k = 0; for (i = 0; i < n; i++) { z[i] = y[k % 7]; for (j = 0; j < m; j++) flat[k++] = 2 * other[i]; }"
+    ),
+    "around nested loops": (
+        "k = 0; for (i = 0; i < n; i++) { for (j = 0; j < m; j++) flat[k + j] = B[i][j]; k += m + 3; }"
+    ),
     "set in a loop": "for (i = 0; i < n; i++) { k = i; for (j = 0; j < 8; j++) { A[j][k] = B[i][j]; k++; } }",
     "of a growing triangle": "i = 0; k = 0; while (i < n) { i++; for (j = 0; j < i; j++) flat[k++] = B[i][j]; }",
-    "of loops up to a constant": "k = 0; for (int l = 0, last = m; l < n; l++) for (j = 0; j < last; j++) flat[k++] = B[l][j];",
-    "of loops up to a variable": "j = 1; k = 0; for (i = 0; i < n; i++) { for (int l = 0; l < j; l++) flat[k++] = B[i][l]; j++; }",
+    "of loops up to a constant": (
+        "k = 0; for (int l = 0, last = m; l < n; l++) for (j = 0; j < last; j++) flat[k++] = B[l][j];"
+    ),
+    "of loops up to a variable": (
+        "j = 1; k = 0; for (i = 0; i < n; i++) { for (int l = 0; l < j; l++) flat[k++] = B[i][l]; j++; }"
+    ),
     "of a triangle": "k = 0; for (i = 0; i < n; i++) for (j = 0; j < i; j++) flat[k++] = B[i][j];",
     "two loops": "k = 0; for (i = 0; i < n; i++) x[k++] = y[i]; for (i = 0; i < m; i++) x[k++] = -y[i];",
     "with continue": "k = 0; for (i = 0; i < n; i++, k += 2) { if (y[i] < 0) continue; x[k] = y[i]; }",
     "pointer": "for (i = 0; i < n; i++) *d++ = 2 * *s++;",
     "pointer of its own": "for (i = 0; i < n; i++) { double *o = x + 3; for (j = 0; j < m; j++) *o++ += B[i][j]; }",
     "pointer down": "d = x + 200; for (i = 0; i < n; i++) *--d = s[i];",
-    "pointer of rows": "for (i = 0; i < n; i++) { for (j = 0; j < m; j++) *flat++ = 2 * *other++; flat += 50 - m; other += 60 - m; }",
+    "pointer of rows": (
+        "for (i = 0; i < n; i++) { for (j = 0; j < m; j++) *flat++ = 2 * *other++; flat += 50 - m; other += 60 - m; }"
+    ),
     "pointer, back by an unsigned": "d = x + 300; for (i = 0; i < n; i++) { *d = s[i]; d -= u; }",
     "pointer by a sum": "for (i = 0; i < n; i++) { *flat = s[i]; flat += m + 1; }",
     "pointer and index": "for (i = 0; i < n; i++) { d[0] = s[1]; d[1] = s[0]; d += 2; s += 2; }",
@@ -77,8 +90,15 @@ def test_every_bit_is_the_same(body: str, run_c: RunC, tmp_path: Path) -> None:
 
 # A step that isn't a sum; short loops; loops whose lengths differ from iteration to iteration, or that others follow.
 ALONE = (
-    "by a quotient", "unsigned of a long", "set in a loop", "of a triangle", "of a growing triangle", "of loops up to a constant",
-    "of loops up to a variable", "of nested loops, used outside", "two loops",
+    "by a quotient",
+    "unsigned of a long",
+    "set in a loop",
+    "of a triangle",
+    "of a growing triangle",
+    "of loops up to a constant",
+    "of loops up to a variable",
+    "of nested loops, used outside",
+    "two loops",
 )
 
 

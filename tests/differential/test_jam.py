@@ -44,11 +44,17 @@ CASES = {
     "rows": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[i] = x[i] + A[i][j] * y[j];",
     "columns": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[j] += A[i][j] * y[i];",
     "both": "for (int i = 0; i < n; i++) { y[i] = 0; for (int j = 0; j < m; j++) y[i] += A[i][j] * x[j]; }"
-            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[j] -= y[i] * A[i][j];",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[j] -= y[i] * A[i][j];",
     "triangle": "for (int i = 0; i < n; i++) for (int j = i + 1; j < m; j++) x[i] += A[i][j] * y[j];",
     "below": "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) x[j] += A[i][j] * y[i];",
-    "solve": "for (int i = 0; i < n; i++) { x[i] = y[i]; for (int j = 0; j < i; j++) x[i] -= A[i][j] * x[j]; x[i] = x[i] / A[i][i]; }",
-    "back": "for (int i = n - 1; i >= 0; i--) { for (int j = n - 1; j > i; j--) x[i] -= A[i][j] * x[j]; x[i] = x[i] / A[i][i]; }",
+    "solve": (
+        "for (int i = 0; i < n; i++) { x[i] = y[i]; for (int j = 0; j < i; j++) x[i] "
+        "-= A[i][j] * x[j]; x[i] = x[i] / A[i][i]; }"
+    ),
+    "back": (
+        "for (int i = n - 1; i >= 0; i--) { for (int j = n - 1; j > i; j--) x[i] "
+        "-= A[i][j] * x[j]; x[i] = x[i] / A[i][i]; }"
+    ),
     "shifted": "for (int i = 0; i < n; i++) for (int j = 0; j < 20; j++) x[i + 20] += A[i][j] * x[j];",
 }
 FLAGS = ("-O2", "-ffp-contract=off", "-fopenmp", "-w")
@@ -62,6 +68,8 @@ def test_every_bit_is_the_same(body: str, scheduler: str, run_c: RunC, tmp_path:
     text = result.text.decode()
     assert [remark.id for remark in result.remarks if remark.id in ("internal.error", "schedule.simplified")] == []
     assert "x_1" in text or "y_1" in text
-    original, emitted = (run_c(one, *FLAGS, name=name) for one, name in ((source, "original"), (without_thresholds(text), "emitted")))
+    original, emitted = (
+        run_c(one, *FLAGS, name=name) for one, name in ((source, "original"), (without_thresholds(text), "emitted"))
+    )
     assert len(original.splitlines()) == 169
     assert emitted == original

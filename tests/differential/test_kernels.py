@@ -1,4 +1,5 @@
-"""Every kernel of polybench/ × scheduler × tiling, small, and larger with what users get: transformed, compiled, run, compared bit by bit."""
+"""Every kernel of polybench/ × scheduler × tiling, small, and larger with what users get: transformed, compiled, run,
+compared bit by bit."""
 
 from __future__ import annotations
 
@@ -22,21 +23,29 @@ FLAGS = ("-O1", "-ffp-contract=off", "-w", *INCLUDES, "-include", str(POLYBENCH 
 # At MINI, tiles so small that there is more than one along a dimension, by each scheduler; at SMALL, what users get.
 MINI_TILES = (4, 8, 3)
 WAYS = (
-    *(("MINI", scheduler, tiling) for scheduler in ("isl", "pluto", "feautrier", "identity") for tiling in ("untiled", "tiled")),
-    ("SMALL", "isl", "tiled"), ("SMALL", "pluto", "tiled"),
-)  # fmt: skip
+    *(
+        ("MINI", scheduler, tiling)
+        for scheduler in ("isl", "pluto", "feautrier", "identity")
+        for tiling in ("untiled", "tiled")
+    ),
+    ("SMALL", "isl", "tiled"),
+    ("SMALL", "pluto", "tiled"),
+)
 
 Dump = Callable[[str, str], bytes]
 
 
 @pytest.fixture(scope="session")
 def dump(tmp_path_factory: pytest.TempPathFactory, cc: str) -> Dump:
-    """dump(text, size): compile with OpenMP, run with two threads, return what the kernel dumps; a text that comes again isn't run again."""
+    """dump(text, size): compile with OpenMP, run with two threads, return what the kernel dumps; a text that comes
+    again isn't run again."""
     folder = tmp_path_factory.mktemp("kernels")
     source, executable, harness = (folder / name for name in ("kernel.c", "program", "polybench.o"))
 
     def compiled(*words: str) -> None:
-        done = subprocess.run([cc, *FLAGS, "-fopenmp", *words], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            [cc, *FLAGS, "-fopenmp", *words], capture_output=True, text=True, timeout=120, check=False
+        )
         assert done.returncode == 0, f"{' '.join(words)}\n{done.stderr}"
 
     @lru_cache(16)

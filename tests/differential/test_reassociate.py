@@ -1,4 +1,5 @@
-"""Reductions in another order, compiled and run by several threads: integers as in the original, floating-point values but for rounding."""
+"""Reductions in another order, compiled and run by several threads: integers as in the original, floating-point values
+but for rounding."""
 
 from __future__ import annotations
 
@@ -47,8 +48,13 @@ CASES = {
     "product": "for (int i = 0; i < n; i++) s *= 2 - y[i] / 4;",
     "rows": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[i] = x[i] + A[i][j] * y[j];",
     "columns": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[j] += A[i][j] * y[i];",
-    "solve": "for (int i = 0; i < n; i++) { x[i] = y[i]; for (int j = 0; j < i; j++) x[i] -= A[i][j] * x[j] / 64; x[i] = x[i] / 3; }",
-    "local": "for (int i = 0; i < n; i++) { T w = 0; for (int j = 0; j < m; j++) w += A[i][j] * y[j]; x[i] = w; s += w; }",
+    "solve": (
+        "for (int i = 0; i < n; i++) { x[i] = y[i]; for (int j = 0; j < i; j++) "
+        "x[i] -= A[i][j] * x[j] / 64; x[i] = x[i] / 3; }"
+    ),
+    "local": (
+        "for (int i = 0; i < n; i++) { T w = 0; for (int j = 0; j < m; j++) w += A[i][j] * y[j]; x[i] = w; s += w; }"
+    ),
     "cell": "for (int i = 0; i < n; i++) x[5] += y[i] * A[i][2];",
     "min": "for (int i = 0; i < n; i++) if (y[i] * A[i][1] < s) s = y[i] * A[i][1];",
     "max": "for (int i = 0; i < n; i++) for (int j = i; j < m; j++) s = A[i][j] - y[j] > s ? A[i][j] - y[j] : s;",
@@ -57,8 +63,13 @@ CASES = {
     "read": "for (int i = 0; i < n; i++) { s += y[i]; x[i] = s; }",
     "mixed": "for (int i = 0; i < n; i++) { s += y[i]; s *= 2 - y[i] / 4; }",
     "histogram": "for (int i = 0; i < n; i++) x[k[i]] += y[i];",
-    "two histograms": "for (int i = 0; i < n; i++) { x[k[i]] += y[i]; for (int j = 0; j < m; j++) x[3 * k[j]] -= A[i][j]; if (y[i] < s) s = y[i]; }",
-    "largest": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (A[k[i]][k[j]] < y[j]) A[k[i]][k[j]] = y[j];",
+    "two histograms": (
+        "for (int i = 0; i < n; i++) { x[k[i]] += y[i]; for (int j = 0; j < m; j++) x[3 "
+        "* k[j]] -= A[i][j]; if (y[i] < s) s = y[i]; }"
+    ),
+    "largest": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (A[k[i]][k[j]] < y[j]) A[k[i]][k[j]] = y[j];"
+    ),
     "products": "for (int i = 0; i < n; i++) { x[k[i]]++; x[3 * k[i]] += 2; y[k[i]] *= 2 - A[i][1] / 4; }",
     "again": "for (int j = 0; j < m; j++) { x[j] = s; for (int i = 0; i < n; i++) s += A[j][i]; }",
 }
@@ -74,9 +85,13 @@ def test_another_order(body: str, ctype: str, run_c: RunC, tmp_path: Path, monke
     result = pipeline.optimize(source.encode(), Options(reassociate=True), file=str(tmp_path / "in.c"))
     assert [remark.id for remark in result.remarks if remark.id in ("internal.error", "schedule.simplified")] == []
     text = without_thresholds(result.text.decode())
-    original, emitted = (run_c(one, *FLAGS, name=name).split() for one, name in ((source, "original"), (text, "emitted")))
+    original, emitted = (
+        run_c(one, *FLAGS, name=name).split() for one, name in ((source, "original"), (text, "emitted"))
+    )
     assert len(original) == 5500
     if ctype in EXACT:
         assert emitted == original
     else:
-        assert [float(value) for value in emitted] == pytest.approx([float(value) for value in original], rel=1e-9, abs=1e-12)
+        assert [float(value) for value in emitted] == pytest.approx(
+            [float(value) for value in original], rel=1e-9, abs=1e-12
+        )

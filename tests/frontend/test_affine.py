@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pycparser import c_ast, c_parser
 
-from scopt.frontend.affine import INT, NotAffine, Scope, affine, condition, type_range
-from scopt.model import CType
+from scopt.frontend.model.affine import INT, NotAffine, Scope, affine, condition, type_range
+from scopt.ir.scop import CType
 
 UNSIGNED = CType("unsigned int", integer=True, signed=False, bits=32)
 NAMES = ("i", "j", "n")
@@ -51,7 +51,10 @@ def trees(draw: st.DrawFn, depth: int = 3) -> tuple[str, str]:
         return f"(-({left[0]}))", f"(-({left[1]}))"
     right = draw(trees(depth - 1))
     if kind == "?":
-        return f"({left[0]} < {right[0]} ? {left[0]} : {right[0]})", f"(({left[1]}) if {left[1]} < {right[1]} else ({right[1]}))"
+        return (
+            f"({left[0]} < {right[0]} ? {left[0]} : {right[0]})",
+            f"(({left[1]}) if {left[1]} < {right[1]} else ({right[1]}))",
+        )
     return f"({left[0]} {kind} {right[0]})", f"({left[1]} {kind} {right[1]})"
 
 
@@ -70,8 +73,15 @@ def test_division_of_what_is_not_negative_is_a_floor() -> None:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("i * j", "nonlinear"), ("i / j", "nonlinear"), ("a[i]", "indirect"), ("i & 1", "nonlinear"), ("1.5", "nonlinear"), ("g(i)", "call"),
-     ("i / 0", "nonlinear")],
+    [
+        ("i * j", "nonlinear"),
+        ("i / j", "nonlinear"),
+        ("a[i]", "indirect"),
+        ("i & 1", "nonlinear"),
+        ("1.5", "nonlinear"),
+        ("g(i)", "call"),
+        ("i / 0", "nonlinear"),
+    ],
 )
 def test_not_affine(text: str, reason: str) -> None:
     with pytest.raises(NotAffine) as caught:
@@ -95,10 +105,13 @@ def test_unsigned_arithmetic_that_provably_does_not_wrap() -> None:
 
 def test_comparison_of_signed_with_unsigned() -> None:
     """-1 < 1u is false in C: the negative operand becomes huge."""
+
     def lookup(name: str, node: object) -> CType:
         return INT if name == "i" else UNSIGNED
 
     with pytest.raises(NotAffine):
         condition(expression("i < n"), Scope(lookup))
-    holds = condition(expression("i < n"), Scope(lookup, domain=isl.Set("[i] -> { : i >= 0 }"), ranges=lambda: type_range("i", INT)))
+    holds = condition(
+        expression("i < n"), Scope(lookup, domain=isl.Set("[i] -> { : i >= 0 }"), ranges=lambda: type_range("i", INT))
+    )
     assert holds.is_equal(isl.Set("[i, n] -> { : i < n }"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scopt.frontend.chunks import declared_names, needed, split
-from scopt.frontend.preprocess import preprocess
+from scopt.frontend.text.chunks import declared_names, needed, split
+from scopt.frontend.text.preprocess import preprocess
 from scopt.options import Options
 
 GCC = Options(cc="gcc")
@@ -15,7 +15,7 @@ GCC = Options(cc="gcc")
 
 def chunks(source: str) -> list[str]:
     result = preprocess(source.encode(), "x.c", GCC)
-    return [result.text[c.start: c.end].strip() for c in split(result)]
+    return [result.text[c.start : c.end].strip() for c in split(result)]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def chunks(source: str) -> list[str]:
         ["struct __attribute__((packed)) s { int a; } x;", "int b;"],
         ["struct s { int a; } f(void) { return x; }", "int b;"],
         ["int f(void) __attribute__((pure));", "__attribute__((noinline)) int f(void) { return 1; }", "int b;"],
-        ["char *s = \"; { \";", "char c = '}';", "int b;"],
+        ['char *s = "; { ";', "char c = '}';", "int b;"],
         ["int (*f(int a))(int) { return g; }", "int b;"],
         ["typedef int (*fn)(int, struct { int x; } *);", "int b;"],
     ],
@@ -55,7 +55,7 @@ def test_an_unclosed_brace_is_one_chunk() -> None:
         ("int (isalnum)(int);", {"isalnum"}),
         ("size_t (strlen2)(const char *);", {"strlen2"}),
         ("size_t (*pointer)(const char *);", {"pointer"}),
-        ("extern int f (int) __asm__ (\"\" \"g\") __attribute__ ((__nothrow__));", {"f"}),
+        ('extern int f (int) __asm__ ("" "g") __attribute__ ((__nothrow__));', {"f"}),
         ("int f(int), g(void);", {"f", "g"}),
         ("struct s *f(struct s *);", {"f"}),
         ("_Complex double cexp(_Complex double z);", {"cexp"}),
@@ -68,7 +68,9 @@ def test_declared_names(text: str, names: set[str]) -> None:
 
 
 def test_a_prototype_declares_no_type_of_its_parameters() -> None:
-    assert "size_t" not in declared_names("extern void *memcpy (void *__restrict d, const void *__restrict s, size_t) ;")
+    assert "size_t" not in declared_names(
+        "extern void *memcpy (void *__restrict d, const void *__restrict s, size_t) ;"
+    )
 
 
 def test_only_what_is_used_is_needed(tmp_path: Path) -> None:
@@ -76,14 +78,21 @@ def test_only_what_is_used_is_needed(tmp_path: Path) -> None:
         "typedef unsigned long word;\nstruct pair { word a; };\nstruct pair *make(void);\nint unused(struct other *);\n"
         "enum { SIX = 6 };\ntypedef int (*callback)(word w);\n"
     )
-    result = preprocess(b'#include "x.h"\nint main(void) { return make() != 0 ? SIX : 0; }\n', str(tmp_path / "a.c"), GCC)
-    texts = [result.text[c.start: c.end].strip() for c in needed(result.text, split(result))]
+    result = preprocess(
+        b'#include "x.h"\nint main(void) { return make() != 0 ? SIX : 0; }\n', str(tmp_path / "a.c"), GCC
+    )
+    texts = [result.text[c.start : c.end].strip() for c in needed(result.text, split(result))]
     assert texts == [
-        "typedef unsigned long word;", "struct pair { word a; };", "struct pair *make(void);", "enum { SIX = 6 };",
+        "typedef unsigned long word;",
+        "struct pair { word a; };",
+        "struct pair *make(void);",
+        "enum { SIX = 6 };",
         "int main(void) { return make() != 0 ? SIX : 0; }",
     ]
 
 
 def test_bodies_of_the_systems_functions_are_not_looked_into() -> None:
-    result = preprocess(b"#include <stdlib.h>\nint main(void) { return atoi(\"1\"); }\n", "x.c", Options(cc="gcc", cpp_flags=("-O2",)))
+    result = preprocess(
+        b'#include <stdlib.h>\nint main(void) { return atoi("1"); }\n', "x.c", Options(cc="gcc", cpp_flags=("-O2",))
+    )
     assert len(needed(result.text, split(result))) < 20

@@ -6,7 +6,7 @@ import islpy as isl
 import pytest
 
 from scopt.diagnostics import Refusal
-from scopt.model import Scop
+from scopt.ir.scop import Scop
 from tests.sources import scop_of
 
 PARAMS = "int n, int m, unsigned u, unsigned long z, long l, double *a, double *b, double M[20][30]"
@@ -17,17 +17,30 @@ def scop(body: str) -> Scop:
 
 
 def cells(made: Scop, array: str = "a") -> isl.Map:
-    return next(access.relation for statement in made.statements for access in statement.accesses if access.array == array)
+    return next(
+        access.relation for statement in made.statements for access in statement.accesses if access.array == array
+    )
 
 
 def guard(made: Scop) -> isl.Set:
     return made.guard.parameters if made.guard is not None else isl.Set("{ : }")
 
 
-@pytest.mark.parametrize("written", [
-    "a[i * n + j]", "a[j + n * i]", "a[(i + 1) * n + j - n]", "*(a + i * n + j)", "(a + i * n)[j]", "(&a[i * n])[j]", "*(&a[i * n] + j)",
-    "(i * n + a)[j]", "a[(long)i * n + j]", "a[(unsigned long)i * n + j]",
-])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "a[i * n + j]",
+        "a[j + n * i]",
+        "a[(i + 1) * n + j - n]",
+        "*(a + i * n + j)",
+        "(a + i * n)[j]",
+        "(&a[i * n])[j]",
+        "*(&a[i * n] + j)",
+        "(i * n + a)[j]",
+        "a[(long)i * n + j]",
+        "a[(unsigned long)i * n + j]",
+    ],
+)
 def test_spellings_of_a_row(written: str) -> None:
     made = scop(f"for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) {written} = 0;")
     assert cells(made).is_equal(isl.Map("[m, n] -> { S0[i, j] -> a[i, j] : 0 <= i < m and 0 <= j < n }"))
@@ -42,11 +55,14 @@ def test_a_row_with_a_name() -> None:
     assert cells(of_array, "M").is_equal(isl.Map("{ S0[i, j] -> M[i, j] : 0 <= i < 20 and 0 <= j < 30 }"))
 
 
-@pytest.mark.parametrize("body", [
-    "double *row = a + i * n; for (int j = 0; j < n; j++) { row[0] = 0; if (j > 3) row++; }",
-    "int k = i; double *row = a + k * n; k = 3; for (int j = 0; j < n; j++) row[j] = k;",
-    "float *row = (float *)a + i * n; for (int j = 0; j < n; j++) row[j] = 0;",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "double *row = a + i * n; for (int j = 0; j < n; j++) { row[0] = 0; if (j > 3) row++; }",
+        "int k = i; double *row = a + k * n; k = 3; for (int j = 0; j < n; j++) row[j] = k;",
+        "float *row = (float *)a + i * n; for (int j = 0; j < n; j++) row[j] = 0;",
+    ],
+)
 def test_a_row_that_changes_is_refused(body: str) -> None:
     with pytest.raises(Refusal):
         scop(f"for (int i = 0; i < m; i++) {{ {body} }}")
@@ -60,14 +76,21 @@ def test_what_has_to_hold_is_for_the_parameters_that_matter() -> None:
 
 
 def test_backwards_in_a_row() -> None:
-    made = scop("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * n + n - 1 - j] = a[(i + 1) * n - 1 - j];")
+    made = scop(
+        "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * n + n - 1 - j] = a[(i + 1) * n - 1 - j];"
+    )
     assert guard(made).is_equal(isl.Set("{ : }"))
     assert cells(made).is_equal(isl.Map("[m, n] -> { S0[i, j] -> a[i, n - 1 - j] : 0 <= i < m and 0 <= j < n }"))
 
 
 def test_three_dimensions_and_sums_as_sizes() -> None:
-    made = scop("for (int i = 0; i < 9; i++) for (int j = 0; j < n; j++) for (int k = 0; k <= m; k++) a[(i * (n + 2) + j) * (m + 1) + k] = 0;")
-    assert cells(made).is_equal(isl.Map("[m, n] -> { S0[i, j, k] -> a[i, j, k] : 0 <= i < 9 and 0 <= j < n and 0 <= k <= m }"))
+    made = scop(
+        "for (int i = 0; i < 9; i++) for (int j = 0; j < n; j++) for (int k = 0; k <= "
+        "m; k++) a[(i * (n + 2) + j) * (m + 1) + k] = 0;"
+    )
+    assert cells(made).is_equal(
+        isl.Map("[m, n] -> { S0[i, j, k] -> a[i, j, k] : 0 <= i < 9 and 0 <= j < n and 0 <= k <= m }")
+    )
     assert made.guard is None
 
 
@@ -84,7 +107,9 @@ def test_constant_rows() -> None:
     made = scop("for (int i = 0; i < m; i++) for (int j = 0; j < 10; j++) a[i * 10 + j] = a[(i + 1) * 10 + j];")
     assert made.arrays["a"].sizes == (None, 10)
     assert made.guard is None
-    assert guard(scop("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * 64 + j] = 0;")).is_equal(isl.Set("[n] -> { : n <= 64 }"))
+    assert guard(scop("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * 64 + j] = 0;")).is_equal(
+        isl.Set("[n] -> { : n <= 64 }")
+    )
     few = scop("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * 4 + j] = 0;")
     assert (few.arrays["a"].rank, few.guard) == (1, None)
 

@@ -9,10 +9,10 @@ from pycparser import c_ast
 
 from scopt import optimize
 from scopt.diagnostics import InputError
-from scopt.frontend.autodetect import Detected, detect
-from scopt.frontend.directives import Directives, Setting, apply_directives
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import TranslationUnit, parse
+from scopt.frontend.region.autodetect import Detected, detect
+from scopt.frontend.region.directives import Directives, Setting, apply_directives
+from scopt.frontend.syntax.parse import TranslationUnit, parse
 from scopt.options import Options
 from tests.sources import source_of
 
@@ -52,7 +52,7 @@ def targets(source: bytes | str) -> list[tuple[str, tuple[tuple[str, str], ...]]
     return [(str(d), d.targets) for d in extract(tu, tu.regions[0], "scop0").directives]
 
 
-# --- clauses ----------------------------------------------------------------------------------------------------------------------------
+# --- clauses ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,9 @@ def test_clauses(clauses: str, expected: dict[str, object]) -> None:
 
 
 def test_lines_add_up() -> None:
-    directives = wanted("#pragma scopt notile", "#pragma GCC ivdep", "# pragma scopt parallel(i)", '_Pragma("scopt parallel(j)")')
+    directives = wanted(
+        "#pragma scopt notile", "#pragma GCC ivdep", "# pragma scopt parallel(i)", '_Pragma("scopt parallel(j)")'
+    )
     assert values(directives) == {"tile": False, "parallel": ("i", "j")}
     assert directives.tile is not None
     assert (directives.tile.location.line, directives.tile.location.column) == (5, 15)
@@ -128,7 +130,7 @@ def test_errors_stand_at_the_word(clauses: str, column: int, word: str) -> None:
     assert word in str(caught.value)
 
 
-# --- places -----------------------------------------------------------------------------------------------------------------------------
+# --- places -----------------------------------------------------------------------------------------------------------
 
 NESTS = "for (i = 0; i < n; i++) x[i] = 0;\n{}\nfor (i = 0; i < n; i++)\n  for (j = 0; j < m; j++)\n    A[i][j] = 0;"
 
@@ -150,7 +152,9 @@ def test_a_renamed_iterator_is_known_by_its_name_in_the_source() -> None:
 
 
 def test_a_directive_inside_an_opaque_statement_has_no_targets() -> None:
-    body = "for (i = 0; i < n; i++)\n if (x[i] > 0)\n#pragma scopt vector(k)\n  for (int k = 0; k < 3; k++) A[i][k] = 0;"
+    body = (
+        "for (i = 0; i < n; i++)\n if (x[i] > 0)\n#pragma scopt vector(k)\n  for (int k = 0; k < 3; k++) A[i][k] = 0;"
+    )
     assert targets(source_of(body)) == [("vector(k)", ())]
 
 
@@ -204,7 +208,7 @@ def test_naming_an_iterator_is_no_use_of_it() -> None:
     assert len(extract(tu, tu.regions[0], "scop0").statements) == 1
 
 
-# --- regions without pragmas of their own -----------------------------------------------------------------------------------------------
+# --- regions without pragmas of their own -----------------------------------------------------------------------------
 
 
 def detected(body: str) -> tuple[TranslationUnit, Detected]:
@@ -215,21 +219,25 @@ def detected(body: str) -> tuple[TranslationUnit, Detected]:
 
 def test_autodetected_loops_have_directives() -> None:
     outer = "#pragma scopt parallel(i) tile(8)\nfor (i = 0; i < n; i++)\n"
-    tu, found = detected(f"{outer}#pragma scopt vector(j)\n for (j = 0; j < n; j++) A[i][j] = 0;\nfor (i = 0; i < n; i++) A[8][i] = 0;")
+    tu, found = detected(
+        f"{outer}#pragma scopt vector(j)\n for (j = 0; j < n; j++) A[i][j] = 0;\nfor (i = 0; i < n; i++) A[8][i] = 0;"
+    )
     assert found.remarks == ()
-    region, = found.regions
+    (region,) = found.regions
     assert not region.directives
     assert values(region.pragmas) == {"tile": True, "tile_sizes": (8,), "parallel": ("i",), "vector": ("j",)}
     assert [d.targets for d in extract(tu, region, "scop0").directives] == [(("S0", "i"),), (("S0", "j"),)]
 
 
 def test_misplaced_among_autodetected_loops() -> None:
-    _, found = detected("#pragma scopt notile\nwhile (x[n] > 0) n--;\n#pragma scopt nofuse\nfor (i = 0; i < n; i++) x[i] = 0;")
+    _, found = detected(
+        "#pragma scopt notile\nwhile (x[n] > 0) n--;\n#pragma scopt nofuse\nfor (i = 0; i < n; i++) x[i] = 0;"
+    )
     assert [(r.id, r.location.line) for r in found.remarks] == [("pragma.misplaced", 3)]
     assert [values(region.pragmas) for region in found.regions] == [{"fusion": "no"}]
 
 
-# --- what becomes of them ---------------------------------------------------------------------------------------------------------------
+# --- what becomes of them ---------------------------------------------------------------------------------------------
 
 
 def test_options_of_a_region() -> None:
@@ -240,7 +248,11 @@ def test_options_of_a_region() -> None:
 
 
 def test_directives_outside_stay_and_inside_go() -> None:
-    text = optimize(before_scop("#pragma scopt notile", body=f"#pragma scopt parallel(i)\n{LOOPS}"), Options(verify="off"), file="in.c").text
+    text = optimize(
+        before_scop("#pragma scopt notile", body=f"#pragma scopt parallel(i)\n{LOOPS}"),
+        Options(verify="off"),
+        file="in.c",
+    ).text
     assert text.count(b"#pragma scopt") == 1
     assert b"#pragma scopt notile\n#pragma scop\n" in text
 

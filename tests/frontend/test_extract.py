@@ -8,8 +8,8 @@ from pycparser import c_ast
 
 from scopt.diagnostics import Refusal
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
-from scopt.model import Scop
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.pipeline import optimize
 
@@ -39,7 +39,10 @@ def domain(body: str, statement: str = "S0", **kwargs: str) -> isl.Set:
         ("for (i = 0; i < n && i < 50; i++)", "[n] -> { S0[i] : 0 <= i < n and i < 50 }"),
         ("for (i = 0; i < (n < 50 ? n : 50); i++)", "[n] -> { S0[i] : 0 <= i < n and i < 50 }"),
         ("for (i = 0; i < n / 2; i++)", "[n] -> { S0[i] : 0 <= i and 2i + 2 <= n }"),
-        ("for (i = -3; i < n % 4; i++)", "[n] -> { S0[i] : -3 <= i < n mod 4 and n >= 0; S0[i] : n < 0 and -3 <= i < -((-n) mod 4) }"),
+        (
+            "for (i = -3; i < n % 4; i++)",
+            "[n] -> { S0[i] : -3 <= i < n mod 4 and n >= 0; S0[i] : n < 0 and -3 <= i < -((-n) mod 4) }",
+        ),
         ("for (int m = 0; m < n; m++) for (i = m; i < m; i++)", "[n] -> { S0[m, i] : false }"),
         ("for (i = 0; i < 10; i++) if (i != 4)", "{ S0[i] : 0 <= i < 10 and i != 4 }"),
         ("for (unsigned u = 0; u < un; u++)", "[un] -> { S0[u] : 0 <= u < un }"),
@@ -67,9 +70,13 @@ def test_accesses_of_a_compound_assignment() -> None:
 
 
 def test_pointer_forms() -> None:
-    scop = scop_of("for (i = 0; i < 9; i++) *(p + i) = (*B)[i][1] + *q;", params="double *p, double (*B)[9][9], double *q")
+    scop = scop_of(
+        "for (i = 0; i < 9; i++) *(p + i) = (*B)[i][1] + *q;", params="double *p, double (*B)[9][9], double *q"
+    )
     assert {a.array: str(a.relation.range()) for a in scop.statements[0].accesses} == {
-        "B": "{ B[0, i1, 1] : 0 <= i1 <= 8 }", "q": "{ q[0] }", "p": "{ p[i0] : 0 <= i0 <= 8 }",
+        "B": "{ B[0, i1, 1] : 0 <= i1 <= 8 }",
+        "q": "{ q[0] }",
+        "p": "{ p[i0] : 0 <= i0 <= 8 }",
     }
 
 
@@ -89,7 +96,9 @@ def test_loop_inside_an_opaque_statement_gets_its_own_iterator() -> None:
 
 
 def test_iterator_declared_in_the_body_of_the_loop_around() -> None:
-    assert domain("for (i = 0; i < n; i++) { int q; for (q = 0; q < i; q++) x[q] = 0; }").is_equal(isl.Set("[n] -> { S0[i, q] : 0 <= q < i < n }"))
+    assert domain("for (i = 0; i < n; i++) { int q; for (q = 0; q < i; q++) x[q] = 0; }").is_equal(
+        isl.Set("[n] -> { S0[i, q] : 0 <= q < i < n }")
+    )
 
 
 def test_indirect_read_may_read_everything() -> None:
@@ -99,8 +108,14 @@ def test_indirect_read_may_read_everything() -> None:
 
 
 def test_locals_are_private_and_renamed_where_they_collide() -> None:
-    scop = scop_of("for (i = 0; i < n; i++) { double t = x[i]; x[i] = t * t; }\nfor (i = 0; i < n; i++) { float t; t = 1; A[i][0] = t; }")
-    assert {name: (a.local, a.private) for name, a in scop.arrays.items() if name.startswith("t")} == {"t": (True, True), "t_2": (True, True)}
+    scop = scop_of(
+        "for (i = 0; i < n; i++) { double t = x[i]; x[i] = t * t; }\nfor (i = 0; "
+        "i < n; i++) { float t; t = 1; A[i][0] = t; }"
+    )
+    assert {name: (a.local, a.private) for name, a in scop.arrays.items() if name.startswith("t")} == {
+        "t": (True, True),
+        "t_2": (True, True),
+    }
 
 
 def test_scalar_that_is_read_later_is_not_private() -> None:
@@ -113,7 +128,9 @@ def test_scalar_that_is_read_later_is_not_private() -> None:
 
 def test_function_of_this_file_in_a_bound() -> None:
     before = "static int least(int a, int b) { return a < b ? a : b; }"
-    assert domain("for (i = 0; i < least(n, 7); i++) x[i] = 0;", before=before).is_equal(isl.Set("[n] -> { S0[i] : 0 <= i < n and i < 7 }"))
+    assert domain("for (i = 0; i < least(n, 7); i++) x[i] = 0;", before=before).is_equal(
+        isl.Set("[n] -> { S0[i] : 0 <= i < n and i < 7 }")
+    )
 
 
 def test_pure_attribute_allows_a_call() -> None:
@@ -122,7 +139,9 @@ def test_pure_attribute_allows_a_call() -> None:
 
 
 def test_names_that_isl_would_misread() -> None:
-    scop = scop_of("for (int exists = 0; exists < n; exists++) mod[exists] = max;", params="int n, double *mod, double max")
+    scop = scop_of(
+        "for (int exists = 0; exists < n; exists++) mod[exists] = max;", params="int n, double *mod, double max"
+    )
     assert {a.spelling for a in scop.arrays.values()} == {"mod", "max"}
 
 
@@ -178,13 +197,16 @@ def test_refused(body: str, expected: str) -> None:
     assert caught.value.remark.location.line >= 5
 
 
-@pytest.mark.parametrize(("body", "tested"), [
-    ("for (unsigned u = 0; u < un; u += 2) x[u] = 0;", "[un] -> { : un <= 4294967294 }"),
-    ("for (unsigned u = 0; u < n; u++) x[u] = 0;", "[n] -> { : n >= 0 }"),
-    ("for (unsigned char c = 0; c < n; c++) x[c] = 0;", "[n] -> { : n <= 255 }"),
-    ("for (unsigned u = 1; u < un - 1; u++) x[u] = 0;", "[un] -> { : un > 0 }"),
-    ("for (unsigned u = 0; u < un; u++) x[(int)u] = 0;", "[un] -> { : un <= 2147483648 }"),
-])
+@pytest.mark.parametrize(
+    ("body", "tested"),
+    [
+        ("for (unsigned u = 0; u < un; u += 2) x[u] = 0;", "[un] -> { : un <= 4294967294 }"),
+        ("for (unsigned u = 0; u < n; u++) x[u] = 0;", "[n] -> { : n >= 0 }"),
+        ("for (unsigned char c = 0; c < n; c++) x[c] = 0;", "[n] -> { : n <= 255 }"),
+        ("for (unsigned u = 1; u < un - 1; u++) x[u] = 0;", "[un] -> { : un > 0 }"),
+        ("for (unsigned u = 0; u < un; u++) x[(int)u] = 0;", "[un] -> { : un <= 2147483648 }"),
+    ],
+)
 def test_values_that_make_arithmetic_exact_are_tested(body: str, tested: str) -> None:
     scop = scop_of(body, params="int n, unsigned un, double *x")
     assert scop.guard is not None
@@ -193,34 +215,43 @@ def test_values_that_make_arithmetic_exact_are_tested(body: str, tested: str) ->
     assert [remark.id for remark in scop.assumptions] == ["assume.values"]
 
 
-@pytest.mark.parametrize(("body", "fits"), [
-    ("for (unsigned long u = 0; u < un; u++) x[u] = 0;", ()),
-    ("for (unsigned long u = 0; u < un; u++) if (u < um) x[u] = 0;", ("un", "um")),
-    ("for (unsigned long u = um; u < un; u++) x[u] = 0;", ("un", "um")),
-])
+@pytest.mark.parametrize(
+    ("body", "fits"),
+    [
+        ("for (unsigned long u = 0; u < un; u++) x[u] = 0;", ()),
+        ("for (unsigned long u = 0; u < un; u++) if (u < um) x[u] = 0;", ("un", "um")),
+        ("for (unsigned long u = um; u < un; u++) x[u] = 0;", ("un", "um")),
+    ],
+)
 def test_unsigned_parameters_that_may_be_larger_than_signed_ones_are_tested(body: str, fits: tuple[str, ...]) -> None:
     guard = scop_of(body, params="unsigned long un, unsigned long um, double *x").guard
     assert sorted(guard.fits if guard is not None else ()) == sorted(fits)
 
 
-@pytest.mark.parametrize(("header", "values"), [
-    ("size_t i = n; i-- > 0;", "0 <= i < n"),
-    ("size_t i = n; i--;", "0 <= i < n"),
-    ("size_t i = n; i-- > 2;", "2 <= i < n"),
-    ("unsigned i = un - 1; i < un; i--", "0 <= i < un"),
-])
+@pytest.mark.parametrize(
+    ("header", "values"),
+    [
+        ("size_t i = n; i-- > 0;", "0 <= i < n"),
+        ("size_t i = n; i--;", "0 <= i < n"),
+        ("size_t i = n; i-- > 2;", "2 <= i < n"),
+        ("unsigned i = un - 1; i < un; i--", "0 <= i < un"),
+    ],
+)
 def test_loops_that_count_down_to_zero(header: str, values: str) -> None:
-    scop = scop_of(f"for ({header}) x[i] = 0;", params="size_t n, unsigned un, double *x", before="typedef unsigned long size_t;")
+    scop = scop_of(
+        f"for ({header}) x[i] = 0;", params="size_t n, unsigned un, double *x", before="typedef unsigned long size_t;"
+    )
     assert scop.statements[0].domain.is_equal(isl.Set(f"[n, un] -> {{ S0[i] : {values} }}"))
 
 
 def test_iterator_used_after_the_region_is_assigned() -> None:
-    source = b"int f(int n, double *x) { int i;\n#pragma scop\nfor (i = 0; i < n; i++) x[i] = 0;\n#pragma endscop\nreturn i; }"
+    source = (
+        b"int f(int n, double *x) { int i;\n#pragma scop\nfor (i = 0; i < n; "
+        b"i++) x[i] = 0;\n#pragma endscop\nreturn i; }"
+    )
     tu = parse(source, "in.c", Options())
     last = extract(tu, tu.regions[0], "scop0").statements[-1]
     assert (last.iterators, [access.array for access in last.accesses if access.is_write]) == ((), ["i"])
-
-
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pycparser import c_ast, c_parser
 
-from scopt.frontend.gnu import OPAQUE, PREAMBLE, clean, is_opaque, opaque_words
+from scopt.frontend.text.gnu import OPAQUE, PREAMBLE, clean, is_opaque, opaque_words
 
 
 def parsed(text: str) -> c_ast.FileAST:
@@ -17,28 +17,46 @@ def parsed(text: str) -> c_ast.FileAST:
     [
         "extern int a __attribute__((aligned(16), unused)); int after;",
         "__extension__ typedef long long quad; int after;",
-        "char *f(char *__restrict a, const char *__restrict__ b) __asm__(\"\" \"g\") __attribute__ ((__nothrow__, __leaf__)); int after;",
+        (
+            'char *f(char *__restrict a, const char *__restrict__ b) __asm__("" "g") '
+            "__attribute__ ((__nothrow__, __leaf__)); int after;"
+        ),
         "static __inline__ __signed__ int f(void) { return 1; } int after;",
         "__thread int t; int after;",
         "static __thread int t; int after;",
         "unsigned f(void) { return __alignof__(double) + _Alignof(int); } int after;",
-        "_Static_assert(sizeof(int) == 4, \"); {\"); int after;",
-        "struct s { int a; _Static_assert(1, \"\"); } x; int after;",
-        "__asm__(\".globl x\"); int after;",
-        "void f(void) { __asm__ volatile (\"nop\" ::: \"memory\"); asm(\"nop\"); } int after;",
-        "int f(int x) { if (x) __asm__(\"nop\"); else __asm__(\"nop\"); do asm(\"nop\"); while (x); return ({ int y = x; y + 1; }); } int after;",
+        '_Static_assert(sizeof(int) == 4, "); {"); int after;',
+        'struct s { int a; _Static_assert(1, ""); } x; int after;',
+        '__asm__(".globl x"); int after;',
+        'void f(void) { __asm__ volatile ("nop" ::: "memory"); asm("nop"); } int after;',
+        (
+            'int f(int x) { if (x) __asm__("nop"); else __asm__("nop"); do asm("nop"); while '
+            "(x); return ({ int y = x; y + 1; }); } int after;"
+        ),
         "int f(int x) { __typeof__(x) y; typeof(int *) p; __auto_type z = x; return 1; } int after;",
         "int f(void) { return __builtin_types_compatible_p(int, long); } int after;",
         "unsigned long f(void) { return __builtin_offsetof(struct s, x); } int after;",
-        "_Float128 a; __float128 b; _Float32x c; __int128 d; unsigned __int128 e; __int128_t g; _Complex _Float64x h; int after;",
+        (
+            "_Float128 a; __float128 b; _Float32x c; __int128 d; unsigned __int128 e; "
+            "__int128_t g; _Complex _Float64x h; int after;"
+        ),
         "_Complex double a; __complex__ float b; int after;",
-        "void f(int n, ...) { __builtin_va_list a; __builtin_va_start(a, n); n = __builtin_va_arg(a, int); __builtin_va_end(a); } int after;",
+        (
+            "void f(int n, ...) { __builtin_va_list a; __builtin_va_start(a, n); n = "
+            "__builtin_va_arg(a, int); __builtin_va_end(a); } int after;"
+        ),
         "_Noreturn void f(void); [[noreturn]] void g(void); [[gnu::const]] int h(int); int after;",
         "void f(void) { __label__ a, b; a: b: return; } int after;",
         "int f(int x) { switch (x) { case 1: __attribute__((fallthrough)); default: return 1; } } int after;",
-        "int f(int x) { return __builtin_expect(x, 1) ? __builtin_constant_p(x) : __builtin_choose_expr(1, 2, 3); } int after;",
+        (
+            "int f(int x) { return __builtin_expect(x, 1) ? __builtin_constant_p(x) : "
+            "__builtin_choose_expr(1, 2, 3); } int after;"
+        ),
         "int f(int x) { return _Generic(x, int: 1, default: 2); } int after;",
-        "struct __attribute__((packed)) s { int a __attribute__((aligned(4))); } __attribute__((aligned(8))); int after;",
+        (
+            "struct __attribute__((packed)) s { int a __attribute__((aligned(4))); "
+            "} __attribute__((aligned(8))); int after;"
+        ),
         "int a[3] = {1, 2, 3}; const char *s = \"__attribute__((x)) ({\"; char c = '('; int after;",
         "int f(int (a), int b[restrict static 3]); int after;",
     ],
@@ -52,8 +70,8 @@ def test_what_headers_hold_parses(text: str) -> None:
     [
         "int a\n__attribute__((\nunused\n))\n;",
         "int f(int x) {\n return ({\n int y = x;\n y; });\n}",
-        "void f(void) {\n asm(\"a\"\n \"b\");\n}",
-        "_Static_assert(1,\n \"x\");",
+        'void f(void) {\n asm("a"\n "b");\n}',
+        '_Static_assert(1,\n "x");',
         "__typeof__(\nint) x;",
     ],
 )
@@ -95,7 +113,7 @@ def test_types_that_c_has_no_words_for() -> None:
     assert not clean("typedef int r __attribute__((aligned(4)));").opaque
 
 
-@pytest.mark.parametrize("attribute", ["cleanup(f)", "alias(\"A\")"])
+@pytest.mark.parametrize("attribute", ["cleanup(f)", 'alias("A")'])
 def test_attributes_with_a_meaning_stay_and_do_not_parse(attribute: str) -> None:
     with pytest.raises(c_parser.ParseError):
         parsed(f"int a __attribute__(({attribute}));")
@@ -107,7 +125,7 @@ def test_a_variable_with_an_assembler_name_does_not_parse() -> None:
 
 
 def test_hidden_code_tells_its_words() -> None:
-    body = parsed("void f(int x, int y) { asm volatile (\"add\" : \"+r\"(x) : \"r\"(&y)); }").ext[-1].body
+    body = parsed('void f(int x, int y) { asm volatile ("add" : "+r"(x) : "r"(&y)); }').ext[-1].body
     words = opaque_words(body.block_items[0])
     assert words is not None
     assert "x" in words
@@ -116,11 +134,11 @@ def test_hidden_code_tells_its_words() -> None:
 
 
 def test_jumps_of_assembler_are_told() -> None:
-    body = parsed("void f(void) { asm goto (\"\" : : : : out); out: ; }").ext[-1].body
+    body = parsed('void f(void) { asm goto ("" : : : : out); out: ; }').ext[-1].body
     assert "goto" in (opaque_words(body.block_items[0]) or [])
 
 
 def test_other_calls_are_not_opaque() -> None:
-    body = parsed("void f(void) { g(\"x\"); }").ext[-1].body
+    body = parsed('void f(void) { g("x"); }').ext[-1].body
     assert opaque_words(body.block_items[0]) is None
-    assert OPAQUE not in clean("void f(void) { g(\"x\"); }").text
+    assert OPAQUE not in clean('void f(void) { g("x"); }').text

@@ -7,19 +7,27 @@ import pytest
 from pycparser import c_generator
 
 from scopt.diagnostics import Refusal
-from scopt.frontend.autodetect import detect
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
+from scopt.frontend.region.autodetect import detect
+from scopt.frontend.syntax.parse import parse
 from scopt.options import Options
 from tests.sources import scop_of, source_of
 
-PARAMS = "int n, int m, unsigned u, long w, double *restrict x, double *restrict y, float *restrict f, struct { int a, b; } *restrict q, void *v"
+PARAMS = (
+    "int n, int m, unsigned u, long w, double *restrict x, double *restrict y, float "
+    "*restrict f, struct { int a, b; } *restrict q, void *v"
+)
 
 
 def cells(body: str, array: str = "x", after: str = "") -> list[isl.Map]:
     """What each statement touches of an array."""
     scop = scop_of(body, PARAMS, after=after)
-    return [a.relation.intersect_domain(s.domain) for s in scop.statements for a in s.accesses if scop.arrays[a.array].spelling == array]
+    return [
+        a.relation.intersect_domain(s.domain)
+        for s in scop.statements
+        for a in s.accesses
+        if scop.arrays[a.array].spelling == array
+    ]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +39,10 @@ def cells(body: str, array: str = "x", after: str = "") -> list[isl.Map]:
         ("k = 3; for (i = 0; i < n; i++) x[++k] = 0;", "[n] -> { S0[i] -> x[i + 4] : 0 <= i < n }"),
         ("for (i = 2; i < n; i++) { x[m] = 0; m += 2; }", "[n, m] -> { S0[i] -> x[m + 2i - 4] : 2 <= i < n }"),
         ("k = m; for (i = n; i > 0; i--) { x[k] = 0; k--; }", "[n, m] -> { S0[i] -> x[m - n + i] : 0 < i <= n }"),
-        ("k = 0; for (i = 0; i < n; i += 2) { x[k] = 0; k += 6; }", "[n] -> { S0[i] -> x[3i] : 0 <= i < n and i mod 2 = 0 }"),
+        (
+            "k = 0; for (i = 0; i < n; i += 2) { x[k] = 0; k += 6; }",
+            "[n] -> { S0[i] -> x[3i] : 0 <= i < n and i mod 2 = 0 }",
+        ),
         ("k = 0; for (i = 0; i < n; i++) { k += 5; x[k] = 0; k -= 3; }", "[n] -> { S0[i] -> x[2i + 5] : 0 <= i < n }"),
         ("for (i = 0, j = m; i < n; i++, j -= 2) x[j] = 0;", "[n, m] -> { S0[i] -> x[m - 2i] : 0 <= i < n }"),
         ("for (int a = 0, b = 7; a < n; b++, a++) x[b] = 0;", "[n] -> { S0[a] -> x[a + 7] : 0 <= a < n }"),
@@ -40,7 +51,10 @@ def cells(body: str, array: str = "x", after: str = "") -> list[isl.Map]:
         ("for (i = 0; i < n; i++) { x[1] = 0; x += 2; }", "[n] -> { S0[i] -> x[2i + 1] : 0 <= i < n }"),
         ("for (double *p = x; p < x + n; p++) *p = 0;", "[n] -> { S0[p_2] -> x[p_2] : 0 <= p_2 < n }"),
         ("for (double *p = x + m; p != x + n; ++p) *p = 0;", "[n, m] -> { S0[p_2] -> x[m + p_2] : 0 <= p_2 < n - m }"),
-        ("for (double *p = x + n; p >= x + 2; p--) p[1] = 0;", "[n] -> { S0[p_2] -> x[n + 1 - p_2] : 0 <= p_2 < n - 1 }"),
+        (
+            "for (double *p = x + n; p >= x + 2; p--) p[1] = 0;",
+            "[n] -> { S0[p_2] -> x[n + 1 - p_2] : 0 <= p_2 < n - 1 }",
+        ),
     ],
 )
 def test_cells(body: str, expected: str) -> None:
@@ -58,7 +72,9 @@ def test_nested_loops_go_through_rows() -> None:
 def test_members_behind_a_pointer() -> None:
     scop = scop_of("for (i = 0; i < n; i++, q++) q->b = i;", PARAMS)
     (touched,) = [a.relation.intersect_domain(s.domain) for s in scop.statements for a in s.accesses if a.is_write]
-    assert touched.range().is_equal(isl.Set("[n] -> { q_b[i] : 0 <= i < n }").set_tuple_name(touched.range().get_tuple_name()))
+    assert touched.range().is_equal(
+        isl.Set("[n] -> { q_b[i] : 0 <= i < n }").set_tuple_name(touched.range().get_tuple_name())
+    )
 
 
 def test_last_values_are_assigned_where_somebody_looks() -> None:
@@ -77,14 +93,20 @@ def test_last_values_are_assigned_where_somebody_looks() -> None:
         "k = 0; for (i = 0; i < n; i++) { x[k++] = k; }",  # in no order
         "k = 0; for (i = 0; i < n; i += 2) { x[k] = 0; k++; }",  # no whole number for a step
         "k = 0; for (i = 0; i < n; i++) { for (j = 0; j < i; j++) x[k++] = 0; }",  # a triangle
-        "k = 0; for (i = 0; i < n; i++) { y[k] = 0; for (j = 0; j < m; j++) x[k++] = 0; }",  # where the inner loop may not run
+        (
+            "k = 0; for (i = 0; i < n; i++) { y[k] = 0; for (j = 0; j < m; j++) x[k++] = 0; }"
+        ),  # where the inner loop may not run
         "k = 0; for (i = 0; i < n; i++) { for (j = 0; j < m; j++) x[k++] = 0; for (j = 0; j < n; j++) x[k++] = 0; }",
         "k = y[0] > 0; for (i = 0; i < n; i++) { x[k] = 0; k++; k = k + k; }",
     ],
 )
 def test_other_variables_keep_their_steps(body: str) -> None:
     scop = scop_of(body, PARAMS)
-    assert any(access.array == "k" and access.is_write and statement.iterators for statement in scop.statements for access in statement.accesses)
+    assert any(
+        access.array == "k" and access.is_write and statement.iterators
+        for statement in scop.statements
+        for access in statement.accesses
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,7 +147,9 @@ def test_values_keep_their_types() -> None:
 
 
 def test_finding_regions_leaves_the_tree_alone() -> None:
-    source = source_of("for (i = 0, k = 0; i < n; i++, k += 2) x[k] = 0; for (double *p = y; p < y + n; p++) *p = 1;").replace(b"#pragma", b"//")
+    source = source_of(
+        "for (i = 0, k = 0; i < n; i++, k += 2) x[k] = 0; for (double *p = y; p < y + n; p++) *p = 1;"
+    ).replace(b"#pragma", b"//")
     tu = parse(source, "in.c", Options(autodetect=True))
     before = c_generator.CGenerator().visit(tu.ast)
     regions = detect(tu).regions

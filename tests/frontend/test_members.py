@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from scopt.diagnostics import Refusal
-from scopt.frontend.autodetect import detect
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
-from scopt.model import Scop
+from scopt.frontend.region.autodetect import detect
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.scop import Scop
 from scopt.options import Options
 
 BEFORE = """
@@ -32,7 +32,9 @@ def scop_of_function(parameters: str, body: str, *, marked: bool = False, flags:
 
 
 def test_members_of_elements_are_arrays_of_their_own() -> None:
-    scop = scop_of_function("int n, vec *restrict p", "for (int i = 0; i < n; i++) for (int k = 0; k < 4; k++) p[i].v[k] = p[i].x;")
+    scop = scop_of_function(
+        "int n, vec *restrict p", "for (int i = 0; i < n; i++) for (int k = 0; k < 4; k++) p[i].v[k] = p[i].x;"
+    )
     assert {name: array.rank for name, array in scop.arrays.items()} == {"p__v": 2, "p__x": 1}
     assert {array.within for array in scop.arrays.values()} == {"p"}
     assert scop.prologue == ()
@@ -41,7 +43,10 @@ def test_members_of_elements_are_arrays_of_their_own() -> None:
 def test_members_of_one_object_get_names() -> None:
     scop = scop_of_function("grid *restrict s", "for (int i = 0; i < s->n; i++) s->a[i][0] = s->b[i] + s->data[i];")
     assert scop.prologue == (
-        "const int s_n = s->n;", "__typeof__(s->a[0]) *s_a = s->a;", "double *s_b = s->b;", "double *s_data = s->data;",
+        "const int s_n = s->n;",
+        "__typeof__(s->a[0]) *s_a = s->a;",
+        "double *s_b = s->b;",
+        "double *s_data = s->data;",
     )
     assert [parameter.name for parameter in scop.parameters] == ["s_n"]
 
@@ -65,13 +70,20 @@ def test_what_is_read_around_a_load_tells_when_there_is_one() -> None:
     )
     scop = scop_of_function("grid *c, const grid *a, const grid *b", body)
     assert scop.prologue == (
-        "const int c_n = c->n;", "const int a_n = 0 < c_n ? a->n : 0;", "double *a_data = 0 < c_n ? a->data : 0;",
-        "double *b_data = 0 < c_n && 0 < a_n ? b->data : 0;", "const int b_n = 0 < c_n && 0 < a_n ? b->n : 0;", "double *c_data = c->data;",
+        "const int c_n = c->n;",
+        "const int a_n = 0 < c_n ? a->n : 0;",
+        "double *a_data = 0 < c_n ? a->data : 0;",
+        "double *b_data = 0 < c_n && 0 < a_n ? b->data : 0;",
+        "const int b_n = 0 < c_n && 0 < a_n ? b->n : 0;",
+        "double *c_data = c->data;",
     )
 
 
 def test_loads_that_may_not_happen_stand_under_a_condition() -> None:
-    scop = scop_of_function("grid *s, int n, double (*restrict x)[40]", "for (int i = 0; i < n; i++) for (int j = 0; j < s->n; j++) x[i][j] = 1;")
+    scop = scop_of_function(
+        "grid *s, int n, double (*restrict x)[40]",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < s->n; j++) x[i][j] = 1;",
+    )
     assert scop.prologue == ("const int s_n = 0 < n ? s->n : 0;",)
 
 
@@ -87,15 +99,20 @@ def test_loads_behind_a_jump_stay_where_they_are() -> None:
         scop_of_function("grid *s, int n, double *restrict x", body, marked=True)
 
 
-@pytest.mark.parametrize("body", [
-    "for (int i = 0; i < n; i++) { p[i].f = 1; p[i].u = 2; }",
-    "for (int i = 0; i < n; i++) { q[i].lo = 1; q[i].hi = 2; }",
-    "for (int i = 0; i < n; i++) { r[i].x = 1; r[i] = r[i + 1]; }",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int i = 0; i < n; i++) { p[i].f = 1; p[i].u = 2; }",
+        "for (int i = 0; i < n; i++) { q[i].lo = 1; q[i].hi = 2; }",
+        "for (int i = 0; i < n; i++) { r[i].x = 1; r[i] = r[i + 1]; }",
+    ],
+)
 def test_shared_bytes_are_one_cell(body: str) -> None:
     scop = scop_of_function("int n, word *restrict p, bits *restrict q, vec *restrict r", body)
     assert len(scop.arrays) == 1
-    assert {access.kind for statement in scop.statements for access in statement.accesses if access.node is not None} & {"may-write"}
+    assert {
+        access.kind for statement in scop.statements for access in statement.accesses if access.node is not None
+    } & {"may-write"}
 
 
 def test_a_local_structure_is_one_private_cell() -> None:
@@ -110,17 +127,20 @@ def test_a_pointer_that_is_subscripted_and_followed_is_one_array() -> None:
     assert list(scop.arrays) == ["p__x"]
 
 
-@pytest.mark.parametrize(("parameters", "body", "tested"), [
-    ("int n, vec *p, vec *q", "for (int i = 0; i < n; i++) p[i].x = q[i].x;", True),
-    ("int n, vec *p, vec *q", "for (int i = 0; i < n; i++) p[i].x = q[i].y;", False),
-    ("int n, double *p, float *q", "for (int i = 0; i < n; i++) p[i] = q[i];", False),
-    ("int n, double *p, char *q", "for (int i = 0; i < n; i++) p[i] = q[i];", True),
-    ("int *a, grid *s", "for (int i = 0; i < s->n; i++) a[i] = 1;", True),
-    ("double *a, grid *s", "for (int i = 0; i < s->n; i++) a[i] = 1;", False),
-    ("grid *s", "for (int i = 0; i < s->n; i++) s->b[i] = s->sum;", False),
-    ("grid *s", "for (int i = 0; i < s->n; i++) s->data[i] = s->b[i];", True),
-    ("void", "for (int i = 0; i < 100; i++) P[i].x = G.b[0];", False),
-])
+@pytest.mark.parametrize(
+    ("parameters", "body", "tested"),
+    [
+        ("int n, vec *p, vec *q", "for (int i = 0; i < n; i++) p[i].x = q[i].x;", True),
+        ("int n, vec *p, vec *q", "for (int i = 0; i < n; i++) p[i].x = q[i].y;", False),
+        ("int n, double *p, float *q", "for (int i = 0; i < n; i++) p[i] = q[i];", False),
+        ("int n, double *p, char *q", "for (int i = 0; i < n; i++) p[i] = q[i];", True),
+        ("int *a, grid *s", "for (int i = 0; i < s->n; i++) a[i] = 1;", True),
+        ("double *a, grid *s", "for (int i = 0; i < s->n; i++) a[i] = 1;", False),
+        ("grid *s", "for (int i = 0; i < s->n; i++) s->b[i] = s->sum;", False),
+        ("grid *s", "for (int i = 0; i < s->n; i++) s->data[i] = s->b[i];", True),
+        ("void", "for (int i = 0; i < 100; i++) P[i].x = G.b[0];", False),
+    ],
+)
 def test_what_may_overlap_is_tested(parameters: str, body: str, tested: bool) -> None:
     assert (scop_of_function(parameters, body).guard is not None) == tested
 

@@ -1,4 +1,5 @@
-"""Unmarked regions whose macros keep their names: which do, where the second tree's nodes stand, what a region depends on without naming it."""
+"""Unmarked regions whose macros keep their names: which do, where the second tree's nodes stand, what a region depends
+on without naming it."""
 
 from __future__ import annotations
 
@@ -8,11 +9,11 @@ from typing import Any
 import pytest
 from pycparser import c_ast
 
-from scopt.frontend.autodetect import detect
-from scopt.frontend.naming import Placed, with_names, with_value
-from scopt.frontend.normal import all_nodes
-from scopt.frontend.origins import choosing_macros, macros_behind
-from scopt.frontend.parse import parse
+from scopt.frontend.normalize.normal import all_nodes
+from scopt.frontend.region.autodetect import detect
+from scopt.frontend.region.naming import Placed, with_names, with_value
+from scopt.frontend.region.origins import choosing_macros, macros_behind
+from scopt.frontend.syntax.parse import parse
 from scopt.options import Options
 
 OPTIONS = Options(autodetect=True)
@@ -65,8 +66,14 @@ def test_constants_and_sizes_are_no_macros() -> None:
     "body",
     [
         LOOP,
-        "  int i, j; i = 3; for (i = 0; i < N; i++) { A[i] = N + B[i]; } /* c\n  */ j = 3; if (n) for (j = 0; j < N; j++)\n    B[j] = N; /* d */\n",
-        "\tfor (int i = 0; i < N; i++)\n\t  A[i] = MORE(i,\n\t    N) + B[i]; // end\n  while (n > N) { for (int k = 0; k < N; k++) A[k] = 3; }\n",
+        (
+            "  int i, j; i = 3; for (i = 0; i < N; i++) { A[i] = N + B[i]; } /* c\n  */ j = 3; if "
+            "(n) for (j = 0; j < N; j++)\n    B[j] = N; /* d */\n"
+        ),
+        (
+            "\tfor (int i = 0; i < N; i++)\n\t  A[i] = MORE(i,\n\t    N) + B[i]; // end\n  while "
+            "(n > N) { for (int k = 0; k < N; k++) A[k] = 3; }\n"
+        ),
     ],
 )
 def test_nodes_have_the_same_places(body: str) -> None:
@@ -90,7 +97,10 @@ def test_regions_side_by_side() -> None:
 
 
 def test_directives_bind_to_the_loops_of_the_second_tree() -> None:
-    loop = "  #pragma scopt noparallel\n  for (int i = 0; i < N; i++)\n    #pragma scopt vector(j)\n    for (int j = 0; j < N; j++) C[i][j] = N;\n"
+    loop = (
+        "  #pragma scopt noparallel\n  for (int i = 0; i < N; i++)\n    #pragma scopt vector(j)\n"
+        "    for (int j = 0; j < N; j++) C[i][j] = N;\n"
+    )
     (one,) = placed(f"#define N 100\n{ARRAYS}{function(loop)}")
     assert one.region.symbolic == {"N": 100}
     (wish,) = one.region.pragmas.vector
@@ -101,7 +111,10 @@ def test_directives_bind_to_the_loops_of_the_second_tree() -> None:
     ("condition", "names"),
     [
         ("#if N > 50\ntypedef int real;\n#else\ntypedef double real;\n#endif\nreal A[500];\n", {}),
-        ("#if N > 50\ntypedef int real;\n#else\ntypedef double real;\n#endif\nreal D[500];\ndouble A[500];\n", {"N": 100}),
+        (
+            "#if N > 50\ntypedef int real;\n#else\ntypedef double real;\n#endif\nreal D[500];\ndouble A[500];\n",
+            {"N": 100},
+        ),
         ("#if N > 500\n#error too many\n#endif\ndouble A[500];\n", {"N": 100}),
         ("#ifdef N\ndouble A[500];\n#endif\n", {"N": 100}),
         ("#if defined(N) && defined M\ndouble A[500];\n#endif\n", {"N": 100}),
@@ -111,13 +124,17 @@ def test_directives_bind_to_the_loops_of_the_second_tree() -> None:
     ],
 )
 def test_what_a_condition_chooses(condition: str, names: dict[str, int]) -> None:
-    (one,) = placed(f"#define N 100\n#define M\n{condition}{function('  for (int i = 0; i < N; i++) A[i] = 2;' + chr(10))}")
+    (one,) = placed(
+        f"#define N 100\n#define M\n{condition}{function('  for (int i = 0; i < N; i++) A[i] = 2;' + chr(10))}"
+    )
     assert one.region.symbolic == names
     assert one.region.baked == ({} if names else {"N": 100})
 
 
 def test_statements_that_a_condition_chooses_in_the_same_function() -> None:
-    assert kept(f"#define N 100\n{ARRAYS}{function('#if N > 5' + chr(10) + '  n++;' + chr(10) + '#endif' + chr(10) + LOOP)}") == [{}]
+    assert kept(
+        f"#define N 100\n{ARRAYS}{function('#if N > 5' + chr(10) + '  n++;' + chr(10) + '#endif' + chr(10) + LOOP)}"
+    ) == [{}]
     assert kept(f"#define N 100\n{ARRAYS}{function('#if N > 5' + chr(10) + LOOP + '#endif' + chr(10))}") == [{"N": 100}]
 
 
@@ -143,12 +160,17 @@ def test_macros_behind(before: str, bound: str, macros: dict[str, int], tmp_path
 
 
 def test_one_value_may_be_enough() -> None:
-    (one,) = placed(f"#define N 100\n#define STEP 3\n{ARRAYS}{function('  for (int i = 0; i < N; i += STEP) A[i] = STEP;' + chr(10))}")
+    (one,) = placed(
+        f"#define N 100\n#define STEP 3\n"
+        f"{ARRAYS}{function('  for (int i = 0; i < N; i += STEP) A[i] = STEP;' + chr(10))}"
+    )
     assert one.region.symbolic == {"N": 100, "STEP": 3}
     found = with_value(one, OPTIONS)
     assert found is not None
     assert (found.region.symbolic, found.region.baked) == ({"N": 100}, {"STEP": 3})
-    assert "STEP" not in [node.name for item in found.region.items for node in all_nodes([item]) if isinstance(node, c_ast.ID)]
+    assert "STEP" not in [
+        node.name for item in found.region.items for node in all_nodes([item]) if isinstance(node, c_ast.ID)
+    ]
 
 
 def test_short_loops_have_values_where_speed_counts() -> None:
@@ -161,6 +183,8 @@ def test_short_loops_have_values_where_speed_counts() -> None:
 
 
 def test_no_value_is_given_where_none_is_wanted() -> None:
-    (one,) = placed(f"#define N 100\n#define M 3\n{ARRAYS}{function('  for (int i = 0; i < N; i++) A[i] = M;' + chr(10))}")
+    (one,) = placed(
+        f"#define N 100\n#define M 3\n{ARRAYS}{function('  for (int i = 0; i < N; i++) A[i] = M;' + chr(10))}"
+    )
     assert one.region.symbolic == {"N": 100, "M": 3}
     assert with_value(one, OPTIONS) is None

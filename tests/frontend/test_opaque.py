@@ -6,8 +6,8 @@ import islpy as isl
 import pytest
 
 from scopt.diagnostics import Refusal
-from scopt.frontend.autodetect import detect
-from scopt.frontend.parse import parse
+from scopt.frontend.region.autodetect import detect
+from scopt.frontend.syntax.parse import parse
 from scopt.options import Options
 from tests.sources import scop_of, source_of
 
@@ -23,14 +23,17 @@ def kinds(body: str, array: str) -> list[str]:
     return [a.kind for s in scop_of(body, PARAMS).statements for a in s.accesses if a.array == array]
 
 
-@pytest.mark.parametrize("loop", [
-    "while (s > 1) s /= 2;",
-    "do { s /= 2; } while (s > 1);",
-    "for (k = 0; k < m; k++) if (y[k] > s) break;",
-    "for (k = idx[i]; k < idx[i + 1]; k++) s += y[k];",
-    "for (k = i; k < m; k = 2 * k + 1) s += y[k];",
-    "switch (idx[i]) { case 0: s = 1; break; default: s += 2; }",
-])
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while (s > 1) s /= 2;",
+        "do { s /= 2; } while (s > 1);",
+        "for (k = 0; k < m; k++) if (y[k] > s) break;",
+        "for (k = idx[i]; k < idx[i + 1]; k++) s += y[k];",
+        "for (k = i; k < m; k = 2 * k + 1) s += y[k];",
+        "switch (idx[i]) { case 0: s = 1; break; default: s += 2; }",
+    ],
+)
 def test_a_loop_that_is_not_affine_is_one_statement(loop: str) -> None:
     scop = scop_of(f"for (i = 0; i < n; i++) {{ s = x[i]; {loop} y[i] = s; }}", PARAMS)
     assert [s.name for s in scop.statements] == ["S0", "S1", "S2"]
@@ -54,15 +57,20 @@ def test_a_scalar_that_it_sets_first_has_no_value_from_before() -> None:
 
 
 def test_a_scalar_set_in_one_branch_may_be_the_one_from_before() -> None:
-    scop = scop_of("for (i = 0; i < n; i++) { while (x[i] > 0) { if (y[i] > 1) t = 1; else k = 1; x[i] = t; } }", PARAMS)
+    scop = scop_of(
+        "for (i = 0; i < n; i++) { while (x[i] > 0) { if (y[i] > 1) t = 1; else k = 1; x[i] = t; } }", PARAMS
+    )
     assert not any(a.relation.is_empty() for a in scop.statements[0].accesses)
 
 
-@pytest.mark.parametrize(("body", "cells"), [
-    ("for (i = 0; i < n; i++) x[idx[i]] = 1;", "{ S0[i] -> x[d0] : 0 <= i < n }"),
-    ("for (i = 0; i < n; i++) A[idx[i]][i] = 1;", "{ S0[i] -> A[d0, i] : 0 <= i < n }"),
-    ("for (i = 0; i < n; i++) A[i][idx[i]] = 1;", "{ S0[i] -> A[i, d1] : 0 <= i < n }"),
-])
+@pytest.mark.parametrize(
+    ("body", "cells"),
+    [
+        ("for (i = 0; i < n; i++) x[idx[i]] = 1;", "{ S0[i] -> x[d0] : 0 <= i < n }"),
+        ("for (i = 0; i < n; i++) A[idx[i]][i] = 1;", "{ S0[i] -> A[d0, i] : 0 <= i < n }"),
+        ("for (i = 0; i < n; i++) A[i][idx[i]] = 1;", "{ S0[i] -> A[i, d1] : 0 <= i < n }"),
+    ],
+)
 def test_unknown_subscripts_of_writes(body: str, cells: str) -> None:
     scop = scop_of(body, PARAMS)
     write = next(a for a in scop.statements[0].accesses if a.is_write)
@@ -71,13 +79,16 @@ def test_unknown_subscripts_of_writes(body: str, cells: str) -> None:
     assert [remark.id for remark in scop.assumptions if remark.id.startswith("access")] == ["access.unknown-cell"]
 
 
-@pytest.mark.parametrize(("body", "expected"), [
-    ("while (x[0] > 1) x[0] /= 2;", "control.while"),
-    ("for (i = 0; i < n; i++) { switch (idx[i]) { case 1: continue; } x[i] = 1; }", "control.continue"),
-    ("for (i = 0; i < n; i++) while (x[i] > 1) { if (y[i] > 1) return; x[i] /= 2; }", "control.return"),
-    ("for (i = 0; i < n; i++) while (x[i] > 1) { x[i] = g(i); }", "call.unknown"),
-    ("for (i = 0; i < n; i++) while (x[i] > 1) { static int c; x[i] = c++; }", "decl.form"),
-])
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("while (x[0] > 1) x[0] /= 2;", "control.while"),
+        ("for (i = 0; i < n; i++) { switch (idx[i]) { case 1: continue; } x[i] = 1; }", "control.continue"),
+        ("for (i = 0; i < n; i++) while (x[i] > 1) { if (y[i] > 1) return; x[i] /= 2; }", "control.return"),
+        ("for (i = 0; i < n; i++) while (x[i] > 1) { x[i] = g(i); }", "call.unknown"),
+        ("for (i = 0; i < n; i++) while (x[i] > 1) { static int c; x[i] = c++; }", "decl.form"),
+    ],
+)
 def test_refused(body: str, expected: str) -> None:
     with pytest.raises(Refusal) as raised:
         scop_of(body, PARAMS, before="double g(int);")

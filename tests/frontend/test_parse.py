@@ -8,10 +8,10 @@ import pytest
 from pycparser import c_ast
 
 from scopt.diagnostics import InputError
-from scopt.frontend.facts import FunctionFacts
-from scopt.frontend.liveness import may_be_read_after
-from scopt.frontend.parse import TranslationUnit, parse
-from scopt.frontend.symbols import scope_at
+from scopt.frontend.region.liveness import may_be_read_after
+from scopt.frontend.syntax.facts import FunctionFacts
+from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.syntax.symbols import scope_at
 from scopt.options import Options
 
 GCC = Options(cc="gcc")
@@ -27,9 +27,36 @@ void kernel(int n)
 }
 """
 HEADERS = [
-    "stdio", "stdlib", "math", "string", "stdint", "inttypes", "complex", "time", "unistd", "sys/time", "assert",
-    "limits", "float", "stdbool", "errno", "ctype", "wchar", "locale", "signal", "setjmp", "stdarg", "stddef",
-    "stdatomic", "fenv", "pthread", "sys/stat", "sys/mman", "fcntl", "strings", "tgmath",
+    "stdio",
+    "stdlib",
+    "math",
+    "string",
+    "stdint",
+    "inttypes",
+    "complex",
+    "time",
+    "unistd",
+    "sys/time",
+    "assert",
+    "limits",
+    "float",
+    "stdbool",
+    "errno",
+    "ctype",
+    "wchar",
+    "locale",
+    "signal",
+    "setjmp",
+    "stdarg",
+    "stddef",
+    "stdatomic",
+    "fenv",
+    "pthread",
+    "sys/stat",
+    "sys/mman",
+    "fcntl",
+    "strings",
+    "tgmath",
 ]
 
 
@@ -58,10 +85,10 @@ def test_headers(header: str, flags: tuple[str, ...]) -> None:
 
 def test_all_headers_at_once_and_used() -> None:
     uses = (
-        'void use(FILE *f, size_t n, struct timeval *t, pthread_mutex_t *m, int64_t k, double complex z, va_list ap, jmp_buf j) {\n'
+        "void use(FILE *f, size_t n, struct timeval *t, pthread_mutex_t *m, int64_t k, double complex z, va_list ap, jmp_buf j) {\n"
         '  assert(n > 0); errno = EINTR; fprintf(f, "%zu %d", n, isalpha(65)); memset(t, 0, sizeof *t); gettimeofday(t, NULL);\n'
         '  pthread_mutex_lock(m); k = INT64_MAX; z = cexp(z); vfprintf(stderr, "", ap); if (isnan(creal(z))) abort(); signal(SIGINT, SIG_DFL);\n'
-        "  atomic_int a = 0; atomic_fetch_add(&a, 1); bool b = true; qsort(t, n, sizeof(int), 0); (void)b; (void)k; (void)j; wprintf(L\"x\");\n}\n"
+        '  atomic_int a = 0; atomic_fetch_add(&a, 1); bool b = true; qsort(t, n, sizeof(int), 0); (void)b; (void)k; (void)j; wprintf(L"x");\n}\n'
     )
     tu = unit("".join(f"#include <{h}.h>\n" for h in HEADERS if h != "tgmath") + KERNEL + uses)
     assert {"use", "kernel", "fprintf", "size_t", "timeval"} <= declared(tu) | {"timeval"}
@@ -72,7 +99,8 @@ def test_all_headers_at_once_and_used() -> None:
 def test_gnu_c_in_the_users_file() -> None:
     tu = unit(
         "static inline __attribute__((always_inline)) int sq(int x) { return x * x; }\n"
-        "extern double half(double) __attribute__((const)); extern int look(int *) __attribute__((__pure__));\n" + KERNEL
+        "extern double half(double) __attribute__((const)); extern int look(int *) __attribute__((__pure__));\n"
+        + KERNEL
     )
     assert tu.pure_functions == {"sq": "const", "half": "const", "look": "pure"}
     assert set(tu.functions) == {"sq", "kernel"}
@@ -88,7 +116,10 @@ def test_functions_of_the_users_headers_can_be_looked_into_those_of_the_system_n
 
 
 def test_coordinates_are_those_of_the_file() -> None:
-    source = "#define N 10\n#define T double\nint x; /* a\n b */ T  y;\nvoid f(void)\n{\n\tfor (int  i = 0;  i < N;\ti++)  x  =  i  +  y;\n}\n"
+    source = (
+        "#define N 10\n#define T double\nint x; /* a\n b */ T  y;\nvoid f(void)\n{\n\tfor "
+        "(int  i = 0;  i < N;\ti++)  x  =  i  +  y;\n}\n"
+    )
     tu = unit(source)
     loop = find(tu.ast, c_ast.For)[0]
     assert (loop.coord.file, loop.coord.line, loop.coord.column) == ("x.c", 7, 2)
@@ -117,7 +148,13 @@ def test_coordinates_of_a_header(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "int f(void) { return 1 }\n", "int a b;\n", "int f( { }\n", "void f(void) { {\n", "int x = ;\n", "}\n", "void f(void) { for (;; }\n",
+        "int f(void) { return 1 }\n",
+        "int a b;\n",
+        "int f( { }\n",
+        "void f(void) { {\n",
+        "int x = ;\n",
+        "}\n",
+        "void f(void) { for (;; }\n",
         "typedef int;;\nint f(int a[) ;\n",
     ],
 )
@@ -163,9 +200,26 @@ def test_typedefs_that_cannot_be_read_remain_types() -> None:
 
 
 def test_reserved_names() -> None:
-    source = "#define MACRO 1\nint global; struct tag { int member; };\nint f(int param) { int local = 0; /* comment */ return local; }\n"
+    source = (
+        "#define MACRO 1\nint global; struct tag { int member; };\nint f(int param) { "
+        "int local = 0; /* comment */ return local; }\n"
+    )
     tu = unit("#include <stdio.h>\n" + source, "-DCMD=1")
-    assert {"MACRO", "CMD", "global", "tag", "member", "param", "local", "printf", "FILE", "for", "while", "_Bool", "NULL"} <= tu.reserved
+    assert {
+        "MACRO",
+        "CMD",
+        "global",
+        "tag",
+        "member",
+        "param",
+        "local",
+        "printf",
+        "FILE",
+        "for",
+        "while",
+        "_Bool",
+        "NULL",
+    } <= tu.reserved
 
 
 def test_macros_that_are_undefined_later_stay_reserved() -> None:
@@ -190,7 +244,7 @@ def test_the_target() -> None:
 
 
 def test_odd_bytes_survive() -> None:
-    source = b"/* \xe9\xff */ char *s = \"\xe9\";\r\n#define G \"\xe8\"\r\nchar *t = G;"
+    source = b'/* \xe9\xff */ char *s = "\xe9";\r\n#define G "\xe8"\r\nchar *t = G;'
     tu = parse(source, "x.c", GCC)
     assert tu.source == source
     strings = [n.init.value for n in tu.ast.ext if isinstance(n, c_ast.Decl)]
@@ -226,7 +280,10 @@ def test_deep_nesting_does_not_stop_the_file() -> None:
 
 
 def test_many_functions_that_cannot_be_read() -> None:
-    odd = "".join(f"typedef int t{k}; t{k} odd{k}(t{k} x) {{ return x ?: {k}; }} t{k} even{k}(t{k} x) {{ return x; }}\n" for k in range(40))
+    odd = "".join(
+        f"typedef int t{k}; t{k} odd{k}(t{k} x) {{ return x ?: {k}; }} t{k} even{k}(t{k} x) {{ return x; }}\n"
+        for k in range(40)
+    )
     tu = unit(odd + KERNEL)
     assert [f.decl.name for f in tu.user_functions] == [*(f"even{k}" for k in range(40)), "kernel"]
     assert len(tu.regions) == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scopt.diagnostics import InputError
-from scopt.frontend.preprocess import Preprocessed, check_syntax, preprocess
+from scopt.frontend.text.preprocess import Preprocessed, check_syntax, preprocess
 from scopt.options import Options
 
 GCC = Options(cc="gcc")
@@ -19,7 +19,7 @@ def region_tokens(result: Preprocessed, number: int = 0) -> list[str]:
     first, after = result.raw.line(region.start), result.raw.line(region.end)
     begin = next(p.text_line for p in result.pragmas if p.line == first - 1)
     end = next(p.text_line for p in result.pragmas if p.line == after)
-    return " ".join(result.text.split("\n")[begin + 1: end]).split()
+    return " ".join(result.text.split("\n")[begin + 1 : end]).split()
 
 
 def marked(body: str, before: str = "") -> bytes:
@@ -62,7 +62,9 @@ def test_file_macro_is_the_users_file() -> None:
     assert '"dir/x.c"' in preprocess(b"char *f = __FILE__;\n", "dir/x.c", GCC).text
 
 
-def test_quoted_includes_are_searched_beside_the_file_not_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quoted_includes_are_searched_beside_the_file_not_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "x.h").write_text("int right;\n")
     (tmp_path / "x.h").write_text("int wrong;\n")
@@ -109,7 +111,9 @@ def test_no_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("source", [b"", b"\n", b"int a;", b"int a; \xff\xfe // \xe9", b"int\ta;\r\nint b;\r\n", b"\xef\xbb\xbfint a;\n"])
+@pytest.mark.parametrize(
+    "source", [b"", b"\n", b"int a;", b"int a; \xff\xfe // \xe9", b"int\ta;\r\nint b;\r\n", b"\xef\xbb\xbfint a;\n"]
+)
 def test_odd_bytes(source: bytes) -> None:
     assert preprocess(source, "x.c", GCC).raw.text.encode("latin-1") == source
 
@@ -125,11 +129,13 @@ def test_check_syntax() -> None:
     assert "x.c:1:7: error: expected" in check_syntax(b"int a b;\n", "x.c", GCC)
 
 
-# --- symbolic macros --------------------------------------------------------------------------------------------------------------------
+# --- symbolic macros --------------------------------------------------------------------------------------------------
 
 
 def test_an_integer_macro_stays_symbolic_in_the_region_only() -> None:
-    result = preprocess(b"int before[N];\n" + marked("A[0] = N;") + b"int after = N;\n", "x.c", Options(cc="gcc", cpp_flags=("-DN=10",)))
+    result = preprocess(
+        b"int before[N];\n" + marked("A[0] = N;") + b"int after = N;\n", "x.c", Options(cc="gcc", cpp_flags=("-DN=10",))
+    )
     assert result.regions[0].symbolic == {"N": 10}
     assert region_tokens(result) == ["A[0]", "=", "N;"]
     assert "before[10]" in result.text
@@ -147,7 +153,16 @@ def test_not_symbolic_when_asked_so() -> None:
 
 @pytest.mark.parametrize(
     ("definition", "value"),
-    [("N 10", 10), ("N (2*M)", 14), ("N -1", -1), ("N (M+0x10)", 23), ("N ((M))", 7), ("N M", 7), ("N (M > 3 ? 1 : 2)", 1), ("N 'a'", 97)],
+    [
+        ("N 10", 10),
+        ("N (2*M)", 14),
+        ("N -1", -1),
+        ("N (M+0x10)", 23),
+        ("N ((M))", 7),
+        ("N M", 7),
+        ("N (M > 3 ? 1 : 2)", 1),
+        ("N 'a'", 97),
+    ],
 )
 def test_values(definition: str, value: int) -> None:
     result = preprocess(marked("A[0] = N;", f"#define M 7\n# define {definition}"), "x.c", GCC)
@@ -156,8 +171,13 @@ def test_values(definition: str, value: int) -> None:
 
 @pytest.mark.parametrize(
     ("definition", "ctype"),
-    [("N 10u", "unsigned int"), ("N 10L", "long"), ("N (10 + 0ULL)", "unsigned long long"), ("N 3000000000", "long"),
-     ("N 0xffffffff", "unsigned int")],
+    [
+        ("N 10u", "unsigned int"),
+        ("N 10L", "long"),
+        ("N (10 + 0ULL)", "unsigned long long"),
+        ("N 3000000000", "long"),
+        ("N 0xffffffff", "unsigned int"),
+    ],
 )
 def test_types(definition: str, ctype: str) -> None:
     result = preprocess(marked("A[0] = N + M;", f"#define M 7\n#define {definition}"), "x.c", GCC)
@@ -165,13 +185,20 @@ def test_types(definition: str, ctype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "definition", ["N 2*5", "N 1.5", "N n", "N", "N(x) 3", "N (1/0)", "N 10uul", "N 1+2", "N sizeof(int)", "N (3,4)"],
+    "definition",
+    ["N 2*5", "N 1.5", "N n", "N", "N(x) 3", "N (1/0)", "N 10uul", "N 1+2", "N sizeof(int)", "N (3,4)"],
 )
 def test_what_is_no_integer_operand_is_expanded(definition: str) -> None:
     source = marked("A[0] = 1;\n#ifdef NEVER\nN\n#endif\n", f"#define {definition}")
     assert preprocess(source, "x.c", GCC).regions[0].symbolic == {}
-    used = preprocess(marked("A[0] = 0 + N(1);" if "(x)" in definition else "A[0] = 1 N;" if definition == "N" else "A[0] = N;",
-                             f"#define {definition}"), "x.c", GCC)
+    used = preprocess(
+        marked(
+            "A[0] = 0 + N(1);" if "(x)" in definition else "A[0] = 1 N;" if definition == "N" else "A[0] = N;",
+            f"#define {definition}",
+        ),
+        "x.c",
+        GCC,
+    )
     assert used.regions[0].symbolic == {}
 
 
@@ -263,7 +290,10 @@ def test_a_macro_with_the_name_of_something_else_is_expanded(other: str) -> None
 
 
 def test_a_call_of_a_macro_over_several_lines_moves_nothing() -> None:
-    source = "#define F(a, b) a = b\nint x;\nvoid f(void) {\n  F(x,\n    3\n   ); x = 4;\n#pragma scop\n  F(x,\n  5);\n  x = 6;\n#pragma endscop\n}\n"
+    source = (
+        "#define F(a, b) a = b\nint x;\nvoid f(void) {\n  F(x,\n    3\n   ); x = 4;\n#pragma "
+        "scop\n  F(x,\n  5);\n  x = 6;\n#pragma endscop\n}\n"
+    )
     result = preprocess(source.encode(), "x.c", GCC)
     assert [p.line for p in result.pragmas] == [7, 11]
     number = next(k for k, line in enumerate(result.text.split("\n")) if "x = 6" in line)

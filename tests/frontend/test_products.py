@@ -26,13 +26,19 @@ def hoisted(body: str, params: str = PARAMS) -> tuple[str, ...]:
         ("for (int i = n * m - 1; i >= 0; i--) x[i] = 0;", ("const int n_m = n * m;",)),
         ("for (int i = 0; i < 2 * (n * c) + m; i++) x[i] = 0;", ("const int n_c = n * c;",)),
         ("for (unsigned long i = 0; i < n * k; i++) x[i] = 0;", ("const unsigned long n_k = n * k;",)),
-        ("for (int i = n % m; i < (n + 1) / m; i++) x[i] = 0;", ("const int n_m = n % m;", "const int n_m_2 = (n + 1) / m;")),
+        (
+            "for (int i = n % m; i < (n + 1) / m; i++) x[i] = 0;",
+            ("const int n_m = n % m;", "const int n_m_2 = (n + 1) / m;"),
+        ),
         ("for (int i = 0; i < (n << m); i++) x[i] = 0;", ("const int n_m = n << m;",)),
         (
             "for (int i = 0; i < n * m; i++) for (int j = 0; j < n * m; j++) x[j] += p[i];",
             ("const int n_m = n * m;", "const int n_m_2 = 0 < n_m ? n * m : 0;"),
         ),
-        ("for (int i = 0; i < n; i++) for (int j = 0; j < m / n; j++) x[j] += p[i];", ("const int m_n = 0 < n ? m / n : 0;",)),
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m / n; j++) x[j] += p[i];",
+            ("const int m_n = 0 < n ? m / n : 0;",),
+        ),
         ("for (int i = 0; i < 3 * n; i++) x[i] = 0;", ()),
     ],
 )
@@ -64,7 +70,9 @@ def test_a_bound_below_a_condition_stays() -> None:
     """No division before it is known that there is one."""
     body = "for (int i = 0; i < n; i++) { if (m > 0) { for (int j = 0; j < n / m; j++) x[j] = i; } x[i] = 1; }"
     assert scop_of_function(PARAMS, body, marked=True).prologue == ()  # there, the loop is part of a statement
-    text = pipeline.optimize(f"void f({PARAMS}) {{ {body} }}\n".encode(), Options(autodetect=True, eager=True)).text.decode()
+    text = pipeline.optimize(
+        f"void f({PARAMS}) {{ {body} }}\n".encode(), Options(autodetect=True, eager=True)
+    ).text.decode()
     assert text.index("if (m > 0)") < text.index("const int n_m = n / m;")
 
 
@@ -106,9 +114,15 @@ int main(void)
 """
 BODIES = {
     "product": "for (int i = 0; i < n * m; i++) x[i] += y[i];",
-    "quotients": "for (int i = n % m + 2; i <= 40 / m; i++) for (int j = i / 2; j < n / m + 5; j++) if (i > 0 && j > 0) x[j] += i * y[i];",
+    "quotients": (
+        "for (int i = n % m + 2; i <= 40 / m; i++) for (int j = i / 2; j < n / m + "
+        "5; j++) if (i > 0 && j > 0) x[j] += i * y[i];"
+    ),
     "inner": "for (int i = 0; i < n; i++) for (int j = n * m - 1; j >= 0; j--) x[j] = 0.5 * x[j] + y[i];",
-    "unsigned": "for (unsigned i = 0; i < u * n && i < 90; i++) x[i] += 1; for (unsigned j = 0; j < u * u - 2; j++) y[j] += x[j];",
+    "unsigned": (
+        "for (unsigned i = 0; i < u * n && i < 90; i++) x[i] += 1; for (unsigned "
+        "j = 0; j < u * u - 2; j++) y[j] += x[j];"
+    ),
     "never": "for (int i = 9; i < n; i++) for (int j = 0; j < 7 / (n - 5); j++) x[j] += i;",
 }
 

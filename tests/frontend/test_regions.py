@@ -8,8 +8,8 @@ import pytest
 from pycparser import c_ast, c_generator
 
 from scopt.astgen.splice import splice
-from scopt.frontend.parse import TranslationUnit, parse
-from scopt.frontend.regions import Region, find_autodetected, region_of, statement_extent
+from scopt.frontend.region.regions import Region, find_autodetected, region_of, statement_extent
+from scopt.frontend.syntax.parse import TranslationUnit, parse
 from scopt.options import Options
 
 GCC = Options(cc="gcc")
@@ -20,7 +20,7 @@ def unit(source: bytes | str, file: str = "x.c") -> TranslationUnit:
 
 
 def text_of(tu: TranslationUnit, region: Region) -> bytes:
-    return tu.source[region.start: region.end]
+    return tu.source[region.start : region.end]
 
 
 def in_function(body: str) -> str:
@@ -32,7 +32,7 @@ def test_a_marked_region() -> None:
     region = tu.regions[0]
     assert text_of(tu, region) == b"  for (i = 0; i < n; i++)\n    A[i] = 0;\n  A[0] = 1;\n"
     assert [type(item) for item in region.items] == [c_ast.For, c_ast.Assignment]
-    assert list(region.items) == region.parent.block_items[region.first: region.stop]
+    assert list(region.items) == region.parent.block_items[region.first : region.stop]
     assert region.function.decl.name == "f"
     assert region.indent == "  "
     assert region.newline == "\n"
@@ -71,13 +71,17 @@ def test_carriage_returns_and_no_newline_at_the_end() -> None:
 
 
 def test_bytes_count_not_characters() -> None:
-    source = "/* é */ ".encode() + in_function("/* \xff */\n#pragma scop\nA[0] = 1; // é\n#pragma endscop").encode("utf-8")
+    source = "/* é */ ".encode() + in_function("/* \xff */\n#pragma scop\nA[0] = 1; // é\n#pragma endscop").encode(
+        "utf-8"
+    )
     tu = unit(source)
     assert text_of(tu, tu.regions[0]) == "A[0] = 1; // é\n".encode()
 
 
 def test_comments_around_the_statements() -> None:
-    tu = unit(in_function("#pragma scop\n  /* lead\n  ing */\n\n  // two\n  A[0] = 1; // end\n  /* trail */\n#pragma endscop"))
+    tu = unit(
+        in_function("#pragma scop\n  /* lead\n  ing */\n\n  // two\n  A[0] = 1; // end\n  /* trail */\n#pragma endscop")
+    )
     region = tu.regions[0]
     assert region.leading == b"  /* lead\n  ing */\n\n  // two\n"
     assert region.trailing == b"  /* trail */\n"
@@ -105,7 +109,12 @@ def test_several_regions() -> None:
 
 @pytest.mark.parametrize(
     "around",
-    ["for (j = 0; j < n; j++) {{\n{}\n}}", "if (n) {{\n{}\n}} else {{ A[1] = 2; }}", "{{\n{}\n}}", "switch (n) {{ case 1: {{\n{}\n}} }}"],
+    [
+        "for (j = 0; j < n; j++) {{\n{}\n}}",
+        "if (n) {{\n{}\n}} else {{ A[1] = 2; }}",
+        "{{\n{}\n}}",
+        "switch (n) {{ case 1: {{\n{}\n}} }}",
+    ],
 )
 def test_regions_inside_other_statements(around: str) -> None:
     tu = unit(in_function(around.format("#pragma scop\n  A[0] = 1;\n#pragma endscop")))
@@ -165,17 +174,24 @@ def test_a_region_in_a_header(tmp_path: Path) -> None:
     (tmp_path / "x.h").write_text(in_function("#pragma scop\n  A[0] = 1;\n#pragma endscop"))
     tu = unit('#include "x.h"\nint main(void) { f(1); return 0; }\n', str(tmp_path / "x.c"))
     assert tu.regions == ()
-    assert [(r.id, r.location.file, r.location.line) for r in tu.remarks] == [("region.in-header", str(tmp_path / "x.h"), 5)]
+    assert [(r.id, r.location.file, r.location.line) for r in tu.remarks] == [
+        ("region.in-header", str(tmp_path / "x.h"), 5)
+    ]
 
 
-@pytest.mark.parametrize("inside", ["#if 1\n  A[0] = 1;\n#endif", "#define X 1\n  A[0] = X;", "#undef X\n  A[0] = 1;", "#line 7\n  A[0] = 1;"])
+@pytest.mark.parametrize(
+    "inside",
+    ["#if 1\n  A[0] = 1;\n#endif", "#define X 1\n  A[0] = X;", "#undef X\n  A[0] = 1;", "#line 7\n  A[0] = 1;"],
+)
 def test_directives_are_noted(inside: str) -> None:
     tu = unit(in_function(f"#pragma scop\n{inside}\n#pragma endscop"))
     assert tu.regions[0].directives
 
 
 def test_pragmas_are_no_directives() -> None:
-    tu = unit(in_function("#pragma scop\n#pragma omp parallel for\n  for (i = 0; i < n; i++) A[i] = 1;\n#pragma endscop"))
+    tu = unit(
+        in_function("#pragma scop\n#pragma omp parallel for\n  for (i = 0; i < n; i++) A[i] = 1;\n#pragma endscop")
+    )
     assert not tu.regions[0].directives
     assert isinstance(tu.regions[0].items[0], c_ast.Pragma)
 
@@ -203,7 +219,7 @@ def test_a_region_under_the_files_own_line_directive() -> None:
     assert tu.regions[0].location == type(tu.regions[0].location)("x.c", 6)
 
 
-# --- autodetection ----------------------------------------------------------------------------------------------------------------------
+# --- autodetection ----------------------------------------------------------------------------------------------------
 
 
 def detected(source: str) -> list[bytes]:
@@ -211,12 +227,15 @@ def detected(source: str) -> list[bytes]:
     regions = find_autodetected(tu)
     assert all(not r.marked for r in regions)
     for region in regions:
-        assert list(region.items) == region.parent.block_items[region.first: region.stop]
+        assert list(region.items) == region.parent.block_items[region.first : region.stop]
     return [text_of(tu, r) for r in regions]
 
 
 def test_runs_of_loops() -> None:
-    body = "  g();\n  for (i = 0; i < n; i++)\n    A[i] = 0; // one\n  A[0] = 1;\n  for (i = 0; i < n; i++) { B[i] = 0; }\n  A[1] = 3;\n  g();"
+    body = (
+        "  g();\n  for (i = 0; i < n; i++)\n    A[i] = 0; // one\n  A[0] = 1;\n  for (i = "
+        "0; i < n; i++) { B[i] = 0; }\n  A[1] = 3;\n  g();"
+    )
     tu = unit("void g(void);\n" + in_function(body))
     regions = find_autodetected(tu)
     assert [len(r.items) for r in regions] == [3]
@@ -226,7 +245,9 @@ def test_runs_of_loops() -> None:
 
 def test_whole_lines_are_taken_where_nothing_else_stands_on_them() -> None:
     assert detected(in_function("  for (i = 0; i < n; i++) A[i] = 0;")) == [b"  for (i = 0; i < n; i++) A[i] = 0;\n"]
-    assert detected(in_function("  i = 1; for (i = 0; i < n; i++) A[i] = 0;  if (n) return;")) == [b"for (i = 0; i < n; i++) A[i] = 0;"]
+    assert detected(in_function("  i = 1; for (i = 0; i < n; i++) A[i] = 0;  if (n) return;")) == [
+        b"for (i = 0; i < n; i++) A[i] = 0;"
+    ]
 
 
 def test_loops_inside_other_statements() -> None:
@@ -242,7 +263,10 @@ def test_a_loop_without_braces_around_it_is_no_candidate() -> None:
 def test_marked_regions_are_left_out() -> None:
     zero, one, two = (f"  for (i = 0; i < n; i++) A[i] = {k};" for k in range(3))
     body = f"{zero}\n#pragma scop\n{one}\n#pragma endscop\n{two}"
-    assert detected(in_function(body)) == [b"  for (i = 0; i < n; i++) A[i] = 0;\n", b"  for (i = 0; i < n; i++) A[i] = 2;\n"]
+    assert detected(in_function(body)) == [
+        b"  for (i = 0; i < n; i++) A[i] = 0;\n",
+        b"  for (i = 0; i < n; i++) A[i] = 2;\n",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -283,12 +307,15 @@ def test_loops_with_macros_that_make_structure_are_not_told(definition: str, loo
 
 
 def test_loops_on_one_line_are_told_apart() -> None:
-    tu = unit(in_function("for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i] = j; for (j = 0; j < n; j++) B[j] = 0; g: ;"))
+    tu = unit(
+        in_function("for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i] = j; for (j = 0; j < n; j++) B[j] = 0; g: ;")
+    )
     loops = [item for item in tu.user_functions[0].body.block_items if isinstance(item, c_ast.For)]
     extents = [statement_extent(tu, loop) for loop in loops]
     assert all(extent is not None for extent in extents)
-    assert [tu.source[e[0]: e[1]] for e in extents if e is not None] == [
-        b"for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i] = j;", b"for (j = 0; j < n; j++) B[j] = 0;",
+    assert [tu.source[e[0] : e[1]] for e in extents if e is not None] == [
+        b"for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i] = j;",
+        b"for (j = 0; j < n; j++) B[j] = 0;",
     ]
 
 

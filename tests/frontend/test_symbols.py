@@ -5,10 +5,18 @@ from __future__ import annotations
 import pytest
 from pycparser import c_ast, c_parser
 
-from scopt.frontend.ctypes import Symbol, canonical, target_of
-from scopt.frontend.macros import Macro
-from scopt.frontend.parse import TranslationUnit, parse
-from scopt.frontend.symbols import addresses_taken, constant_value, ctype_of, is_value, scope_at, symbol_of, typed_constant
+from scopt.frontend.syntax.ctypes import Symbol, canonical, target_of
+from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.syntax.symbols import (
+    addresses_taken,
+    constant_value,
+    ctype_of,
+    is_value,
+    scope_at,
+    symbol_of,
+    typed_constant,
+)
+from scopt.frontend.text.macros import Macro
 from scopt.options import Options
 
 GCC = Options(cc="gcc")
@@ -34,16 +42,27 @@ def dims(symbol: Symbol, names: dict[str, Symbol]) -> list[object]:
     return found
 
 
-# --- types ------------------------------------------------------------------------------------------------------------------------------
+# --- types ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("words", "spelling"),
     [
-        ("long unsigned int", "unsigned long"), ("int", "int"), ("unsigned", "unsigned int"), ("signed", "int"), ("short int", "short"),
-        ("long int long", "long long"), ("unsigned char", "unsigned char"), ("char signed", "signed char"), ("char", "char"),
-        ("long double", "long double"), ("_Complex double", "double _Complex"), ("double", "double"), ("unsigned __int128", "unsigned __int128"),
-        ("size_t", "size_t"), ("long long unsigned", "unsigned long long"),
+        ("long unsigned int", "unsigned long"),
+        ("int", "int"),
+        ("unsigned", "unsigned int"),
+        ("signed", "int"),
+        ("short int", "short"),
+        ("long int long", "long long"),
+        ("unsigned char", "unsigned char"),
+        ("char signed", "signed char"),
+        ("char", "char"),
+        ("long double", "long double"),
+        ("_Complex double", "double _Complex"),
+        ("double", "double"),
+        ("unsigned __int128", "unsigned __int128"),
+        ("size_t", "size_t"),
+        ("long long unsigned", "unsigned long long"),
     ],
 )
 def test_canonical_spellings(words: str, spelling: str) -> None:
@@ -53,22 +72,38 @@ def test_canonical_spellings(words: str, spelling: str) -> None:
 @pytest.mark.parametrize(
     ("declaration", "integer", "floating", "signed", "bits"),
     [
-        ("int x", True, False, True, 32), ("unsigned x", True, False, False, 32), ("unsigned char x", True, False, False, 8),
-        ("signed char x", True, False, True, 8), ("short x", True, False, True, 16), ("long long x", True, False, True, 64),
-        ("_Bool x", True, False, False, 1), ("float x", False, True, True, 32), ("double x", False, True, True, 64),
-        ("small x", True, False, False, 16), ("real x", False, True, True, 64), ("enum e x", True, False, False, 32),
-        ("enum n x", True, False, True, 32), ("enum { P, Q } x", True, False, False, 32), ("struct s x", False, False, True, 0),
+        ("int x", True, False, True, 32),
+        ("unsigned x", True, False, False, 32),
+        ("unsigned char x", True, False, False, 8),
+        ("signed char x", True, False, True, 8),
+        ("short x", True, False, True, 16),
+        ("long long x", True, False, True, 64),
+        ("_Bool x", True, False, False, 1),
+        ("float x", False, True, True, 32),
+        ("double x", False, True, True, 64),
+        ("small x", True, False, False, 16),
+        ("real x", False, True, True, 64),
+        ("enum e x", True, False, False, 32),
+        ("enum n x", True, False, True, 32),
+        ("enum { P, Q } x", True, False, False, 32),
+        ("struct s x", False, False, True, 0),
         ("__int128 x", True, False, True, 128),
     ],
 )
 def test_element_types(declaration: str, integer: bool, floating: bool, signed: bool, bits: int) -> None:
-    before = "typedef unsigned short tiny; typedef tiny small; typedef double real; enum e { A, B }; enum n { C = -1 }; struct s { int m; };"
+    before = (
+        "typedef unsigned short tiny; typedef tiny small; typedef double real; enum e { "
+        "A, B }; enum n { C = -1 }; struct s { int m; };"
+    )
     ctype = scope(before, local=f"{declaration};")["x"].type
     assert (ctype.integer, ctype.floating, ctype.signed, ctype.bits) == (integer, floating, signed, bits)
 
 
 def test_a_typedef_keeps_its_name() -> None:
-    names = scope("typedef double real; typedef real vec[4];", local="real a; const volatile real b; vec c; _Atomic int d; const int e = 1;")
+    names = scope(
+        "typedef double real; typedef real vec[4];",
+        local="real a; const volatile real b; vec c; _Atomic int d; const int e = 1;",
+    )
     assert names["a"].type.spelling == "real"
     assert (names["b"].type.const, names["b"].type.volatile) == (True, True)
     assert names["c"].type.spelling == "real"
@@ -79,7 +114,8 @@ def test_a_typedef_keeps_its_name() -> None:
 def test_qualifiers_of_pointers() -> None:
     names = scope(
         "typedef double *ptr;",
-        "double *restrict a, const double *b, double *const c, double *volatile d, double e[restrict static 4], ptr restrict g, double *__restrict h",
+        "double *restrict a, const double *b, double *const c, double *volatile d, double "
+        "e[restrict static 4], ptr restrict g, double *__restrict h",
     )
     assert [names[n].restrict for n in "abcdegh"] == [True, False, False, False, True, True, True]
     assert names["b"].type.const
@@ -90,9 +126,19 @@ def test_qualifiers_of_pointers() -> None:
 @pytest.mark.parametrize(
     ("param", "expected", "depth"),
     [
-        ("double x", [], 0), ("double *x", [None], 1), ("double x[]", [None], 1), ("double x[10]", [10], 1), ("double x[n]", ["n"], 1),
-        ("double x[n][m]", ["n", "m"], 1), ("double x[][m]", [None, "m"], 1), ("double (*x)[m]", [None, "m"], 1),
-        ("double (*x)[3][5]", [None, 3, 5], 1), ("double **x", [None], 2), ("double *x[5]", [5], 2), ("row x[2]", [2, 4], 1), ("row x", [4], 1),
+        ("double x", [], 0),
+        ("double *x", [None], 1),
+        ("double x[]", [None], 1),
+        ("double x[10]", [10], 1),
+        ("double x[n]", ["n"], 1),
+        ("double x[n][m]", ["n", "m"], 1),
+        ("double x[][m]", [None, "m"], 1),
+        ("double (*x)[m]", [None, "m"], 1),
+        ("double (*x)[3][5]", [None, 3, 5], 1),
+        ("double **x", [None], 2),
+        ("double *x[5]", [5], 2),
+        ("row x[2]", [2, 4], 1),
+        ("row x", [4], 1),
         ("double x[*]", [None], 1),
     ],
 )
@@ -108,9 +154,17 @@ def test_dimensions_of_parameters(param: str, expected: list[object], depth: int
 @pytest.mark.parametrize(
     ("local", "expected", "pointer"),
     [
-        ("double x;", [], False), ("double x[3];", [3], False), ("double x[n][2*4];", ["n", 8], False), ("double *x;", [None], True),
-        ("double (*x)[3][5];", [None, 3, 5], True), ("double (*x)[n];", [None, "n"], True), ("row x;", [4], False), ("row x[2], y;", [2, 4], False),
-        ("row *x;", [None, 4], True), ("double y, *x, z;", [None], True), ("static double x[7];", [7], False),
+        ("double x;", [], False),
+        ("double x[3];", [3], False),
+        ("double x[n][2*4];", ["n", 8], False),
+        ("double *x;", [None], True),
+        ("double (*x)[3][5];", [None, 3, 5], True),
+        ("double (*x)[n];", [None, "n"], True),
+        ("row x;", [4], False),
+        ("row x[2], y;", [2, 4], False),
+        ("row *x;", [None, 4], True),
+        ("double y, *x, z;", [None], True),
+        ("static double x[7];", [7], False),
     ],
 )
 def test_dimensions_of_locals(local: str, expected: list[object], pointer: bool) -> None:
@@ -124,7 +178,11 @@ def test_dimensions_of_locals(local: str, expected: list[object], pointer: bool)
 
 
 def test_arrays_of_pointers_and_functions() -> None:
-    names = scope("double g(double); typedef void (*handler)(int);", "double (*h)(double), handler k", "double *x[5], *y; (void) x; (void) y;")
+    names = scope(
+        "double g(double); typedef void (*handler)(int);",
+        "double (*h)(double), handler k",
+        "double *x[5], *y; (void) x; (void) y;",
+    )
     assert not names["x"].pointer
     assert names["x"].pointer_depth == 1
     assert not names["x"].type.floating
@@ -134,18 +192,30 @@ def test_arrays_of_pointers_and_functions() -> None:
     assert names["k"].pointer
 
 
-# --- scopes -----------------------------------------------------------------------------------------------------------------------------
+# --- scopes -----------------------------------------------------------------------------------------------------------
 
 
 def test_kinds_and_storage() -> None:
     names = scope(
-        "int g; static int s; extern double e[10]; _Thread_local int t; enum { A = 3, B }; typedef int number; double h(void);", "int p",
+        "int g; static int s; extern double e[10]; _Thread_local int t; enum { A "
+        "= 3, B }; typedef int number; double h(void);",
+        "int p",
         "int l; static int k; extern int o; register int r; number n;",
     )
     kinds = {name: names[name].kind for name in ("g", "s", "e", "A", "h", "p", "l", "k", "o", "r", "number", "f")}
     assert kinds == {
-        "g": "global", "s": "global", "e": "global", "A": "enum-constant", "h": "function", "p": "parameter", "l": "local", "k": "local",
-        "o": "global", "r": "local", "number": "typedef", "f": "function",
+        "g": "global",
+        "s": "global",
+        "e": "global",
+        "A": "enum-constant",
+        "h": "function",
+        "p": "parameter",
+        "l": "local",
+        "k": "local",
+        "o": "global",
+        "r": "local",
+        "number": "typedef",
+        "f": "function",
     }
     assert names["s"].static
     assert names["k"].static
@@ -158,7 +228,8 @@ def test_kinds_and_storage() -> None:
 
 def test_variables_that_threads_may_copy() -> None:
     names = scope(
-        "int g; typedef struct { int x; } pair; enum { A }; void h(int *);", "int p, double *q, double v[p], pair s, pair *t, double m[p][p]",
+        "int g; typedef struct { int x; } pair; enum { A }; void h(int *);",
+        "int p, double *q, double v[p], pair s, pair *t, double m[p][p]",
         "int l, taken; static int k; extern int o; double array[3], *to; volatile int w; h(&taken);",
     )
     assert {name for name, symbol in names.items() if is_value(symbol)} == {"p", "q", "v", "t", "m", "l", "to"}
@@ -223,16 +294,30 @@ def test_ctype_of() -> None:
     assert byte.bits == 8
 
 
-# --- addresses --------------------------------------------------------------------------------------------------------------------------
+# --- addresses --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("statement", "taken"),
     [
-        ("x = 1;", set()), ("g(&x);", {"x"}), ("p = &x;", {"x"}), ("a[0] = x;", set()), ("g(a);", {"a"}), ("p = a + 1;", {"a"}),
-        ("p = &a[3];", {"a"}), ("b[1][2] = a[0];", set()), ("g(b[1]);", {"b"}), ("x = sizeof(a);", set()), ("x = (&s)->m;", {"s"}),
-        ("s.m = 1;", set()), ("p = &s.m;", {"s"}),
-        ("({ p = &x; });", {"x"}), ("asm(\"\" : \"+r\"(x));", set()), ("x = x & a[0];", set()), ("x = *a;", {"a"}), ("({ x & y; });", set()),
+        ("x = 1;", set()),
+        ("g(&x);", {"x"}),
+        ("p = &x;", {"x"}),
+        ("a[0] = x;", set()),
+        ("g(a);", {"a"}),
+        ("p = a + 1;", {"a"}),
+        ("p = &a[3];", {"a"}),
+        ("b[1][2] = a[0];", set()),
+        ("g(b[1]);", {"b"}),
+        ("x = sizeof(a);", set()),
+        ("x = (&s)->m;", {"s"}),
+        ("s.m = 1;", set()),
+        ("p = &s.m;", {"s"}),
+        ("({ p = &x; });", {"x"}),
+        ('asm("" : "+r"(x));', set()),
+        ("x = x & a[0];", set()),
+        ("x = *a;", {"a"}),
+        ("({ x & y; });", set()),
     ],
 )
 def test_addresses(statement: str, taken: set[str]) -> None:
@@ -247,7 +332,7 @@ def test_addresses_taken_by_rank() -> None:
     assert addresses_taken(body, {"a": 2}) == {"a"}
 
 
-# --- constants --------------------------------------------------------------------------------------------------------------------------
+# --- constants --------------------------------------------------------------------------------------------------------
 
 
 def value(expression: str, names: dict[str, Symbol] | None = None) -> int | None:
@@ -258,15 +343,65 @@ def value(expression: str, names: dict[str, Symbol] | None = None) -> int | None
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
-        ("1 + 2 * 3", 7), ("-7 / 2", -3), ("-7 % 2", -1), ("7 / -2", -3), ("7 % -2", 1), ("1 << 4", 16), ("-1 >> 1", -1), ("0x10 | 3", 19),
-        ("5 & 6", 4), ("5 ^ 1", 4), ("~0", -1), ("!3", 0), ("!0", 1), ("3 < 4", 1), ("3 == 4", 0), ("1 ? 2 : 3", 2), ("0 ? 2 : 3", 3),
-        ("'a'", 97), ("'\\n'", 10), ("'\\0'", 0), ("'\\x41'", 65), ("010", 8), ("0b101", 5), ("1u - 2", 2**32 - 1), ("-1 < 0u", 0),
-        ("2147483647 + 1", None), ("2147483648", 2147483648), ("0xffffffff + 1", 0), ("4294967295u + 1", 0), ("1 / 0", None), ("1 % 0", None),
-        ("(char) 300", 44), ("(unsigned char) -1", 255), ("(_Bool) 5", 1), ("sizeof(int)", 4), ("sizeof(double[3])", 24), ("sizeof(int *)", 8),
-        ("sizeof(long) * 2", 16), ("0 && (1/0)", 0), ("1 || (1/0)", 1), ("1.5", None), ("\"a\"", None), ("f(1)", None), ("unknown", None),
-        ("1 << 31", None), ("1 << 32", None), ("1u << 31", 2**31), ("-2147483647 - 1", -(2**31)), ("(-2147483647 - 1) / -1", None),
-        ("1'000", 1000), ("(long) 1 << 40", 2**40), ("10L", 10), ("10ull", 10), ("+5", 5), ("- -5", 5), ("(1, 2)", None), ("(double) 1", None),
-        ("1 ? 1 : 2u", 1), ("(1 ? -1 : 0u) > 0", 1),
+        ("1 + 2 * 3", 7),
+        ("-7 / 2", -3),
+        ("-7 % 2", -1),
+        ("7 / -2", -3),
+        ("7 % -2", 1),
+        ("1 << 4", 16),
+        ("-1 >> 1", -1),
+        ("0x10 | 3", 19),
+        ("5 & 6", 4),
+        ("5 ^ 1", 4),
+        ("~0", -1),
+        ("!3", 0),
+        ("!0", 1),
+        ("3 < 4", 1),
+        ("3 == 4", 0),
+        ("1 ? 2 : 3", 2),
+        ("0 ? 2 : 3", 3),
+        ("'a'", 97),
+        ("'\\n'", 10),
+        ("'\\0'", 0),
+        ("'\\x41'", 65),
+        ("010", 8),
+        ("0b101", 5),
+        ("1u - 2", 2**32 - 1),
+        ("-1 < 0u", 0),
+        ("2147483647 + 1", None),
+        ("2147483648", 2147483648),
+        ("0xffffffff + 1", 0),
+        ("4294967295u + 1", 0),
+        ("1 / 0", None),
+        ("1 % 0", None),
+        ("(char) 300", 44),
+        ("(unsigned char) -1", 255),
+        ("(_Bool) 5", 1),
+        ("sizeof(int)", 4),
+        ("sizeof(double[3])", 24),
+        ("sizeof(int *)", 8),
+        ("sizeof(long) * 2", 16),
+        ("0 && (1/0)", 0),
+        ("1 || (1/0)", 1),
+        ("1.5", None),
+        ('"a"', None),
+        ("f(1)", None),
+        ("unknown", None),
+        ("1 << 31", None),
+        ("1 << 32", None),
+        ("1u << 31", 2**31),
+        ("-2147483647 - 1", -(2**31)),
+        ("(-2147483647 - 1) / -1", None),
+        ("1'000", 1000),
+        ("(long) 1 << 40", 2**40),
+        ("10L", 10),
+        ("10ull", 10),
+        ("+5", 5),
+        ("- -5", 5),
+        ("(1, 2)", None),
+        ("(double) 1", None),
+        ("1 ? 1 : 2u", 1),
+        ("(1 ? -1 : 0u) > 0", 1),
     ],
 )
 def test_constant_expressions(expression: str, expected: int | None) -> None:
@@ -287,7 +422,9 @@ def test_constants_with_names() -> None:
 
 def test_types_of_constants() -> None:
     names = target_of({})
-    ast = c_parser.CParser().parse("int a = 1; int b = 1u; int c = 2147483648; int d = sizeof(int); int e = 'a'; int g = 1 < 2u;")
+    ast = c_parser.CParser().parse(
+        "int a = 1; int b = 1u; int c = 2147483648; int d = sizeof(int); int e = 'a'; int g = 1 < 2u;"
+    )
     spelled = [constant[1].spelling for n in ast.ext if (constant := typed_constant(n.init, names)) is not None]
     assert spelled == ["int", "unsigned int", "long", "unsigned long", "int", "int"]
 
@@ -298,4 +435,7 @@ def test_another_target() -> None:
     assert value("sizeof(long)", names) == 4
     assert value("2147483648", names) == 2**31
     assert not names["char"].type.signed
-    assert typed_constant(c_parser.CParser().parse("int a = sizeof(int);").ext[0].init, names)[1].spelling == "unsigned int"  # type: ignore[index]
+    assert (
+        typed_constant(c_parser.CParser().parse("int a = sizeof(int);").ext[0].init, names)[1].spelling
+        == "unsigned int"
+    )  # type: ignore[index]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scopt.frontend.tokens import directive_words, scan
+from scopt.frontend.text.tokens import directive_words, scan
 
 
 def texts(source: bytes) -> list[tuple[str, str]]:
@@ -15,13 +15,23 @@ def texts(source: bytes) -> list[tuple[str, str]]:
 
 def test_words_numbers_and_operators() -> None:
     assert texts(b"a->b <<= 0x1fu + 1.5e-3;") == [
-        ("word", "a"), ("punct", "->"), ("word", "b"), ("punct", "<<="), ("number", "0x1fu"), ("punct", "+"), ("number", "1.5e-3"), ("punct", ";"),
+        ("word", "a"),
+        ("punct", "->"),
+        ("word", "b"),
+        ("punct", "<<="),
+        ("number", "0x1fu"),
+        ("punct", "+"),
+        ("number", "1.5e-3"),
+        ("punct", ";"),
     ]
 
 
 def test_strings_hide_comments_and_comments_hide_strings() -> None:
     assert texts(b'"/* no */" // "no\n/* \' */ \'"\'') == [
-        ("string", '"/* no */"'), ("comment", '// "no'), ("comment", "/* ' */"), ("string", "'\"'"),
+        ("string", '"/* no */"'),
+        ("comment", '// "no'),
+        ("comment", "/* ' */"),
+        ("string", "'\"'"),
     ]
 
 
@@ -55,7 +65,7 @@ def test_lines_and_columns() -> None:
     raw = scan(b"ab\r\n\tc\nlast")
     offset = raw.text.index("c")
     assert (raw.line(offset), raw.column(offset)) == (2, 2)
-    assert raw.text[raw.line_start(offset): raw.line_end(offset)] == "\tc\n"
+    assert raw.text[raw.line_start(offset) : raw.line_end(offset)] == "\tc\n"
     assert raw.line_end(len(raw.text) - 1) == len(raw.text)
 
 
@@ -65,7 +75,7 @@ def test_any_bytes_are_cut_without_loss(source: bytes) -> None:
     position = 0
     for token in raw.tokens:
         assert token.start >= position
-        assert raw.text[token.start: token.end] == token.text
-        between = raw.text[position: token.start]
+        assert raw.text[token.start : token.end] == token.text
+        between = raw.text[position : token.start]
         assert not between.replace("\\\n", "").replace("\\\r\n", "").strip(" \t\n\r\f\v")
         position = token.end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scopt.diagnostics import Refusal
-from scopt.model import Scop
+from scopt.ir.scop import Scop
 from tests.sources import scop_of
 
 

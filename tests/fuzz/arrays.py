@@ -1,7 +1,7 @@
 """Arrays of random programs: how the kernel gets at them, what a reference looks like, where the memory is.
 
-An array has logical subscripts, one a dimension. How they become C is a matter of its form: brackets, one flat subscript
-`A[i * n + j]`, a member of the elements of an array of structures, an array inside of a structure.
+An array has logical subscripts, one a dimension. How they become C is a matter of its form: brackets, one flat
+subscript `A[i * n + j]`, a member of the elements of an array of structures, an array inside of a structure.
 """
 
 from __future__ import annotations
@@ -17,9 +17,25 @@ Form = Literal["global", "parameter", "vla", "pointer", "rows", "flat", "member"
 # A form that the kernel gets a pointer for: another array, or a part of one, may stand there too.
 POINTERS: frozenset[Form] = frozenset({"parameter", "vla", "pointer", "rows", "flat"})
 
-SIZES: dict[DataType, int] = {"double": 8, "unsigned": 4, "int": 4, "float": 4, "long long": 8, "unsigned char": 1, "short": 2}
+SIZES: dict[DataType, int] = {
+    "double": 8,
+    "unsigned": 4,
+    "int": 4,
+    "float": 4,
+    "long long": 8,
+    "unsigned char": 1,
+    "short": 2,
+}
 # For the driver: how a type's cells are hashed (see support.c).
-KINDS: dict[DataType, int] = {"double": 0, "unsigned": 1, "int": 1, "float": 2, "long long": 3, "unsigned char": 4, "short": 5}
+KINDS: dict[DataType, int] = {
+    "double": 0,
+    "unsigned": 1,
+    "int": 1,
+    "float": 2,
+    "long long": 3,
+    "unsigned char": 4,
+    "short": 5,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +60,9 @@ class Access:
         outer = len(subscripts) - (self.inner if self.form != "flat" else 0)
         brackets = [f"[{subscript}]" for subscript in subscripts]
         if self.layout == 3 and outer == 1 and not self.member and self.form == "flat":
-            return f"(*({self.base} + ({subscripts[0]})))"  # in parentheses: an unsigned -j + 10 is only small as a whole
+            return (
+                f"(*({self.base} + ({subscripts[0]})))"  # in parentheses: an unsigned -j + 10 is only small as a whole
+            )
         return self.base + "".join(brackets[:outer]) + self.member + "".join(brackets[outer:])
 
     def flat(self, subscripts: tuple[IntExpr, ...]) -> IntExpr:
@@ -65,10 +83,13 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class ArrayModel:
-    """extents are what the accesses need; cells: of a flat array. restrict: the caller never makes it overlap with others.
+    """extents are what the accesses need; cells: of a flat array. restrict: the caller never makes it overlap with
+    others.
 
-    extent_text: of the first dimension of a global, if it isn't its number. size_type: of `A_1`, where strides are the array's own.
-    fill: the data are numbers below this; empty for what suits the type. movable: a call may have it overlap with others.
+    extent_text: of the first dimension of a global, if it isn't its number. size_type: of `A_1`, where strides are the
+      array's own.
+    fill: the data are numbers below this; empty for what suits the type. movable: a call may have it overlap with
+      others.
     """
 
     name: str
@@ -97,7 +118,11 @@ class ArrayModel:
             case "rows":
                 return tuple(f"{self.name}_{level}" for level in range(1, len(self.dimensions)))
             case "flat":
-                return tuple(stride.name for stride in self.access.strides if isinstance(stride, Var) and stride.name.startswith(f"{self.name}_"))
+                return tuple(
+                    stride.name
+                    for stride in self.access.strides
+                    if isinstance(stride, Var) and stride.name.startswith(f"{self.name}_")
+                )
             case _:
                 return ()
 
@@ -120,10 +145,14 @@ class ArrayModel:
         match self.form:
             case "parameter":
                 first = f"[{qualifier}{self.dimensions[0]}]" if qualifier else f"[{self.dimensions[0]}]"
-                return f"{const}{self.element} {self.name}{first}{constant[len(f'[{self.dimensions[0]}]'):]}"
+                return f"{const}{self.element} {self.name}{first}{constant[len(f'[{self.dimensions[0]}]') :]}"
             case "pointer":
                 rest = "".join(f"[{extent}]" for extent in self.dimensions[1:])
-                return f"{const}{self.element} (*{qualifier}{self.name}){rest}" if rest else f"{const}{self.element} *{qualifier}{self.name}"
+                return (
+                    f"{const}{self.element} (*{qualifier}{self.name}){rest}"
+                    if rest
+                    else f"{const}{self.element} *{qualifier}{self.name}"
+                )
             case "rows":
                 rest = "".join(f"[{size}]" for size in self.own_strides)
                 return ", ".join([*sizes, f"{const}{self.element} (*{qualifier}{self.name}){rest}"])
@@ -158,7 +187,7 @@ class ArrayModel:
         """File scope declarations: the structure, the memory."""
         lines = []
         if self.access.member:
-            inner = "".join(f"[{extent}]" for extent in self.extents[len(self.dimensions):])
+            inner = "".join(f"[{extent}]" for extent in self.extents[len(self.dimensions) :])
             name = self.access.member.removeprefix(".")
             lines.append(f"struct {self.name}_s {{ short before; {self.type} {name}{inner}; double after; }};")
         if self.form == "global":
@@ -170,12 +199,13 @@ class ArrayModel:
         return tuple(lines)
 
     def cells_of(self) -> str:
-        """Arguments of the driver's fill() and record(): address, elements, bytes from one to the next, cells in each."""
+        """Arguments of the driver's fill() and record(): address, elements, bytes from one to the next, cells in
+        each."""
         if not self.access.member:
             return f"&{self.storage}, sizeof {self.storage} / sizeof({self.type}), sizeof({self.type}), 1"
         zeros = "[0]" * (len(self.dimensions) if self.form == "global" else 1)
         inner = 1
-        for extent in self.extents[len(self.dimensions):]:
+        for extent in self.extents[len(self.dimensions) :]:
             inner *= extent
         element = f"sizeof({self.element})"
         return f"&{self.storage}{zeros}{self.access.member}, sizeof {self.storage} / {element}, {element}, {inner}"

@@ -1,7 +1,8 @@
 """Random choices that can be replayed and made simpler: what a program is drawn with.
 
-A program is a function of a sequence of numbers, each in 0 … most, 0 being the simplest. A failing program is shrunk by shortening that sequence
-and lowering its numbers, whatever they mean (MacIver and Donaldson, "Test-case reduction via test-case generation", ECOOP 2020).
+A program is a function of a sequence of numbers, each in 0 … most, 0 being the simplest. A failing program is shrunk by
+shortening that sequence and lowering its numbers, whatever they mean (MacIver and Donaldson, "Test-case reduction via
+test-case generation", ECOOP 2020).
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Choices:
-    """Hands out choices and keeps them. given: the first ones; what comes after them is random, or 0 without a generator."""
+    """Hands out choices and keeps them. given: the first ones; what comes after them is random, or 0 without a
+    generator."""
 
     random: random.Random | None = None
     given: Sequence[int] = ()
@@ -65,12 +67,12 @@ def _simpler(numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     size = max(1, length // 2)
     while size >= 1:
         for start in range(length - size, -1, -size):
-            yield numbers[:start] + numbers[start + size:]
+            yield numbers[:start] + numbers[start + size :]
         for start in range(0, length, size):
             if any(numbers[start : start + size]):
-                yield numbers[:start] + (0,) * len(numbers[start : start + size]) + numbers[start + size:]
+                yield numbers[:start] + (0,) * len(numbers[start : start + size]) + numbers[start + size :]
         size //= 2
     for position, number in enumerate(numbers):
         if number > 1:
-            yield (*numbers[:position], number // 2, *numbers[position + 1:])
-            yield (*numbers[:position], number - 1, *numbers[position + 1:])
+            yield (*numbers[:position], number // 2, *numbers[position + 1 :])
+            yield (*numbers[:position], number - 1, *numbers[position + 1 :])

@@ -16,7 +16,9 @@ def data_condition(draft: Draft, scope: Scope) -> Data:
     """A comparison of data."""
     types = sorted({shape.type for shape in draft.data()})
     kind: DataType = draft.choices.pick("double", *(type for type in types if type != "double")) if types else "double"
-    return Operation(f"{{}} {draft.choices.pick('<', '>', '<=', '!=')} {{}}", (leaf(draft, scope, kind), literal(draft, kind)))
+    return Operation(
+        f"{{}} {draft.choices.pick('<', '>', '<=', '!=')} {{}}", (leaf(draft, scope, kind), literal(draft, kind))
+    )
 
 
 def with_jump(draft: Draft, loop: Loop, scope: Scope) -> Loop:

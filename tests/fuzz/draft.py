@@ -16,7 +16,8 @@ MAX_INSTANCES = 20_000
 WIDEST = {1: 120, 2: 48, 3: 28}  # cells along one dimension of an array, by its number of dimensions
 LOOKUPS = 9  # the largest number in an array of subscripts
 
-# data: read and written, their integers stay small. accumulator: written by reductions, read by nothing else. index: holds subscripts, is only read.
+# data: read and written, their integers stay small. accumulator: written by reductions, read by nothing else. index:
+# holds subscripts, is only read.
 Role = Literal["data", "accumulator", "index"]
 
 
@@ -37,7 +38,8 @@ class Shape:
         return len(self.highs)
 
     def reference(self, scope: Scope, subscripts: tuple[IntExpr, ...]) -> Ref | None:
-        """The element, with room made for it; None if its flat subscript can't be had in C's types. subscripts: at 0 or above, none too wide."""
+        """The element, with room made for it; None if its flat subscript can't be had in C's types. subscripts: at 0 or
+        above, none too wide."""
         if self.access.form == "flat":
             flat = self.access.flat(subscripts)
             low, high = flat.range(scope.ranges)
@@ -58,8 +60,8 @@ class Shape:
 
 @dataclass(slots=True)
 class Draft:
-    """sizes: the names that bounds are made of; constants: macros that stand for small numbers. inductions: types and names; streams:
-    declarations of pointers."""
+    """sizes: the names that bounds are made of; constants: macros that stand for small numbers. inductions: types and
+    names; streams: declarations of pointers."""
 
     choices: Choices
     kind: Kind

@@ -1,7 +1,7 @@
 """Integer and data expressions of random programs: frozen nodes that know their C text and, for integers, their range.
 
-Ranges are what makes the programs free of undefined behaviour by construction: every iterator's range is known, so every subscript's is,
-and arrays are made large enough afterwards.
+Ranges are what makes the programs free of undefined behaviour by construction: every iterator's range is known, so
+every subscript's is, and arrays are made large enough afterwards.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Ranges = Mapping[str, Range]
 Comparison = Literal["<", "<=", ">", ">=", "==", "!="]
 
 
-# --- integers: bounds, subscripts, conditions ---------------------------------------------------------------------------------------
+# --- integers: bounds, subscripts, conditions -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,11 @@ def _operand(term: IntExpr) -> str:
 
 
 def _factor(term: IntExpr) -> str:
-    return f"({term})" if isinstance(term, Linear | Quotient | Remainder) or (isinstance(term, Int) and term.value < 0) else str(term)
+    return (
+        f"({term})"
+        if isinstance(term, Linear | Quotient | Remainder) or (isinstance(term, Int) and term.value < 0)
+        else str(term)
+    )
 
 
 IntExpr = Int | Var | Linear | Quotient | Remainder | Extremum | Choice | Product | Cast | Lookup
@@ -218,7 +222,7 @@ class Logic:
 Condition = Compare | Logic
 
 
-# --- data: what statements compute ---------------------------------------------------------------------------------------------------
+# --- data: what statements compute ------------------------------------------------------------------------------------
 
 DataType = Literal["double", "unsigned", "int", "float", "long long", "unsigned char", "short"]
 

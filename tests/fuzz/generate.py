@@ -16,7 +16,9 @@ def generate(seed: int, count: int, kinds: Sequence[str] = ()) -> tuple[Program,
     return tuple(program(_choices(seed, number), _kind(number, kinds)) for number in range(count))
 
 
-def shrink(seed: int, number: int, fails: Callable[[Program], bool], kinds: Sequence[str] = (), attempts: int = 200) -> Program:
+def shrink(
+    seed: int, number: int, fails: Callable[[Program], bool], kinds: Sequence[str] = (), attempts: int = 200
+) -> Program:
     """Make the failing program `generate(seed, …, kinds)[number]` smaller."""
     choices, kind = _choices(seed, number), _kind(number, kinds)
     program(choices, kind)

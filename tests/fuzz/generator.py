@@ -42,7 +42,8 @@ def program(choices: Choices, kind: str) -> Program:
 
 def _options(choices: Choices, kind: Kind) -> Options:
     tile = choices.chance(75)
-    # small tiles, of which there are several even in small loops; or the model's, with register tiles, jammed rows and strips
+    # small tiles, of which there are several even in small loops; or the model's, with register tiles, jammed rows and
+    # strips
     sizes = tuple(2 + choices.up_to(6) for _ in range(1 + choices.up_to(2))) if tile and not choices.chance(40) else ()
     return Options(
         autodetect=choices.chance(kind.autodetect),
@@ -67,10 +68,21 @@ def _macros(choices: Choices, kind: Kind) -> tuple[tuple[Macro, ...], Scope]:
     first, second = 4 + choices.up_to(6), 3 + choices.up_to(8)
     macros = [Macro("N", str(first), symbol=True), Macro("M", choices.pick(str(second), f"({second})"), symbol=True)]
     n, m = (min(first, 5), max(first, 11)), (min(second, 3), max(second, 9))
-    ranges = {"N": n, "M": m, "HALF": (n[0] // 2, n[1] // 2), "NEXT": (n[0] + 1, n[1] + 1), "BLOCK": (4, 4), "LESS": (-2, -2)}
+    ranges = {
+        "N": n,
+        "M": m,
+        "HALF": (n[0] // 2, n[1] // 2),
+        "NEXT": (n[0] + 1, n[1] + 1),
+        "BLOCK": (4, 4),
+        "LESS": (-2, -2),
+    }
     types = dict.fromkeys(ranges, "int")
     macros += [Macro("HALF", "(N / 2)"), Macro("NEXT", "(N + 1)"), Macro("BLOCK", "0x4"), Macro("LESS", "(-2)")]
-    for name, text, type, number in (("LEN", "9u", "unsigned", 9), ("DEEP", "6L", "long", 6), ("TINY", "sizeof(int)", "size_t", 4)):
+    for name, text, type, number in (
+        ("LEN", "9u", "unsigned", 9),
+        ("DEEP", "6L", "long", 6),
+        ("TINY", "sizeof(int)", "size_t", 4),
+    ):
         macros.append(Macro(name, text))
         ranges[name], types[name] = (number, number), type
     return tuple(macros), Scope(ranges, types)
@@ -120,7 +132,9 @@ def _parameters(draft: Draft, macros: tuple[Macro, ...], known: Scope) -> tuple[
     ranges = known.ranges | dict(zip(names, value_range(signed=signed), strict=True))
     draft.sizes = tuple(names)
     if macros:
-        draft.sizes = choices.pick(("N", "M"), ("N", names[0]), (names[0], "N"), ("NEXT", "N"), ("M", "HALF")) + tuple(names)
+        draft.sizes = choices.pick(("N", "M"), ("N", names[0]), (names[0], "N"), ("NEXT", "N"), ("M", "HALF")) + tuple(
+            names
+        )
         draft.constants = ("BLOCK", "LEN", "DEEP", "LESS", "HALF", "TINY")
     scope = Scope(ranges, known.types | dict(zip(names, types, strict=True)))
     if len(kind.parameters) > 1 and choices.chance(40):
@@ -135,7 +149,9 @@ def _add_scalars(draft: Draft) -> None:
     choices, kind = draft.choices, draft.kind
     for number in range(choices.pick(0, 0, 1, 2) if not kind.exact else 0):
         place = "member" if choices.chance(kind.members) else choices.pick("live", "dead", "global")
-        draft.scalars.append(ScalarModel(f"s{draft.part}{number}", choices.pick("double", "double", "unsigned"), place, draft.part))
+        draft.scalars.append(
+            ScalarModel(f"s{draft.part}{number}", choices.pick("double", "double", "unsigned"), place, draft.part)
+        )
     for number in range(choices.pick(1, 1, 2) if choices.chance(min(100, 2 * kind.reductions)) else 0):
         place = choices.pick("live", "live", "global", "pointer")
         if choices.chance(kind.aliases):
@@ -146,7 +162,7 @@ def _add_scalars(draft: Draft) -> None:
         draft.sums.append(ScalarModel(f"r{draft.part}{number}", type, place, draft.part))
 
 
-# --- statements ---------------------------------------------------------------------------------------------------------------------
+# --- statements -------------------------------------------------------------------------------------------------------
 
 
 def _loop(draft: Draft, scope: Scope) -> Loop:
@@ -221,5 +237,3 @@ def _assignment(draft: Draft, scope: Scope) -> Stmt:
     if draft.kind.exact:
         operator, drawn = "=", leaf(draft, scope, shape.type)
     return Assign(element(draft, scope, shape, write=True), operator, drawn)
-
-

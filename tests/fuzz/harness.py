@@ -1,6 +1,7 @@
 """Runs random programs with and without scopt and compares every bit of their results.
 
-Many programs are compiled into one executable, one translation unit each; what goes wrong in common is tried again one by one.
+Many programs are compiled into one executable, one translation unit each; what goes wrong in common is tried again one
+by one.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ COMPILE_SECONDS, RUN_SECONDS = 300, 60
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How emitted programs are compiled and run. threads: one run for each number. budget: seconds that scopt has for a region.
-    The originals are compiled plainly, by gcc."""
+    """How emitted programs are compiled and run. threads: one run for each number. budget: seconds that scopt has for a
+    region. The originals are compiled plainly, by gcc."""
 
     compiler: str = ""
     flags: tuple[str, ...] = (*PLAIN_FLAGS, "-fopenmp")
@@ -58,7 +59,8 @@ class Outcome:
     """What became of one program.
 
     original, emitted: C texts. failure: what is wrong, empty if nothing is. remarks: ids of what was missed.
-    seconds: that scopt took. simplified: scopt gave up its first choice of transformation. guarded: the original loops are kept for some arguments.
+    seconds: that scopt took. simplified: scopt gave up its first choice of transformation. guarded: the original loops
+      are kept for some arguments.
     blamed: the compiler gets the original wrong in the same way, so that nothing can be said.
     """
 
@@ -87,7 +89,10 @@ class Ran:
 def check(programs: Sequence[Program], folder: Path, setup: Setup | None = None) -> tuple[Outcome, ...]:
     """Transform, compile, run and compare all programs, with each of the macros' values that they are for."""
     setup = setup or Setup()
-    outcomes = tuple(replace(transform(program, f"p{number}", setup.budget), number=number) for number, program in enumerate(programs))
+    outcomes = tuple(
+        replace(transform(program, f"p{number}", setup.budget), number=number)
+        for number, program in enumerate(programs)
+    )
     for number, defines in enumerate(DEFINES):
         meant = [outcome for outcome in outcomes if not outcome.failure and len(outcome.program.variants) > number]
         judged = _compared(meant, folder / str(number), defines, setup)
@@ -97,8 +102,14 @@ def check(programs: Sequence[Program], folder: Path, setup: Setup | None = None)
 
 def _compared(outcomes: Sequence[Outcome], folder: Path, defines: tuple[str, ...], setup: Setup) -> dict[str, Outcome]:
     """The outcomes by their names, with what went wrong."""
-    expected = run({o.name: o.original for o in outcomes}, folder / "original", replace(PLAIN, flags=(*PLAIN.flags, *defines)))
-    wrong = {o.name: replace(o, failure=f"{MISTAKE}: {expected.failures[o.name]}") for o in outcomes if o.name in expected.failures}
+    expected = run(
+        {o.name: o.original for o in outcomes}, folder / "original", replace(PLAIN, flags=(*PLAIN.flags, *defines))
+    )
+    wrong = {
+        o.name: replace(o, failure=f"{MISTAKE}: {expected.failures[o.name]}")
+        for o in outcomes
+        if o.name in expected.failures
+    }
     changed = [outcome for outcome in outcomes if outcome.emitted != outcome.original and outcome.name not in wrong]
     with_defines = replace(setup, flags=(*setup.flags, *defines))
     emitted = run({o.name: without_thresholds(o.emitted) for o in changed}, folder / "emitted", with_defines)
@@ -106,12 +117,16 @@ def _compared(outcomes: Sequence[Outcome], folder: Path, defines: tuple[str, ...
     judged = {outcome.name: _judged(outcome, expected, emitted, where) for outcome in changed}
     suspects = [outcome for outcome in judged.values() if outcome.failure]
     again = run({o.name: o.original for o in suspects}, folder / "again", with_defines)
-    return wrong | judged | {o.name: replace(o, failure="", blamed=True) for o in suspects if _unlike(again, expected, o.name)}
+    return (
+        wrong
+        | judged
+        | {o.name: replace(o, failure="", blamed=True) for o in suspects if _unlike(again, expected, o.name)}
+    )
 
 
 def _unlike(ran: Ran, expected: Ran, name: str) -> bool:
-    """Whether an original itself computes something else when it is compiled like the emitted text: the compiler is wrong.
-    (gcc 12 at -O3 is, for some vector loops that run backwards.)"""
+    """Whether an original itself computes something else when it is compiled like the emitted text: the compiler is
+    wrong. (gcc 12 at -O3 is, for some vector loops that run backwards.)"""
     return any(lines != expected.lines[name][0] for lines in ran.lines.get(name, ()))
 
 
@@ -126,14 +141,27 @@ def transform(program: Program, name: str, budget: float = BUDGET) -> Outcome:
     except Exception as error:
         return Outcome(program, name, original, "", False, f"optimize raised {type(error).__name__}: {error}", (), 0.0)
     seconds = time.perf_counter() - start
-    missed = tuple(remark.id for remark in result.remarks if remark.kind == "missed" and not remark.function.startswith("drive"))
+    missed = tuple(
+        remark.id for remark in result.remarks if remark.kind == "missed" and not remark.function.startswith("drive")
+    )
     internal = [remark.text() for remark in result.remarks if remark.id.startswith("internal")]
     # Under autodetect, what is refused inside a loop nest leaves smaller regions: one of them is enough.
     every = any if program.options.autodetect else all
     transformed = bool(result.regions) and every(region.transformed for region in result.regions)
     simplified = any(remark.id == "schedule.simplified" for remark in result.remarks)
     emitted = result.text.decode()
-    return Outcome(program, name, original, emitted, transformed, "\n".join(internal), missed, seconds, simplified, _guarded(result))
+    return Outcome(
+        program,
+        name,
+        original,
+        emitted,
+        transformed,
+        "\n".join(internal),
+        missed,
+        seconds,
+        simplified,
+        _guarded(result),
+    )
 
 
 def _guarded(result: Result) -> bool:
@@ -149,14 +177,19 @@ def run(sources: Mapping[str, str], folder: Path, setup: Setup = PLAIN) -> Ran:
         (folder / f"{name}.c").write_text(text)
     main = folder / "main.c"
     calls = " ".join(f"run_{name}();" for name in sources)
-    main.write_text("".join(f"void run_{name}(void);\n" for name in sources) + f"int main(void) {{ {calls} return 0; }}\n")
+    main.write_text(
+        "".join(f"void run_{name}(void);\n" for name in sources) + f"int main(void) {{ {calls} return 0; }}\n"
+    )
     outputs, failure = _compile_and_run(folder, [*sources, "main"], setup)
     if not failure:
         return Ran({name: tuple(_lines_of(name, output) for output in outputs) for name in sources}, {})
     if len(sources) == 1:
         return Ran({}, {next(iter(sources)): failure})
     single = [run({name: text}, folder / name, setup) for name, text in sources.items()]
-    return Ran({k: v for ran in single for k, v in ran.lines.items()}, {k: v for ran in single for k, v in ran.failures.items()})
+    return Ran(
+        {k: v for ran in single for k, v in ran.lines.items()},
+        {k: v for ran in single for k, v in ran.failures.items()},
+    )
 
 
 def _lines_of(name: str, output: str) -> tuple[str, ...]:
@@ -164,11 +197,15 @@ def _lines_of(name: str, output: str) -> tuple[str, ...]:
 
 
 def without_thresholds(text: str) -> str:
-    """The C text with the `if(…)` clauses of its pragmas removed, and the tests around loops with copies of arrays: the trip counts here
-    are small, the loops shall run in parallel all the same.
+    """The C text with the `if(…)` clauses of its pragmas removed, and the tests around loops with copies of arrays: the
+    trip counts here are small, the loops shall run in parallel all the same.
     """
-    either = r"^([ \t]*)if \(.*\) \{\n([ \t]*#pragma omp parallel for[^\n]*\n)((?:.*\n)*?)\1\} else \{\n((?:.*\n)*?)\1\}$"
-    text = re.sub(either, lambda match: f"{match[2]}{match[3]}" if match[3] == match[4] else match[0], text, flags=re.MULTILINE)
+    either = (
+        r"^([ \t]*)if \(.*\) \{\n([ \t]*#pragma omp parallel for[^\n]*\n)((?:.*\n)*?)\1\} else \{\n((?:.*\n)*?)\1\}$"
+    )
+    text = re.sub(
+        either, lambda match: f"{match[2]}{match[3]}" if match[3] == match[4] else match[0], text, flags=re.MULTILINE
+    )
     return re.sub(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b.*$", lambda match: _without_if(match[0]), text, flags=re.MULTILINE)
 
 
@@ -177,7 +214,9 @@ def differences(outcome: Outcome, folder: Path) -> str:
     for number, defines in enumerate(outcome.program.variants):
         dumps = []
         for kind, text, setup in (("a", outcome.original, PLAIN), ("b", without_thresholds(outcome.emitted), Setup())):
-            dumps.append(run({outcome.name: text}, folder / f"{kind}{number}", replace(setup, flags=(*setup.flags, *defines))))
+            dumps.append(
+                run({outcome.name: text}, folder / f"{kind}{number}", replace(setup, flags=(*setup.flags, *defines)))
+            )
         if any(dump.failures for dump in dumps):
             return "\n".join(failure for dump in dumps for failure in dump.failures.values())
         pairs = zip(*(dump.lines[outcome.name][0] for dump in dumps), strict=True)
@@ -210,8 +249,15 @@ def _compile_and_run(folder: Path, units: Sequence[str], setup: Setup) -> tuple[
             return [], f"does not compile: {compiled.stderr[:2000]}"
         for threads in setup.threads:
             # Waiting threads sleep: two workers with some threads each share two cores.
-            environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false"}
-            ran = subprocess.run([str(executable)], capture_output=True, text=True, timeout=RUN_SECONDS, check=False, env=environment)
+            environment = {
+                **os.environ,
+                "OMP_NUM_THREADS": str(threads),
+                "OMP_WAIT_POLICY": "passive",
+                "OMP_DYNAMIC": "false",
+            }
+            ran = subprocess.run(
+                [str(executable)], capture_output=True, text=True, timeout=RUN_SECONDS, check=False, env=environment
+            )
             if ran.returncode:
                 return [], f"exits with {ran.returncode}: {ran.stderr[:2000]}"
             outputs.append(ran.stdout)

@@ -25,7 +25,9 @@ from tests.fuzz.scope import Scope
 
 def element(draft: Draft, scope: Scope, shape: Shape, *, write: bool = False) -> Ref:
     """An element of an array."""
-    drawn = tuple(_shifted_subscript(draft, scope, shape.rank, lookups=shape.role != "index") for _ in range(shape.rank))
+    drawn = tuple(
+        _shifted_subscript(draft, scope, shape.rank, lookups=shape.role != "index") for _ in range(shape.rank)
+    )
     reference = shape.reference(scope, drawn)
     if reference is None:
         reference = shape.reference(scope, (Int(0),) * shape.rank)
@@ -35,7 +37,8 @@ def element(draft: Draft, scope: Scope, shape: Shape, *, write: bool = False) ->
 
 
 def _shifted_subscript(draft: Draft, scope: Scope, rank: int, *, lookups: bool) -> IntExpr:
-    """A subscript plus what keeps it at 0 or above. The shift depends on this subscript alone: later ones can't change text that is drawn already."""
+    """A subscript plus what keeps it at 0 or above. The shift depends on this subscript alone: later ones can't change
+    text that is drawn already."""
     drawn = subscript(draft, scope, rank, lookups=lookups)
     result = shifted(drawn, max(0, -drawn.range(scope.ranges)[0]))
     if scope.exact(result):
@@ -107,11 +110,21 @@ def affine(draft: Draft, scope: Scope) -> IntExpr:
         case 7:
             return Remainder(shifted(one, constant), choices.pick(2, 3, 5))
         case 8:
-            return Extremum(choices.pick("min", "max"), shifted(one, constant), shifted(other, choices.pick(0, 2, -3)), choices.chance(50))
+            return Extremum(
+                choices.pick("min", "max"),
+                shifted(one, constant),
+                shifted(other, choices.pick(0, 2, -3)),
+                choices.chance(50),
+            )
         case 9:
-            return Linear(((choices.pick(1, 2), Quotient(Linear(((1, one), (1, other)), constant), choices.pick(2, 3))),), choices.pick(0, 1))
+            return Linear(
+                ((choices.pick(1, 2), Quotient(Linear(((1, one), (1, other)), constant), choices.pick(2, 3))),),
+                choices.pick(0, 1),
+            )
         case _:
-            return Choice(Compare(one, choices.pick("<", ">="), shifted(other, constant)), shifted(one, 1), Var(draft.sizes[1]))
+            return Choice(
+                Compare(one, choices.pick("<", ">="), shifted(other, constant)), shifted(one, 1), Var(draft.sizes[1])
+            )
 
 
 def condition(draft: Draft, scope: Scope) -> Condition:

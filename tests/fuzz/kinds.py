@@ -1,4 +1,5 @@
-"""The kinds of random programs: which constructs each is about, and how often they occur. Percentages are of the places where one may stand."""
+"""The kinds of random programs: which constructs each is about, and how often they occur. Percentages are of the places
+where one may stand."""
 
 from __future__ import annotations
 
@@ -11,12 +12,15 @@ from tests.fuzz.expressions import DataType
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """share: of all programs, in parts of the sum of all shares. Tuples are drawn from evenly, so that what is likely stands there several times.
+    """share: of all programs, in parts of the sum of all shares. Tuples are drawn from evenly, so that what is likely
+    stands there several times.
 
     statements, spices: how many statements, and of the constructs that isl takes long for. depth: of loops.
-    iterators, parameters: C types. structures: percent of arrays of structures. members: of parameters and scalars in a structure.
+    iterators, parameters: C types. structures: percent of arrays of structures. members: of parameters and scalars in a
+      structure.
     macros: percent of programs whose bounds have macros. lookups: of subscripts that are read from an array.
-    control: of loops in other forms, and of jumps. inductions: of loops with a second variable. streams: of statements with a pointer that they step.
+    control: of loops in other forms, and of jumps. inductions: of loops with a second variable. streams: of statements
+      with a pointer that they step.
     reductions: of statements.
     exact: floating-point data are small integers, and sums are reordered. restrict: of pointers.
     aliases: of arguments that overlap with others, in programs without pragmas. kernels: functions in a file.
@@ -51,30 +55,84 @@ _ITERATORS = ("int", "unsigned", "size_t", "long", "int64_t", "short", "unsigned
 _ANY: tuple[Form, ...] = ("global", "parameter", "vla", "pointer", "rows", "flat", "flat", "flat")
 
 KINDS: Mapping[str, Kind] = {
-    "nests": Kind(5, statements=(1, 2, 2, 3, 3, 4, 6), spices=(0, 1, 1, 2, 2, 3, 4), depth=4, iterators=("int", "int", "int", "long")),
-    "pointers": Kind(3, forms=("flat", "flat", "flat", "rows", "pointer"), restrict=30, iterators=("int", "int", "long", "size_t")),
+    "nests": Kind(
+        5,
+        statements=(1, 2, 2, 3, 3, 4, 6),
+        spices=(0, 1, 1, 2, 2, 3, 4),
+        depth=4,
+        iterators=("int", "int", "int", "long"),
+    ),
+    "pointers": Kind(
+        3, forms=("flat", "flat", "flat", "rows", "pointer"), restrict=30, iterators=("int", "int", "long", "size_t")
+    ),
     "aliasing": Kind(
-        3, forms=("flat", "flat", "rows", "pointer", "global"), types=("double", "double", "unsigned"), aliases=60, reductions=15, autodetect=100,
+        3,
+        forms=("flat", "flat", "rows", "pointer", "global"),
+        types=("double", "double", "unsigned"),
+        aliases=60,
+        reductions=15,
+        autodetect=100,
     ),
     "macros": Kind(2, macros=70, iterators=("int", "int", "long", "unsigned"), autodetect=50),
-    "iterators": Kind(3, iterators=_ITERATORS, parameters=_ITERATORS, types=_TYPES, forms=("global", "parameter", "flat")),
-    "structures": Kind(2, structures=60, members=50, forms=("global", "parameter", "pointer", "flat", "member", "member"), types=_TYPES),
+    "iterators": Kind(
+        3, iterators=_ITERATORS, parameters=_ITERATORS, types=_TYPES, forms=("global", "parameter", "flat")
+    ),
+    "structures": Kind(
+        2, structures=60, members=50, forms=("global", "parameter", "pointer", "flat", "member", "member"), types=_TYPES
+    ),
     "control": Kind(2, control=45, inductions=20),
     "steps": Kind(
-        3, depth=2, inductions=50, streams=50, control=25, forms=("global", "flat", "flat"), iterators=("int", "int", "long", "unsigned"),
-        types=("double", "unsigned", "unsigned char"), autodetect=80,
+        3,
+        depth=2,
+        inductions=50,
+        streams=50,
+        control=25,
+        forms=("global", "flat", "flat"),
+        iterators=("int", "int", "long", "unsigned"),
+        types=("double", "unsigned", "unsigned char"),
+        autodetect=80,
     ),
     "lookups": Kind(2, lookups=35, forms=("global", "global", "parameter", "flat")),
     "reductions": Kind(3, reductions=65, types=_TYPES, lookups=12),
-    "reassociate": Kind(2, reductions=75, exact=True, types=("double", "double", "float", "unsigned", "int", "long long"), lookups=8),
+    "reassociate": Kind(
+        2, reductions=75, exact=True, types=("double", "double", "float", "unsigned", "int", "long long"), lookups=8
+    ),
     "histograms": Kind(
-        1, (1, 1, 2, 2), depth=2, reductions=92, lookups=60, forms=("global", "global", "global", "pointer"), exact=True,
+        1,
+        (1, 1, 2, 2),
+        depth=2,
+        reductions=92,
+        lookups=60,
+        forms=("global", "global", "global", "pointer"),
+        exact=True,
         types=("unsigned", "int", "unsigned", "long long", "double"),
     ),
-    "units": Kind(1, kernels=(2, 2, 3), autodetect=85, forms=("global", "flat", "flat", "rows", "pointer"), restrict=60, control=8, reductions=10),
+    "units": Kind(
+        1,
+        kernels=(2, 2, 3),
+        autodetect=85,
+        forms=("global", "flat", "flat", "rows", "pointer"),
+        restrict=60,
+        control=8,
+        reductions=10,
+    ),
     "mixed": Kind(
-        4, forms=(*_ANY, "member"), types=_TYPES, iterators=("int", "int", *_ITERATORS), parameters=("int", "int", *_ITERATORS), structures=12,
-        members=15, macros=15, lookups=8, control=8, inductions=6, streams=5, reductions=15, aliases=15, restrict=15,
-        autodetect=40, kernels=(1, 1, 1, 2),
+        4,
+        forms=(*_ANY, "member"),
+        types=_TYPES,
+        iterators=("int", "int", *_ITERATORS),
+        parameters=("int", "int", *_ITERATORS),
+        structures=12,
+        members=15,
+        macros=15,
+        lookups=8,
+        control=8,
+        inductions=6,
+        streams=5,
+        reductions=15,
+        aliases=15,
+        restrict=15,
+        autodetect=40,
+        kernels=(1, 1, 1, 2),
     ),
 }

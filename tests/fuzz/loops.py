@@ -5,7 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tests.fuzz.draft import MAX_INSTANCES, Draft
-from tests.fuzz.expressions import Compare, Comparison, Extremum, Int, IntExpr, Linear, Product, Quotient, Range, Remainder, Var, shifted
+from tests.fuzz.expressions import (
+    Compare,
+    Comparison,
+    Extremum,
+    Int,
+    IntExpr,
+    Linear,
+    Product,
+    Quotient,
+    Range,
+    Remainder,
+    Var,
+    shifted,
+)
 from tests.fuzz.integers import affine
 from tests.fuzz.scope import Scope
 from tests.fuzz.statements import Induction, Loop
@@ -30,7 +43,11 @@ def open_loop(draft: Draft, scope: Scope, iterator: str) -> Opened:
     inner = _refined(scope, loop).inside(iterator, type, reached, trips)
     if loop.form == "for" and choices.chance(draft.kind.inductions):
         loop, inner = _with_induction(draft, loop, inner, trips)
-    if loop.form == "for" and choices.chance(draft.kind.control) and not (loop.induction is not None and loop.induction.in_header):
+    if (
+        loop.form == "for"
+        and choices.chance(draft.kind.control)
+        and not (loop.induction is not None and loop.induction.in_header)
+    ):
         loop = replace(loop, form=choices.pick("while", "do"))
     return Opened(loop, inner)
 
@@ -47,8 +64,17 @@ def _header(draft: Draft, scope: Scope, iterator: str, type: str, inside: bool) 
             return found
     start, bounds, comparison = _ends(draft, scope, step)
     loop = Loop(
-        iterator=iterator, type=type, inside=inside, start=start, comparison=comparison, bounds=bounds, step=step, body=(),
-        style=choices.pick(0, 0, 1, 2, 3), flipped=choices.chance(10), braces=not choices.chance(30),
+        iterator=iterator,
+        type=type,
+        inside=inside,
+        start=start,
+        comparison=comparison,
+        bounds=bounds,
+        step=step,
+        body=(),
+        style=choices.pick(0, 0, 1, 2, 3),
+        flipped=choices.chance(10),
+        braces=not choices.chance(30),
     )
     if _possible(scope, loop):
         return loop
@@ -75,7 +101,8 @@ def _counting_down(draft: Draft, scope: Scope, iterator: str, type: str, inside:
 
 
 def _possible(scope: Scope, loop: Loop) -> bool:
-    """Whether C's loop runs as mathematics has it, to its end, without an iterator out of its type's range; and not for too long."""
+    """Whether C's loop runs as mathematics has it, to its end, without an iterator out of its type's range; and not for
+    too long."""
     low, high = _reached(scope, loop)
     if low < -20 or high > 40 or (high - low + 1) // abs(loop.step) * scope.instances > MAX_INSTANCES:
         return False
@@ -87,13 +114,16 @@ def _possible(scope: Scope, loop: Loop) -> bool:
     around = replace(scope, ranges=scope.ranges | {loop.iterator: ends}, types=scope.types | {loop.iterator: loop.type})
     deciding = _deciding(scope, loop)
     return all(
-        around.decides(Compare(Var(loop.iterator), loop.comparison, bound)) if bound in deciding else defined(bound, scope.ranges, scope.types)
+        around.decides(Compare(Var(loop.iterator), loop.comparison, bound))
+        if bound in deciding
+        else defined(bound, scope.ranges, scope.types)
         for bound in loop.bounds
     )
 
 
 def _deciding(scope: Scope, loop: Loop) -> tuple[IntExpr, ...]:
-    """The bounds that count: all, but for those that may wrap around where another one doesn't. What such a bound is then doesn't matter."""
+    """The bounds that count: all, but for those that may wrap around where another one doesn't. What such a bound is
+    then doesn't matter."""
     settled = tuple(bound for bound in loop.bounds if scope.exact(bound))
     return settled if settled and loop.step > 0 else loop.bounds
 
@@ -197,7 +227,9 @@ def _far_end(draft: Draft, scope: Scope) -> IntExpr:
         outer = Var(choices.pick(*scope.iterators[::-1]))
         if choices.chance(25) and draft.spice():
             return Extremum("min", n, shifted(outer, 4), choices.chance(50))
-        return choices.pick(shifted(outer, choices.pick(0, 1, 3)), Linear(((1, n), (-1, outer))), Linear(((2, outer),), 1))
+        return choices.pick(
+            shifted(outer, choices.pick(0, 1, 3)), Linear(((1, n), (-1, outer))), Linear(((2, outer),), 1)
+        )
     if choices.chance(12):
         return affine(draft, scope)
     if choices.chance(8) and draft.spice():
@@ -206,7 +238,10 @@ def _far_end(draft: Draft, scope: Scope) -> IntExpr:
         return Var(choices.pick(*draft.constants))
     if choices.chance(6):
         # No sum of variables, but the same in all iterations.
-        return shifted(Product(choices.pick(n, Remainder(n, 4), Quotient(m, 2)), Remainder(m, choices.pick(3, 4))), choices.pick(0, 0, -1))
+        return shifted(
+            Product(choices.pick(n, Remainder(n, 4), Quotient(m, 2)), Remainder(m, choices.pick(3, 4))),
+            choices.pick(0, 0, -1),
+        )
     return choices.pick(n, n, m, shifted(n, choices.pick(-1, 1)), Int(5))
 
 

@@ -12,14 +12,17 @@ from tests.fuzz.scope import Scope
 
 # Names that a code generator may be tempted to use itself come last: shrinking avoids them.
 NAMES = {
-    "": ("A", "B", "C", "D", "c0", "t1", "floord", "lb", "ub", "S0", "max"), "_b": ("E", "F", "G", "H", "c1", "t2", "ceild", "lb2"),
+    "": ("A", "B", "C", "D", "c0", "t1", "floord", "lb", "ub", "S0", "max"),
+    "_b": ("E", "F", "G", "H", "c1", "t2", "ceild", "lb2"),
     "_c": ("U", "V", "W", "X", "c2", "t3", "S1", "min"),
 }
 _SIGNED = ((0, 0), (1, 2), (-3, 4), (5, 1), (4, 11), (11, 7))
 _NATURAL = ((0, 0), (1, 2), (0, 4), (5, 1), (4, 11), (11, 7))
 _WIDE: dict[str, tuple[int, ...]] = {
-    "unsigned": (0, 1, 4294967295, 2147483653, 2, 9), "size_t": (0, 1, 18446744073709551615, 4294967301, 2, 9),
-    "long": (-4611686018427387904, 1, 9223372036854775807, 4294967301, -7, 9), "int": (-2147483647, 1, 2147483647, 5, -7, 9),
+    "unsigned": (0, 1, 4294967295, 2147483653, 2, 9),
+    "size_t": (0, 1, 18446744073709551615, 4294967301, 2, 9),
+    "long": (-4611686018427387904, 1, 9223372036854775807, 4294967301, -7, 9),
+    "int": (-2147483647, 1, 2147483647, 5, -7, 9),
 }
 
 
@@ -46,7 +49,11 @@ def add_shapes(draft: Draft, scope: Scope, size_type: str) -> Scope:
     # Overlap takes two.
     for number in range((2 if kind.aliases >= 50 else 1) + choices.up_to(2)):
         rank = choices.pick(1, 2, 2, 1, 3) if number == 0 else choices.pick(1, 2, 1, 2, 3)
-        type = draft.shapes[0].type if draft.shapes and choices.chance(kind.aliases + 25 if kind.aliases else 0) else choices.pick(*kind.types)
+        type = (
+            draft.shapes[0].type
+            if draft.shapes and choices.chance(kind.aliases + 25 if kind.aliases else 0)
+            else choices.pick(*kind.types)
+        )
         add("data", type, rank)
     if kind.reductions and choices.chance(70):
         types: tuple[DataType, ...] = tuple(type for type in kind.types if type != "short" or not kind.exact)
@@ -54,7 +61,11 @@ def add_shapes(draft: Draft, scope: Scope, size_type: str) -> Scope:
     if kind.lookups:
         add("index", "int", 1)
     strides = [f"{shape.name}_{level}" for shape in draft.shapes for level in range(1, shape.rank)]
-    return replace(scope, ranges=scope.ranges | dict.fromkeys(strides, (0, 120)), types=scope.types | dict.fromkeys(strides, size_type))
+    return replace(
+        scope,
+        ranges=scope.ranges | dict.fromkeys(strides, (0, 120)),
+        types=scope.types | dict.fromkeys(strides, size_type),
+    )
 
 
 def _access(draft: Draft, scope: Scope, name: str, rank: int, *, plain: bool) -> Access:
@@ -80,15 +91,23 @@ def _access(draft: Draft, scope: Scope, name: str, rank: int, *, plain: bool) ->
 
 
 def finished(draft: Draft, shape: Shape, size_type: str, symbol: tuple[str, int] | None) -> ArrayModel:
-    """The array with the extents that its accesses need. symbol: a macro that its first extent may be spelled with, and its smallest value."""
+    """The array with the extents that its accesses need. symbol: a macro that its first extent may be spelled with, and
+    its smallest value."""
     choices, kind = draft.choices, draft.kind
     extents = tuple(high + 1 for high in shape.highs)
     cells = shape.cells
     if shape.own_strides:
         cells = _flat_size(shape, extents)
     array = ArrayModel(
-        shape.name, shape.type, extents, shape.access, cells=cells if shape.access.form == "flat" else 0, size_type=size_type,
-        written=shape.written or not choices.chance(50), movable=shape.role == "data", part=draft.part,
+        shape.name,
+        shape.type,
+        extents,
+        shape.access,
+        cells=cells if shape.access.form == "flat" else 0,
+        size_type=size_type,
+        written=shape.written or not choices.chance(50),
+        movable=shape.role == "data",
+        part=draft.part,
     )
     if shape.role == "index":
         array = replace(array, fill=str(LOOKUPS + 1))
@@ -118,7 +137,9 @@ def _most(stride: IntExpr) -> int:
     return stride.value if isinstance(stride, Int) else 11
 
 
-def calls(draft: Draft, parameters: tuple[Parameter, ...], arrays: tuple[ArrayModel, ...], *, signed: bool) -> tuple[Call, ...]:
+def calls(
+    draft: Draft, parameters: tuple[Parameter, ...], arrays: tuple[ArrayModel, ...], *, signed: bool
+) -> tuple[Call, ...]:
     """The arguments of six calls."""
     choices = draft.choices
     result = []
@@ -126,7 +147,10 @@ def calls(draft: Draft, parameters: tuple[Parameter, ...], arrays: tuple[ArrayMo
         values = (*sizes, *(_WIDE[parameter.type][number] for parameter in parameters[2:]))
         strides = tuple(_strides(draft, array, number) for array in arrays)
         places = tuple(_place(draft, array, arrays) if choices.chance(draft.kind.aliases) else "" for array in arrays)
-        pointed = tuple(_cell(draft, scalar, arrays) if choices.chance(draft.kind.aliases) else "" for scalar in (*draft.scalars, *draft.sums))
+        pointed = tuple(
+            _cell(draft, scalar, arrays) if choices.chance(draft.kind.aliases) else ""
+            for scalar in (*draft.scalars, *draft.sums)
+        )
         result.append(Call(values, strides, places, pointed))
     return tuple(result)
 
@@ -135,7 +159,7 @@ def _strides(draft: Draft, array: ArrayModel, call: int) -> tuple[int, ...]:
     """The array's extents; for a flat one also smaller numbers, so that its rows overlap."""
     own = array.own_strides
     if array.form != "flat":
-        return array.dimensions[len(array.dimensions) - len(own):] if own else ()
+        return array.dimensions[len(array.dimensions) - len(own) :] if own else ()
     result = []
     for name in own:
         extent = array.extents[int(name.rsplit("_", 1)[1])]
@@ -149,7 +173,8 @@ def _place(draft: Draft, array: ArrayModel, arrays: tuple[ArrayModel, ...]) -> s
     if array.form not in POINTERS or not _shareable(array):
         return ""
     hosts = [
-        host for host in arrays
+        host
+        for host in arrays
         if host is not array and host.type == array.type and _shareable(host) and host.size >= array.size
     ]
     if not hosts:
@@ -161,8 +186,13 @@ def _place(draft: Draft, array: ArrayModel, arrays: tuple[ArrayModel, ...]) -> s
 
 
 def _cell(draft: Draft, scalar: ScalarModel, arrays: tuple[ArrayModel, ...]) -> str:
-    """The address of a cell of an array for a scalar that is pointed to. Sums of signed integers are too large for other data."""
-    hosts = [array for array in arrays if array.type == scalar.type and array.type not in ("int", "long long", "short") and _shareable(array)]
+    """The address of a cell of an array for a scalar that is pointed to. Sums of signed integers are too large for
+    other data."""
+    hosts = [
+        array
+        for array in arrays
+        if array.type == scalar.type and array.type not in ("int", "long long", "short") and _shareable(array)
+    ]
     if scalar.place != "pointer" or not hosts:
         return ""
     host = draft.choices.pick(*hosts)

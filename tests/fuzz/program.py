@@ -1,7 +1,7 @@
 """A random program: its model, and its C text.
 
-A program is one translation unit: kernel functions with regions, marked or not, and `run_<name>`, which fills the arrays, calls the kernels
-with several arguments and records every array bit by bit.
+A program is one translation unit: kernel functions with regions, marked or not, and `run_<name>`, which fills the
+arrays, calls the kernels with several arguments and records every array bit by bit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ DEFINES: tuple[tuple[str, ...], ...] = ((), ("-DN=5", "-DM=9"), ("-DN=11", "-DM=
 
 @dataclass(frozen=True, slots=True)
 class ScalarModel:
-    """place: a local of the kernel, recorded after the region (live) or not (dead); a global, a member of a structure, or pointed to."""
+    """place: a local of the kernel, recorded after the region (live) or not (dead); a global, a member of a structure,
+    or pointed to."""
 
     name: str
     type: DataType
@@ -34,7 +35,11 @@ class ScalarModel:
 
     @property
     def storage(self) -> str:
-        return {"member": f"q{self.part}_data.{self.name}", "pointer": f"{self.name}_data", "live": f"{self.name}_live"}.get(self.place, self.name)
+        return {
+            "member": f"q{self.part}_data.{self.name}",
+            "pointer": f"{self.name}_data",
+            "live": f"{self.name}_live",
+        }.get(self.place, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,8 @@ class Macro:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Arguments: values of the parameters, own strides of each array, and where each array, each scalar lies (empty: in its own memory)."""
+    """Arguments: values of the parameters, own strides of each array, and where each array, each scalar lies (empty: in
+    its own memory)."""
 
     values: tuple[int, ...]
     strides: tuple[tuple[int, ...], ...]
@@ -70,7 +76,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One function. part: makes its names differ from those of other functions in the same file. iterators: (type, name) declared before the region.
+    """One function. part: makes its names differ from those of other functions in the same file. iterators: (type,
+    name) declared before the region.
 
     inductions: types and names; streams: declarations of pointers that loops step.
     live_iterator: an iterator declared before the region whose last value is recorded after it.
@@ -89,13 +96,18 @@ class Kernel:
 
     @property
     def has_structure(self) -> bool:
-        members = [p.member for p in self.parameters] + [s.place == "member" for s in self.scalars] + [a.form == "member" for a in self.arrays]
+        members = (
+            [p.member for p in self.parameters]
+            + [s.place == "member" for s in self.scalars]
+            + [a.form == "member" for a in self.arrays]
+        )
         return any(members)
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """options: what scopt is run with, drawn with the program so that both shrink together. kind: of which kind it is (see `kinds`)."""
+    """options: what scopt is run with, drawn with the program so that both shrink together. kind: of which kind it is
+    (see `kinds`)."""
 
     kernels: tuple[Kernel, ...]
     macros: tuple[Macro, ...] = ()
@@ -116,8 +128,11 @@ class Program:
         return DEFINES if any(macro.symbol for macro in self.macros) else DEFINES[:1]
 
     def source(self, name: str) -> str:
-        """The translation unit, with `run_<name>` as its only external function but for the kernels that aren't static."""
-        kernels = "\n".join(line for kernel in self.kernels for line in _kernel(kernel, name, marked=not self.options.autodetect))
+        """The translation unit, with `run_<name>` as its only external function but for the kernels that aren't
+        static."""
+        kernels = "\n".join(
+            line for kernel in self.kernels for line in _kernel(kernel, name, marked=not self.options.autodetect)
+        )
         driver = [line for kernel in self.kernels for line in _driver(kernel, name)]
         calls = " ".join(f"drive{kernel.part}_{name}();" for kernel in self.kernels)
         return "\n".join([*self._prologue(kernels), kernels, *driver, f"void run_{name}(void) {{ {calls} }}", ""])
@@ -212,7 +227,13 @@ def _structure(kernel: Kernel) -> Iterator[str]:
 
 
 _START: dict[DataType, str] = {
-    "double": "0.5", "float": "0.5f", "unsigned": "3", "int": "5", "long long": "5", "unsigned char": "7", "short": "5",
+    "double": "0.5",
+    "float": "0.5f",
+    "unsigned": "3",
+    "int": "5",
+    "long long": "5",
+    "unsigned char": "7",
+    "short": "5",
 }
 
 
@@ -257,4 +278,7 @@ def _call(kernel: Kernel, call: Call, number: int, name: str) -> Iterator[str]:
     for array, strides, place in zip(kernel.arrays, call.strides, call.places, strict=True):
         if array.form not in ("global", "member"):
             arguments += [*map(str, strides), place or f"(void *){array.storage}"]
-    yield f"        case {number}: {' '.join(members)}{' ' if members else ''}kernel{kernel.part}_{name}({', '.join(arguments)}); break;"
+    yield (
+        f"        case {number}: "
+        f"{' '.join(members)}{' ' if members else ''}kernel{kernel.part}_{name}({', '.join(arguments)}); break;"
+    )

@@ -1,4 +1,5 @@
-"""A round: one seed, some tens of random programs, checked together. Failures are shrunk and saved with all that is needed to see them again."""
+"""A round: one seed, some tens of random programs, checked together. Failures are shrunk and saved with all that is
+needed to see them again."""
 
 from __future__ import annotations
 
@@ -69,7 +70,9 @@ def smallest(played: Round, failure: Outcome | None = None, attempts: int = 150)
     found = failure or played.failures[0]
     if not alone(found.program).failure:
         return found
-    outcome = alone(shrink(played.seed, found.number, lambda program: bool(alone(program).failure), played.kinds, attempts))
+    outcome = alone(
+        shrink(played.seed, found.number, lambda program: bool(alone(program).failure), played.kinds, attempts)
+    )
     return outcome if outcome.failure else found
 
 
@@ -81,21 +84,31 @@ def save(outcome: Outcome, seed: int, folder: Path) -> Path:
     (target / "emitted.c").write_text(outcome.emitted)
     with tempfile.TemporaryDirectory(prefix="scopt-fuzz-") as work:
         cells = differences(outcome, Path(work)) if outcome.emitted else ""
-    (target / "report.txt").write_text(f"{outcome.failure}\n\nscopt original.c {command_line(outcome.program)}\n\n{cells}\n")
+    (target / "report.txt").write_text(
+        f"{outcome.failure}\n\nscopt original.c {command_line(outcome.program)}\n\n{cells}\n"
+    )
     return target
 
 
 def command_line(program: Program) -> str:
     """The program's options as arguments of the command."""
     options = program.options
-    arguments = ["--scheduler", options.scheduler, "--tile-size", ",".join(map(str, options.tile_sizes)) if options.tile else "none"]
+    arguments = [
+        "--scheduler",
+        options.scheduler,
+        "--tile-size",
+        ",".join(map(str, options.tile_sizes)) if options.tile else "none",
+    ]
     if options.tile and not options.tile_sizes:
         arguments = arguments[:2]
     arguments += ["--seed", str(options.seed)] if options.scheduler == "sample" else []
     arguments += ["--fusion", options.fusion, *(["--influence", options.influence] if options.influence else [])]
     switches = {
-        "--autodetect": options.autodetect, "--eager": options.autodetect, "--no-parallel": not options.parallel,
-        "--no-simd": not options.simd, "--reassociate": options.reassociate,
+        "--autodetect": options.autodetect,
+        "--eager": options.autodetect,
+        "--no-parallel": not options.parallel,
+        "--no-simd": not options.simd,
+        "--reassociate": options.reassociate,
     }
     arguments += [name for name, given in switches.items() if given] + ["--verify", options.verify]
     return shlex.join(arguments)
@@ -110,7 +123,10 @@ def statistics(outcomes: tuple[Outcome, ...]) -> str:
         f"{sum(outcome.simplified for outcome in outcomes)} of them in a simpler form than asked for",
         f"scopt took {total:.0f} s, {slowest:.1f} s for the slowest",
         f"{sum(outcome.blamed for outcome in outcomes)} originals that the compiler gets wrong itself",
-        f"{'kind':12} {'programs':>8} {'transformed':>11} {'guarded':>7} {'seconds':>7}  why the others were left alone",
+        (
+            f"{'kind':12} {'programs':>8} {'transformed':>11} {'guarded':>7} "
+            f"{'seconds':>7}  why the others were left alone"
+        ),
     ]
     kinds = sorted({outcome.program.kind for outcome in outcomes})
     for kind in kinds:
@@ -122,7 +138,10 @@ def statistics(outcomes: tuple[Outcome, ...]) -> str:
 def _line(kind: str, outcomes: list[Outcome]) -> str:
     reasons = Counter(_reason(outcome) for outcome in outcomes if not outcome.transformed)
     most = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common(3))
-    transformed, guarded = sum(outcome.transformed for outcome in outcomes), sum(outcome.guarded for outcome in outcomes)
+    transformed, guarded = (
+        sum(outcome.transformed for outcome in outcomes),
+        sum(outcome.guarded for outcome in outcomes),
+    )
     seconds = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
     return f"{kind:12} {len(outcomes):8} {transformed:11} {guarded:7} {seconds:7.2f}  {most}"
 

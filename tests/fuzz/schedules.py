@@ -1,10 +1,12 @@
 """The soak test of sampled schedules: `python -m tests.fuzz.schedules --count 10000 --compile 600 --seed 1`.
 
-Schedules are drawn from the schedule space of each kernel, by the walks in turn. Each one's tree is checked exactly against the
-dependences. Some of them, evenly over the kernels, go the whole way as a schedule file: transformed with full verification, compiled,
-run, and their dump compared with the original's bit by bit. Whatever goes wrong is saved with all that is needed to see it again.
+Schedules are drawn from the schedule space of each kernel, by the walks in turn. Each one's tree is checked exactly
+against the dependences. Some of them, evenly over the kernels, go the whole way as a schedule file: transformed with
+full verification, compiled, run, and their dump compared with the original's bit by bit. Whatever goes wrong is saved
+with all that is needed to see it again.
 
-A kernel whose walks take too long gets spaces as Polyite constructs them, for several schedules each: what the summary calls shared spaces.
+A kernel whose walks take too long gets spaces as Polyite constructs them, for several schedules each: what the summary
+calls shared spaces.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ from scopt.diagnostics import InputError, InternalError
 from scopt.isolation import Failed, run_isolated
 from scopt.options import Options, Walk
 from scopt.pipeline import Result, optimize
+from scopt.poly.generators import Row
+from scopt.poly.legality import check_order
 from scopt.polybench.catalog import load_suite, own_suite, select
 from scopt.polybench.explore.analysis import ExploredRegion, analysed
 from scopt.polybench.explore.outputs import Output, difference, output_of
@@ -39,34 +43,34 @@ from scopt.polybench.explore.programs import Program, compile_program, kernel_pr
 from scopt.polybench.processes import run
 from scopt.polybench.toolchains import Compiler, find_compiler
 from scopt.schedule_file import document, legend
-from scopt.scheduler.generators import Row
 from scopt.scheduler.space.construction import ConstructionMDP, random_construction
 from scopt.scheduler.space.exploration import DEFAULT_LARGEST, ScheduleSpace
 from scopt.scheduler.space.matrix import schedule_of_rows
 from scopt.scheduler.space.polytope import Polytopes
 from scopt.scheduler.space.walk import WALKS, draw_coefficients, random_sample
-from scopt.verify import check_order
 from tests.fuzz.harness import without_thresholds
 
-# Seconds for a walk, beyond which spaces are shared; for such a space; for a tree and its check; and for a program to run.
+# Seconds for a walk, beyond which spaces are shared; for such a space; for a tree and its check; and for a program to
+# run.
 WALK_SECONDS, SPACE_SECONDS, CHECK_SECONDS, RUN_SECONDS = 5.0, 120.0, 30.0, 30.0
 # How many schedules share a space then, and how likely one of its dimensions carries a dependence.
 PER_SPACE, PROBABILITY = 25, 0.4
-# A kernel is given up after so many attempts for each schedule that is wanted, or so many in a row that came to nothing.
+# A kernel is given up after so many attempts for each schedule that is wanted, or so many in a row that came to
+# nothing.
 ATTEMPTS, IN_A_ROW = 3, 30
 PROGRESS_SECONDS = 30.0
 # How the messages of isl's own errors begin.
 ISL_ERROR = "call to isl_"
-# Waiting threads sleep: two workers with two threads each share two cores. A program that enters parallel loops all the time may not end
-# in time with two.
+# Waiting threads sleep: two workers with two threads each share two cores. A program that enters parallel loops all the
+# time may not end in time with two.
 THREADS = ("2", "1")
 ENVIRONMENT = {"OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false"}
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A kernel's share. wanted: schedules to check. compiled: how many of them go the whole way, for as many seconds as `patience`; every other one
-    is tiled. budget: seconds for transforming one. keep: where failures are saved."""
+    """A kernel's share. wanted: schedules to check. compiled: how many of them go the whole way, for as many seconds as
+    `patience`; every other one is tiled. budget: seconds for transforming one. keep: where failures are saved."""
 
     program: Program
     compiler: Compiler
@@ -111,7 +115,7 @@ class _TooSlow(Exception):
     """The time for something is up."""
 
 
-# --- drawing -------------------------------------------------------------------------------------------------------------------------
+# --- drawing ----------------------------------------------------------------------------------------------------------
 
 
 class Drawer:
@@ -165,7 +169,7 @@ def _at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, previous)
 
 
-# --- checking ------------------------------------------------------------------------------------------------------------------------
+# --- checking ---------------------------------------------------------------------------------------------------------
 
 
 def checked_tree(region: ExploredRegion, rows: Sequence[Row]) -> tuple[str, str]:
@@ -199,7 +203,7 @@ def _checked(region: ExploredRegion, rows: Sequence[Row]) -> tuple[str, str, str
     return done.value
 
 
-# --- compiling -----------------------------------------------------------------------------------------------------------------------
+# --- compiling --------------------------------------------------------------------------------------------------------
 
 
 def transformed(job: Job, schedule: str, *, tile: bool) -> Result:
@@ -247,7 +251,8 @@ def whole_way(job: Job, schedule: str, expected: Output, *, tile: bool) -> tuple
         return ("", "isl gave up on the file") if "isl cannot work" in str(error) else (str(error), "")
     for remark in result.remarks:
         if remark.id.startswith("internal."):
-            # The schedule has been shown to be legal: that isl fails, or reaches its limit of operations, is no contradiction.
+            # The schedule has been shown to be legal: that isl fails, or reaches its limit of operations, is no
+            # contradiction.
             return ("", "left as it was: isl gave up") if ISL_ERROR in remark.message else (remark.text(), "")
     if not all(region.transformed for region in result.regions):
         missed = next((remark.id for remark in result.remarks if remark.kind == "missed"), "no remark")
@@ -265,11 +270,12 @@ def whole_way(job: Job, schedule: str, expected: Output, *, tile: bool) -> tuple
     return "", "identical, tiled" if tile and not simplified else "identical, not tiled"
 
 
-# --- a kernel's share ----------------------------------------------------------------------------------------------------------------
+# --- a kernel's share -------------------------------------------------------------------------------------------------
 
 
 def soak(job: Job) -> Soaked:
-    """Draw, check and compile a kernel's share. Raises InputError if the kernel itself can't be analysed, built or run."""
+    """Draw, check and compile a kernel's share. Raises InputError if the kernel itself can't be analysed, built or
+    run."""
     started = reported = time.monotonic()
     found = analysed(job.program, job.compiler.path)
     (region,), (location,) = found.regions, found.locations
@@ -283,7 +289,9 @@ def soak(job: Job) -> Soaked:
             break
         if time.monotonic() - reported > PROGRESS_SECONDS:
             reported = time.monotonic()
-            print(f"  {job.program.name}: {_told(done.counts)}, {reported - started:.0f} s", file=sys.stderr, flush=True)
+            print(
+                f"  {job.program.name}: {_told(done.counts)}, {reported - started:.0f} s", file=sys.stderr, flush=True
+            )
         fruitless += 1
         try:
             drawn = drawer.draw(number)
@@ -317,7 +325,9 @@ def _saved(job: Job, number: int, drawn: Drawn, schedule: str, reason: str) -> F
     matrix = "\n".join(map(str, drawn.rows))
     flags = " ".join(f"-I{include}" for include in job.program.includes)
     command = f"scopt {job.program.source} {flags} {' '.join(job.program.defines)} --schedule schedule.yaml"
-    (folder / "report.txt").write_text(f"{reason}\n\nsample {number}, {drawn.how}\n\nin polybench/: {command}\n\n{matrix}\n", encoding="utf-8")
+    (folder / "report.txt").write_text(
+        f"{reason}\n\nsample {number}, {drawn.how}\n\nin polybench/: {command}\n\n{matrix}\n", encoding="utf-8"
+    )
     return Failure(job.program.name, number, reason, folder)
 
 
@@ -325,33 +335,54 @@ def _told(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items())
 
 
-# --- the command ---------------------------------------------------------------------------------------------------------------------
+# --- the command ------------------------------------------------------------------------------------------------------
 
 
-def jobs(names: Sequence[str], count: int, compiled: int, seed: int, patience: float, budget: float, keep: Path) -> list[Job]:
+def jobs(
+    names: Sequence[str], count: int, compiled: int, seed: int, patience: float, budget: float, keep: Path
+) -> list[Job]:
     """Even shares of the kernels (all if there are no names), those with long sources first. Raises InputError."""
     compiler = find_compiler(os.environ.get("CC", "gcc"))
     programs = [kernel_program(kernel, "MINI", "MINI", compiler) for kernel in select(load_suite(own_suite()), names)]
     found = []
     for number, program in enumerate(programs):
-        share, whole = ((number + 1) * total // len(programs) - number * total // len(programs) for total in (count, compiled))
+        share, whole = (
+            (number + 1) * total // len(programs) - number * total // len(programs) for total in (count, compiled)
+        )
         found.append(Job(program, compiler, seed, share, whole, patience, budget, keep))
     return sorted(found, key=lambda job: -len(job.program.text))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.schedules", description="Check and compile schedules sampled from schedule spaces.")
-    parser.add_argument("--count", type=int, default=300, help="how many schedules are checked, over all kernels (default: %(default)s)")
-    parser.add_argument("--compile", type=int, default=30, help="how many of them are compiled and run (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fuzz.schedules", description="Check and compile schedules sampled from schedule spaces."
+    )
+    parser.add_argument(
+        "--count", type=int, default=300, help="how many schedules are checked, over all kernels (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--compile", type=int, default=30, help="how many of them are compiled and run (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="(default: %(default)s)")
     parser.add_argument("--workers", type=int, default=2, help="how many kernels at a time (default: %(default)s)")
-    parser.add_argument("--patience", type=float, default=75.0, help="seconds for compiling and running those of a kernel (default: %(default)s)")
-    parser.add_argument("--budget", type=float, default=10.0, help="seconds for transforming one (default: %(default)s)")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=75.0,
+        help="seconds for compiling and running those of a kernel (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--budget", type=float, default=10.0, help="seconds for transforming one (default: %(default)s)"
+    )
     parser.add_argument("--kernels", nargs="*", default=(), help="by name (default: all)")
-    parser.add_argument("--keep", type=Path, default=Path("build/soak"), help="where failing schedules go (default: %(default)s)")
+    parser.add_argument(
+        "--keep", type=Path, default=Path("build/soak"), help="where failing schedules go (default: %(default)s)"
+    )
     options = parser.parse_args(arguments)
     started, total, failures, short = time.monotonic(), Counter[str](), list[Failure](), list[str]()
-    work = jobs(options.kernels, options.count, options.compile, options.seed, options.patience, options.budget, options.keep)
+    work = jobs(
+        options.kernels, options.count, options.compile, options.seed, options.patience, options.budget, options.keep
+    )
     with ProcessPoolExecutor(options.workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         running = {pool.submit(soak, job): job for job in work}
         try:
@@ -360,9 +391,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 total += done.counts
                 failures += done.failures
                 short += [done.kernel] if done.counts["checked"] < job.wanted else []
-                print(f"[{number:2}/{len(work)}] {done.kernel}: {_told(done.counts)}, {done.seconds:.0f} s", file=sys.stderr, flush=True)
+                print(
+                    f"[{number:2}/{len(work)}] {done.kernel}: {_told(done.counts)}, {done.seconds:.0f} s",
+                    file=sys.stderr,
+                    flush=True,
+                )
                 for failure in done.failures:
-                    print(f"FAILED: {failure.kernel}, sample {failure.number}: {failure.reason}; saved in {failure.folder}", flush=True)
+                    print(
+                        f"FAILED: {failure.kernel}, sample {failure.number}: "
+                        f"{failure.reason}; saved in {failure.folder}",
+                        flush=True,
+                    )
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             return 130

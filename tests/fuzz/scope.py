@@ -11,7 +11,8 @@ from tests.fuzz.typed import exact, exact_condition
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """ranges, types: of iterators, parameters and macros. iterators: outermost first. inductions: further variables, good for subscripts only."""
+    """ranges, types: of iterators, parameters and macros. iterators: outermost first. inductions: further variables,
+    good for subscripts only."""
 
     ranges: dict[str, Range]
     types: dict[str, str]
@@ -28,7 +29,10 @@ class Scope:
 
     def inside(self, iterator: str, type: str, reached: Range, trips: int) -> Scope:
         return replace(
-            self, ranges=self.ranges | {iterator: reached}, types=self.types | {iterator: type}, iterators=(*self.iterators, iterator),
+            self,
+            ranges=self.ranges | {iterator: reached},
+            types=self.types | {iterator: type},
+            iterators=(*self.iterators, iterator),
             instances=self.instances * trips,
         )
 
@@ -43,5 +47,3 @@ class Scope:
                 return self
         least, most = self.ranges[name]
         return replace(self, ranges=self.ranges | {name: (min(max(least, low - constant), most), most)})
-
-

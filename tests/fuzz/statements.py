@@ -8,8 +8,10 @@ from typing import Literal
 
 from tests.fuzz.expressions import Comparison, Condition, Data, DataType, IntExpr, Ref
 
-# How a loop is written. while, do: the iterator is set before and stepped at the end of the body; do only under an `if` with the loop's condition.
-# postdecrement: `for (i = n; i-- > low;)`. wraparound: an unsigned iterator counts down until it exceeds where it started.
+# How a loop is written. while, do: the iterator is set before and stepped at the end of the body; do only under an `if`
+# with the loop's condition.
+# postdecrement: `for (i = n; i-- > low;)`. wraparound: an unsigned iterator counts down until it exceeds where it
+# started.
 LoopForm = Literal["for", "while", "do", "postdecrement", "wraparound"]
 
 
@@ -64,7 +66,8 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Induction:
-    """A further variable of a loop, in steps of its own. in_header: set and stepped in the loop's header, else before it and in the body.
+    """A further variable of a loop, in steps of its own. in_header: set and stepped in the loop's header, else before
+    it and in the body.
 
     place: of the step in the body: how many statements stand before it, all of them if there are fewer.
     """
@@ -78,7 +81,8 @@ class Induction:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """bounds are joined by `&&`. style: 0…3, the ways to write the step. flipped: `bound > i` in place of `i < bound`."""
+    """bounds are joined by `&&`. style: 0…3, the ways to write the step. flipped: `bound > i` in place of
+    `i < bound`."""
 
     iterator: str
     type: str
@@ -161,7 +165,8 @@ def _loop(loop: Loop, depth: int) -> Iterator[str]:
 
 
 def _body(loop: Loop, depth: int, induction: Induction | None) -> Iterator[str]:
-    """The statements of a body, with the induction's step among them. Declarations stay in front: a step in the midst of them would be as good."""
+    """The statements of a body, with the induction's step among them. Declarations stay in front: a step in the midst
+    of them would be as good."""
     for position, inner in enumerate(loop.body):
         if induction is not None and position == induction.place:
             yield f"{'    ' * depth}{_stepped(induction)}"
@@ -224,7 +229,10 @@ def _step(loop: Loop) -> str:
 
 def _test(loop: Loop) -> str:
     name = loop.iterator
-    tests = [f"{bound} {MIRRORED[loop.comparison]} {name}" if loop.flipped else f"{name} {loop.comparison} {bound}" for bound in loop.bounds]
+    tests = [
+        f"{bound} {MIRRORED[loop.comparison]} {name}" if loop.flipped else f"{name} {loop.comparison} {bound}"
+        for bound in loop.bounds
+    ]
     return " && ".join(tests)
 
 
@@ -244,5 +252,3 @@ def _header(loop: Loop) -> str:
                 first += f", {other.name} = {other.start}"
                 last += f", {other.name} {'+' if other.step >= 0 else '-'}= {abs(other.step)}"
             return f"for ({declaration}{first}; {_test(loop)}; {last})"
-
-

@@ -43,7 +43,10 @@ def test_another_compiler() -> None:
 
 def _report(played: Round) -> str:
     outcome = smallest(played)
-    return f"{outcome.failure}\nscopt {command_line(outcome.program)}\n{outcome.original}\n--- became ---\n{outcome.emitted}"
+    return (
+        f"{outcome.failure}\nscopt {command_line(outcome.program)}\n{outcome.original}\n"
+        f"--- became ---\n{outcome.emitted}"
+    )
 
 
 def test_a_wrong_result_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -69,7 +72,7 @@ def test_a_macro_that_is_taken_for_its_value_is_found(monkeypatch: pytest.Monkey
 
 def test_a_guard_that_never_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls have arguments that overlap; what was changed taking them apart computes something else then."""
-    from scopt.frontend import aliasing
+    from scopt.frontend.model import aliasing
 
     monkeypatch.setattr(aliasing, "_tested", lambda *arguments: aliasing.Aliasing())
     played = play(8, 10, ("aliasing",))

@@ -12,7 +12,19 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.choices import Choices, shrunk
-from tests.fuzz.expressions import Cast, Compare, Extremum, Int, IntExpr, Linear, Product, Quotient, Remainder, Var, shifted
+from tests.fuzz.expressions import (
+    Cast,
+    Compare,
+    Extremum,
+    Int,
+    IntExpr,
+    Linear,
+    Product,
+    Quotient,
+    Remainder,
+    Var,
+    shifted,
+)
 from tests.fuzz.generate import generate
 from tests.fuzz.harness import PLAIN, SANITIZERS, run, without_thresholds
 from tests.fuzz.kinds import KINDS
@@ -45,31 +57,66 @@ def test_programs_have_the_constructs_that_matter() -> None:
     assert {loop.iterator for loop in loops} == {"i", "j", "k", "l"}
     assert {loop.inside for loop in loops} == {True, False}
     for pattern in (
-        r"\[[^]]*%", r"\[[^]]*/", r"if \(.*%", r"for .*/", r"for .*&&", r"for .*\?", r"\} else", r"\|\|", "sqrt", "MAX", r" \*= ", r"< n \* \(m % ",
+        r"\[[^]]*%",
+        r"\[[^]]*/",
+        r"if \(.*%",
+        r"for .*/",
+        r"for .*&&",
+        r"for .*\?",
+        r"\} else",
+        r"\|\|",
+        "sqrt",
+        "MAX",
+        r" \*= ",
+        r"< n \* \(m % ",
     ):
         assert re.search(pattern, text), pattern
 
 
-@pytest.mark.parametrize(("kind", "patterns"), [
-    ("pointers", (r"double \*A", r"\[\w+ \* A_1 \+ \w+\]", r"\* n \+", r"\(\*A\)\[A_1\]", r"\*restrict A", r"\(\*\(A \+", r"\(size_t\)")),
-    ("aliasing", (r"\(void \*\)\(\(double \*\)&B_data \+ \d+\)", r"&A_data \+ 0\)")),
-    ("macros", (r"#ifndef N", r"< N;", r"\bHALF\b.*\{", r"static double A\[N", r"\[[^]]*BLOCK", r"< LEN")),
-    ("iterators", (r"for \(size_t i = \w+.*; i-- > 0;\)", r"for \(unsigned char", r"for \(int64_t", r"< w - 1", "4294967295", r"; i < [nm]; i--\)")),
-    ("structures", (r"\]\.x", r"\]\.x\[", r"q->A\[", r"< q->n", r"struct Q \*q", "q->s0")),
-    ("control", (r"while \(", r"do \{", "continue;", "break;", r"int i = 0, hi = ", r"p0 \+= ")),
-    ("lookups", (r"A\[[BCD]\[i\]", r"\]\]\[")),
-    ("reductions", (r"if \(.* < .*\) .* = ", "fmin", r"\|= ", r"\+\+;", r"\(\*r0\)", r" = MAX\(")),
-    ("reassociate", (r"r0 \+= ", "float")),
-    ("histograms", (r"\w\[[BCD]\[.*\]\]\+\+;", r"\w\[[BCD]\[.*\]\] [+&|^]= ", r"if \(.*\[[BCD]\[.*\]\] <")),
-    ("units", (r"kernel_b_p", r"kernel_c_p")),
-])
+@pytest.mark.parametrize(
+    ("kind", "patterns"),
+    [
+        (
+            "pointers",
+            (
+                r"double \*A",
+                r"\[\w+ \* A_1 \+ \w+\]",
+                r"\* n \+",
+                r"\(\*A\)\[A_1\]",
+                r"\*restrict A",
+                r"\(\*\(A \+",
+                r"\(size_t\)",
+            ),
+        ),
+        ("aliasing", (r"\(void \*\)\(\(double \*\)&B_data \+ \d+\)", r"&A_data \+ 0\)")),
+        ("macros", (r"#ifndef N", r"< N;", r"\bHALF\b.*\{", r"static double A\[N", r"\[[^]]*BLOCK", r"< LEN")),
+        (
+            "iterators",
+            (
+                r"for \(size_t i = \w+.*; i-- > 0;\)",
+                r"for \(unsigned char",
+                r"for \(int64_t",
+                r"< w - 1",
+                "4294967295",
+                r"; i < [nm]; i--\)",
+            ),
+        ),
+        ("structures", (r"\]\.x", r"\]\.x\[", r"q->A\[", r"< q->n", r"struct Q \*q", "q->s0")),
+        ("control", (r"while \(", r"do \{", "continue;", "break;", r"int i = 0, hi = ", r"p0 \+= ")),
+        ("lookups", (r"A\[[BCD]\[i\]", r"\]\]\[")),
+        ("reductions", (r"if \(.* < .*\) .* = ", "fmin", r"\|= ", r"\+\+;", r"\(\*r0\)", r" = MAX\(")),
+        ("reassociate", (r"r0 \+= ", "float")),
+        ("histograms", (r"\w\[[BCD]\[.*\]\]\+\+;", r"\w\[[BCD]\[.*\]\] [+&|^]= ", r"if \(.*\[[BCD]\[.*\]\] <")),
+        ("units", (r"kernel_b_p", r"kernel_c_p")),
+    ],
+)
 def test_kinds_have_their_constructs(kind: str, patterns: Sequence[str]) -> None:
     text = "\n".join(program.source("p") for program in generate(5, 150, [kind]))
     for pattern in patterns:
         assert re.search(pattern, text), pattern
 
 
-# --- integers -----------------------------------------------------------------------------------------------------------------------
+# --- integers ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("i", range(-5, 8))
@@ -86,21 +133,27 @@ def test_ranges_and_text_agree_with_c(i: int) -> None:
 
 
 UNSIGNED, INT, LONG = Var("u"), Var("i"), Var("l")
-RANGES, TYPES = {"u": (0, 10), "i": (-3, 10), "l": (0, 10), "c": (0, 200)}, {"u": "unsigned", "i": "int", "l": "size_t", "c": "unsigned char"}
+RANGES, TYPES = (
+    {"u": (0, 10), "i": (-3, 10), "l": (0, 10), "c": (0, 200)},
+    {"u": "unsigned", "i": "int", "l": "size_t", "c": "unsigned char"},
+)
 
 
-@pytest.mark.parametrize(("expression", "is_exact", "is_defined"), [
-    (Linear(((1, UNSIGNED), (-1, Var("c"))), 300), True, True),  # wraps around on the way, and back
-    (shifted(UNSIGNED, -1), False, True),
-    (Quotient(shifted(UNSIGNED, -1), 2), False, False),  # what wrapped around is divided
-    (Linear(((1, shifted(UNSIGNED, -1)), (1, LONG)), 1), False, False),  # wrapped around at 32 bits, added at 64
-    (Linear(((1, INT), (1, LONG)), 3), True, True),
-    (Linear(((1, shifted(INT, -1)), (1, UNSIGNED)), 4), True, True),
-    (Product(Var("c"), Product(Var("c"), Var("c"))), True, True),
-    (Product(Int(1 << 20), Product(Var("c"), Var("c"))), False, False),  # int overflows
-    (Cast("unsigned", INT), False, False),
-    (Cast("long", shifted(Var("c"), -1)), True, True),
-])
+@pytest.mark.parametrize(
+    ("expression", "is_exact", "is_defined"),
+    [
+        (Linear(((1, UNSIGNED), (-1, Var("c"))), 300), True, True),  # wraps around on the way, and back
+        (shifted(UNSIGNED, -1), False, True),
+        (Quotient(shifted(UNSIGNED, -1), 2), False, False),  # what wrapped around is divided
+        (Linear(((1, shifted(UNSIGNED, -1)), (1, LONG)), 1), False, False),  # wrapped around at 32 bits, added at 64
+        (Linear(((1, INT), (1, LONG)), 3), True, True),
+        (Linear(((1, shifted(INT, -1)), (1, UNSIGNED)), 4), True, True),
+        (Product(Var("c"), Product(Var("c"), Var("c"))), True, True),
+        (Product(Int(1 << 20), Product(Var("c"), Var("c"))), False, False),  # int overflows
+        (Cast("unsigned", INT), False, False),
+        (Cast("long", shifted(Var("c"), -1)), True, True),
+    ],
+)
 def test_types_of_expressions(expression: IntExpr, is_exact: bool, is_defined: bool) -> None:
     assert (exact(expression, RANGES, TYPES), defined(expression, RANGES, TYPES)) == (is_exact, is_defined)
 
@@ -112,7 +165,7 @@ def test_types_of_conditions() -> None:
     assert not exact(Var("c"), RANGES, TYPES, "signed char")
 
 
-# --- choices ------------------------------------------------------------------------------------------------------------------------
+# --- choices ----------------------------------------------------------------------------------------------------------
 
 
 def test_choices_are_replayed() -> None:
@@ -129,5 +182,11 @@ def test_failing_choices_are_shrunk() -> None:
 
 
 def test_thresholds_are_removed_from_pragmas_alone() -> None:
-    text = "if (n > 3)\n#pragma omp parallel for private(t) if((n + 1) * m > 9) schedule(static)\n  for (;;) { if (a) b(); }\n"
-    assert without_thresholds(text) == "if (n > 3)\n#pragma omp parallel for private(t) schedule(static)\n  for (;;) { if (a) b(); }\n"
+    text = (
+        "if (n > 3)\n#pragma omp parallel for private(t) if((n + 1) * m > 9) "
+        "schedule(static)\n  for (;;) { if (a) b(); }\n"
+    )
+    assert (
+        without_thresholds(text)
+        == "if (n > 3)\n#pragma omp parallel for private(t) schedule(static)\n  for (;;) { if (a) b(); }\n"
+    )

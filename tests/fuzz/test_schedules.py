@@ -1,4 +1,5 @@
-"""Schedules sampled from schedule spaces, checked, and some of them compiled; as many as you like with `python -m tests.fuzz.schedules`."""
+"""Schedules sampled from schedule spaces, checked, and some of them compiled; as many as you like with
+`python -m tests.fuzz.schedules`."""
 
 from __future__ import annotations
 
@@ -53,7 +54,9 @@ def test_slow_walks_share_spaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(schedules, "PER_SPACE", 3)
     drawer = Drawer(region, "trisolv", 1)
     drawn = [drawer.draw(number) for number in range(3)]
-    assert [each.how for each in drawn] == [f"{walk} in a shared space" for walk in ("uniform", "bias_select_dep", "bias_coeff_0")]
+    assert [each.how for each in drawn] == [
+        f"{walk} in a shared space" for walk in ("uniform", "bias_select_dep", "bias_coeff_0")
+    ]
     assert len({each.rows for each in drawn}) > 1
     assert all(not illegal for _, illegal in (checked_tree(region, each.rows) for each in drawn))
     monkeypatch.setattr(schedules, "random_sample", random_sample)
@@ -61,7 +64,7 @@ def test_slow_walks_share_spaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert drawer.draw(3).how == "uniform"
 
 
-# --- its own checks -----------------------------------------------------------------------------------------------------------------
+# --- its own checks ---------------------------------------------------------------------------------------------------
 
 
 def test_an_illegal_schedule_is_found_and_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +92,9 @@ def test_an_illegal_schedule_is_found_and_saved(tmp_path: Path, monkeypatch: pyt
     assert (failure.folder / "schedule.yaml").read_text().startswith("# trisolv.c:")
 
 
-def test_a_wrong_result_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_result_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     real = schedules.transformed
 
     def broken(*arguments: object, tile: bool) -> object:
@@ -105,7 +110,9 @@ def test_a_wrong_result_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--count", "3", "--compile", "0", "--workers", "1", "--kernels", "trisolv", "--keep", str(tmp_path)]) == 0
+    assert (
+        main(["--count", "3", "--compile", "0", "--workers", "1", "--kernels", "trisolv", "--keep", str(tmp_path)]) == 0
+    )
     printed = capsys.readouterr()
     assert "3 checked" in printed.out
     assert printed.out.endswith("all schedules legal, all results identical\n")

@@ -1,7 +1,8 @@
 """The C types of integer expressions: whether an expression has, in C, the value that it has in mathematics.
 
-Types are those of LP64. An unsigned operation may leave its type as long as what is made of the value in the end does not depend on that:
-`i - j + 4` over `unsigned` is fine where the sum fits, `(i - j) / 2` is not where i - j may be negative.
+Types are those of LP64. An unsigned operation may leave its type as long as what is made of the value in the end does
+not depend on that: `i - j + 4` over `unsigned` is fine where the sum fits, `(i - j) / 2` is not where i - j may be
+negative.
 """
 
 from __future__ import annotations
@@ -30,8 +31,17 @@ from tests.fuzz.expressions import (
 
 # Bits, and whether signed.
 TYPES: Mapping[str, tuple[int, bool]] = {
-    "signed char": (8, True), "unsigned char": (8, False), "short": (16, True), "unsigned short": (16, False), "int": (32, True),
-    "unsigned": (32, False), "long": (64, True), "int64_t": (64, True), "size_t": (64, False), "unsigned long": (64, False), "uint8_t": (8, False),
+    "signed char": (8, True),
+    "unsigned char": (8, False),
+    "short": (16, True),
+    "unsigned short": (16, False),
+    "int": (32, True),
+    "unsigned": (32, False),
+    "long": (64, True),
+    "int64_t": (64, True),
+    "size_t": (64, False),
+    "unsigned long": (64, False),
+    "uint8_t": (8, False),
 }
 
 
@@ -174,7 +184,8 @@ def _promoted(value: _Value) -> _Value:
 
 
 def _converted(left: _Value, right: _Value) -> tuple[int, bool]:
-    """The type of an arithmetic operation. What is converted to a wider type must have its value; what only becomes unsigned need not."""
+    """The type of an arithmetic operation. What is converted to a wider type must have its value; what only becomes
+    unsigned need not."""
     bits, signed = _arithmetic(left, right)
     for side in (left, right):
         if side.bits != bits and not side.fits:

@@ -9,27 +9,65 @@ from tests.fuzz.scope import Scope
 from tests.fuzz.statements import Declare
 
 _DOUBLE = (
-    ("{} + {}", 2), ("0.5 * {} + 0.25 * {}", 2), ("{} - 0.5 * {}", 2), ("0.25 * ({} + {} + {} - 1.0)", 3), ("0.5 * {} * {}", 2), ("0.125", 0),
-    ("{} / ({} * 0.5 + 4.0)", 2), ("fabs({}) - 0.5", 1), ("sqrt(fabs({} + {}))", 2), ("blend({}, {})", 2), ("({} > {} ? {} : 0.25)", 3), ("-({})", 1),
-    ("SQUARE({}) - 0.5", 1), ("MIX(0.5, {}, {})", 2),
+    ("{} + {}", 2),
+    ("0.5 * {} + 0.25 * {}", 2),
+    ("{} - 0.5 * {}", 2),
+    ("0.25 * ({} + {} + {} - 1.0)", 3),
+    ("0.5 * {} * {}", 2),
+    ("0.125", 0),
+    ("{} / ({} * 0.5 + 4.0)", 2),
+    ("fabs({}) - 0.5", 1),
+    ("sqrt(fabs({} + {}))", 2),
+    ("blend({}, {})", 2),
+    ("({} > {} ? {} : 0.25)", 3),
+    ("-({})", 1),
+    ("SQUARE({}) - 0.5", 1),
+    ("MIX(0.5, {}, {})", 2),
 )
 _EXACT = (("{}", 1), ("{} + {}", 2), ("{} * {}", 2), ("({} > {} ? {} : 3)", 3), ("2 * {} + {}", 2))
 _UNSIGNED = (
-    ("{} + {}", 2), ("3u * {} + 1u", 1), ("{} * {} - 7u", 2), ("{}", 1), ("({} < {} ? {} : 5u)", 3), ("({} >> 3) ^ {}", 2), ("MIX(3u, {}, {})", 2),
+    ("{} + {}", 2),
+    ("3u * {} + 1u", 1),
+    ("{} * {} - 7u", 2),
+    ("{}", 1),
+    ("({} < {} ? {} : 5u)", 3),
+    ("({} >> 3) ^ {}", 2),
+    ("MIX(3u, {}, {})", 2),
 )
 _INT = (("{} + {}", 2), ("{} - 2 * {}", 2), ("{} * {} + 1", 2), ("({} > 4 ? {} : -({}))", 3), ("CLIP({})", 1))
 _PATTERNS: dict[DataType, tuple[tuple[str, int], ...]] = {
-    "double": _DOUBLE, "float": _DOUBLE, "unsigned": _UNSIGNED, "int": _INT, "long long": _INT, "unsigned char": _INT, "short": _INT,
+    "double": _DOUBLE,
+    "float": _DOUBLE,
+    "unsigned": _UNSIGNED,
+    "int": _INT,
+    "long long": _INT,
+    "unsigned char": _INT,
+    "short": _INT,
 }
 _LITERALS: dict[DataType, tuple[str, ...]] = {
-    "double": ("0.5", "1.0", "-0.25"), "float": ("0.5f", "2.0f", "-0.25"), "unsigned": ("1u", "9u"), "int": ("1", "17"), "long long": ("1", "17LL"),
-    "unsigned char": ("1", "200"), "short": ("3", "-17"),
+    "double": ("0.5", "1.0", "-0.25"),
+    "float": ("0.5f", "2.0f", "-0.25"),
+    "unsigned": ("1u", "9u"),
+    "int": ("1", "17"),
+    "long long": ("1", "17LL"),
+    "unsigned char": ("1", "200"),
+    "short": ("3", "-17"),
 }
-_ITERATORS: dict[DataType, str] = {"double": "0.125 * {}", "float": "0.25f * {}", "unsigned": "(unsigned){}", "long long": "(long long){}"}
+_ITERATORS: dict[DataType, str] = {
+    "double": "0.125 * {}",
+    "float": "0.25f * {}",
+    "unsigned": "(unsigned){}",
+    "long long": "(long long){}",
+}
 # Which other arrays' elements may stand where a type is asked for, without a conversion that C leaves open.
 _CONVERTED: dict[DataType, tuple[DataType, ...]] = {
-    "double": ("float", "int", "short"), "float": ("unsigned char", "short"), "unsigned": ("unsigned char",), "int": ("short", "unsigned char"),
-    "long long": ("int", "short"), "unsigned char": ("int",), "short": ("unsigned char", "int"),
+    "double": ("float", "int", "short"),
+    "float": ("unsigned char", "short"),
+    "unsigned": ("unsigned char",),
+    "int": ("short", "unsigned char"),
+    "long long": ("int", "short"),
+    "unsigned char": ("int",),
+    "short": ("unsigned char", "int"),
 }
 
 

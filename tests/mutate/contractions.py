@@ -1,4 +1,5 @@
-"""Programs that become register tiles: whole and partial ones, triangles, extrema, operands across rows, scalars that get rows."""
+"""Programs that become register tiles: whole and partial ones, triangles, extrema, operands across rows, scalars that
+get rows."""
 
 from __future__ import annotations
 
@@ -6,7 +7,11 @@ from tests.mutate.source import Operand, marked
 
 GEMM = marked(
     "gemm",
-    (Operand("A", "n", "m"), Operand("B", "n", "n", value="(i % 13 - 3.1) / 7"), Operand("C", "n", "m", value="(5 * i) % 17 - 4.7")),
+    (
+        Operand("A", "n", "m"),
+        Operand("B", "n", "n", value="(i % 13 - 3.1) / 7"),
+        Operand("C", "n", "m", value="(5 * i) % 17 - 4.7"),
+    ),
     """
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++)
@@ -98,7 +103,11 @@ FOLDING = marked(
 
 SYMM = marked(
     "symm",
-    (Operand("A", "n", "n"), Operand("B", "n", "m", value="(i % 13 - 3.1) / 7"), Operand("C", "n", "m", value="(5 * i) % 17 - 4.7")),
+    (
+        Operand("A", "n", "n"),
+        Operand("B", "n", "m", value="(i % 13 - 3.1) / 7"),
+        Operand("C", "n", "m", value="(5 * i) % 17 - 4.7"),
+    ),
     """
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) {

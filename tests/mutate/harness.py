@@ -1,7 +1,8 @@
 """Plants a fault in what a step makes, and looks at what comes of it.
 
-scopt works on a source as always; where a step has made something, the process forks, and goes on in its child with the fault. A child ends with the
-first attempt at the region: what is tried then, in simpler forms, would hide what became of the fault.
+scopt works on a source as always; where a step has made something, the process forks, and goes on in its child with the
+fault. A child ends with the first attempt at the region: what is tried then, in simpler forms, would hide what became
+of the fault.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from unittest import mock
 
 import islpy as isl
 
-from scopt import pipeline, region
-from scopt.generation import Program, Watch
+from scopt import pipeline
+from scopt import transform as region
+from scopt.astgen.generation import Program, Watch
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.scop import Scop
 from scopt.isolation import Attempt, Failed, Finished
-from scopt.model import MarkedSchedule, Scop
 from scopt.scheduler.base import ScheduleResult
 from tests.mutate.judge import Judge
 from tests.mutate.mutations import Mutation, Shown, mutations
@@ -46,7 +49,8 @@ class Same(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """One fault and what became of it. number: of all that can be planted there. verdict: ``refused``, ``equivalent`` or ``survived``.
+    """One fault and what became of it. number: of all that can be planted there. verdict: ``refused``, ``equivalent``
+    or ``survived``.
     why: the refusal's words, or what shows that the result is wrong."""
 
     source: str
@@ -65,14 +69,16 @@ class Planted:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What can be planted in a source: by step, the kinds of all faults in order, and whether they are in something that the step has changed."""
+    """What can be planted in a source: by step, the kinds of all faults in order, and whether they are in something
+    that the step has changed."""
 
     source: str
     attempt: int
     kinds: Mapping[str, tuple[tuple[str, bool], ...]]
 
     def drawn(self, step: str, count: int, random_numbers: random.Random) -> list[int]:
-        """So many faults of a step, by their numbers: of as many kinds as there are, and first of what the step has changed."""
+        """So many faults of a step, by their numbers: of as many kinds as there are, and first of what the step has
+        changed."""
         by_kind: dict[str, list[int]] = {}
         numbers = list(enumerate(self.kinds[step]))
         random_numbers.shuffle(numbers)
@@ -91,7 +97,8 @@ class Places:
 
 @dataclass(slots=True, eq=False)
 class _Watch(Watch):
-    """attempt: in which faults are planted, counted from 1. plan: by step, the numbers of the faults; None: all are only counted.
+    """attempt: in which faults are planted, counted from 1. plan: by step, the numbers of the faults; None: all are
+    only counted.
     pipe: of a child, to tell what became of its fault; else -1. more: so many attempts may still begin."""
 
     scop: Scop
@@ -226,7 +233,12 @@ def plant(source: Source, attempt: int, plan: Mapping[str, tuple[int, ...]], fol
             one = replace(one, why=words)
             if verdict == "accepted":
                 wrong = "" if words == reply[1] else judge.verdict(words)
-                one = replace(one, verdict="survived" if wrong else "equivalent", why=wrong, text="" if words == reply[1] else words)
+                one = replace(
+                    one,
+                    verdict="survived" if wrong else "equivalent",
+                    why=wrong,
+                    text="" if words == reply[1] else words,
+                )
         found.append(one)
     return found
 
@@ -242,7 +254,9 @@ def _told(trace: TracebackType | None) -> str:
     while trace is not None:
         own = trace.tb_frame.f_locals
         for name in ("failure", "missing", "simpler"):
-            words = str(own[name]) if own.get(name) is not None and trace.tb_frame.f_code.co_name == "_transform" else words
+            words = (
+                str(own[name]) if own.get(name) is not None and trace.tb_frame.f_code.co_name == "_transform" else words
+            )
         if trace.tb_frame.f_code.co_name == "_analysed" and own.get("outcome") is not None:
             words = own["outcome"].remarks[-1].message
         trace = trace.tb_next
@@ -277,7 +291,8 @@ def _optimized(source: Source, watch: Watch) -> pipeline.Result:
 
 
 def _run_here(tasks: Any, jobs: int) -> list[Any]:
-    """As `scopt.isolation.run_tasks`, but in this process. Faults may make anything of an attempt, so that all its exceptions count."""
+    """As `scopt.isolation.run_tasks`, but in this process. Faults may make anything of an attempt, so that all its
+    exceptions count."""
     results = []
     for task in tasks:
         outcome: Finished[Any] | Failed | None = None

@@ -15,8 +15,23 @@ from tests.mutate.texts import clauses
 
 RACE = Path(__file__).with_name("race.c")
 PLAIN = ("-O2", "-w", "-ffp-contract=off", "-fno-strict-aliasing")
-SANITIZED = ("-O1", "-g", "-w", "-ffp-contract=off", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-WATCHED = ("-O1", "-w", "-ffp-contract=off", "-fno-tree-loop-distribute-patterns", "-fsanitize=thread", "-DSCOPT_THREADS")
+SANITIZED = (
+    "-O1",
+    "-g",
+    "-w",
+    "-ffp-contract=off",
+    "-fopenmp",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+)
+WATCHED = (
+    "-O1",
+    "-w",
+    "-ffp-contract=off",
+    "-fno-tree-loop-distribute-patterns",
+    "-fsanitize=thread",
+    "-DSCOPT_THREADS",
+)
 SECONDS = 60
 
 
@@ -45,7 +60,11 @@ class Judge:
 
     def judged(self, text: str) -> str:
         small = forced(text)
-        runs = [("compiled as it is", text, (*PLAIN, "-fopenmp"), threads) for threads in (1, 4)] if small != without_ifs(text) else []
+        runs = (
+            [("compiled as it is", text, (*PLAIN, "-fopenmp"), threads) for threads in (1, 4)]
+            if small != without_ifs(text)
+            else []
+        )
         any_order = re.sub(r"\bschedule\([^)]*\)", "schedule(runtime)", small)
         for threads, order in ((4, "static,1"), (4, "dynamic,1"), (4, "static"), (3, "guided"), (1, "static")):
             runs.append((f"with {threads} threads, {order}", any_order, (*PLAIN, "-fopenmp"), threads, order))  # type: ignore[arg-type]
@@ -79,14 +98,18 @@ class Judge:
             linked = [flag for flag in flags if flag != "-fsanitize=thread"]
             parts = [str(source)] if more is None else [str(self.folder / "program.o"), str(more)]
             if more is not None:
-                self.call([os.environ.get("CC", "gcc"), *flags, "-c", str(source), "-o", parts[0]], {}, "doesn't compile")
+                self.call(
+                    [os.environ.get("CC", "gcc"), *flags, "-c", str(source), "-o", parts[0]], {}, "doesn't compile"
+                )
             self.call([os.environ.get("CC", "gcc"), *linked, *parts, "-o", str(program), "-lm"], {}, "doesn't compile")
         settings = {"OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false", "MALLOC_PERTURB_": "165"}
         return self.call([str(program)], settings | environment, "exits")
 
     def call(self, command: list[str], environment: dict[str, str], what: str) -> str:
         try:
-            ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env={**os.environ, **environment})
+            ran = subprocess.run(
+                command, capture_output=True, text=True, timeout=SECONDS, check=False, env={**os.environ, **environment}
+            )
         except subprocess.TimeoutExpired:
             raise Failure("takes too long") from None
         if ran.returncode:
@@ -101,7 +124,10 @@ def without_ifs(text: str) -> str:
 
 def forced(text: str) -> str:
     """The text with parallel loops that run however little work they have, also where threads have copies of arrays."""
-    either = r"^([ \t]*)if \(.*\) \{(\n[ \t]*#pragma omp parallel for(?![^\n]*\bif\()[^\n]*reduction[^\n]*\n(?:.*\n)*?\1\} else \{\n)"
+    either = (
+        r"^([ \t]*)if \(.*\) \{(\n[ \t]*#pragma omp parallel "
+        r"for(?![^\n]*\bif\()[^\n]*reduction[^\n]*\n(?:.*\n)*?\1\} else \{\n)"
+    )
     text = re.sub(either, r"\1if (1) {\2", text, flags=re.MULTILINE)
     lines = text.split("\n")
     for k, line in enumerate(lines):

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.astgen.registers.kernel import Kernel
-from scopt.astgen.registers.lower import Lowered
-from scopt.astgen.sweeps.lower import Swept
-from scopt.model import Array, CType, Scop, Statement
+from scopt.astgen.lower.kernel import Kernel
+from scopt.astgen.lower.register_lowering import Lowered
+from scopt.astgen.lower.strip_lowering import Swept
+from scopt.ir.scop import Array, CType, Scop, Statement
 from tests.mutate.texts import text_edits
 from tests.mutate.trees import Edit, tree_edits
 
@@ -32,7 +32,9 @@ def swept_edits(scop: Scop, swept: Swept) -> Iterator[Edit[Swept]]:
 
 def lowered_edits(scop: Scop, lowered: Lowered) -> Iterator[Edit[Lowered]]:
     """Faults in register tiles. scop: without them."""
-    yield from tree_edits(lowered.schedule.tree, lambda tree: replace(lowered, schedule=replace(lowered.schedule, tree=tree)))
+    yield from tree_edits(
+        lowered.schedule.tree, lambda tree: replace(lowered, schedule=replace(lowered.schedule, tree=tree))
+    )
     for kind, place, changed in _lowered_edits(scop, lowered):
         yield kind, place, partial(_as_it_is, changed)
 
@@ -48,21 +50,37 @@ def _swept_edits(scop: Scop, swept: Swept) -> Iterator[tuple[str, str, Swept]]:
         before, behind = swept.allocations[:k], swept.allocations[k + 1 :]
         yield "allocation dropped", one.name, replace(swept, allocations=before + behind)
         for kind, _, text in text_edits(one.declaration):
-            yield f"allocation: {kind}", one.name, replace(swept, allocations=(*before, replace(one, declaration=text), *behind))
+            yield (
+                f"allocation: {kind}",
+                one.name,
+                replace(swept, allocations=(*before, replace(one, declaration=text), *behind)),
+            )
     for k, definition in enumerate(swept.definitions):
         for kind, place, text in text_edits(definition):
-            yield f"definition: {kind}", place, replace(swept, definitions=(*swept.definitions[:k], text, *swept.definitions[k + 1 :]))
+            yield (
+                f"definition: {kind}",
+                place,
+                replace(swept, definitions=(*swept.definitions[:k], text, *swept.definitions[k + 1 :])),
+            )
     for name in sorted(swept.expansions):
         others = {key: value for key, value in swept.expansions.items() if key != name}
         yield "expansion forgotten", name, replace(swept, expansions=others)
         for other in sorted(others)[:2]:
-            yield "another expansion", name, replace(swept, expansions={**swept.expansions, name: swept.expansions[other]})
+            yield (
+                "another expansion",
+                name,
+                replace(swept, expansions={**swept.expansions, name: swept.expansions[other]}),
+            )
     for name in sorted(swept.packed):
         yield "packed forgotten", name, replace(swept, packed=swept.packed - {name})
     for name in sorted(swept.made - swept.packed):
         yield "packed claimed", name, replace(swept, packed=swept.packed | {name})
     for name in sorted(swept.pointers):
-        yield "pointer forgotten", name, replace(swept, pointers={key: value for key, value in swept.pointers.items() if key != name})
+        yield (
+            "pointer forgotten",
+            name,
+            replace(swept, pointers={key: value for key, value in swept.pointers.items() if key != name}),
+        )
 
 
 def _lowered_edits(scop: Scop, lowered: Lowered) -> Iterator[tuple[str, str, Lowered]]:
@@ -71,12 +89,24 @@ def _lowered_edits(scop: Scop, lowered: Lowered) -> Iterator[tuple[str, str, Low
     yield from _kernel_edits(lowered)
     yield from _step_edits(lowered)
     for name, turned in lowered.turned.items():
-        yield "row and step exchanged", name, replace(lowered, turned={**lowered.turned, name: replace(turned, row=turned.step, step=turned.row)})
+        yield (
+            "row and step exchanged",
+            name,
+            replace(lowered, turned={**lowered.turned, name: replace(turned, row=turned.step, step=turned.row)}),
+        )
     for k, one in enumerate(lowered.transposed):
         before, behind = lowered.transposed[:k], lowered.transposed[k + 1 :]
         for more in (1, -1):
-            yield f"width of a copy {more:+}", one.name, replace(lowered, transposed=(*before, replace(one, width=one.width + more), *behind))
-        yield "subscript of a copy", one.name, replace(lowered, transposed=(*before, replace(one, subscript=1 - one.subscript), *behind))
+            yield (
+                f"width of a copy {more:+}",
+                one.name,
+                replace(lowered, transposed=(*before, replace(one, width=one.width + more), *behind)),
+            )
+        yield (
+            "subscript of a copy",
+            one.name,
+            replace(lowered, transposed=(*before, replace(one, subscript=1 - one.subscript), *behind)),
+        )
     for k, choice in enumerate(lowered.choices):
         before, behind = lowered.choices[:k], lowered.choices[k + 1 :]
         everything = isl.Set.universe(choice.condition.get_space())
@@ -98,7 +128,10 @@ def _kernel_edits(lowered: Lowered) -> Iterator[tuple[str, str, Lowered]]:
     for kernel in lowered.kernels:
         for kind, changed in _kernels(kernel):
             kernels = tuple(changed if one is kernel else one for one in lowered.kernels)
-            steps = {name: replace(step, kernel=changed) if step.kernel is kernel else step for name, step in lowered.steps.items()}
+            steps = {
+                name: replace(step, kernel=changed) if step.kernel is kernel else step
+                for name, step in lowered.steps.items()
+            }
             yield kind, kernel.name, replace(lowered, kernels=kernels, steps=steps)
             yield f"{kind} in the text", kernel.name, replace(lowered, kernels=kernels)
             yield f"{kind} in the steps", kernel.name, replace(lowered, steps=steps)
@@ -117,7 +150,10 @@ def _kernels(kernel: Kernel) -> Iterator[tuple[str, Kernel]]:
     if operation.extremum is not None:
         for other in ("<", "<=", ">", ">="):
             if other != operation.extremum.op:
-                yield "kernel's extremum", replace(kernel, operation=replace(operation, extremum=replace(operation.extremum, op=other)))
+                yield (
+                    "kernel's extremum",
+                    replace(kernel, operation=replace(operation, extremum=replace(operation.extremum, op=other))),
+                )
         turned = replace(operation.extremum, keeps=not operation.extremum.keeps)
         yield "kernel's extremum keeps the other", replace(kernel, operation=replace(operation, extremum=turned))
     wrong = CType("float", floating=True, bits=32)
@@ -138,7 +174,11 @@ def _step_edits(lowered: Lowered) -> Iterator[tuple[str, str, Lowered]]:
         changes += [("another statement for many", replace(step, many=one.many)) for one in others][:1]
         for kind, changed in changes:
             yield f"step: {kind}", name, replace(lowered, steps={**lowered.steps, name: changed})
-        yield "step forgotten", name, replace(lowered, steps={key: value for key, value in lowered.steps.items() if key != name})
+        yield (
+            "step forgotten",
+            name,
+            replace(lowered, steps={key: value for key, value in lowered.steps.items() if key != name}),
+        )
 
 
 # --- statements and arrays --------------------------------------------------------------------------------------------
@@ -153,13 +193,21 @@ def scop_edits(before: Scop, scop: Scop) -> Iterator[tuple[str, str, Scop]]:
         if statement.name in old:
             continue
         for kind, changed in statement_edits(statement, names):
-            yield f"statement: {kind}", statement.name, replace(scop, statements=(*scop.statements[:k], changed, *scop.statements[k + 1 :]))
+            yield (
+                f"statement: {kind}",
+                statement.name,
+                replace(scop, statements=(*scop.statements[:k], changed, *scop.statements[k + 1 :])),
+            )
     for array in arrays:
         for kind, other in _array_edits(array):
             yield f"buffer: {kind}", array.name, replace(scop, arrays={**scop.arrays, array.name: other})
     for one, other in pairwise(arrays):
         exchanged = replace(one, spelling=other.spelling), replace(other, spelling=one.spelling)
-        yield "buffers exchanged", one.name, replace(scop, arrays={**scop.arrays, one.name: exchanged[0], other.name: exchanged[1]})
+        yield (
+            "buffers exchanged",
+            one.name,
+            replace(scop, arrays={**scop.arrays, one.name: exchanged[0], other.name: exchanged[1]}),
+        )
 
 
 def statement_edits(statement: Statement, names: list[str]) -> Iterator[tuple[str, Statement]]:
@@ -199,7 +247,9 @@ def _walk(root: c_ast.Node) -> Iterator[c_ast.Node]:
         yield from _walk(child)
 
 
-def _edited(root: c_ast.Node, position: int, variant: int, iterators: tuple[str, ...], names: list[str]) -> tuple[str, c_ast.Node] | None:
+def _edited(
+    root: c_ast.Node, position: int, variant: int, iterators: tuple[str, ...], names: list[str]
+) -> tuple[str, c_ast.Node] | None:
     """The variant-th fault at the position-th node of a tree, which changes; None if there are no more."""
     node = list(_walk(root))[position]
     changes = list(_changes(node, iterators, names))
@@ -210,11 +260,16 @@ def _edited(root: c_ast.Node, position: int, variant: int, iterators: tuple[str,
     return kind, root
 
 
-def _changes(node: c_ast.Node, iterators: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, Callable[[], None]]]:
+def _changes(
+    node: c_ast.Node, iterators: tuple[str, ...], names: list[str]
+) -> Iterator[tuple[str, Callable[[], None]]]:
     match node:
         case c_ast.ArrayRef(name=name, subscript=subscript):
             for op in "+-":
-                yield f"subscript {op} 1", _put(node, "subscript", c_ast.BinaryOp(op, subscript, c_ast.Constant("int", "1")))
+                yield (
+                    f"subscript {op} 1",
+                    _put(node, "subscript", c_ast.BinaryOp(op, subscript, c_ast.Constant("int", "1"))),
+                )
             if isinstance(name, c_ast.ArrayRef):
                 yield "subscripts exchanged", _put(node, "subscript", name.subscript, name, subscript)
         case c_ast.BinaryOp(op=op, left=left, right=right):
@@ -244,7 +299,9 @@ def _changes(node: c_ast.Node, iterators: tuple[str, ...], names: list[str]) -> 
                 yield "another array", _put(node, "name", other)
 
 
-def _put(node: Any, field: str, value: Any, other: Any = None, moved: Any = None, where: str = "subscript") -> Callable[[], None]:
+def _put(
+    node: Any, field: str, value: Any, other: Any = None, moved: Any = None, where: str = "subscript"
+) -> Callable[[], None]:
     def change() -> None:
         setattr(node, field, value)
         if other is not None:

@@ -6,25 +6,38 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scopt.astgen.emit_c import Emitted
-from scopt.astgen.registers.lower import Lowered
-from scopt.astgen.sweeps.lower import Swept
-from scopt.generation import REWRITES, Program
-from scopt.model import LoopNest, MarkedSchedule, Scop
+from scopt.astgen.emit.emit_c import Emitted
+from scopt.astgen.generation import REWRITES, Program
+from scopt.astgen.lower.register_lowering import Lowered
+from scopt.astgen.lower.strip_lowering import Swept
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import LoopNest
+from scopt.ir.scop import Scop
 from scopt.scheduler.base import ScheduleResult
-from scopt.scheduler.expansion import Expansion
+from scopt.scheduler.passes.expansion import Expansion
 from tests.mutate.made import lowered_edits, swept_edits
 from tests.mutate.nests import heads, nest_edits
 from tests.mutate.rewritten import expansion_edits
 from tests.mutate.texts import text_edits
 from tests.mutate.trees import result_edits, schedule_edits
 
-STEPS = ("rewritten", "schedule", "bands", "strips-and-panels", "register-tiles", "loops", *(rewrite.name for rewrite in REWRITES), "guard", "print")
+STEPS = (
+    "rewritten",
+    "schedule",
+    "bands",
+    "strips-and-panels",
+    "register-tiles",
+    "loops",
+    *(rewrite.name for rewrite in REWRITES),
+    "guard",
+    "print",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mutation:
-    """kind: of the fault. place: where. make: returns what the step makes, with it. near: it is in something that this very step has changed."""
+    """kind: of the fault. place: where. make: returns what the step makes, with it. near: it is in something that this
+    very step has changed."""
 
     kind: str
     place: str
@@ -51,7 +64,8 @@ class Shown:
 
 
 def mutations(made: object, shown: Shown) -> Iterator[Mutation]:
-    """Every fault that can be planted in what a step makes, in a fixed order; none that leaves it as it is. shown: by the steps before."""
+    """Every fault that can be planted in what a step makes, in a fixed order; none that leaves it as it is. shown: by
+    the steps before."""
     match made:
         case Expansion():
             yield from (planted(*edit) for edit in expansion_edits(made))
@@ -75,7 +89,11 @@ def mutations(made: object, shown: Shown) -> Iterator[Mutation]:
             for kind, place, nest, near in _in_nest(made.scop, made.nest, shown.nest):
                 yield planted(kind, place, replace(made, nest=nest), near)
         case Emitted():
-            yield from (planted(kind, place, replace(made, text=text)) for kind, place, text in text_edits(made.text) if text != made.text)
+            yield from (
+                planted(kind, place, replace(made, text=text))
+                for kind, place, text in text_edits(made.text)
+                if text != made.text
+            )
             for k, definition in enumerate(made.definitions):
                 before, behind = made.definitions[:k], made.definitions[k + 1 :]
                 for kind, place, text in text_edits(definition):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scopt.astgen.expr import TRUE, conjunction, disjunction, maximum, minimum, names, negate, plus, substitute, weighted
-from scopt.astgen.loops import Item, calls
-from scopt.model import (
+from scopt.ir.expr import TRUE, conjunction, disjunction, maximum, minimum, names, negate, plus, substitute, weighted
+from scopt.ir.nest import (
     And,
     Block,
     Call,
@@ -26,10 +25,11 @@ from scopt.model import (
     Mod,
     Name,
     Or,
-    Scop,
     Select,
     Sum,
 )
+from scopt.ir.nest_walks import Item, calls
+from scopt.ir.scop import Scop
 
 # What is planted, where, and what it makes.
 Edit = tuple[str, str, Block]
@@ -203,10 +203,16 @@ class _Editor:
                     yield "another statement with what is held", (replace(call, statement=name),)
         for k, (position, variable) in enumerate(call.held):
             yield "held reference dropped", (replace(call, held=call.held[:k] + call.held[k + 1 :]),)
-            yield "held reference at another place", (replace(call, held=(*call.held[:k], (position + 1, variable), *call.held[k + 1 :])),)
+            yield (
+                "held reference at another place",
+                (replace(call, held=(*call.held[:k], (position + 1, variable), *call.held[k + 1 :])),),
+            )
             for _, other in call.held:
                 if other != variable:
-                    yield "held reference to another variable", (replace(call, held=(*call.held[:k], (position, other), *call.held[k + 1 :])),)
+                    yield (
+                        "held reference to another variable",
+                        (replace(call, held=(*call.held[:k], (position, other), *call.held[k + 1 :])),),
+                    )
 
     def hold(self, hold: Hold, scope: tuple[str, ...]) -> Iterator[tuple[str, tuple[Item, ...]]]:
         for k, cell in enumerate(hold.cells):
@@ -217,14 +223,24 @@ class _Editor:
             for m, subscript in enumerate(cell.subscripts):
                 for kind, other in expression_edits(subscript, scope):
                     subscripts = (*cell.subscripts[:m], other, *cell.subscripts[m + 1 :])
-                    yield f"held cell: {kind}", (replace(hold, cells=(*before, replace(cell, subscripts=subscripts), *behind)),)
+                    yield (
+                        f"held cell: {kind}",
+                        (replace(hold, cells=(*before, replace(cell, subscripts=subscripts), *behind)),),
+                    )
             if behind:
                 other_cell = behind[0]
                 cells = (*before, replace(cell, name=other_cell.name), replace(other_cell, name=cell.name), *behind[1:])
                 yield "held names exchanged", (replace(hold, cells=cells),)
             for name, array in sorted(self.scop.arrays.items()):
-                if name != cell.array and array.rank == len(cell.subscripts) and array.type.spelling == self.scop.arrays[cell.array].type.spelling:
-                    yield "held cell of another array", (replace(hold, cells=(*before, replace(cell, array=name), *behind)),)
+                if (
+                    name != cell.array
+                    and array.rank == len(cell.subscripts)
+                    and array.type.spelling == self.scop.arrays[cell.array].type.spelling
+                ):
+                    yield (
+                        "held cell of another array",
+                        (replace(hold, cells=(*before, replace(cell, array=name), *behind)),),
+                    )
         yield "hold dropped", hold.body.items
         match hold.body.items:
             case (For() as loop,):

@@ -7,7 +7,13 @@ from tests.mutate.source import Operand, marked
 
 PRODUCTS = marked(
     "products",
-    (Operand("A", "n", "m"), Operand("B", "n", "m", value="(i % 13 - 3.1) / 7"), Operand("x", "m"), Operand("y", "n"), Operand("z", "n")),
+    (
+        Operand("A", "n", "m"),
+        Operand("B", "n", "m", value="(i % 13 - 3.1) / 7"),
+        Operand("x", "m"),
+        Operand("y", "n"),
+        Operand("z", "n"),
+    ),
     """
   for (int i = 0; i < n; i++) {
     z[i] = 0.0;
@@ -81,7 +87,12 @@ SCALARS = marked(
 
 SUMS = marked(
     "sums",
-    (Operand("A", "n", "m", value="i % 16 * 0.25"), Operand("x", "m", value="i % 8 * 0.5"), Operand("y", "n", value="i % 4"), Operand("r", "4")),
+    (
+        Operand("A", "n", "m", value="i % 16 * 0.25"),
+        Operand("x", "m", value="i % 8 * 0.5"),
+        Operand("y", "n", value="i % 4"),
+        Operand("r", "4"),
+    ),
     """
   s = 1.0;
   for (int i = 0; i < n; i++)
@@ -100,7 +111,11 @@ SUMS = marked(
 
 COLUMNS = marked(
     "columns",
-    (Operand("A", "n", "m", value="i % 16 * 0.25"), Operand("x", "m", value="i % 8 * 0.5"), Operand("y", "n", value="i % 4")),
+    (
+        Operand("A", "n", "m", value="i % 16 * 0.25"),
+        Operand("x", "m", value="i % 8 * 0.5"),
+        Operand("y", "n", value="i % 4"),
+    ),
     """
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++)
@@ -127,7 +142,11 @@ HISTOGRAM = marked(
 
 WEIGHTS = marked(
     "weights",
-    (Operand("x", "n", "m", "int", "i * i % 61"), Operand("y", "n", "m", "unsigned", "i * 3u"), Operand("z", "m", type="unsigned", value="i")),
+    (
+        Operand("x", "n", "m", "int", "i * i % 61"),
+        Operand("y", "n", "m", "unsigned", "i * 3u"),
+        Operand("z", "m", type="unsigned", value="i"),
+    ),
     """
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) {

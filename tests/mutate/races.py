@@ -17,7 +17,8 @@ class Unreadable(Exception):
 
 
 def told(text: str) -> str:
-    """The text, its marked loops one iteration after the other, each with private copies that hold nothing of use. Raises Unreadable."""
+    """The text, its marked loops one iteration after the other, each with private copies that hold nothing of use.
+    Raises Unreadable."""
     lines = text.split("\n")
     return DECLARATIONS + "\n".join(_block(lines))
 
@@ -63,7 +64,10 @@ def _loop(pragma: str, lines: list[str]) -> list[str]:
             private += content.split(", ")
         elif name == "reduction":
             reduced += content.partition(":")[2].strip().split(", ")
-    own = [f"__typeof__({name}) {name}; memset(&{name}, 0x5A, sizeof {name}); race_own(&{name}, sizeof {name});" for name in private]
+    own = [
+        f"__typeof__({name}) {name}; memset(&{name}, 0x5A, sizeof {name}); race_own(&{name}, sizeof {name});"
+        for name in private
+    ]
     own += [f"race_own((void *)&{name}, sizeof {name});" for name in reduced]
     parallel = int("parallel" in pragma)
     return [

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import islpy as isl
 
-from scopt.astgen.expr import plus
-from scopt.isl_utils import IN, OUT, SET
-from scopt.model import Access, Scop, Statement
-from scopt.scheduler.expansion import Expansion
+from scopt.ir.expr import plus
+from scopt.ir.scop import Access, Scop, Statement
+from scopt.poly.isl_utils import IN, OUT, SET
+from scopt.scheduler.passes.expansion import Expansion
 from tests.mutate.made import statement_edits
 
 
@@ -29,7 +29,11 @@ def expansion_edits(expansion: Expansion) -> Iterator[tuple[str, str, Expansion]
             for more in (1, -1):
                 changed_extents = (*extents[:k], plus(extent, more), *extents[k + 1 :])
                 yield f"extent {more:+}", name, replace(expansion, extents={**expansion.extents, name: changed_extents})
-        yield "array not allocated", name, replace(expansion, extents={key: value for key, value in expansion.extents.items() if key != name})
+        yield (
+            "array not allocated",
+            name,
+            replace(expansion, extents={key: value for key, value in expansion.extents.items() if key != name}),
+        )
 
 
 def _bodies(scop: Scop, statement: Statement) -> Iterator[tuple[str, Statement]]:
@@ -48,7 +52,11 @@ def _accesses(scop: Scop, statement: Statement) -> Iterator[tuple[str, Statement
         names = ", ".join(f"x{k}" for k in range(rank))
         for position in range(rank):
             others = ", ".join(f"x{k} + 1" if k == position else f"x{k}" for k in range(rank))
-            step = isl.Map(f"{{ [{names}] -> [{others}] }}").set_tuple_name(IN, access.array).set_tuple_name(OUT, access.array)
+            step = (
+                isl.Map(f"{{ [{names}] -> [{others}] }}")
+                .set_tuple_name(IN, access.array)
+                .set_tuple_name(OUT, access.array)
+            )
             yield "access: + 1", put(replace(access, relation=access.relation.apply_range(step)))
         for name, array in sorted(scop.arrays.items()):
             if name != access.array and array.rank == scop.arrays[access.array].rank:

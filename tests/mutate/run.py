@@ -1,7 +1,8 @@
 """The long run: `python -m tests.mutate.run --count 900 --seed 1`, or `make mutate`.
 
-Plants faults in what scopt's steps make, one at a time, and shows that its proof refuses them, or that they change nothing. Which ones are planted is
-drawn from all by the seed: as many at each step, if there are, and of as many kinds as there are.
+Plants faults in what scopt's steps make, one at a time, and shows that its proof refuses them, or that they change
+nothing. Which ones are planted is drawn from all by the seed: as many at each step, if there are, and of as many kinds
+as there are.
 """
 
 from __future__ import annotations
@@ -40,16 +41,35 @@ class Job:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutate.run", description="Plant faults in every step; does the proof refuse them?")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutate.run", description="Plant faults in every step; does the proof refuse them?"
+    )
     parser.add_argument("--count", type=int, default=900, help="how many faults (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (default: %(default)s)")
     parser.add_argument("--only", default="", metavar="STEP,…", help=f"only in these steps (of {', '.join(STEPS)})")
-    parser.add_argument("--sources", default="", metavar="NAME,…", help=f"only in these sources (of {', '.join(one.name for one in SOURCES)})")
-    parser.add_argument("--fault", default="", metavar="SOURCE:STEP:NUMBER", help="only this one, by the name that a run before has told")
+    parser.add_argument(
+        "--sources",
+        default="",
+        metavar="NAME,…",
+        help=f"only in these sources (of {', '.join(one.name for one in SOURCES)})",
+    )
+    parser.add_argument(
+        "--fault",
+        default="",
+        metavar="SOURCE:STEP:NUMBER",
+        help="only this one, by the name that a run before has told",
+    )
     parser.add_argument("--workers", type=int, default=2, help="how many sources at a time (default: %(default)s)")
-    parser.add_argument("--keep", type=Path, default=Path("build/mutate"), help="where texts go that were wrongly accepted (default: %(default)s)")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        default=Path("build/mutate"),
+        help="where texts go that were wrongly accepted (default: %(default)s)",
+    )
     arguments = parser.parse_args()
-    names = arguments.fault.split(":")[:1] if arguments.fault else [name for name in arguments.sources.split(",") if name]
+    names = (
+        arguments.fault.split(":")[:1] if arguments.fault else [name for name in arguments.sources.split(",") if name]
+    )
     steps = arguments.fault.split(":")[1:2] if arguments.fault else [name for name in arguments.only.split(",") if name]
     if unknown := sorted((set(steps) - set(STEPS)) | (set(names) - {one.name for one in SOURCES})):
         parser.error(f"unknown: {', '.join(unknown)}")
@@ -77,7 +97,9 @@ def main() -> int:
     return int(any(one.verdict == "survived" for one in found))
 
 
-def drawn_jobs(sources: Sequence[Source], places: Sequence[Places], steps: Sequence[str], count: int, seed: int) -> Iterator[Job]:
+def drawn_jobs(
+    sources: Sequence[Source], places: Sequence[Places], steps: Sequence[str], count: int, seed: int
+) -> Iterator[Job]:
     """So many faults, as many at each step if there are, and at each of its sources."""
     numbers: dict[str, list[tuple[str, int]]] = defaultdict(list)
     shares = _shares({step: sum(len(one.kinds.get(step, ())) for one in places) for step in steps}, count)
@@ -114,7 +136,9 @@ def table(found: Iterable[Planted]) -> str:
     steps = [step for step in STEPS if any(counts[step, verdict] for verdict in VERDICTS)]
     rows = [(step, [counts[step, verdict] for verdict in VERDICTS]) for step in steps]
     rows.append(("all", [sum(row[k] for _, row in rows) for k in range(len(VERDICTS))]))
-    return "\n".join((*lines, *(f"{step:20} {sum(row):8} " + " ".join(f"{number:10}" for number in row) for step, row in rows)))
+    return "\n".join(
+        (*lines, *(f"{step:20} {sum(row):8} " + " ".join(f"{number:10}" for number in row) for step, row in rows))
+    )
 
 
 def told(one: Planted, keep: Path) -> str:

@@ -1,7 +1,8 @@
 """What a small program is that faults are planted in.
 
-The region stands in a function `kernel`, which scopt sees alone; `driver` is the program around it. It calls the function for several sizes, whole
-tiles and parts of tiles among them, with each array in memory of exactly its size, and prints a sum of all bits that the function leaves there.
+The region stands in a function `kernel`, which scopt sees alone; `driver` is the program around it. It calls the
+function for several sizes, whole tiles and parts of tiles among them, with each array in memory of exactly its size,
+and prints a sum of all bits that the function leaves there.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ static unsigned long long bits(unsigned long long sum, const void *data, long si
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """text: the file that scopt gets. body: of the loop over the calls, C with the sizes n and m in scope and the result in `sum`. sizes: of n and m.
+    """text: the file that scopt gets. body: of the loop over the calls, C with the sizes n and m in scope and the
+    result in `sum`. sizes: of n and m.
     declarations: that the body needs besides. options: scopt's."""
 
     name: str
@@ -63,7 +65,8 @@ int main(void)
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An argument of the kernel: an array of `rows` × `columns` elements (C text), or of `rows`. value: of element i."""
+    """An argument of the kernel: an array of `rows` × `columns` elements (C text), or of `rows`. value: of element
+    i."""
 
     name: str
     rows: str
@@ -91,13 +94,11 @@ def marked(
     outside: str = "",
     options: Options | None = None,
 ) -> Source:
-    """A source with a marked region in a function of n, m and the operands. before, after: statements around the region; outside: around the
-    function."""
+    """A source with a marked region in a function of n, m and the operands. before, after: statements around the
+    region; outside: around the function."""
     parameters = ", ".join(("int n", "int m", *(one.parameter for one in operands)))
     text = f"{outside}\nvoid kernel({parameters})\n{{\n{before}\n#pragma scop\n{loops}\n#pragma endscop\n{after}\n}}\n"
     made = "\n    ".join(f"MADE({one.type}, {one.name}, {one.count}, {one.value})" for one in operands)
     done = "\n    ".join(f"DONE({one.name}, {one.count})" for one in operands)
     arguments = ", ".join(("n", "m", *(f"(void *){one.name}" for one in operands)))
     return Source(name, text, f"{made}\n    kernel({arguments});\n    {done}", sizes, options=options or Options())
-
-

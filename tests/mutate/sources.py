@@ -5,9 +5,47 @@ from __future__ import annotations
 from tests.mutate.contractions import CHOLESKY, FOLDING, GEMM, MAXPLUS, SYMM, SYRK, TRMM
 from tests.mutate.guarded import GUARDED, SHIFTED, SMOOTHED
 from tests.mutate.nested import ADI, FILTER, HEAT, JACOBI, LINE, PANELS, SEIDEL
-from tests.mutate.plain import COLUMNS, FLOYD, HISTOGRAM, PRODUCTS, SCALARS, SMALL, SOLVED, STRIDES, SUMS, TWICE, WEIGHTS
+from tests.mutate.plain import (
+    COLUMNS,
+    FLOYD,
+    HISTOGRAM,
+    PRODUCTS,
+    SCALARS,
+    SMALL,
+    SOLVED,
+    STRIDES,
+    SUMS,
+    TWICE,
+    WEIGHTS,
+)
 
 SOURCES = (
-    GEMM, SYRK, TRMM, CHOLESKY, MAXPLUS, FOLDING, SYMM, ADI, FILTER, PANELS, HEAT, JACOBI, SEIDEL, LINE, PRODUCTS, TWICE, SOLVED, FLOYD, SCALARS,
-    SUMS, COLUMNS, HISTOGRAM, WEIGHTS, STRIDES, SMALL, GUARDED, SMOOTHED, SHIFTED,
+    GEMM,
+    SYRK,
+    TRMM,
+    CHOLESKY,
+    MAXPLUS,
+    FOLDING,
+    SYMM,
+    ADI,
+    FILTER,
+    PANELS,
+    HEAT,
+    JACOBI,
+    SEIDEL,
+    LINE,
+    PRODUCTS,
+    TWICE,
+    SOLVED,
+    FLOYD,
+    SCALARS,
+    SUMS,
+    COLUMNS,
+    HISTOGRAM,
+    WEIGHTS,
+    STRIDES,
+    SMALL,
+    GUARDED,
+    SMOOTHED,
+    SHIFTED,
 )

@@ -18,7 +18,9 @@ from tests.mutate.source import Source
 from tests.mutate.sources import SOURCES
 
 # A few that are quickly made, and take all steps together.
-SAMPLE = tuple(one for one in SOURCES if one.name in ("symm", "cholesky", "filter", "jacobi", "histogram", "small", "shifted"))
+SAMPLE = tuple(
+    one for one in SOURCES if one.name in ("symm", "cholesky", "filter", "jacobi", "histogram", "small", "shifted")
+)
 BY_NAME = {one.name: one for one in SOURCES}
 
 
@@ -51,7 +53,9 @@ def test_results_without_faults_are_right(name: str, tmp_path: Path) -> None:
     assert judged(BY_NAME[name], tmp_path) == ""
 
 
-def test_without_the_proof_faults_survive(monkeypatch: pytest.MonkeyPatch, places: dict[str, Places], tmp_path: Path) -> None:
+def test_without_the_proof_faults_survive(
+    monkeypatch: pytest.MonkeyPatch, places: dict[str, Places], tmp_path: Path
+) -> None:
     """The harness's own check."""
     monkeypatch.setattr(harness.region, "check_program", lambda *arguments: None)
     source = BY_NAME["histogram"]
@@ -81,7 +85,8 @@ void kernel(int n, int m, double *a, double *b)
 
 
 @pytest.mark.parametrize(
-    ("clause", "subscript", "race"), [("private(t)", "i", False), ("private(t)", "i / 2", True), ("schedule(static)", "i / 2", True)]
+    ("clause", "subscript", "race"),
+    [("private(t)", "i", False), ("private(t)", "i / 2", True), ("schedule(static)", "i / 2", True)],
 )
 def test_races_are_found_one_iteration_after_the_other(clause: str, subscript: str, race: bool, tmp_path: Path) -> None:
     text = SHARED.text % (clause, subscript)
@@ -95,6 +100,9 @@ def test_loops_are_told_apart_by_their_indentation() -> None:
 
 
 def test_parallel_loops_run_however_small_they_are() -> None:
-    text = "if (n > 50000) {\n  #pragma omp parallel for reduction(+: h)\n  for (;;)\n    h[i]++;\n} else {\n  for (;;)\n    h[i] += 2;\n}\n"
+    text = (
+        "if (n > 50000) {\n  #pragma omp parallel for reduction(+: h)\n  for (;;)\n    "
+        "h[i]++;\n} else {\n  for (;;)\n    h[i] += 2;\n}\n"
+    )
     assert forced(text).startswith("if (1) {")
     assert forced("#pragma omp parallel for if(parallel: n > (3)) private(t)") == "#pragma omp parallel for private(t)"

@@ -11,8 +11,32 @@ _TOKEN = re.compile(
     r"|(?P<string>\"[^\"]*\")|(?P<op><<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%&|^]=|.)"
 )
 _OPERATORS = {
-    "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+", "*": "+", "/": "*", "%": "/", "&&": "||", "||": "&&",
-    "+=": "=", "-=": "+=", "*=": "+=", "=": "+=", "++": "--", "--": "++", "?": "==", "!": "", "~": "", "^=": "|=", "|=": "^=", "<<": ">>", ">>": "<<",
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "==": "!=",
+    "!=": "==",
+    "+": "-",
+    "-": "+",
+    "*": "+",
+    "/": "*",
+    "%": "/",
+    "&&": "||",
+    "||": "&&",
+    "+=": "=",
+    "-=": "+=",
+    "*=": "+=",
+    "=": "+=",
+    "++": "--",
+    "--": "++",
+    "?": "==",
+    "!": "",
+    "~": "",
+    "^=": "|=",
+    "|=": "^=",
+    "<<": ">>",
+    ">>": "<<",
 }
 _KEYWORDS = frozenset(
     """for if else int long double float char short unsigned signed const static inline void sizeof return restrict struct typedef define ifdef ifndef
@@ -71,15 +95,27 @@ def _token_edits(text: str, tokens: list[_Token]) -> Iterator[tuple[str, str, st
         elif token.kind == "name" and token.text in names:
             others = [name for name in names if name != token.text]
             position = names.index(token.text)
-            for other in dict.fromkeys((others[position % len(others)], others[(position + len(others) // 2) % len(others)])) if others else ():
+            for other in (
+                dict.fromkeys((others[position % len(others)], others[(position + len(others) // 2) % len(others)]))
+                if others
+                else ()
+            ):
                 yield "another name", place, put(token, other)
             if token.text.endswith(("scopt_min", "scopt_max")):
-                yield "min for max", place, put(token, token.text.translate({ord("i"): "a", ord("n"): "x", ord("a"): "i", ord("x"): "n"}))
+                yield (
+                    "min for max",
+                    place,
+                    put(token, token.text.translate({ord("i"): "a", ord("n"): "x", ord("a"): "i", ord("x"): "n"})),
+                )
         elif token.text == "(" and [one.text for one in tokens[k + 1 : k + 3]] == ["long", ")"]:
             yield "cast dropped", place, text[: token.start] + text[tokens[k + 2].end :]
         elif token.text == "," and 0 < k < len(tokens) - 1 and "name" == tokens[k - 1].kind == tokens[k + 1].kind:
             left, right = tokens[k - 1], tokens[k + 1]
-            yield "names exchanged", place, text[: left.start] + right.text + text[left.end : right.start] + left.text + text[right.end :]
+            yield (
+                "names exchanged",
+                place,
+                text[: left.start] + right.text + text[left.end : right.start] + left.text + text[right.end :],
+            )
 
 
 def _line_edits(text: str) -> Iterator[tuple[str, str, str]]:
@@ -97,8 +133,19 @@ def _line_edits(text: str) -> Iterator[tuple[str, str, str]]:
         if line.lstrip().startswith("for (") and not (k and "#pragma" in lines[k - 1]):
             indent = line[: len(line) - len(line.lstrip())]
             for words in ("omp parallel for", "omp simd"):
-                yield "pragma added", place, "".join((*lines[:k], f"{indent}#pragma {words} schedule(static)\n" if "for" in words else
-                                                      f"{indent}#pragma {words}\n", *lines[k:]))
+                yield (
+                    "pragma added",
+                    place,
+                    "".join(
+                        (
+                            *lines[:k],
+                            f"{indent}#pragma {words} schedule(static)\n"
+                            if "for" in words
+                            else f"{indent}#pragma {words}\n",
+                            *lines[k:],
+                        )
+                    ),
+                )
 
 
 def _pragma_edits(text: str) -> Iterator[tuple[str, str, str]]:

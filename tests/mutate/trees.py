@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 import islpy as isl
 import yaml
 
-from scopt.model import LoopMark, MarkedSchedule, PackedTile, Scop, Sweep
+from scopt.ir.marked_schedule import MarkedSchedule, PackedTile, Sweep
+from scopt.ir.nest import LoopMark
+from scopt.ir.scop import Scop
 from scopt.scheduler.base import ScheduleResult
 
 T = TypeVar("T")
@@ -21,7 +23,8 @@ Edit = tuple[str, str, Callable[[], T]]
 
 
 def tree_edits(tree: isl.Schedule, put: Callable[[isl.Schedule], T]) -> Iterator[Edit[T]]:
-    """Every fault in a schedule tree. put: makes of the changed tree what it is part of. The edits raise isl.Error for what is no schedule tree."""
+    """Every fault in a schedule tree. put: makes of the changed tree what it is part of. The edits raise isl.Error for
+    what is no schedule tree."""
     document = yaml.safe_load(str(tree))
     for kind, place, changed in _node_edits(document, "root"):
         yield kind, place, partial(_made, json.dumps(changed), put)
@@ -40,7 +43,11 @@ def _node_edits(node: dict[str, Any], place: str) -> Iterator[tuple[str, str, di
             exchanged = [*children[:k], children[k + 1], children[k], *children[k + 2 :]]
             yield "children exchanged", place, {**node, "sequence": exchanged}
         yield "children reversed", place, {**node, "sequence": children[::-1]}
-        yield "any order of children", place, {"set" if key == "sequence" else key: value for key, value in node.items()}
+        yield (
+            "any order of children",
+            place,
+            {"set" if key == "sequence" else key: value for key, value in node.items()},
+        )
     if "child" in node:
         if "schedule" in node and "child" in node["child"] and "schedule" in node["child"]:
             inner = node["child"]
@@ -69,7 +76,11 @@ def _band_edits(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             for m, piece in enumerate(sorted(pieces, key=str)):
                 for shift in (1, -1):
                     one = piece.domain().affine_hull()
-                    moved = isl.PwAff.from_aff(isl.Aff.zero_on_domain(isl.LocalSpace.from_space(one.get_space())).add_constant_val(isl.Val(shift)))
+                    moved = isl.PwAff.from_aff(
+                        isl.Aff.zero_on_domain(isl.LocalSpace.from_space(one.get_space())).add_constant_val(
+                            isl.Val(shift)
+                        )
+                    )
                     others = [other for n, other in enumerate(sorted(pieces, key=str)) if n != m]
                     changed = isl.UnionPwAff.from_pw_aff(piece.add(moved))
                     for other in others:
@@ -144,16 +155,25 @@ def _tiling_fields(tiling: Any) -> Iterator[tuple[str, Any]]:
     exchanged = replace(contraction, row=contraction.column, column=contraction.row)
     yield "row and column of a contraction exchanged", replace(tiling, contraction=exchanged)
     if len(contraction.statements) > 1:
-        yield "statement of a contraction dropped", replace(tiling, contraction=replace(contraction, statements=contraction.statements[1:]))
+        yield (
+            "statement of a contraction dropped",
+            replace(tiling, contraction=replace(contraction, statements=contraction.statements[1:])),
+        )
     operation = contraction.operation
     for op in ("+=", "-=", "*=", "="):
         if op != operation.op:
-            yield "operator of a contraction", replace(tiling, contraction=replace(contraction, operation=replace(operation, op=op)))
+            yield (
+                "operator of a contraction",
+                replace(tiling, contraction=replace(contraction, operation=replace(operation, op=op))),
+            )
     if operation.extremum is not None:
         for other in ("<", "<=", ">", ">="):
             if other != operation.extremum.op:
                 extremum = replace(operation.extremum, op=other)
-                yield "extremum of a contraction", replace(tiling, contraction=replace(contraction, operation=replace(operation, extremum=extremum)))
+                yield (
+                    "extremum of a contraction",
+                    replace(tiling, contraction=replace(contraction, operation=replace(operation, extremum=extremum))),
+                )
 
 
 def _sweep_fields(sweep: Sweep) -> Iterator[tuple[str, Sweep]]:
@@ -165,9 +185,15 @@ def _sweep_fields(sweep: Sweep) -> Iterator[tuple[str, Sweep]]:
         yield "buffer dropped", replace(sweep, buffers=before + behind)
         for name in ("first", "spread", "dimension"):
             for more in (1, -1):
-                yield f"{name} of a buffer {more:+}", replace(sweep, buffers=(*before, replace(one, **{name: getattr(one, name) + more}), *behind))
+                yield (
+                    f"{name} of a buffer {more:+}",
+                    replace(sweep, buffers=(*before, replace(one, **{name: getattr(one, name) + more}), *behind)),
+                )
         if len(one.extents) > 1:
-            yield "extents of a buffer", replace(sweep, buffers=(*before, replace(one, extents=one.extents[::-1]), *behind))
+            yield (
+                "extents of a buffer",
+                replace(sweep, buffers=(*before, replace(one, extents=one.extents[::-1]), *behind)),
+            )
     for k in range(len(sweep.scalars)):
         yield "scalar of a strip dropped", replace(sweep, scalars=sweep.scalars[:k] + sweep.scalars[k + 1 :])
 
@@ -178,9 +204,18 @@ def _packed_fields(tile: PackedTile) -> Iterator[tuple[str, PackedTile]]:
         yield "panel dropped", replace(tile, panels=before + behind)
         for name in ("first", "width"):
             for more in (1, -1):
-                yield f"{name} of a panel {more:+}", replace(tile, panels=(*before, replace(panel, **{name: getattr(panel, name) + more}), *behind))
-        yield "extents of a panel", replace(tile, panels=(*before, replace(panel, extents=panel.extents[::-1]), *behind))
+                yield (
+                    f"{name} of a panel {more:+}",
+                    replace(tile, panels=(*before, replace(panel, **{name: getattr(panel, name) + more}), *behind)),
+                )
+        yield (
+            "extents of a panel",
+            replace(tile, panels=(*before, replace(panel, extents=panel.extents[::-1]), *behind)),
+        )
         if len(tile.origins) > 1:
-            yield "origin of a panel", replace(tile, panels=(*before, replace(panel, origin=(panel.origin + 1) % len(tile.origins)), *behind))
+            yield (
+                "origin of a panel",
+                replace(tile, panels=(*before, replace(panel, origin=(panel.origin + 1) % len(tile.origins)), *behind)),
+            )
     for k in range(len(tile.statements)):
         yield "statement of a tile dropped", replace(tile, statements=tile.statements[:k] + tile.statements[k + 1 :])

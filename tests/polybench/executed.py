@@ -1,4 +1,5 @@
-"""A marked region executed loop by loop, without its data: which cells each instance reads and writes. What counts made from sets have to agree with.
+"""A marked region executed loop by loop, without its data: which cells each instance reads and writes. What counts made
+from sets have to agree with.
 
 The region's loops and conditions on integers become Python; nothing of isl or of the SCoP is involved.
 """
@@ -16,7 +17,8 @@ Cell = tuple[str, tuple[int, ...]]
 
 @dataclass
 class Trace:
-    """What happened. instances: of each assignment. first: the time of its first. reads: what it read together, by its expressions for it.
+    """What happened. instances: of each assignment. first: the time of its first. reads: what it read together, by its
+    expressions for it.
     exposed: cells read before they were written. last_write: the time, by array."""
 
     data: frozenset[str]
@@ -41,7 +43,7 @@ class Trace:
         self.last_write[written[0]] = self.now
 
     def operations(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Written and needed operations by kind, as `scopt.polybench.limits.work.Work` defines them."""
+        """Written and needed operations by kind, as `scopt.polybench.limits.kernel_work.Work` defines them."""
         written: dict[str, int] = {}
         needed: dict[str, int] = {}
         for number, node in enumerate(self.assignments):
@@ -76,7 +78,9 @@ def references(node: c_ast.Assignment, data: frozenset[str]) -> list[str]:
     return sorted(set(parts))
 
 
-def expressions(node: Any, data: frozenset[str], certain: bool = True) -> dict[tuple[str, str], tuple[frozenset[str], bool]]:
+def expressions(
+    node: Any, data: frozenset[str], certain: bool = True
+) -> dict[tuple[str, str], tuple[frozenset[str], bool]]:
     """Operations of an assignment: (kind, text) to what they depend on, and whether every instance does them."""
     found: dict[tuple[str, str], tuple[frozenset[str], bool]] = {}
 
@@ -103,7 +107,8 @@ def expressions(node: Any, data: frozenset[str], certain: bool = True) -> dict[t
 
 
 def _references(node: Any, data: frozenset[str]) -> Iterator[str]:
-    """Texts of the array elements and scalars in an expression; of an assignment all, its target only where it is read."""
+    """Texts of the array elements and scalars in an expression; of an assignment all, its target only where it is
+    read."""
     if isinstance(node, c_ast.Assignment) and node.op == "=":
         yield from _references(node.rvalue, data)
     elif isinstance(node, c_ast.ArrayRef) or (isinstance(node, c_ast.ID) and node.name in data):

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scopt.polybench.explore.command import main
+from scopt.polybench.explore.explore_command import main
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ("--runs", "1", "--jobs", "1", "--baselines", "none", "--threads", "1")
@@ -53,9 +53,11 @@ def write_matvec(folder: Path, more: str = "", name: str = "in") -> Path:
 
 def start(folder: Path, *arguments: str | Path) -> subprocess.Popen[str]:
     """The command, in `folder`, in a process of its own."""
-    command = [sys.executable, "-m", "scopt.polybench.explore.command", *_words(arguments)]
+    command = [sys.executable, "-m", "scopt.polybench.explore.explore_command", *_words(arguments)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment
+    )
 
 
 def explored(folder: Path, *arguments: str | Path) -> tuple[int, str, str]:

@@ -23,7 +23,9 @@ QUICK = ["--size", "mini", "--check-size", "MINI", "--runs", "1"]
 def fake(tmp_path: Path) -> str:
     """A scopt that copies its input; at durbin it fails, at mvt it hangs."""
     file = tmp_path / "scopt.sh"
-    file.write_text('#!/bin/sh\ncase "$1" in *durbin*) echo error: boom >&2; exit 1;; *mvt*) sleep 60;; esac\ncp "$1" "$3"\n')
+    file.write_text(
+        '#!/bin/sh\ncase "$1" in *durbin*) echo error: boom >&2; exit 1;; *mvt*) sleep 60;; esac\ncp "$1" "$3"\n'
+    )
     file.chmod(0o755)
     return str(file)
 
@@ -49,9 +51,24 @@ def test_a_failure_is_a_row(cc: str, fake: str, capsys: pytest.CaptureFixture[st
 
 def test_interruption_keeps_what_there_is(cc: str, fake: str, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
-    command = [sys.executable, "-m", "scopt.polybench.bench", "atax", "mvt", *QUICK, "--cc", cc, "--scopt-command", fake, "--json", str(out)]
+    command = [
+        sys.executable,
+        "-m",
+        "scopt.polybench.bench",
+        "atax",
+        "mvt",
+        *QUICK,
+        "--cc",
+        cc,
+        "--scopt-command",
+        fake,
+        "--json",
+        str(out),
+    ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+    ) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("[ 1/2] atax")
         process.send_signal(signal.SIGINT)
@@ -63,13 +80,22 @@ def test_interruption_keeps_what_there_is(cc: str, fake: str, tmp_path: Path) ->
     assert json.loads(out.read_text())["kernels"]["atax"]["scopt"]["min"] is not None
 
 
-def test_limits(cc: str, fake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scopt.polybench.limits.machine._array_bytes", lambda cache: 1 << 22)
-    monkeypatch.setattr("scopt.polybench.limits.survey.missing_openblas", lambda compiler: "OpenBLAS can't be used: none here")
+def test_limits(
+    cc: str, fake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scopt.polybench.limits.ceilings._array_bytes", lambda cache: 1 << 22)
+    monkeypatch.setattr(
+        "scopt.polybench.limits.survey.missing_openblas", lambda compiler: "OpenBLAS can't be used: none here"
+    )
     out = tmp_path / "out.json"
-    assert main(["gemm", *QUICK, "--cc", cc, "--scopt-command", fake, "--limits", "--threads", "1", "--json", str(out)]) == 0
+    assert (
+        main(["gemm", *QUICK, "--cc", cc, "--scopt-command", fake, "--limits", "--threads", "1", "--json", str(out)])
+        == 0
+    )
     lines = capsys.readouterr().out.splitlines()
-    start = next(number for number, line in enumerate(lines) if line.startswith("Limits of this machine: peak of double: "))
+    start = next(
+        number for number, line in enumerate(lines) if line.startswith("Limits of this machine: peak of double: ")
+    )
     header, row = lines[start + 2].split(), lines[start + 4].split()
     assert header[:4] + header[-4:] == ["kernel", "Gflop", "needed", "Gdiv", cc, "%", "scopt", "%"]
     assert row[0] == "gemm"

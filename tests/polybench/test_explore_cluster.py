@@ -1,4 +1,5 @@
-"""An exploration on a Dask cluster: a real scheduler and workers on loopback, one of them killed; and what is handed to whom, without a cluster."""
+"""An exploration on a Dask cluster: a real scheduler and workers on loopback, one of them killed; and what is handed to
+whom, without a cluster."""
 
 from __future__ import annotations
 
@@ -70,11 +71,14 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 def explored(program: Program, compiler: Compiler, database: Database) -> Explored:
-    record = database.program(program.record(1)), database.compiler(CompilerRecord(compiler.version, timed_flags(program)))
+    record = (
+        database.program(program.record(1)),
+        database.compiler(CompilerRecord(compiler.version, timed_flags(program))),
+    )
     return Explored(program, Series(*record, "random", "bias_coeff_0", 0), "bias_coeff_0")
 
 
-# --- a real cluster --------------------------------------------------------------------------------------------------------------------------
+# --- a real cluster ---------------------------------------------------------------------------------------------------
 
 
 class Cluster:
@@ -82,11 +86,16 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._file = folder, folder / "scheduler.json"
-        self._environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
+        self._environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
+        }
         self.processes = [self._start("scheduler", "--host", "127.0.0.1", "--port", "0")]
 
     def worker(self) -> subprocess.Popen[bytes]:
-        self.processes.append(self._start("worker", "--no-nanny", "--nthreads", "1", "--local-directory", str(self._folder / "dask")))
+        self.processes.append(
+            self._start("worker", "--no-nanny", "--nthreads", "1", "--local-directory", str(self._folder / "dask"))
+        )
         return self.processes[-1]
 
     def address(self) -> str:
@@ -97,7 +106,9 @@ class Cluster:
 
     def _start(self, *words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", *words, "--scheduler-file", str(self._file), "--no-dashboard"]
-        return subprocess.Popen(command, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self._folder)
+        return subprocess.Popen(
+            command, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self._folder
+        )
 
 
 @pytest.fixture
@@ -126,7 +137,9 @@ class Killing(Silent):
             self._cluster.worker()
 
 
-def test_a_worker_is_killed(dask_cluster: Cluster, tmp_path: Path, program: Program, compiler: Compiler, database: Database) -> None:
+def test_a_worker_is_killed(
+    dask_cluster: Cluster, tmp_path: Path, program: Program, compiler: Compiler, database: Database
+) -> None:
     victim, _ = dask_cluster.worker(), dask_cluster.worker()
     watcher, warnings = Killing(dask_cluster, victim), list[str]()
     one = explored(program, compiler, database)
@@ -145,7 +158,11 @@ def test_a_worker_is_killed(dask_cluster: Cluster, tmp_path: Path, program: Prog
     assert len(watcher.samples) == 4
     for each in stored:
         candidate = draw(DrawJob(program, compiler.path, one.walk, 0, each.sample.number))
-        assert (each.sample.rows, each.sample.tree_hash, each.sample.schedule) == (candidate.rows, candidate.tree_hash, candidate.schedule)
+        assert (each.sample.rows, each.sample.tree_hash, each.sample.schedule) == (
+            candidate.rows,
+            candidate.tree_hash,
+            candidate.schedule,
+        )
         assert (each.sample.status, len(each.sample.seconds)) == ("ok", 1)
     by_id = {each.id: each.sample for each in stored}
     trees = [each.sample.tree_hash for each in stored if each.sample.duplicate_of is None]
@@ -159,7 +176,9 @@ def test_a_worker_is_killed(dask_cluster: Cluster, tmp_path: Path, program: Prog
     assert watcher.activities.count("measuring the original") == 1
 
 
-def test_no_scheduler(monkeypatch: pytest.MonkeyPatch, program: Program, compiler: Compiler, database: Database) -> None:
+def test_no_scheduler(
+    monkeypatch: pytest.MonkeyPatch, program: Program, compiler: Compiler, database: Database
+) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setattr(workers, "CONNECT", 0.3)
     with socket.socket() as free:
@@ -175,7 +194,7 @@ def test_no_dask(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
-# --- a worker's process ----------------------------------------------------------------------------------------------------------------------
+# --- a worker's process -----------------------------------------------------------------------------------------------
 
 
 def test_the_process_of_a_worker() -> None:
@@ -224,11 +243,13 @@ def _is_running(pid: int) -> bool:
         return False
 
 
-# --- what is handed to whom ------------------------------------------------------------------------------------------------------------------
+# --- what is handed to whom -------------------------------------------------------------------------------------------
 
 HERE = Machine("Some CPU", 2, "Linux")
 ELSEWHERE = Machine("Another CPU", 8, "Linux")
-ORIGINAL = References(Original(Output(0, b""), 0.1, False, ""), (Baseline("original", (1.0, 2.0), 2.0), Baseline("isl", (0.5,))))
+ORIGINAL = References(
+    Original(Output(0, b""), 0.1, False, ""), (Baseline("original", (1.0, 2.0), 2.0), Baseline("isl", (0.5,)))
+)
 
 
 class Shared:

@@ -1,4 +1,5 @@
-"""`scopt-explore` on a tiny program: what it prints and keeps, being killed and resumed, duplicates, wrong results, bad arguments."""
+"""`scopt-explore` on a tiny program: what it prints and keeps, being killed and resumed, duplicates, wrong results, bad
+arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scopt import Options, optimize
-from scopt.polybench.explore.command import main, make_parser
+from scopt.polybench.explore.explore_command import main, make_parser
 from tests.polybench.explored import QUICK, explored, rows_of, start, write_matvec
 
 IDENTITY = "number, tree_hash, code_hash, rows, schedule"
@@ -19,7 +20,9 @@ IDENTITY = "number, tree_hash, code_hash, rows, schedule"
 
 def test_explore_save_and_replay(tmp_path: Path) -> None:
     write_matvec(tmp_path)
-    code, printed, errors = explored(tmp_path, "in.c", *QUICK, "--samples", "4", "--baselines", "identity", "--save", "best.yaml")
+    code, printed, errors = explored(
+        tmp_path, "in.c", *QUICK, "--samples", "4", "--baselines", "identity", "--save", "best.yaml"
+    )
     assert (code, errors.count("in: sample ")) == (0, errors.count("\n"))
     header, _, line = (text.split() for text in printed.splitlines()[:3])
     assert (line[0], line[1], header[-1]) == ("in", "4", "identity")
@@ -89,7 +92,9 @@ def write_copy(folder: Path, name: str = "in") -> None:
     file = write_matvec(folder, name=name)
     before, region = file.read_text().split("#pragma scop\n")
     after = region.split("#pragma endscop")[1]
-    file.write_text(f"{before}#pragma scop\n    for (int i = 0; i < N; i++)\n        y[i] = x[i];\n#pragma endscop{after}")
+    file.write_text(
+        f"{before}#pragma scop\n    for (int i = 0; i < N; i++)\n        y[i] = x[i];\n#pragma endscop{after}"
+    )
 
 
 def test_duplicates_are_measured_once(tmp_path: Path) -> None:
@@ -114,7 +119,9 @@ def test_a_wrong_result_ends_the_run(tmp_path: Path) -> None:
 def test_genetic_search_and_several_programs(tmp_path: Path) -> None:
     write_copy(tmp_path)
     write_copy(tmp_path, "other")
-    code, printed, _ = explored(tmp_path, "in.c", "other.c", *QUICK, "--samples", "34", "--search", "genetic", "--save", "best")
+    code, printed, _ = explored(
+        tmp_path, "in.c", "other.c", *QUICK, "--samples", "34", "--search", "genetic", "--save", "best"
+    )
     assert code == 0
     lines = [line.split()[:2] for line in printed.splitlines()[2:5]]
     assert (lines[:2], lines[2][0]) == ([["in", "34"], ["other", "34"]], "geomean")
@@ -134,7 +141,11 @@ def test_genetic_search_and_several_programs(tmp_path: Path) -> None:
     ],
 )
 def test_bad_arguments(
-    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
@@ -160,10 +171,14 @@ def test_bad_words(arguments: list[str], message: str, capsys: pytest.CaptureFix
     assert message in capsys.readouterr().err
 
 
-def test_programs_without_a_region_that_can_be_explored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_without_a_region_that_can_be_explored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     unmarked = "int main(void) { return 0; }\n"
-    refused = "int g(void);\nint main(void) {\n#pragma scop\nfor (int i = 0; i < 5; i++) g();\n#pragma endscop\nreturn 0; }\n"
+    refused = (
+        "int g(void);\nint main(void) {\n#pragma scop\nfor (int i = 0; i < 5; i++) g();\n#pragma endscop\nreturn 0; }\n"
+    )
     for text, message in ((unmarked, "there is no region"), (refused, "no region can be transformed: in.c:4")):
         (tmp_path / "in.c").write_text(text)
         assert main(["in.c", "--samples", "1"]) == 2
@@ -172,4 +187,6 @@ def test_programs_without_a_region_that_can_be_explored(tmp_path: Path, monkeypa
 
 def test_help_names_the_exit_codes() -> None:
     text = make_parser().format_help()
-    assert all(word in text for word in ("exit status:", "130  interrupted", "examples:", "--cluster", "--report", "genetic"))
+    assert all(
+        word in text for word in ("exit status:", "130  interrupted", "examples:", "--cluster", "--report", "genetic")
+    )

@@ -12,7 +12,16 @@ import pytest
 
 from scopt.diagnostics import InputError
 from scopt.polybench.explore.database import Database, only_writer, open_database
-from scopt.polybench.explore.records import Baseline, CompilerRecord, Machine, ProgramRecord, Sample, Series, digest, this_machine
+from scopt.polybench.explore.records import (
+    Baseline,
+    CompilerRecord,
+    Machine,
+    ProgramRecord,
+    Sample,
+    Series,
+    digest,
+    this_machine,
+)
 
 OTHER = Machine("abacus", 1, "none")
 SAMPLE = Sample(3, "ok", "note", "---\n", (((1, -2), (0, 1)), ((5,),)), "tree", "code", None, (0.5, 0.25))
@@ -21,7 +30,9 @@ SAMPLE = Sample(3, "ok", "note", "---\n", (((1, -2), (0, 1)), ((5,),)), "tree", 
 def entered(database: Database) -> tuple[int, Series]:
     """A machine and a series."""
     program = database.program(ProgramRecord("gemm", "hash", "MEDIUM", "SMALL", 2))
-    return database.machine(this_machine()), Series(program, database.compiler(CompilerRecord("cc 1", "-O3")), "random", "uniform", 7)
+    return database.machine(this_machine()), Series(
+        program, database.compiler(CompilerRecord("cc 1", "-O3")), "random", "uniform", 7
+    )
 
 
 def test_what_goes_in_comes_out(tmp_path: Path) -> None:
@@ -35,7 +46,9 @@ def test_what_goes_in_comes_out(tmp_path: Path) -> None:
         (stored,) = database.samples()
         assert (stored.id, stored.series, stored.machine, stored.sample) == (number, series, machine, SAMPLE)
         assert stored.sample.minimum == 0.25
-        assert database.baselines(series.program, machine, series.compiler) == {"original": Baseline("original", (1.0, 2.0), 3.0)}
+        assert database.baselines(series.program, machine, series.compiler) == {
+            "original": Baseline("original", (1.0, 2.0), 3.0)
+        }
         assert database.machines() == {machine: this_machine()}
         assert database.programs()[series.program].name == "gemm"
         assert database.compilers()[series.compiler] == CompilerRecord("cc 1", "-O3")
@@ -83,7 +96,11 @@ def test_files_that_are_no_database(tmp_path: Path) -> None:
     for path, statement in ((foreign, "CREATE TABLE mine (x)"), (newer, "PRAGMA user_version = 99")):
         with sqlite3.connect(path) as connection:
             connection.execute(statement)
-    for path, message in ((text, "file is not a database"), (foreign, "not a database of scopt-explore"), (newer, "another version")):
+    for path, message in (
+        (text, "file is not a database"),
+        (foreign, "not a database of scopt-explore"),
+        (newer, "another version"),
+    ):
         with pytest.raises(InputError, match=message):
             open_database(path)
     with pytest.raises(InputError, match="no such database"):
@@ -99,10 +116,15 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
         "with only_writer(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     root = Path(__file__).resolve().parents[2]
-    with subprocess.Popen([sys.executable, "-c", holder, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        with pytest.raises(InputError, match=rf"another scopt-explore is adding to it \(process {process.pid}\)"), only_writer(path):
+        with (
+            pytest.raises(InputError, match=rf"another scopt-explore is adding to it \(process {process.pid}\)"),
+            only_writer(path),
+        ):
             pass
         process.kill()
     with only_writer(path), open_database(path):

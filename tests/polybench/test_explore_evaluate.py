@@ -10,7 +10,14 @@ import pytest
 from scopt.diagnostics import InputError
 from scopt.polybench.catalog import load_suite, own_suite, select
 from scopt.polybench.explore.analysis import analysed, checkable
-from scopt.polybench.explore.evaluate import BuildJob, MeasureJob, evaluate_build, evaluate_measure, evaluate_original, time_limit
+from scopt.polybench.explore.evaluate import (
+    BuildJob,
+    MeasureJob,
+    evaluate_build,
+    evaluate_measure,
+    evaluate_original,
+    time_limit,
+)
 from scopt.polybench.explore.outputs import Output, difference, output_of
 from scopt.polybench.explore.programs import Program, file_program, kernel_program, unpack
 from scopt.polybench.processes import Finished
@@ -97,7 +104,10 @@ def test_a_program_whose_output_changes_cant_be_checked(tmp_path: Path, compiler
         evaluate_original(matvec(tmp_path, compiler, more), compiler, str(tmp_path / "original"), 1)
 
 
-@pytest.mark.parametrize(("more", "message"), [("abort();", "its check fails: killed by SIGABRT"), ("no_such = 1;", "can't compile it: .*no_such")])
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [("abort();", "its check fails: killed by SIGABRT"), ("no_such = 1;", "can't compile it: .*no_such")],
+)
 def test_originals_that_fail(more: str, message: str, tmp_path: Path, compiler: Compiler) -> None:
     program = matvec(tmp_path, compiler, "extern void abort(void); " + more)
     with pytest.raises(InputError, match=message):
@@ -116,9 +126,16 @@ def test_a_run_has_a_limit(tmp_path: Path, compiler: Compiler) -> None:
 
 def test_a_size_that_goes_into_the_text_is_checked_itself(tmp_path: Path, compiler: Compiler) -> None:
     """i * N is no affine expression of i and N: the region is transformed for the value that N has."""
-    text = write_matvec(tmp_path).read_text().replace('#include "size.h"', "").replace("a[i][j] * x[j]", "((double *)a)[0] + x[i * N % N]")
+    text = (
+        write_matvec(tmp_path)
+        .read_text()
+        .replace('#include "size.h"', "")
+        .replace("a[i][j] * x[j]", "((double *)a)[0] + x[i * N % N]")
+    )
     files = (("in.c", text.replace("y[i] = 0;", "y[i * N / N] = 0;").encode()),)
-    program = Program("in", "in.c", files, "in.c", size="L", check_size="S", defines=("-DN=16",), check_defines=("-DN=8",))
+    program = Program(
+        "in", "in.c", files, "in.c", size="L", check_size="S", defines=("-DN=16",), check_defines=("-DN=8",)
+    )
     assert checkable(program, compiler.path).check_defines == ("-DN=16",)
     assert analysed(program, compiler.path).baked[0]["N"] == 16
 
@@ -129,5 +146,8 @@ def test_differences() -> None:
 
     assert difference(printed("a\nb\n"), printed("a\nb\n"), is_kernel=False) is None
     assert difference(printed("a"), printed("a", 1), is_kernel=False) == "exit status 1 instead of 0"
-    assert difference(printed("a\nb\n"), printed("a\nc\n"), is_kernel=False) == "line 2 of the output is 'c' instead of 'b'"
+    assert (
+        difference(printed("a\nb\n"), printed("a\nc\n"), is_kernel=False)
+        == "line 2 of the output is 'c' instead of 'b'"
+    )
     assert difference(printed("a\nb"), printed("a"), is_kernel=False) == "the output has 1 lines instead of 2"

@@ -1,4 +1,5 @@
-"""Genetic search: generations and their parameters, operators whose children are legal schedules, and what a generation is bred from."""
+"""Genetic search: generations and their parameters, operators whose children are legal schedules, and what a generation
+is bred from."""
 
 from __future__ import annotations
 
@@ -9,26 +10,42 @@ from typing import Any
 
 import pytest
 
-from scopt.frontend.dependences import dependences
+from scopt.poly.dependences import dependences
+from scopt.poly.legality import check_order
 from scopt.polybench.explore import candidates, genetic
 from scopt.polybench.explore.candidates import Candidate, DrawJob, draw, generator
 from scopt.polybench.explore.database import Database, open_database
 from scopt.polybench.explore.genetic import annealed, child, generation_of, is_random, numbers_of
 from scopt.polybench.explore.programs import file_program
-from scopt.polybench.explore.records import Baseline, CompilerRecord, ProgramRecord, Rows, Sample, Search, Series, Status, this_machine
+from scopt.polybench.explore.records import (
+    Baseline,
+    CompilerRecord,
+    ProgramRecord,
+    Rows,
+    Sample,
+    Search,
+    Series,
+    Status,
+    this_machine,
+)
 from scopt.polybench.explore.rounds import rounds
 from scopt.polybench.toolchains import find_compiler
 from scopt.scheduler.space.complete import completed
 from scopt.scheduler.space.matrix import carries, schedule_of_rows
 from scopt.scheduler.space.polytope import Polytopes
-from scopt.scheduler.space.problem import space_problem
+from scopt.scheduler.space.space_problem import space_problem
 from scopt.scheduler.space.walk import random_sample
-from scopt.verify import check_order
 from tests.polybench.explored import write_matvec
 from tests.sources import scop_of
 
-STENCIL = "for (t = 0; t < n; t++) { for (i = 1; i < m; i++) x[i] = y[i - 1] + y[i + 1]; for (i = 1; i < m; i++) y[i] = x[i]; }"
-PRODUCT = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { A[i][j] = 0; for (k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j]; }"
+STENCIL = (
+    "for (t = 0; t < n; t++) { for (i = 1; i < m; i++) x[i] = y[i - 1] + y[i "
+    "+ 1]; for (i = 1; i < m; i++) y[i] = x[i]; }"
+)
+PRODUCT = (
+    "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { A[i][j] = 0; for (k = "
+    "0; k < n; k++) A[i][j] += B[i][k] * B[k][j]; }"
+)
 
 
 @pytest.fixture(params=[STENCIL, PRODUCT], scope="module")
@@ -107,7 +124,10 @@ def test_row_operators() -> None:
 
 def test_children_depend_on_the_seed_alone(polytopes: Polytopes) -> None:
     parents = [sampled(polytopes, seed) for seed in range(3)]
-    made = [child(polytopes, parents, "bias_coeff_0", generator("p", "w", 0, number, 0), 1) for number in (40, 41, 42, 43, 40)]
+    made = [
+        child(polytopes, parents, "bias_coeff_0", generator("p", "w", 0, number, 0), 1)
+        for number in (40, 41, 42, 43, 40)
+    ]
     assert made[0] == made[4]
     assert len(set(made)) > 1
     for rows in made:
@@ -141,7 +161,7 @@ def test_what_takes_too_long_is_no_schedule(tmp_path: Path, cc: str, monkeypatch
     assert (found.schedule, found.reason) == ("", "not drawn after 0.1 s")
 
 
-# --- rounds ------------------------------------------------------------------------------------------------------------------------------------
+# --- rounds -----------------------------------------------------------------------------------------------------------
 
 
 def filled(database: Database, search: Search, numbers: range) -> tuple[Series, int]:
@@ -153,7 +173,11 @@ def filled(database: Database, search: Search, numbers: range) -> tuple[Series, 
     for number in numbers:
         status: Status = "timeout" if number % 5 == 0 else "ok"
         rows = (((number,),),)
-        database.add_sample(series, machine, Sample(number, status, "", "-", rows, f"t{number}", f"c{number}", None, (1.0 / (number + 1),)))
+        database.add_sample(
+            series,
+            machine,
+            Sample(number, status, "", "-", rows, f"t{number}", f"c{number}", None, (1.0 / (number + 1),)),
+        )
     return series, machine
 
 
@@ -182,7 +206,13 @@ def test_rounds_of_a_genetic_search(tmp_path: Path, cc: str) -> None:
         assert first[0].generation == 1
         filled(database, "genetic", range(33, 45))
         second = next(ahead)
-        assert [(job.number, bool(job.parents)) for job in second] == [(45, False), (46, False), (47, True), (48, True), (49, True)]
+        assert [(job.number, bool(job.parents)) for job in second] == [
+            (45, False),
+            (46, False),
+            (47, True),
+            (48, True),
+            (49, True),
+        ]
         assert second[-1].parents[0] == (((44,),),)
         assert len(second[-1].parents) == 15
         filled(database, "genetic", range(45, 50))

@@ -13,12 +13,23 @@ import pytest
 
 from scopt.diagnostics import InputError
 from scopt.polybench.explore import records
-from scopt.polybench.explore.curves import Sample, Series, best_of, best_so_far, common_kernels, compare, crossing, gain, mean_curve, shortest
+from scopt.polybench.explore.curves import (
+    Sample,
+    Series,
+    best_of,
+    best_so_far,
+    common_kernels,
+    compare,
+    crossing,
+    gain,
+    mean_curve,
+    shortest,
+)
 from scopt.polybench.explore.database import Database, open_database
+from scopt.polybench.explore.exploration_report import read_exploration, write_report
 from scopt.polybench.explore.figures import COLORS, FAINT, PAPER, spread
 from scopt.polybench.explore.findings import Exploration, Setting, findings, statuses
 from scopt.polybench.explore.records import Baseline, CompilerRecord, Machine, ProgramRecord, Status
-from scopt.polybench.explore.report import read_exploration, write_report
 
 SETTING = Setting("CPU", "gcc", "MINI", 2)
 MACHINE = Machine("Some <CPU>", 2, "Linux")
@@ -31,7 +42,13 @@ def series(walk: str, search: str = "random", **kernels: list[float | None]) -> 
         search,
         {
             kernel: tuple(
-                Sample(number, "timeout" if speedup is None else "ok", False, None if speedup is None else 1 / speedup, speedup)
+                Sample(
+                    number,
+                    "timeout" if speedup is None else "ok",
+                    False,
+                    None if speedup is None else 1 / speedup,
+                    speedup,
+                )
                 for number, speedup in enumerate(speedups, 1)
             )
             for kernel, speedups in kernels.items()
@@ -62,8 +79,15 @@ def test_walks_are_compared_on_the_kernels_that_all_have() -> None:
     other = series("uniform", lu=[None, 2.0, 8.0], gemm=[0.5, 8.0, 8.0], atax=[])
     kernels = common_kernels((main, other))
     assert kernels == ("gemm", "lu")
-    comparison = compare((main, other), kernels, {"isl": {"gemm": 2.0, "lu": 2.0, "mvt": 5.0}, "polly": {"lu": 1.5}, "pluto": {"mvt": 3.0}})
-    assert [line.values for line in comparison.lines] == [pytest.approx((1.0, 2.0)), pytest.approx((0.05**0.5, 4.0, 8.0))]
+    comparison = compare(
+        (main, other),
+        kernels,
+        {"isl": {"gemm": 2.0, "lu": 2.0, "mvt": 5.0}, "polly": {"lu": 1.5}, "pluto": {"mvt": 3.0}},
+    )
+    assert [line.values for line in comparison.lines] == [
+        pytest.approx((1.0, 2.0)),
+        pytest.approx((0.05**0.5, 4.0, 8.0)),
+    ]
     assert {each.name: (each.kernels, pytest.approx(each.mean)) for each in comparison.references} == {
         "isl": (("gemm", "lu"), 2.0),
         "polly": (("lu",), 1.5),
@@ -93,7 +117,9 @@ def test_main_walk() -> None:
     """The one of the most kernels, then of the most samples."""
     wide, long = series("uniform", gemm=[1.0], lu=[1.0]), series("bias_select_dep", gemm=[1.0] * 9)
     genetic = series("bias_coeff_0", "genetic", gemm=[2.0])
-    found = findings(Exploration(SETTING, "MINI", {"gemm": 1.0, "lu": 1.0}, {}, (long, genetic, wide, series("bias_coeff_0"))))
+    found = findings(
+        Exploration(SETTING, "MINI", {"gemm": 1.0, "lu": 1.0}, {}, (long, genetic, wide, series("bias_coeff_0")))
+    )
     assert found.main is wide
     assert found.common is not None
     assert [line.label for line in found.common.lines] == ["uniform", "bias_select_dep", "genetic, bias_coeff_0"]
@@ -129,7 +155,9 @@ def add(database: Database, kernel: str, walk: str, samples: list[tuple[Status, 
     machine = options.get("machine") or database.machine(MACHINE)
     compiler = database.compiler(CompilerRecord("gcc 12", "-O3"))
     # as if lu could be checked at its own size only
-    program = database.program(ProgramRecord(kernel, f"hash of {kernel}", "SMALL", "SMALL" if kernel == "lu" else "MINI", 2))
+    program = database.program(
+        ProgramRecord(kernel, f"hash of {kernel}", "SMALL", "SMALL" if kernel == "lu" else "MINI", 2)
+    )
     for configuration, seconds in (("original", (1.5, 1.0)), ("isl", (0.5,))):
         database.add_baseline(program, machine, compiler, Baseline(configuration, seconds))
     database.add_baseline(program, machine, compiler, Baseline("pluto", failure="transform: <boom>"))
@@ -146,7 +174,13 @@ def add(database: Database, kernel: str, walk: str, samples: list[tuple[Status, 
 def database(tmp_path: Path) -> Path:
     path = tmp_path / "explore.sqlite"
     with open_database(path) as opened:
-        samples: list[tuple[Status, float | None]] = [("ok", 2.0), ("timeout", None), ("ok", 2.0), ("ok", 0.25), ("build failed", None)]
+        samples: list[tuple[Status, float | None]] = [
+            ("ok", 2.0),
+            ("timeout", None),
+            ("ok", 2.0),
+            ("ok", 0.25),
+            ("build failed", None),
+        ]
         add(opened, "gemm", "bias_coeff_0", samples)
         add(opened, "lu", "bias_coeff_0", [("ok", 1.0), ("ok", 1.0), ("ok", 0.25), ("ok", 0.125), ("ok", 3.0)])
         add(opened, "gemm", "uniform", [("run failed", None), ("ok", 1.0)], seed=7)
@@ -232,19 +266,30 @@ def test_write_report(database: Path, tmp_path: Path) -> None:
     found = write_report(database, tmp_path / "new" / "report")
     folder = tmp_path / "new" / "report"
     assert {file.name for file in folder.iterdir()} == {
-        "report.html", "figure8.svg", "figure9.svg", "figure10.svg", "data.csv", "data.json",
-    }  # fmt: skip
+        "report.html",
+        "figure8.svg",
+        "figure9.svg",
+        "figure10.svg",
+        "data.csv",
+        "data.json",
+    }
     assert (found.main.label, found.count, found.best) == ("bias_coeff_0", 5, {"gemm": 4.0, "lu": 8.0})
     page = Page((folder / "report.html").read_text(encoding="utf-8"))
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
     assert set(page.references) <= set(page.ids)
     assert page.tags.count("svg") == 3
-    # sqrt(4 · 8) = 5.66 over -O3, half of it over isl; sqrt(0.5 · 1), ·, sqrt(0.5 · 4), sqrt(4 · 8) reaches 2 at the fourth
-    assert "Best of 5 samples of bias_coeff_0 on 2 kernels: geomean 5.66× over -O3, 2.83× over isl. The walk reaches isl at 4 samples." in page.text
+    # sqrt(4 · 8) = 5.66 over -O3, half of it over isl; sqrt(0.5 · 1), ·, sqrt(0.5 · 4), sqrt(4 · 8) reaches 2 at the
+    # fourth
+    assert (
+        "Best of 5 samples of bias_coeff_0 on 2 kernels: geomean 5.66× over -O3, 2.83× "
+        "over isl. The walk reaches isl at 4 samples."
+    ) in page.text
     assert "Some <CPU>, 2 cores, Linux" in page.text
     assert "gemm has no time of pluto: transform: <boom>." in page.text
-    first = {name: (folder / name).read_bytes() for name in ("figure8.svg", "figure9.svg", "figure10.svg", "report.html")}
+    first = {
+        name: (folder / name).read_bytes() for name in ("figure8.svg", "figure9.svg", "figure10.svg", "report.html")
+    }
     write_report(database, folder)
     assert {name: (folder / name).read_bytes() for name in first} == first
 
@@ -261,7 +306,12 @@ def test_drawings(database: Path, tmp_path: Path) -> None:
         texts[number] = [element.text for element in root.iter() if element.tag.endswith("}text")]
     assert {"gemm", "lu", "isl (geomean 2.00×)", "-O3 (1×)"} <= set(texts[8])
     assert {"gemm", "lu", "geomean", "isl (geomean 2.00×)", "best of 5, bias_coeff_0 (geomean 5.66×)"} <= set(texts[9])
-    assert {"bias_coeff_0, reaches isl at 4", "uniform, reaches isl at 1", "all walks on the 1 kernel that they share", "isl 2.00×"} <= set(texts[10])
+    assert {
+        "bias_coeff_0, reaches isl at 4",
+        "uniform, reaches isl at 1",
+        "all walks on the 1 kernel that they share",
+        "isl 2.00×",
+    } <= set(texts[10])
 
 
 def test_data(database: Path, tmp_path: Path) -> None:
@@ -294,7 +344,10 @@ def test_only_failures_can_be_drawn(tmp_path: Path) -> None:
     found = write_report(path, tmp_path / "report")
     assert found.best == {"gemm": 0.1}
     page = Page((tmp_path / "report" / "report.html").read_text(encoding="utf-8"))
-    assert "Best of 1 sample of uniform on 1 kernel: geomean 0.10× over -O3, 0.05× over isl. The walk doesn't reach isl within 1 sample." in page.text
+    assert (
+        "Best of 1 sample of uniform on 1 kernel: geomean 0.10× over -O3, 0.05× over "
+        "isl. The walk doesn't reach isl within 1 sample."
+    ) in page.text
 
 
 def test_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,5 @@
-"""The 30 kernels: their dumps are those of PolyBench/C 4.2.1, under every option of polybench.h, and they are clean under the sanitizers."""
+"""The 30 kernels: their dumps are those of PolyBench/C 4.2.1, under every option of polybench.h, and they are clean
+under the sanitizers."""
 
 from __future__ import annotations
 
@@ -26,8 +27,19 @@ def dump(cc: str, folder: Path, name: str, *flags: str) -> str:
     """What the kernel prints on stderr."""
     kernel, program = KERNELS[name], folder / "program"
     includes = [f"-I{include}" for include in kernel.includes]
-    command = [cc, "-O1", "-ffp-contract=off", "-DPOLYBENCH_DUMP_ARRAYS", *flags, *includes, str(kernel.source), str(kernel.harness)]
-    compiled = subprocess.run([*command, "-o", str(program), "-lm"], capture_output=True, text=True, timeout=120, check=False)
+    command = [
+        cc,
+        "-O1",
+        "-ffp-contract=off",
+        "-DPOLYBENCH_DUMP_ARRAYS",
+        *flags,
+        *includes,
+        str(kernel.source),
+        str(kernel.harness),
+    ]
+    compiled = subprocess.run(
+        [*command, "-o", str(program), "-lm"], capture_output=True, text=True, timeout=120, check=False
+    )
     assert compiled.returncode == 0, compiled.stderr
     ran = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stderr
@@ -78,7 +90,11 @@ def test_time_is_printed_without_a_dump(cc: str, tmp_path: Path) -> None:
     kernel, program = KERNELS["gemm"], tmp_path / "program"
     includes = [f"-I{include}" for include in kernel.includes]
     flags = ["-O1", "-DPOLYBENCH_TIME", "-DMINI_DATASET", "-fopenmp"]
-    subprocess.run([cc, *flags, *includes, str(kernel.source), str(kernel.harness), "-o", str(program), "-lm"], check=True, timeout=120)
+    subprocess.run(
+        [cc, *flags, *includes, str(kernel.source), str(kernel.harness), "-o", str(program), "-lm"],
+        check=True,
+        timeout=120,
+    )
     ran = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, check=True)
     assert 0 <= float(ran.stdout) < 1
     assert ran.stderr == ""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from scopt.polybench.limits import machine
-from scopt.polybench.limits.machine import Element, Machine, Peak, best_of, element_of, last_cache, measure_machine
-from scopt.polybench.limits.work import Operations, Work
+from scopt.polybench.limits import ceilings as machine
+from scopt.polybench.limits.ceilings import Element, Machine, Peak, best_of, element_of, last_cache, measure_machine
+from scopt.polybench.limits.kernel_work import Operations, Work
 from scopt.polybench.measure import Plan
 from scopt.polybench.toolchains import Compiler, find_compiler
 
@@ -29,7 +29,9 @@ def test_figures(cc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_compiler_that_fails(tmp_path: Path) -> None:
-    found = measure_machine(frozenset({Element("double", False)}), Compiler("no", "/no/such/cc", False, ""), PLAN, tmp_path)
+    found = measure_machine(
+        frozenset({Element("double", False)}), Compiler("no", "/no/such/cc", False, ""), PLAN, tmp_path
+    )
     assert (found.peaks, found.bandwidth) == ({}, 0.0)
     assert [line.split(":")[0] for line in found.failures] == ["peak of double", "bandwidth"]
 
@@ -48,7 +50,9 @@ def test_last_cache(tmp_path: Path) -> None:
     assert last_cache(tmp_path) == 48 << 20
 
 
-@pytest.mark.parametrize(("bits", "floating", "spelling"), [(64, True, "double"), (32, True, "float"), (32, False, "int"), (128, True, None)])
+@pytest.mark.parametrize(
+    ("bits", "floating", "spelling"), [(64, True, "double"), (32, True, "float"), (32, False, "int"), (128, True, None)]
+)
 def test_elements(bits: int, floating: bool, spelling: str | None) -> None:
     found = element_of(Work("some_type", bits, floating, Operations(), Operations(), 0, 0, 0))
     assert found == (None if spelling is None else Element(spelling, not floating))

@@ -1,4 +1,5 @@
-"""Counts of integer points: against isl's own enumeration, and against closed formulas for sets that are too large for it."""
+"""Counts of integer points: against isl's own enumeration, and against closed formulas for sets that are too large for
+it."""
 
 from __future__ import annotations
 
@@ -34,7 +35,14 @@ def test_random_sets() -> None:
 
     def piece(variables: list[str]) -> str:
         conditions = [f"{rng.randint(-5, 0)} <= {name} <= {rng.randint(1, 6)}" for name in variables]
-        forms = ("{0} >= 0", "{0} >= {1}", "{0} = 0", "({0}) mod 3 = 1", "exists e: 2e + i <= {0} and e >= {1}", "floor(({0}) / 2) <= i")
+        forms = (
+            "{0} >= 0",
+            "{0} >= {1}",
+            "{0} = 0",
+            "({0}) mod 3 = 1",
+            "exists e: 2e + i <= {0} and e >= {1}",
+            "floor(({0}) / 2) <= i",
+        )
         conditions += [rng.choice(forms).format(affine(variables), affine(variables)) for _ in range(rng.randint(0, 3))]
         return f"S[{', '.join(variables)}] : {' and '.join(f'({condition})' for condition in conditions)}"
 

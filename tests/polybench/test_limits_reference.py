@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from scopt.polybench.build import Built
+from scopt.polybench.builds import Built
 from scopt.polybench.catalog import load_suite, own_suite
-from scopt.polybench.limits.machine import Machine
+from scopt.polybench.limits.ceilings import Machine
 from scopt.polybench.limits.reference import ROUTINES, build_reference, missing_openblas
 from scopt.polybench.limits.roofline import Limits, limits_table
 from scopt.polybench.processes import run
@@ -65,5 +65,7 @@ def test_no_openblas(compiler: Compiler, tmp_path: Path) -> None:
 
 
 def test_a_program_that_cannot_be_built(compiler: Compiler, tmp_path: Path) -> None:
-    failure = build_reference(KERNELS["gemm"], without_openblas(tmp_path, compiler), ("-DMINI_DATASET",), tmp_path / "gemm", 60)
+    failure = build_reference(
+        KERNELS["gemm"], without_openblas(tmp_path, compiler), ("-DMINI_DATASET",), tmp_path / "gemm", 60
+    )
     assert failure == Failure("compile", "error: cannot find -lopenblas")

@@ -7,13 +7,22 @@ from dataclasses import replace
 
 import pytest
 
-from scopt.polybench.limits.machine import Machine, Peak
+from scopt.polybench.limits.ceilings import Machine, Peak
+from scopt.polybench.limits.kernel_work import Operations, Work
 from scopt.polybench.limits.roofline import Limits, Roofline, fraction, in_cache, limits_as_json, limits_table, roofline
-from scopt.polybench.limits.work import Operations, Work
 from scopt.polybench.results import Cell, Failure, Results
 
 MACHINE = Machine({"double": Peak(100e9, 5e9)}, 20e9, 32 << 20)
-WORK = Work("double", 64, True, Operations(flops=6 * 10**9), Operations(flops=4 * 10**9, divisions=10**8), 10**8, 10**8, 15 * 10**7)
+WORK = Work(
+    "double",
+    64,
+    True,
+    Operations(flops=6 * 10**9),
+    Operations(flops=4 * 10**9, divisions=10**8),
+    10**8,
+    10**8,
+    15 * 10**7,
+)
 
 
 @pytest.fixture
@@ -34,7 +43,11 @@ def limits() -> Limits:
 
 def test_the_longest_counts() -> None:
     found = roofline(WORK, MACHINE)
-    assert found.seconds == {"flops": pytest.approx(0.04), "divisions": pytest.approx(0.02), "bandwidth": pytest.approx(0.01)}
+    assert found.seconds == {
+        "flops": pytest.approx(0.04),
+        "divisions": pytest.approx(0.02),
+        "bandwidth": pytest.approx(0.01),
+    }
     assert (found.bound, found.least) == ("flops", pytest.approx(0.04))
     assert roofline(replace(WORK, read=10**9), MACHINE).bound == "bandwidth"
     rooted = replace(WORK, needed=replace(WORK.needed, roots=9 * 10**8))
@@ -64,9 +77,25 @@ def test_in_cache() -> None:
 
 def test_table(results: Results, limits: Limits) -> None:
     lines = limits_table(results, limits).splitlines()
-    assert lines[0] == "Limits of this machine: peak of double: 100 Gflop/s and 5 Gdiv/s; triad bandwidth: 20 GB/s; last cache: 32 MiB."
+    assert lines[0] == (
+        "Limits of this machine: peak of double: 100 Gflop/s and 5 Gdiv/s; triad "
+        "bandwidth: 20 GB/s; last cache: 32 MiB."
+    )
     assert lines[2].split()[:3] == ["kernel", "Gflop", "needed"]
-    assert lines[4].split() == ["gemm", "6", "4", "0.1", "200", "150", "flops", "0.0400", "10.0", "80.0", "100.0", "0.0400"]
+    assert lines[4].split() == [
+        "gemm",
+        "6",
+        "4",
+        "0.1",
+        "200",
+        "150",
+        "flops",
+        "0.0400",
+        "10.0",
+        "80.0",
+        "100.0",
+        "0.0400",
+    ]
     assert lines[5].split() == ["mvt", "6", "0.001", "0", "4", "4*", "bandwidth", "0.000200", "0.1", "-", "-", "-"]
     assert lines[6].split() == ["odd", *["-"] * 11]
     assert len({len(line) for line in lines[2:7]}) == 1

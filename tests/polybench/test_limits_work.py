@@ -8,18 +8,24 @@ from pathlib import Path
 import pytest
 
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
+from scopt.frontend.syntax.parse import parse
 from scopt.options import Options
 from scopt.polybench.catalog import load_suite, own_suite
+from scopt.polybench.limits.kernel_work import FIXED_SIZES, Work, work_of, work_of_kernel
 from scopt.polybench.limits.operations import operations_of
 from scopt.polybench.limits.points import NotCounted
-from scopt.polybench.limits.work import FIXED_SIZES, Work, work_of, work_of_kernel
 from tests.polybench.executed import execute
 from tests.sources import scop_of
 
 KERNELS = {kernel.name: kernel for kernel in load_suite(own_suite())}
 # Smaller than MINI where that takes long.
-SMALLER = {"floyd-warshall": ("-DN=14",), "nussinov": ("-DN=25",), "heat-3d": ("-DTSTEPS=4",), "adi": ("-DTSTEPS=3",), "seidel-2d": ("-DTSTEPS=3",)}
+SMALLER = {
+    "floyd-warshall": ("-DN=14",),
+    "nussinov": ("-DN=25",),
+    "heat-3d": ("-DTSTEPS=4",),
+    "adi": ("-DTSTEPS=3",),
+    "seidel-2d": ("-DTSTEPS=3",),
+}
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
@@ -36,7 +42,9 @@ def test_counts_are_those_of_the_executed_loops(cc: str, name: str) -> None:
     assert asdict(work.needed) == zero | needed
     size = {array: scop.arrays[array].type.bits // 8 for array in scop.arrays}
     assert work.read == sum(size[array] for array, _ in trace.exposed if not scop.arrays[array].local)
-    assert work.stored == sum(size[array] for array, _ in trace.written if not (scop.arrays[array].local or scop.arrays[array].private))
+    assert work.stored == sum(
+        size[array] for array, _ in trace.written if not (scop.arrays[array].local or scop.arrays[array].private)
+    )
     assert work.footprint == sum(size[array] for array, _ in trace.touched)
 
 
@@ -47,7 +55,9 @@ def large(cc: str, name: str, *defines: str) -> Work:
 def test_gemm(cc: str) -> None:
     work, (rows, columns, depth) = large(cc, "gemm"), (2000, 2300, 2600)
     assert work.written.flops == 3 * rows * columns * depth + rows * columns
-    assert work.needed.flops == 2 * rows * columns * depth + rows * depth + rows * columns  # alpha * A[i][k] once for each i and k
+    assert (
+        work.needed.flops == 2 * rows * columns * depth + rows * depth + rows * columns
+    )  # alpha * A[i][k] once for each i and k
     assert work.compulsory == 8 * (rows * depth + depth * columns + 2 * rows * columns + 2)
     assert work.footprint == work.compulsory - 8 * rows * columns
     assert (work.element, work.bits, work.floating) == ("double", 64, True)
@@ -125,6 +135,8 @@ def test_opaque_statements_are_refused() -> None:
 
 def test_what_cannot_be_extracted_is_told(cc: str, tmp_path: Path) -> None:
     source = tmp_path / "bad.c"
-    source.write_text("void f(int n, double *x) {\n#pragma scop\nfor (int i = 0; i < 5; i++) x[i * i] = 0;\n#pragma endscop\n}\n")
+    source.write_text(
+        "void f(int n, double *x) {\n#pragma scop\nfor (int i = 0; i < 5; i++) x[i * i] = 0;\n#pragma endscop\n}\n"
+    )
     with pytest.raises(NotCounted, match=r"bad\.c:3:"):
         work_of_kernel(replace(KERNELS["gemm"], source=source), (), cc)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scopt.polybench.build import Built
+from scopt.polybench.builds import Built
 from scopt.polybench.catalog import Kernel, load_suite, own_suite, select
 from scopt.polybench.measure import Plan, measure, parse_seconds
 from scopt.polybench.results import Cell, Failure
@@ -35,7 +35,9 @@ def scripted(folder: Path, name: str, compiler: Compiler, text: str) -> Configur
     return Configuration(name, compiler, ("-fopenmp",), (str(file), "{source}", "-o", "{output}", "{flags}"))
 
 
-def measured(kernel: Kernel, configurations: list[Configuration], folder: Path, plan: Plan = PLAN) -> tuple[dict[str, Cell], list[str]]:
+def measured(
+    kernel: Kernel, configurations: list[Configuration], folder: Path, plan: Plan = PLAN
+) -> tuple[dict[str, Cell], list[str]]:
     activities: list[str] = []
     return dict(measure(kernel, configurations, plan, folder / "work", activities.append)), activities
 
@@ -43,7 +45,12 @@ def measured(kernel: Kernel, configurations: list[Configuration], folder: Path, 
 def test_round_robin(tmp_path: Path, kernel: Kernel, compiler: Compiler) -> None:
     copy = scripted(tmp_path, "copy", compiler, 'echo "$1:1: remark: left alone [x.y]" >&2; cp "$1" "$3"')
     cells, activities = measured(kernel, [Configuration("gcc", compiler), copy], tmp_path)
-    assert [text for text in activities if text.startswith("run")] == ["run 1 of 2: gcc", "run 1 of 2: copy", "run 2 of 2: gcc", "run 2 of 2: copy"]
+    assert [text for text in activities if text.startswith("run")] == [
+        "run 1 of 2: gcc",
+        "run 1 of 2: copy",
+        "run 2 of 2: gcc",
+        "run 2 of 2: copy",
+    ]
     assert [len(cell.seconds) for cell in cells.values()] == [2, 2]
     assert cells["gcc"].transform_seconds is None
     assert cells["copy"].transform_seconds is not None
@@ -57,7 +64,12 @@ def test_references_run_with_the_others(tmp_path: Path, kernel: Kernel, compiler
     activities: list[str] = []
     others = {"blas": Built(program, 1.5), "broken": Failure("compile", "boom")}
     cells = dict(measure(kernel, [Configuration("gcc", compiler)], PLAN, tmp_path / "work", activities.append, others))
-    assert [text for text in activities if text.startswith("run")] == ["run 1 of 2: gcc", "run 1 of 2: blas", "run 2 of 2: gcc", "run 2 of 2: blas"]
+    assert [text for text in activities if text.startswith("run")] == [
+        "run 1 of 2: gcc",
+        "run 1 of 2: blas",
+        "run 2 of 2: gcc",
+        "run 2 of 2: blas",
+    ]
     assert cells["blas"] == Cell((0.25, 0.25), compile_seconds=1.5)
     assert cells["broken"] == Cell(failure=Failure("compile", "boom"))
 
@@ -87,7 +99,10 @@ def test_failures_stay_in_their_cell(tmp_path: Path, kernel: Kernel, compiler: C
     crash = scripted(tmp_path, "crash", compiler, 'sed "s/int t, i;/int t, i; abort();/" "$1" > "$3"')
     broken = scripted(tmp_path, "broken", compiler, "echo error: boom >&2; exit 1")
     cells, _ = measured(kernel, [Configuration("gcc", compiler), crash, broken], tmp_path)
-    assert {name: cell.failure.stage for name, cell in cells.items() if cell.failure} == {"crash": "check", "broken": "transform"}
+    assert {name: cell.failure.stage for name, cell in cells.items() if cell.failure} == {
+        "crash": "check",
+        "broken": "transform",
+    }
     assert cells["crash"].failure is not None
     assert cells["crash"].failure.reason == "killed by SIGABRT"
     assert len(cells["gcc"].seconds) == 2
@@ -97,7 +112,9 @@ def test_a_timed_run_that_hangs(tmp_path: Path, kernel: Kernel, compiler: Compil
     hanging = '{ echo "#include <unistd.h>"; sed "s/int t, i;/int t, i; for (;;) sleep(1);/" "$1"; } > "$3"'
     text = f'case "$*" in *-DN=31*) {hanging};; *) cp "$1" "$3";; esac'
     plan = Plan(("-DMINI_DATASET", "-DN=31"), ("-DMINI_DATASET",), 2, 1, 5)
-    cells, activities = measured(kernel, [Configuration("gcc", compiler), scripted(tmp_path, "hang", compiler, text)], tmp_path, plan)
+    cells, activities = measured(
+        kernel, [Configuration("gcc", compiler), scripted(tmp_path, "hang", compiler, text)], tmp_path, plan
+    )
     assert cells["hang"].failure is not None
     assert cells["hang"].failure.stage == "run"
     assert cells["hang"].failure.reason.startswith("timeout")
@@ -109,7 +126,9 @@ def test_an_original_that_fails(tmp_path: Path, compiler: Compiler) -> None:
     source = tmp_path / "bad.c"
     source.write_text("#pragma scop\nint main(void) { return 5; }\n")
     kernel = Kernel("bad", source, (own_suite(),), own_suite() / "polybench.c")
-    cells, _ = measured(kernel, [Configuration("gcc", compiler), scripted(tmp_path, "copy", compiler, 'cp "$1" "$3"')], tmp_path)
+    cells, _ = measured(
+        kernel, [Configuration("gcc", compiler), scripted(tmp_path, "copy", compiler, 'cp "$1" "$3"')], tmp_path
+    )
     assert cells["gcc"].failure is not None
     assert cells["gcc"].failure.reason == "exit code 5"
     assert cells["copy"].failure is not None

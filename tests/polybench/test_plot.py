@@ -46,7 +46,9 @@ def test_no_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         require_plotting(tmp_path / "a.svg")
 
 
-@pytest.mark.parametrize(("name", "message"), [("a.txt", "has to end in .svg"), ("missing/a.svg", "there is no folder")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("a.txt", "has to end in .svg"), ("missing/a.svg", "there is no folder")]
+)
 def test_no_such_place(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         require_plotting(tmp_path / name)

@@ -8,7 +8,12 @@ from scopt.polybench.processes import run
 
 
 def test_output_and_errors(tmp_path: Path) -> None:
-    done = run([sys.executable, "-c", "import os, sys; print(os.getcwd(), os.environ['X']); print('e', file=sys.stderr)"], 60, tmp_path, {"X": "5"})
+    done = run(
+        [sys.executable, "-c", "import os, sys; print(os.getcwd(), os.environ['X']); print('e', file=sys.stderr)"],
+        60,
+        tmp_path,
+        {"X": "5"},
+    )
     assert (done.ok, done.output.split(), done.errors) == (True, [str(tmp_path), "5"], "e\n")
 
 

@@ -7,14 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from scopt.frontend.dependences import dependences
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
-from scopt.model import Dependences, Scop
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
+from scopt.poly.dependences import dependences
 from scopt.polybench import scheduling
 from scopt.polybench.growth import STATEMENTS_A_NEST, source_of_size
-from scopt.polybench.scheduling import Measured, Plan, Source, Times, as_json, draw_growth, fastest, lines, main, measure, summaries
+from scopt.polybench.scheduling import (
+    Measured,
+    Plan,
+    Source,
+    Times,
+    as_json,
+    draw_growth,
+    fastest,
+    lines,
+    main,
+    measure,
+    summaries,
+)
 from scopt.scheduler.base import ScheduleResult
 from tests.sources import source_of
 
@@ -29,7 +41,7 @@ def results() -> dict[str, Measured]:
     }
 
 
-# --- SCoPs of growing size -----------------------------------------------------------------------------------------------------------
+# --- SCoPs of growing size --------------------------------------------------------------------------------------------
 
 
 def analysed(statements: int) -> tuple[Scop, Dependences]:
@@ -41,7 +53,9 @@ def analysed(statements: int) -> tuple[Scop, Dependences]:
 def test_statements_and_depths() -> None:
     scop, deps = analysed(15)
     assert [len(statement.iterators) for statement in scop.statements] == [2] * 5 + [3] * 5 + [2] * 5
-    nests = {(int(d.source[1:]) // STATEMENTS_A_NEST, int(d.sink[1:]) // STATEMENTS_A_NEST) for d in deps.select("flow")}
+    nests = {
+        (int(d.source[1:]) // STATEMENTS_A_NEST, int(d.sink[1:]) // STATEMENTS_A_NEST) for d in deps.select("flow")
+    }
     assert nests == {(0, 0), (0, 1), (1, 1), (1, 2), (2, 2)}
 
 
@@ -51,14 +65,16 @@ def test_not_a_size(statements: int) -> None:
         source_of_size(statements)
 
 
-# --- measuring -----------------------------------------------------------------------------------------------------------------------
+# --- measuring --------------------------------------------------------------------------------------------------------
 
 
 def test_measure() -> None:
     source = Source("copy", "in.c", source_of("for (i = 0; i < n; i++) { x[i] = i; y[i] = x[i]; }"))
     found = measure(source, Plan(("isl", "identity"), runs=2))
     assert (found.statements, found.dependences, found.analysis > 0) == (2, 1, True)
-    assert [(len(times.schedule), len(times.whole), times.failure) for times in found.times.values()] == [(2, 2, "")] * 2
+    assert [(len(times.schedule), len(times.whole), times.failure) for times in found.times.values()] == [
+        (2, 2, "")
+    ] * 2
     assert all(min(times.schedule) < min(times.whole) for times in found.times.values())
 
 
@@ -82,7 +98,7 @@ def test_what_cant_be_extracted_is_a_failure() -> None:
     assert all(times.failure.startswith("in.c:") for times in found.times.values())
 
 
-# --- figures -------------------------------------------------------------------------------------------------------------------------
+# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 def test_lines(results: dict[str, Measured]) -> None:
@@ -108,7 +124,7 @@ def test_draw_is_deterministic(results: dict[str, Measured], tmp_path: Path) -> 
     assert all(f">{word}<" in text for word in ("isl", "identity", "statements", "seconds"))
 
 
-# --- the command ---------------------------------------------------------------------------------------------------------------------
+# --- the command ------------------------------------------------------------------------------------------------------
 
 
 def test_a_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,7 +143,10 @@ def test_growth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("rich")
     pytest.importorskip("matplotlib")
     out = tmp_path / "out.svg"
-    assert main(["--growth", "10,5", "--schedulers", "identity", "--runs", "1", "--schedule-only", "--plot", str(out)]) == 0
+    assert (
+        main(["--growth", "10,5", "--schedulers", "identity", "--runs", "1", "--schedule-only", "--plot", str(out)])
+        == 0
+    )
     printed = capsys.readouterr()
     assert "5 statements" in printed.out
     assert printed.err == "[ 1/2] 5 statements\n[ 2/2] 10 statements\n"

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from scopt.diagnostics import InputError
-from scopt.polybench.toolchains import POLLY, Compiler, Configuration, find_compiler, find_peer, own_configurations, scopt_command
+from scopt.polybench.toolchains import (
+    POLLY,
+    Compiler,
+    Configuration,
+    find_compiler,
+    find_peer,
+    own_configurations,
+    scopt_command,
+)
 
 GCC = Compiler("gcc", "/usr/bin/gcc", False, "gcc 12")
 CLANG = Compiler("clang", "/usr/bin/clang", True, "clang 19")
@@ -94,7 +102,9 @@ def test_peers(path: Path) -> None:
     clang = Compiler("clang", program(path, "clang", "exit 0"), True, "")
     polycc = program(path, "polycc", "exit 0")
     assert find_peer("polly", [gcc, clang], 2) == Configuration("polly", clang, POLLY)
-    assert find_peer("graphite", [gcc], 4) == Configuration("graphite", gcc, ("-floop-nest-optimize", "-ftree-parallelize-loops=4"))
+    assert find_peer("graphite", [gcc], 4) == Configuration(
+        "graphite", gcc, ("-floop-nest-optimize", "-ftree-parallelize-loops=4")
+    )
     pluto = find_peer("pluto", [gcc], 2)
     assert isinstance(pluto, Configuration)
     assert pluto.transform == (polycc, "{source}", "--tile", "--parallel", "-o", "{output}")

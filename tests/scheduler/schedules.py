@@ -1,4 +1,5 @@
-"""Schedules as texts, for tests of the schedulers: the rows of the construction, statement by statement, and the bands of the tree."""
+"""Schedules as texts, for tests of the schedulers: the rows of the construction, statement by statement, and the bands
+of the tree."""
 
 from __future__ import annotations
 
@@ -7,20 +8,20 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from scopt.frontend.dependences import dependences
-from scopt.model import Dependences, Scop
-from scopt.scheduler.assemble import schedule_tree
-from scopt.scheduler.bands import band_nodes, ordered, with_properties
-from scopt.scheduler.construct import Construction, Dimension, Strategy
-from scopt.scheduler.feautrier import FeautrierStrategy
-from scopt.scheduler.generators import Row
-from scopt.scheduler.influence.tree import CONSTANT, InfluenceTree
-from scopt.scheduler.journal import Journal
-from scopt.scheduler.live_ranges import Bonds, with_reuse_where_needed
-from scopt.scheduler.pluto import PlutoStrategy
-from scopt.scheduler.problem import Edge, edges_of, statement_spaces
-from scopt.scheduler.separation import FusionPolicy
-from scopt.verify import check_order
+from scopt.ir.scop import Dependences, Scop
+from scopt.poly.bands import band_nodes, ordered, with_properties
+from scopt.poly.dependences import dependences
+from scopt.poly.generators import Row
+from scopt.poly.legality import check_order
+from scopt.scheduler.construct.assemble import schedule_tree
+from scopt.scheduler.construct.dimensions import Construction, Dimension, Strategy
+from scopt.scheduler.construct.feautrier import FeautrierStrategy
+from scopt.scheduler.construct.journal import Journal
+from scopt.scheduler.construct.live_ranges import Bonds, with_reuse_where_needed
+from scopt.scheduler.construct.pluto import PlutoStrategy
+from scopt.scheduler.construct.scheduling_problem import Edge, edges_of, statement_spaces
+from scopt.scheduler.construct.separation import FusionPolicy
+from scopt.scheduler.influence.influence_tree import CONSTANT, InfluenceTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,8 @@ class Made:
     events: tuple[str, ...]
 
     def rows(self, statement: str) -> tuple[str, ...]:
-        """A statement's schedule, a text a dimension: ``2t+i+1`` for a loop, ``[1]`` for a place in a sequence. Dimensions in which nothing
-        happens any more are left out."""
+        """A statement's schedule, a text a dimension: ``2t+i+1`` for a loop, ``[1]`` for a place in a sequence.
+        Dimensions in which nothing happens any more are left out."""
         columns = statement_spaces(self.scop)[statement].columns
         found = []
         for dimension in self.dimensions:
@@ -64,7 +65,12 @@ class Made:
 
 
 def pluto(
-    scop: Scop, fusion: FusionPolicy = "max", tree: InfluenceTree | None = None, *, negative: bool = True, inputs: bool = False
+    scop: Scop,
+    fusion: FusionPolicy = "max",
+    tree: InfluenceTree | None = None,
+    *,
+    negative: bool = True,
+    inputs: bool = False,
 ) -> Made:
     """Pluto's schedule, checked against the dependences."""
     return _made(scop, PlutoStrategy(negative=negative), fusion, tree, FeautrierStrategy(), inputs=inputs)
@@ -87,7 +93,13 @@ def row_text(row: Row, columns: Sequence[str]) -> str:
 
 
 def _made(
-    scop: Scop, strategy: Strategy, fusion: FusionPolicy, tree: InfluenceTree | None, rescue: Strategy | None = None, *, inputs: bool = False
+    scop: Scop,
+    strategy: Strategy,
+    fusion: FusionPolicy,
+    tree: InfluenceTree | None,
+    rescue: Strategy | None = None,
+    *,
+    inputs: bool = False,
 ) -> Made:
     deps, spaces, journal = dependences(scop, inputs=inputs), statement_spaces(scop), Journal(scop.location)
     reads = edges_of(scop, deps.select("input"))
@@ -95,7 +107,9 @@ def _made(
 
     def construct(edges: tuple[Edge, ...], bonds: Bonds) -> isl.Schedule:
         journal.clear()
-        found.append(Construction(spaces, edges, strategy, fusion, rescue, reads, tree or InfluenceTree(), journal, bonds).run())
+        found.append(
+            Construction(spaces, edges, strategy, fusion, rescue, reads, tree or InfluenceTree(), journal, bonds).run()
+        )
         return schedule_tree(scop, spaces, found[-1])
 
     made = with_reuse_where_needed(scop, deps, construct)

@@ -1,4 +1,5 @@
-"""Schedule spaces of kernels and snippets, for tests of the space: their problems, and instances in the order in which they are executed."""
+"""Schedule spaces of kernels and snippets, for tests of the space: their problems, and instances in the order in which
+they are executed."""
 
 from __future__ import annotations
 
@@ -8,15 +9,15 @@ from functools import cache
 
 import islpy as isl
 
-from scopt.frontend.dependences import dependences
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
-from scopt.isl_utils import maps_of, sets_of
-from scopt.model import Dependences, Scop
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
+from scopt.poly.dependences import dependences
+from scopt.poly.generators import Row
+from scopt.poly.isl_utils import maps_of, sets_of
 from scopt.polybench.catalog import load_suite, own_suite, select
-from scopt.scheduler.generators import Row
-from scopt.scheduler.space.problem import SpaceProblem, space_problem
+from scopt.scheduler.space.space_problem import SpaceProblem, space_problem
 from tests.sources import PARAMS, scop_of
 
 # A statement and the values of its iterators.
@@ -66,7 +67,11 @@ def pairs_of(relation: isl.UnionMap, sizes: Sizes) -> list[tuple[Instance, Insta
     """The pairs of a relation."""
     found: list[tuple[Instance, Instance]] = []
     for one in maps_of(relation):
-        source, sink, inputs = str(one.get_tuple_name(isl.dim_type.in_)), str(one.get_tuple_name(isl.dim_type.out)), one.dim(isl.dim_type.in_)
+        source, sink, inputs = (
+            str(one.get_tuple_name(isl.dim_type.in_)),
+            str(one.get_tuple_name(isl.dim_type.out)),
+            one.dim(isl.dim_type.in_),
+        )
         found += [((source, values[:inputs]), (sink, values[inputs:])) for values in points_of(one.wrap(), sizes)]
     return found
 
@@ -98,4 +103,6 @@ def instance_count(case: Case, sizes: Sizes) -> int:
 
 def _fixed(sizes: Sizes) -> isl.Set:
     names = sorted(sizes)
-    return isl.Set(f"[{', '.join(names)}] -> {{ : {' and '.join(f'{name} = {sizes[name]}' for name in names) or 'true'} }}")
+    return isl.Set(
+        f"[{', '.join(names)}] -> {{ : {' and '.join(f'{name} = {sizes[name]}' for name in names) or 'true'} }}"
+    )

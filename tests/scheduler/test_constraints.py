@@ -7,21 +7,22 @@ from dataclasses import replace
 
 import pytest
 
-from scopt.frontend.dependences import dependences
-from scopt.model import DependenceKind
+from scopt.ir.scop import DependenceKind
+from scopt.poly.dependences import dependences
+from scopt.poly.ilp import lexmin
 from scopt.scheduler.constraints.coincidence import coincident
 from scopt.scheduler.constraints.contiguity import small
-from scopt.scheduler.constraints.feautrier import carrying, early
-from scopt.scheduler.constraints.influence import constants_hold, coupled, injected
+from scopt.scheduler.constraints.feautrier_rows import carrying, early
+from scopt.scheduler.constraints.influence_rows import constants_hold, coupled, injected
 from scopt.scheduler.constraints.progression import complete, orthogonal_complement, progressing
 from scopt.scheduler.constraints.proximity import ProximityForm, bounded
 from scopt.scheduler.constraints.validity import strongly, weakly
-from scopt.scheduler.ilp import lexmin
-from scopt.scheduler.influence.tree import CONSTANT, Coefficient, InfluenceRow, equals
-from scopt.scheduler.problem import Bounds, Draft, Row, Rows, Step, edges_of, statement_spaces
+from scopt.scheduler.construct.scheduling_problem import Bounds, Draft, Row, Rows, Step, edges_of, statement_spaces
+from scopt.scheduler.influence.influence_tree import CONSTANT, Coefficient, InfluenceRow, equals
 from tests.sources import scop_of
 
-# Two statements of one loop, the second reads what the first has written one iteration earlier. Rows are over (i, n, 1).
+# Two statements of one loop, the second reads what the first has written one iteration earlier. Rows are over (i, n,
+# 1).
 PIPELINE = "for (i = 1; i < n; i++) { x[i] = i; y[i] = x[i - 1]; }"
 # A dependence on itself with distance (1, -1), rows over (i, j, n, 1).
 SKEWED = "for (i = 1; i < n; i++) for (j = 0; j < n; j++) A[i][j] = A[i - 1][j + 1];"
@@ -52,7 +53,15 @@ def fixed(draft: Draft, rows: Mapping[str, Row]) -> Draft:
 
 def accepts(draft: Draft, **rows: Row) -> bool:
     """Whether the draft, which is left as it was, has a solution with these schedule rows."""
-    trial = Draft(draft.spaces, draft.bounds, list(draft.columns), dict(draft.rows), [], dict(draft._first), dict(draft._magnitudes))
+    trial = Draft(
+        draft.spaces,
+        draft.bounds,
+        list(draft.columns),
+        dict(draft.rows),
+        [],
+        dict(draft._first),
+        dict(draft._magnitudes),
+    )
     return lexmin(fixed(trial, rows).program()) is not None
 
 
@@ -63,7 +72,7 @@ def least(draft: Draft, **rows: Row) -> dict[str, int]:
     return {column.name: value for column, value in zip(draft.columns, point, strict=True)}
 
 
-# --- validity and coincidence --------------------------------------------------------------------------------------------------------
+# --- validity and coincidence -----------------------------------------------------------------------------------------
 
 
 def test_weakly_satisfied() -> None:
@@ -104,7 +113,7 @@ def test_a_skew_makes_a_negative_distance_legal() -> None:
     assert [accepts(draft, S0=row) for row in ((0, 1, 0, 0), (1, 2, 0, 0), (-1, 0, 0, 0))] == [False] * 3
 
 
-# --- progression ---------------------------------------------------------------------------------------------------------------------
+# --- progression ------------------------------------------------------------------------------------------------------
 
 
 def test_orthogonal_complement() -> None:
@@ -157,15 +166,22 @@ def test_completeness() -> None:
     assert not complete(step_of(MATVEC, outer=[{"S0": (1, 1, 0, 0)}, {"S0": (2, 2, 0, 1)}]), "S0")
     assert complete(step_of(MATVEC, outer=[{"S0": (1, 1, 0, 0)}, {"S0": (0, 1, 0, 0)}]), "S0")
     # What the domain fixes anyway needs no dimension.
-    assert complete(step_of("for (i = 0; i < n; i++) for (j = i; j <= i; j++) A[i][j] = 0;", outer=[{"S0": (1, 0, 0, 0)}]), "S0")
+    assert complete(
+        step_of("for (i = 0; i < n; i++) for (j = i; j <= i; j++) A[i][j] = 0;", outer=[{"S0": (1, 0, 0, 0)}]), "S0"
+    )
 
 
-# --- proximity -----------------------------------------------------------------------------------------------------------------------
+# --- proximity --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("source", "sink", "u", "w"),
-    [((1, 0, 0), (1, 0, 0), 0, 1), ((1, 0, 1), (1, 0, 0), 0, 0), ((1, 0, 0), (2, 0, 0), 1, 0), ((1, 0, 0), (1, 0, 9), 0, 10)],
+    [
+        ((1, 0, 0), (1, 0, 0), 0, 1),
+        ((1, 0, 1), (1, 0, 0), 0, 0),
+        ((1, 0, 0), (2, 0, 0), 1, 0),
+        ((1, 0, 0), (1, 0, 9), 0, 10),
+    ],
 )
 @pytest.mark.parametrize("form", ["pluto", "isl"])
 def test_reuse_distances(form: ProximityForm, source: Row, sink: Row, u: int, w: int) -> None:
@@ -195,7 +211,7 @@ def test_input_dependences_are_bounded_in_both_directions() -> None:
     assert least(draft, S0=(1, 0, 5), S1=(1, 0, 0))["w"] == 5
 
 
-# --- Feautrier -----------------------------------------------------------------------------------------------------------------------
+# --- Feautrier --------------------------------------------------------------------------------------------------------
 
 
 def carried(body: str, **rows: Row) -> list[int]:
@@ -256,7 +272,7 @@ def test_the_earliest_schedule_of_a_chain() -> None:
     assert draft.solution(point) == {"S0": (0, 0, 0), "S1": (0, 0, 1)}
 
 
-# --- contiguity ----------------------------------------------------------------------------------------------------------------------
+# --- contiguity -------------------------------------------------------------------------------------------------------
 
 
 def smallest(step: Step, penalties: Mapping[str, tuple[int, ...]] | None = None, *, negative: bool = False) -> Row:
@@ -279,7 +295,7 @@ def test_a_contiguous_iterator_is_taken_last() -> None:
     assert smallest(step_of(MATVEC, outer=[{"S0": (0, 1, 0, 0)}]), {"S0": (64, 0)}) == (1, 0, 0, 0)
 
 
-# --- influence -----------------------------------------------------------------------------------------------------------------------
+# --- influence --------------------------------------------------------------------------------------------------------
 
 
 def test_outer_coefficients_are_put_in() -> None:
@@ -304,7 +320,9 @@ def test_rows_over_outer_dimensions_alone_hold_or_dont() -> None:
 def test_inequalities_and_parameters() -> None:
     step = step_of(PIPELINE)
     draft = draft_of(step, parametric=True)
-    injected(draft, [InfluenceRow(((1, Coefficient("S1", 0, "n")), (-1, Coefficient("S0", 0, "i"))))], [], dict(step.spaces))
+    injected(
+        draft, [InfluenceRow(((1, Coefficient("S1", 0, "n")), (-1, Coefficient("S0", 0, "i"))))], [], dict(step.spaces)
+    )
     assert accepts(draft, S0=(1, 0, 0), S1=(1, 1, 0))
     assert not accepts(draft, S0=(1, 0, 0), S1=(1, 0, 0))
 

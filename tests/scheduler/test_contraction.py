@@ -1,4 +1,5 @@
-"""What counts as a contraction, how its operands are split, which instances' operands may be packed, what expansion makes of others."""
+"""What counts as a contraction, how its operands are split, which instances' operands may be packed, what expansion
+makes of others."""
 
 from __future__ import annotations
 
@@ -6,15 +7,16 @@ import islpy as isl
 import pytest
 from pycparser.c_generator import CGenerator
 
-from scopt.frontend.dependences import dependences
-from scopt.isl_utils import walk
-from scopt.model import Contraction, Extremum, Scop
+from scopt.ir.marked_schedule import Contraction, Extremum
+from scopt.ir.scop import Scop
 from scopt.options import Options
+from scopt.poly.bands import ordered, with_properties
+from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import walk
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.bands import ordered, with_properties
-from scopt.scheduler.contraction.recognize import contraction_of, pure_part, shape_of
-from scopt.scheduler.contraction.tiles import register_tiling
-from scopt.scheduler.expansion import expand
+from scopt.scheduler.decisions.contractions import contraction_of, pure_part, shape_of
+from scopt.scheduler.decisions.register_tiles import register_tiling
+from scopt.scheduler.passes.expansion import expand
 from tests.sources import scop_of
 
 MATRICES = (
@@ -31,7 +33,11 @@ def scheduled(scop: Scop) -> isl.Schedule:
 
 def band(scop: Scop) -> isl.ScheduleNode:
     """The first band of three members."""
-    return next(n for n in walk(scheduled(scop).get_root()) if n.get_type() == isl.schedule_node_type.band and n.band_n_member() == 3)
+    return next(
+        n
+        for n in walk(scheduled(scop).get_root())
+        if n.get_type() == isl.schedule_node_type.band and n.band_n_member() == 3
+    )
 
 
 def found(statement: str) -> Contraction | None:
@@ -44,21 +50,38 @@ def found(statement: str) -> Contraction | None:
     [
         ("C[i][j] += A[i][k] * B[k][j];", "+= row0 * column0", ["A[i][k]"], ["B[k][j]"], []),
         ("C[i][j] -= a * A[k][i] * B[j][k];", "-= row0 * column0", ["(a * A[k][i])"], ["B[j][k]"], []),
-        ("C[i][j] = C[i][j] + A[i][k] * B[k][j] * a;", "= (cell + ((row0 * column0) * scalar0))", ["A[i][k]"], ["B[k][j]"], ["a"]),
-        ("C[i][j] += A[i][k] * B[j][k] + B[i][k] * A[j][k];", "+= (row0 * column0) + (row1 * column1)", ["A[i][k]", "B[i][k]"],
-         ["B[j][k]", "A[j][k]"], []),
+        (
+            "C[i][j] = C[i][j] + A[i][k] * B[k][j] * a;",
+            "= (cell + ((row0 * column0) * scalar0))",
+            ["A[i][k]"],
+            ["B[k][j]"],
+            ["a"],
+        ),
+        (
+            "C[i][j] += A[i][k] * B[j][k] + B[i][k] * A[j][k];",
+            "+= (row0 * column0) + (row1 * column1)",
+            ["A[i][k]", "B[i][k]"],
+            ["B[j][k]", "A[j][k]"],
+            [],
+        ),
         ("K[i][j] += L[i][k] * L[k][j] * 2;", "+= row0 * column0 * 2", ["L[i][k]"], ["L[k][j]"], []),
         ("C[i][j] *= (A[i][k] - A[k][i]) / B[k][j];", "*= row0 / column0", ["(A[i][k] - A[k][i])"], ["B[k][j]"], []),
     ],
-)  # fmt: skip
-def test_operands_are_split_by_what_they_depend_on(statement: str, update: str, rows: list[str], columns: list[str], scalars: list[str]) -> None:
+)
+def test_operands_are_split_by_what_they_depend_on(
+    statement: str, update: str, rows: list[str], columns: list[str], scalars: list[str]
+) -> None:
     contraction = found(statement)
     assert contraction is not None
     operation, text = contraction.operation, CGenerator().visit
     assert (contraction.row, contraction.column, contraction.reduction) == (0, 1, 2)
-    assert f"{operation.op} {text(operation.expression)}".replace("(", "").replace(")", "") == update.replace("(", "").replace(")", "")
+    assert f"{operation.op} {text(operation.expression)}".replace("(", "").replace(")", "") == update.replace(
+        "(", ""
+    ).replace(")", "")
     kinds = (operation.rows, operation.columns, operation.scalars)
-    assert [[text(node).strip("()") for node in kind] for kind in kinds] == [[one.strip("()") for one in kind] for kind in (rows, columns, scalars)]
+    assert [[text(node).strip("()") for node in kind] for kind in kinds] == [
+        [one.strip("()") for one in kind] for kind in (rows, columns, scalars)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +97,9 @@ def test_operands_are_split_by_what_they_depend_on(statement: str, update: str, 
         "H[i][j] += H[i + n][k] * H[k + n][j];",  # computed as int
         "C[i][j] = C[i][j] < A[i][k] + B[k][j] ? C[i][j] : A[i][k] - B[k][j];",  # compared with something else
         "C[i][j] = A[i][k] < B[k][j] ? A[i][k] : C[i][j];",
-        "C[i][j] = C[i][j] < C[i][j] + A[i][k] * B[k][j] ? C[i][j] : C[i][j] + A[i][k] * B[k][j];",  # the value uses the cell
+        (
+            "C[i][j] = C[i][j] < C[i][j] + A[i][k] * B[k][j] ? C[i][j] : C[i][j] + A[i][k] * B[k][j];"
+        ),  # the value uses the cell
         "C[i][j] += A[i][k] * k * B[k][j];",  # an iterator's value
         "C[i + j][j] += A[i][k] * B[k][j];",  # the column moves two subscripts
         "C[j][i] += A[k][i] * (A[k][j] > 0 ? 1.0 : 2.0);",  # not arithmetic
@@ -104,21 +129,28 @@ def test_extrema_keep_their_comparison(statement: str, op: str, keeps: bool) -> 
 def test_statements_that_do_the_same_are_one_contraction() -> None:
     scop = scop_of(
         "for (i = 0; i < n; i++) { for (j = 0; j < i; j++) { for (k = 0; k < j; k++) A[i][j] -= A[i][k] * A[k][j]; A[i][j] /= A[j][j]; }"
-        " for (j = i; j < n; j++) for (k = 0; k < i; k++) A[i][j] -= A[i][k] * A[k][j]; }", MATRICES,
-    )  # fmt: skip
+        " for (j = i; j < n; j++) for (k = 0; k < i; k++) A[i][j] -= A[i][k] * A[k][j]; }",
+        MATRICES,
+    )
     contraction = contraction_of(scop, band(scop))
     assert contraction is not None
     assert contraction.statements == ("S0", "S2")
 
 
-@pytest.mark.parametrize(("operand", "packed"), [("A[i][k]", True), ("C[i + n][k]", True), ("C[i + 1][k + 1]", False), ("C[i][k]", False)])
+@pytest.mark.parametrize(
+    ("operand", "packed"), [("A[i][k]", True), ("C[i + n][k]", True), ("C[i + 1][k + 1]", False), ("C[i][k]", False)]
+)
 def test_operands_that_are_updated_are_not_packed(operand: str, packed: bool) -> None:
     nest = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = i + 1; k < n; k++)"
     scop = scop_of(f"{nest} C[i][j] += {operand} * B[k][j];", MATRICES)
 
     def tilings(options: Options) -> list[object]:
         tree = scheduled(scop)
-        found = [register_tiling(scop, node, options) for node in walk(tree.get_root()) if node.get_type() == isl.schedule_node_type.band]
+        found = [
+            register_tiling(scop, node, options)
+            for node in walk(tree.get_root())
+            if node.get_type() == isl.schedule_node_type.band
+        ]
         return [one for one in found if one is not None]
 
     assert len(tilings(Options())) == packed
@@ -130,8 +162,9 @@ def test_the_pure_part_of_a_factorization() -> None:
     """Steps of earlier tiles, for rows and columns of later ones: their operands are finished when the tile begins."""
     scop = scop_of(
         "for (k = 0; k < n; k++) for (i = k + 1; i < n; i++) { C[i][k] /= C[k][k];"
-        " for (j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }", MATRICES,
-    )  # fmt: skip
+        " for (j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }",
+        MATRICES,
+    )
     deps = ordered(scop, dependences(scop))
     node = band(scop)
     contraction = contraction_of(scop, node)
@@ -139,10 +172,14 @@ def test_the_pure_part_of_a_factorization() -> None:
     partial = node.band_get_partial_schedule()
     tiles = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(0).scale_down_val(isl.Val(4)).floor())
     for k in (1, 2):
-        tiles = tiles.flat_range_product(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k).scale_down_val(isl.Val(4)).floor()))
+        tiles = tiles.flat_range_product(
+            isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k).scale_down_val(isl.Val(4)).floor())
+        )
     within = node.insert_partial_schedule(tiles).child(0)
     pure = pure_part(scop, deps, within, contraction, tiles, first=False)
-    assert pure.is_equal(isl.UnionSet("[n] -> { S1[k, i, j] : 0 <= k and i < n and j < n and 4*floor(i/4) > k and 4*floor(j/4) > k }"))
+    assert pure.is_equal(
+        isl.UnionSet("[n] -> { S1[k, i, j] : 0 <= k and i < n and j < n and 4*floor(i/4) > k and 4*floor(j/4) > k }")
+    )
 
 
 def test_expansion_makes_contractions() -> None:
@@ -151,7 +188,7 @@ def test_expansion_makes_contractions() -> None:
         "for (i = 0; i < n; i++) { for (j = 0; j < n; j++) x[j] = 0;"
         " for (k = 0; k < n; k++) for (j = 0; j < n; j++) x[j] += A[i][k] * B[k][j]; for (j = 0; j < n; j++) C[i][j] = x[j]; }",
         MATRICES + ", double *x",
-    )  # fmt: skip
+    )
     expansion = expand(scop, dependences(scop))
     assert expansion is not None
     assert {name: len(sizes) for name, sizes in expansion.extents.items()} == {"x_all": 2}

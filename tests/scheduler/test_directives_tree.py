@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from scopt.astgen.build import build
-from scopt.astgen.readback import ReadBack, nest_to_schedule
-from scopt.frontend.dependences import dependences
-from scopt.model import For, LoopMark, LoopNest, Scop
+from scopt.astgen.isl_loops import build
+from scopt.ir.nest import For, LoopMark, LoopNest
+from scopt.ir.scop import Scop
 from scopt.options import Options
+from scopt.poly.bands import band_nodes
+from scopt.poly.dependences import dependences
+from scopt.poly.readback import ReadBack, nest_to_schedule
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.bands import band_nodes
-from scopt.scheduler.influence.directives import directive_tree
 from scopt.scheduler.influence.honoured import complaint, forbidding, unhonoured, wished_member, wishes
-from scopt.scheduler.influence.tree import InfluenceTree
-from scopt.scheduler.passes import apply_passes
+from scopt.scheduler.influence.influence_tree import InfluenceTree
+from scopt.scheduler.influence.wishes import directive_tree
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
 MATMUL = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j];"
@@ -59,7 +60,7 @@ def generated(scop: Scop, **options: bool) -> ReadBack:
     return nest_to_schedule(scop, build(scop, apply_passes(scop, deps, tree, chosen, scop.directives)))
 
 
-# --- the tree ---------------------------------------------------------------------------------------------------------------------------
+# --- the tree ---------------------------------------------------------------------------------------------------------
 
 
 def test_no_wish_no_tree() -> None:
@@ -93,7 +94,10 @@ def test_both_in_one_tree() -> None:
 
 
 def test_the_vector_loop_may_be_the_parallel_one() -> None:
-    assert scenarios(tree_of(scop_with("parallel(j) vector(j)", COPY)))[0] == [("any", False), ("parallel(j) vector(j)", True)]
+    assert scenarios(tree_of(scop_with("parallel(j) vector(j)", COPY)))[0] == [
+        ("any", False),
+        ("parallel(j) vector(j)", True),
+    ]
 
 
 def test_flags_are_dropped_where_other_statements_share_the_dimension() -> None:
@@ -113,10 +117,13 @@ def test_places_of_their_own() -> None:
 
 def test_two_iterators_never_share_a_dimension() -> None:
     paths = scenarios(tree_of(scop_with("parallel(i,j)", COPY)))
-    assert {tuple(name for name, _ in path) for path in paths} == {("parallel(i)", "parallel(j)"), ("parallel(j)", "parallel(i)")}
+    assert {tuple(name for name, _ in path) for path in paths} == {
+        ("parallel(i)", "parallel(j)"),
+        ("parallel(j)", "parallel(i)"),
+    }
 
 
-# --- the result -------------------------------------------------------------------------------------------------------------------------
+# --- the result -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tile", [True, False])
@@ -150,7 +157,9 @@ def test_loops_without_marks_fulfil_nothing() -> None:
     loop = nest.body.items[0]
     assert isinstance(loop, For)
     assert loop.mark.parallel
-    sequential = LoopNest(type(nest.body)((For(loop.iterator, loop.lower, loop.upper, loop.step, loop.body, LoopMark()),)))
+    sequential = LoopNest(
+        type(nest.body)((For(loop.iterator, loop.lower, loop.upper, loop.step, loop.body, LoopMark()),))
+    )
     assert [d.kind for d in unhonoured(scop, scop.directives, nest_to_schedule(scop, nest))] == []
     assert [d.kind for d in unhonoured(scop, scop.directives, nest_to_schedule(scop, sequential))] == ["parallel"]
 
@@ -163,14 +172,16 @@ def test_wishes_count_where_their_pragmas_are_emitted() -> None:
 
 
 def test_the_member_of_a_band() -> None:
-    scop = scop_with("vector(i) parallel(j)", COPY.replace("i++", "i += 1").replace("i = 0; i < n; i += 1", "i = n; i > 0; i--"))
+    scop = scop_with(
+        "vector(i) parallel(j)", COPY.replace("i++", "i += 1").replace("i = 0; i < n; i += 1", "i = n; i > 0; i--")
+    )
     outer, inner = band_nodes(scop.schedule)
     assert wished_member(scop, outer, scop.directives, "vector") == 0
     assert wished_member(scop, outer, scop.directives, "parallel") is None
     assert wished_member(scop, inner, scop.directives, "parallel") == 0
 
 
-# --- why not ----------------------------------------------------------------------------------------------------------------------------
+# --- why not ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -182,7 +193,11 @@ def test_the_member_of_a_band() -> None:
         # A private scalar whose value is carried on.
         ("parallel(i)", "for (i = 1; i < n; i++) {\n s = y[i] + s;\n x[i] = s; }", ("flow", "'s'", "line 8")),
         # Of two dependences the one is named that no interchange carries elsewhere.
-        ("vector(j)", "for (j = 1; j < m; j++) for (i = 1; i < n; i++) A[j][i] = A[j - 1][i - 1] + A[j - 1][i];", ("'A'", "S0[1, 1] → S0[2, 1]")),
+        (
+            "vector(j)",
+            "for (j = 1; j < m; j++) for (i = 1; i < n; i++) A[j][i] = A[j - 1][i - 1] + A[j - 1][i];",
+            ("'A'", "S0[1, 1] → S0[2, 1]"),
+        ),
     ],
 )
 def test_the_dependence_that_forbids(clauses: str, body: str, words: tuple[str, ...]) -> None:
@@ -202,16 +217,22 @@ def test_the_dependence_that_forbids(clauses: str, body: str, words: tuple[str, 
 )
 def test_nothing_forbids(clauses: str, body: str) -> None:
     scop = scop_with(clauses, body)
-    assert [forbidding(scop, dependences(scop), directive) for directive in scop.directives] == [None] * len(scop.directives)
+    assert [forbidding(scop, dependences(scop), directive) for directive in scop.directives] == [None] * len(
+        scop.directives
+    )
 
 
 def test_the_error_stands_at_the_iterator() -> None:
     scop = scop_with("vector(i)", "for (i = 1; i < n; i++) x[i] = x[i - 1];")
-    assert complaint(scop, dependences(scop), scop.directives[0]).startswith("in.c:6:22: error: vector(i) can't be honoured: flow dependence")
+    assert complaint(scop, dependences(scop), scop.directives[0]).startswith(
+        "in.c:6:22: error: vector(i) can't be honoured: flow dependence"
+    )
 
 
 def test_a_loop_of_an_opaque_statement() -> None:
-    scop = scop_of("for (i = 0; i < n; i++)\n if (x[i] > 0)\n#pragma scopt vector(k)\n  for (int k = 0; k < 3; k++) A[i][k] = 0;")
+    scop = scop_of(
+        "for (i = 0; i < n; i++)\n if (x[i] > 0)\n#pragma scopt vector(k)\n  for (int k = 0; k < 3; k++) A[i][k] = 0;"
+    )
     assert tree_of(scop) is None
     assert unhonoured(scop, scop.directives, generated(scop)) == scop.directives
     assert forbidding(scop, dependences(scop), scop.directives[0]) is not None

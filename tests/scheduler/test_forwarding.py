@@ -1,13 +1,14 @@
-"""Cells in place of scalars that collect what they get: where it is done, and where something looks at the cell in between."""
+"""Cells in place of scalars that collect what they get: where it is done, and where something looks at the cell in
+between."""
 
 from __future__ import annotations
 
 import pytest
 from pycparser.c_generator import CGenerator
 
-from scopt.frontend.dependences import dependences
-from scopt.model import Scop
-from scopt.scheduler.forwarding import forward
+from scopt.ir.scop import Scop
+from scopt.poly.dependences import dependences
+from scopt.scheduler.passes.forwarding import forward
 from tests.sources import scop_of
 
 MATRICES = "int n, int m, double A[99][99], double B[99][99], double C[99][99], float F[99][99]"
@@ -24,14 +25,21 @@ def test_each_purpose_of_a_scalar_on_its_own() -> None:
     scop = scop_of(FACTORIZATION, MATRICES)
     made = forward(scop, dependences(scop))
     assert made is not None
-    assert statements(made) == ["A[i][j] -= A[i][k] * A[k][j]", "A[i][j] = A[i][j] / A[j][j]", "A[i][j] -= A[i][k] * A[k][j]"]
+    assert statements(made) == [
+        "A[i][j] -= A[i][k] * A[k][j]",
+        "A[i][j] = A[i][j] / A[j][j]",
+        "A[i][j] -= A[i][k] * A[k][j]",
+    ]
     assert "s" not in made.arrays
     assert made.order.domain().is_equal(made.domain)
     assert made.schedule.get_domain().is_equal(made.domain)
 
 
 def test_a_local_scalar() -> None:
-    body = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { double sum = 0; for (k = 0; k < n; k++) sum += A[i][k] * B[k][j]; C[i][j] = sum; }"
+    body = (
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { double sum = 0; for (k = 0; k < "
+        "n; k++) sum += A[i][k] * B[k][j]; C[i][j] = sum; }"
+    )
     scop = scop_of(body, MATRICES)
     made = forward(scop, dependences(scop))
     assert made is not None

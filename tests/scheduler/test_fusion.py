@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import islpy as isl
 
-from scopt.frontend.dependences import dependences
-from scopt.model import Scop
+from scopt.ir.scop import Scop
 from scopt.options import Options
+from scopt.poly.bands import ordered, with_properties
+from scopt.poly.dependences import dependences
+from scopt.poly.legality import check_marks, check_order
+from scopt.poly.trees import build, read
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.bands import ordered, with_properties
-from scopt.scheduler.passes import apply_passes
-from scopt.scheduler.trees import build, read
-from scopt.verify import check_marks, check_order
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
 # Two chains along the rows of each i: a loop over j can't be a vector loop, one over i jumps from row to row.
@@ -56,7 +56,10 @@ def test_a_dependence_between_iterations_forbids_it() -> None:
 
 
 def test_trees_survive_the_round_trip() -> None:
-    mixed = "for (t = 0; t < m; t++) { for (i = 0; i < n; i++) x[i] = y[i]; x[0] = 1; for (i = 0; i < n; i++) y[i] = x[i]; }"
+    mixed = (
+        "for (t = 0; t < m; t++) { for (i = 0; i < n; i++) x[i] = y[i]; x[0] = "
+        "1; for (i = 0; i < n; i++) y[i] = x[i]; }"
+    )
     for source in (CHAINS, CROSSED, mixed):
         scop = scop_of(source)
         again = build(read(scop.schedule.get_root()))

@@ -1,4 +1,5 @@
-"""Algorithm 1 of the constraint injection paper: schedules under influence constraint trees, and every way out where a node is infeasible."""
+"""Algorithm 1 of the constraint injection paper: schedules under influence constraint trees, and every way out where a
+node is infeasible."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from scopt.frontend.dependences import dependences
 from scopt.options import Options
+from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.influence.files import load_tree
-from scopt.scheduler.influence.tree import Coefficient, InfluenceNode, InfluenceRow, InfluenceTree
+from scopt.scheduler.construct.separation import FusionPolicy
+from scopt.scheduler.influence.influence_tree import Coefficient, InfluenceNode, InfluenceRow, InfluenceTree
+from scopt.scheduler.influence.tree_files import load_tree
 from scopt.scheduler.influence.vectorize import vectorize_tree
-from scopt.scheduler.separation import FusionPolicy
 from tests.scheduler.schedules import Made, feautrier, pluto
 from tests.sources import scop_of
 
@@ -39,7 +40,7 @@ def influenced(body: str, branches: str, by: Callable[..., Made] = pluto, fusion
     return by(scop, fusion, load_tree(f"branches:\n{branches}", "tree.yaml", scop))
 
 
-# --- the running example ----------------------------------------------------------------------------------------------------------------
+# --- the running example ----------------------------------------------------------------------------------------------
 
 
 def test_the_plain_scheduler_has_two_nests() -> None:
@@ -73,7 +74,7 @@ def test_the_running_example_needs_no_second_choice(source: str) -> None:
     assert events.count("reached") == 1
 
 
-# --- rows -------------------------------------------------------------------------------------------------------------------------------
+# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_feasible_scenario_is_followed() -> None:
@@ -132,7 +133,7 @@ def test_feautrier_follows_rows() -> None:
     assert (made.rows("S0"), made.events) == (("j", "i"), ("reached",))
 
 
-# --- ways out ---------------------------------------------------------------------------------------------------------------------------
+# --- ways out ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_right_sibling_is_next() -> None:
@@ -276,7 +277,7 @@ def test_remarks_come_with_the_schedulers_result() -> None:
         assert {remark.location for remark in result.remarks} == {scop.location}
 
 
-# --- random trees -----------------------------------------------------------------------------------------------------------------------
+# --- random trees -----------------------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -313,7 +314,13 @@ TWO_STATEMENTS = (
 
 @pytest.mark.parametrize("by", [pluto, feautrier])
 def test_no_tree_makes_a_schedule_illegal(by: Callable[..., Made]) -> None:
-    @settings(max_examples=25, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=25,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(st.sampled_from(TWO_STATEMENTS), influence_nodes())
     def check(body: str, branches: tuple[InfluenceNode, ...]) -> None:
         by(scop_of(body), "max", InfluenceTree(branches))

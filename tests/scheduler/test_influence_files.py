@@ -1,4 +1,5 @@
-"""Influence constraint trees as YAML: read, written, described by a schema; what is wrong is said with line and column."""
+"""Influence constraint trees as YAML: read, written, described by a schema; what is wrong is said with line and
+column."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ import yaml
 
 from scopt.diagnostics import InputError
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
-from scopt.model import Scop
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.scop import Scop
 from scopt.options import Options
-from scopt.scheduler.influence.files import check_regions, dump_tree, load_tree
-from scopt.scheduler.influence.tree import Coefficient, InfluenceNode, InfluenceRow, InfluenceTree, equals
+from scopt.scheduler.influence.influence_tree import Coefficient, InfluenceNode, InfluenceRow, InfluenceTree, equals
+from scopt.scheduler.influence.tree_files import check_regions, dump_tree, load_tree
 from tests.sources import scop_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +67,9 @@ branches:
     row = equals(((1, Coefficient("S0", 0, "j")),), 1)
     inner = InfluenceRow(((1, Coefficient("S0", 0, "j")), (-1, Coefficient("S0", 1, "i"))), 0, "=")
     child = InfluenceNode("0.0", (inner,), permutable=True)
-    assert load_tree(text, "t.yaml", copy) == InfluenceTree((InfluenceNode("first", (row,), True, False, (child,)), InfluenceNode("1")))
+    assert load_tree(text, "t.yaml", copy) == InfluenceTree(
+        (InfluenceNode("first", (row,), True, False, (child,)), InfluenceNode("1"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,19 +172,23 @@ def test_trees_survive_the_round_trip(copy: Scop) -> None:
         InfluenceRow(((-1, i),), 2),
         InfluenceRow(((-2, i), (1, j), (-1, one)), -2),
     )
-    leaf = InfluenceNode("true", (equals(((1, Coefficient("S0", 1, "n")), (-1, i)), 7),), parallel=True, permutable=True)
+    leaf = InfluenceNode(
+        "true", (equals(((1, Coefficient("S0", 1, "n")), (-1, i)), 7),), parallel=True, permutable=True
+    )
     tree = InfluenceTree((InfluenceNode("a: #b", rows, children=(leaf, leaf)), InfluenceNode("")))
     assert load_tree(dump_tree(tree), "t.yaml", copy) == tree
     assert load_tree(dump_tree(tree, 5), "t.yaml", copy, 5) == tree
     assert load_tree(dump_tree(InfluenceTree()), "t.yaml", copy) == InfluenceTree()
 
 
-# --- schema, examples, documentation ----------------------------------------------------------------------------------------------------
+# --- schema, examples, documentation ----------------------------------------------------------------------------------
 
 
 def test_the_schema_accepts_what_is_written(schema: dict[str, Any], copy: Scop) -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
-    tree = InfluenceTree((InfluenceNode("a", (equals(((1, Coefficient("S0", 0, "i")),), 1),), True, True, (InfluenceNode("b"),)),))
+    tree = InfluenceTree(
+        (InfluenceNode("a", (equals(((1, Coefficient("S0", 0, "i")),), 1),), True, True, (InfluenceNode("b"),)),)
+    )
     jsonschema.validate(yaml.safe_load(dump_tree(tree, 1)), schema)
     jsonschema.validate(yaml.safe_load((EXAMPLES / "fig2.yaml").read_text()), schema)
 
@@ -215,7 +222,12 @@ def test_the_example_of_the_paper_loads() -> None:
     tu = parse(source.read_bytes(), str(source), Options())
     tree = load_tree((EXAMPLES / "fig2.yaml").read_text(), "fig2.yaml", extract(tu, tu.regions[0], "fig2"))
     assert [(depth, node.name) for depth, node in tree.walk()] == [
-        (0, "fused"), (1, "fused"), (2, "innermost S1.j"), (0, "unfused"), (1, "unfused"), (2, "innermost S1.j"),
+        (0, "fused"),
+        (1, "fused"),
+        (2, "innermost S1.j"),
+        (0, "unfused"),
+        (1, "unfused"),
+        (2, "innermost S1.j"),
     ]
 
 
@@ -223,5 +235,8 @@ def test_the_example_of_the_documentation_loads(schema: dict[str, Any]) -> None:
     found = re.search(r"<!-- example: copies -->\n```c\n(.*?)```\n```yaml\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
     assert found
     tree = load_tree(found[2], "influence.md", scop_of(found[1]))
-    assert [(depth, node.name, len(node.rows)) for depth, node in tree.walk()] == [(0, "columns outside", 3), (1, "rows inside", 2)]
+    assert [(depth, node.name, len(node.rows)) for depth, node in tree.walk()] == [
+        (0, "columns outside", 3),
+        (1, "rows inside", 2),
+    ]
     jsonschema.validate(yaml.safe_load(found[2]), schema)

@@ -1,4 +1,5 @@
-"""The non-linear optimizer for vectorization: Algorithm 2's scenarios, which iterators correspond, and the tree made of both."""
+"""The non-linear optimizer for vectorization: Algorithm 2's scenarios, which iterators correspond, and the tree made of
+both."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from scopt.model import Scop
-from scopt.scheduler.influence.files import dump_tree, load_tree
+from scopt.ir.scop import Scop
 from scopt.scheduler.influence.fusing import ties
+from scopt.scheduler.influence.influence_tree import InfluenceNode, InfluenceTree
 from scopt.scheduler.influence.scenarios import Weights, scenarios
-from scopt.scheduler.influence.tree import InfluenceNode, InfluenceTree
+from scopt.scheduler.influence.tree_files import dump_tree, load_tree
 from scopt.scheduler.influence.vectorize import vectorize_tree
 from tests.sources import scop_of
 
@@ -46,13 +47,15 @@ def paths(tree: InfluenceTree) -> Iterator[tuple[InfluenceNode, ...]]:
 def admits(path: tuple[InfluenceNode, ...], order: Order) -> bool:
     """Whether a schedule of plain loops fulfils all rows of a path."""
     values = [
-        sum(factor * (order[c.statement][c.dimension] == c.column) for factor, c in row.terms) + row.constant for node in path for row in node.rows
+        sum(factor * (order[c.statement][c.dimension] == c.column) for factor, c in row.terms) + row.constant
+        for node in path
+        for row in node.rows
     ]
     kinds = [row.relation for node in path for row in node.rows]
     return all(value == 0 if kind == "=" else value >= 0 for value, kind in zip(values, kinds, strict=True))
 
 
-# --- scenarios --------------------------------------------------------------------------------------------------------------------------
+# --- scenarios --------------------------------------------------------------------------------------------------------
 
 
 def test_costs_of_the_running_example(fig2: Scop) -> None:
@@ -72,7 +75,9 @@ def test_a_store_counts_more_than_a_load_by_the_weights() -> None:
 
 
 def test_a_short_loop_is_no_better_for_its_threads() -> None:
-    scop = scop_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < 3; k++) D[k][i][j] = 1;", FIG2_PARAMS)
+    scop = scop_of(
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < 3; k++) D[k][i][j] = 1;", FIG2_PARAMS
+    )
     assert innermost(scop) == ["j"]
 
 
@@ -99,7 +104,10 @@ def test_sizes_of_arrays_are_taken_from_parameters_and_guesses() -> None:
 
 
 def test_at_most_three_dimensions_and_eight_scenarios() -> None:
-    body = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) for (t = 0; t < n; t++) A[i][t] += x[j] * y[k] * A[t][i];"
+    body = (
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) for (t = "
+        "0; t < n; t++) A[i][t] += x[j] * y[k] * A[t][i];"
+    )
     found = scenarios(scop_of(f"{body}\n{body}"))
     assert len(found) == 8
     assert all(len(choice.iterators) == 3 for scenario in found for choice in scenario.choices)
@@ -107,7 +115,7 @@ def test_at_most_three_dimensions_and_eight_scenarios() -> None:
     assert len({tuple(choice.iterators for choice in scenario.choices) for scenario in found}) == 8
 
 
-# --- fusion -----------------------------------------------------------------------------------------------------------------------------
+# --- fusion -----------------------------------------------------------------------------------------------------------
 
 
 def test_iterators_correspond_through_subscripts(fig2: Scop) -> None:
@@ -122,7 +130,10 @@ def test_a_vector_iterator_is_no_outer_dimension(fig2: Scop) -> None:
 
 
 def test_names_do_not_matter_and_transposed_nests_are_no_tie() -> None:
-    renamed = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = 1; for (k = 0; k < n; k++) for (t = 0; t < n; t++) B[k][t] = A[t][k];"
+    renamed = (
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = 1; for (k = 0; k < n; "
+        "k++) for (t = 0; t < n; t++) B[k][t] = A[t][k];"
+    )
     (tie,) = ties(scop_of(renamed), {"S0": "j", "S1": "k"})
     assert tie.pairs == (("i", "t"), ("j", "k"))
     assert not ties(scop_of(renamed), {"S0": "j", "S1": "t"})
@@ -135,10 +146,12 @@ def test_a_common_time_loop_is_common() -> None:
 
 
 def test_statements_without_common_data_are_no_tie() -> None:
-    assert not ties(scop_of("for (i = 0; i < n; i++) x[i] = 1; for (i = 0; i < n; i++) y[i] = 1;"), {"S0": "i", "S1": "i"})
+    assert not ties(
+        scop_of("for (i = 0; i < n; i++) x[i] = 1; for (i = 0; i < n; i++) y[i] = 1;"), {"S0": "i", "S1": "i"}
+    )
 
 
-# --- the tree ---------------------------------------------------------------------------------------------------------------------------
+# --- the tree ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_first_branch_is_the_paper_s(fig2: Scop) -> None:
@@ -176,8 +189,12 @@ def test_common_prefixes_are_shared(fig2: Scop) -> None:
 def test_statements_may_be_left_free() -> None:
     body = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { A[i][j] = 1; B[j][0] = x[3 * i]; }"
     found = list(paths(vectorize_tree(scop_of(body))))
-    assert not all(any(c.statement == "S1" for node in path for row in node.rows for _, c in row.terms) for path in found)
-    assert all(any(c.statement == "S0" for node in path for row in node.rows for _, c in row.terms) for path in found[:2])
+    assert not all(
+        any(c.statement == "S1" for node in path for row in node.rows for _, c in row.terms) for path in found
+    )
+    assert all(
+        any(c.statement == "S0" for node in path for row in node.rows for _, c in row.terms) for path in found[:2]
+    )
 
 
 def test_without_anything_contiguous_the_tree_is_empty() -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from scopt.frontend.dependences import dependences
-from scopt.frontend.reductions import Reorder, updates_of
-from scopt.isl_utils import walk
-from scopt.model import Dependences, MarkedSchedule, Scop
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
+from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import walk
+from scopt.poly.legality import check_marks, check_order
+from scopt.poly.reductions import Reorder, updates_of
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.contraction.inner import inner_contraction
-from scopt.scheduler.passes import apply_passes
-from scopt.verify import check_marks, check_order
+from scopt.scheduler.decisions.inner_contraction import inner_contraction
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
 PARAMETERS = "int n, int A[99][99], double C[99][99]"
@@ -64,7 +65,9 @@ def test_tiles_of_registers_begin_where_tiles_of_the_band_begin() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        FOLD.replace("A[", "C["),  # maxima of floating-point numbers stay in their order: there is something before and after
+        FOLD.replace(
+            "A[", "C["
+        ),  # maxima of floating-point numbers stay in their order: there is something before and after
         FOLD.replace("A[k + 1][j]", "A[k][j + i]"),  # an operand of row and column
         FOLD.replace("A[i][k] + A[k + 1][j]", "A[i][j - 1] + A[k + 1][j]"),  # an operand that the tile writes
     ],
@@ -84,7 +87,9 @@ def test_options_turn_it_off(options: Options) -> None:
 
 
 def test_a_band_with_two_contractions_below_keeps_its_loops() -> None:
-    twice = FOLD.replace("}", "for (k = i + 1; k < j; k++) A[i][j] = A[i][j] >= A[i][k] + A[k][j] ? A[i][j] : A[i][k] + A[k][j]; }")
+    twice = FOLD.replace(
+        "}", "for (k = i + 1; k < j; k++) A[i][j] = A[i][j] >= A[i][k] + A[k][j] ? A[i][j] : A[i][k] + A[k][j]; }"
+    )
     scop, deps = analysed(twice)
     tree = get_scheduler("pluto").schedule(scop, deps.strict(), Options()).tree
     bands = [n for n in walk(tree.get_root()) if n.get_type() == isl.schedule_node_type.band and n.band_n_member() == 2]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from scopt.frontend.dependences import dependences
-from scopt.isl_utils import walk
-from scopt.model import MarkedSchedule, Scop
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.scop import Scop
 from scopt.options import Options
+from scopt.poly.bands import Ordered, band_nodes, ordered, with_properties
+from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import walk
+from scopt.poly.legality import check_marks, check_order
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.bands import Ordered, band_nodes, ordered, with_properties
-from scopt.scheduler.jam import ROWS, Jam, blocks, jam_of, parts_of
-from scopt.scheduler.passes import apply_passes
-from scopt.verify import check_marks, check_order
+from scopt.scheduler.decisions.jam import ROWS, Jam, blocks, jam_of, parts_of
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
 ROW_SUM = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) x[i] = x[i] + A[i][j] * y[j];"
@@ -97,8 +98,7 @@ def test_jammed_schedules_are_legal(body: str) -> None:
         # each row would need a copy of s
         "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { s = A[i][j]; x[i] += s * y[j]; }",
         # too much code
-        "for (i = 0; i < n; i++) for (j = 0; j < m; j++) {"
-        + 5 * "x[i] += A[i][j] * y[j];" + "}",
+        "for (i = 0; i < n; i++) for (j = 0; j < m; j++) {" + 5 * "x[i] += A[i][j] * y[j];" + "}",
         # not every iteration adds
         "for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[i] = A[i][j] * y[j];",
     ],
@@ -112,7 +112,7 @@ def test_the_users_tiling_comes_first(options: Options) -> None:
     assert jam(ROW_SUM, options) is None
 
 
-# --- parts ------------------------------------------------------------------------------------------------------------------------------------
+# --- parts ------------------------------------------------------------------------------------------------------------
 
 
 def below_blocks(node: isl.ScheduleNode, found: Jam) -> tuple[isl.ScheduleNode, isl.UnionPwAff, isl.UnionPwAff]:
@@ -124,7 +124,9 @@ def below_blocks(node: isl.ScheduleNode, found: Jam) -> tuple[isl.ScheduleNode, 
 
 def count(instances: isl.UnionSet, name: str, n: int) -> int:
     """How many instances of a statement there are, for n = m."""
-    part = instances.intersect_params(isl.Set(f"[n, m] -> {{ : n = m = {n} }}")).intersect(isl.UnionSet(f"{{ {name}[i, j] }}"))
+    part = instances.intersect_params(isl.Set(f"[n, m] -> {{ : n = m = {n} }}")).intersect(
+        isl.UnionSet(f"{{ {name}[i, j] }}")
+    )
     total = 0
 
     def add(_: isl.Point) -> None:

@@ -7,13 +7,14 @@ from dataclasses import replace
 import islpy as isl
 import pytest
 
-from scopt.astgen.sweeps.lower import Swept, lower_sweeps
+from scopt.astgen.lower.strip_lowering import Swept, lower_sweeps
 from scopt.diagnostics import InternalError
-from scopt.frontend.dependences import dependences
-from scopt.model import Dependences, MarkedSchedule, PackedTile, Scop
+from scopt.ir.marked_schedule import MarkedSchedule, PackedTile
+from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
+from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.passes import apply_passes
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
 SIZED = "int n, int m, double A[{rows}][3000], double Q[{rows}][3000], double R[3000][3000]"
@@ -37,7 +38,11 @@ GUARDED = PLAIN.replace("= A[i][k] / (k + 2.0)", "= R[k][k] > 0.0 ? A[i][k] : 1.
 def parts(body: str, params: str = LARGE, options: Options | None = None) -> tuple[Scop, Dependences, MarkedSchedule]:
     scop, options = scop_of(body, params=params), options or Options()
     deps = dependences(scop)
-    return scop, deps, apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, options, None).tree, options)
+    return (
+        scop,
+        deps,
+        apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, options, None).tree, options),
+    )
 
 
 def packed(body: str, params: str = LARGE, options: Options | None = None) -> list[tuple[str, int, int]]:
@@ -46,7 +51,7 @@ def packed(body: str, params: str = LARGE, options: Options | None = None) -> li
     return [(one.array, one.first, one.width) for tile in marked.packed.values() for one in tile.panels]
 
 
-# --- where there are panels ----------------------------------------------------------------------------------------------------------------
+# --- where there are panels -------------------------------------------------------------------------------------------
 
 
 def test_columns_that_tiles_come_back_to_are_packed() -> None:
@@ -63,7 +68,10 @@ def test_panels_have_room_for_neighbouring_columns() -> None:
 
 
 def test_rows_of_unknown_number_are_many() -> None:
-    assert packed(PLAIN, "int n, int m, double A[][3000], double Q[][3000], double R[3000][3000]") == [("A", 0, 32), ("Q", 0, 32)]
+    assert packed(PLAIN, "int n, int m, double A[][3000], double Q[][3000], double R[3000][3000]") == [
+        ("A", 0, 32),
+        ("Q", 0, 32),
+    ]
 
 
 def test_an_array_with_references_to_other_columns_stays_where_it_is() -> None:
@@ -74,18 +82,25 @@ def test_an_array_with_references_to_other_columns_stays_where_it_is() -> None:
     ("body", "params", "options"),
     [
         pytest.param(PLAIN, SIZED.format(rows=500), Options(), id="the TLB holds all rows"),
-        pytest.param(PLAIN, LARGE.replace("A[3000][3000]", "A[3000][40]").replace("Q[3000][3000]", "Q[3000][40]"), Options(), id="rows are short"),
+        pytest.param(
+            PLAIN,
+            LARGE.replace("A[3000][3000]", "A[3000][40]").replace("Q[3000][3000]", "Q[3000][40]"),
+            Options(),
+            id="rows are short",
+        ),
         pytest.param(PLAIN, LARGE, Options(tile_sizes=(16,)), id="tile sizes of the user"),
         pytest.param(PLAIN, LARGE, Options(register_tile=False), id="no packing wanted"),
         pytest.param(PLAIN, LARGE, Options(tile=False), id="no tiles"),
-        pytest.param(GUARDED, SIZED.format(rows=1400), Options(), id="what is read may not exist, and Q alone has few rows"),
+        pytest.param(
+            GUARDED, SIZED.format(rows=1400), Options(), id="what is read may not exist, and Q alone has few rows"
+        ),
     ],
 )
 def test_no_panels_where(body: str, params: str, options: Options) -> None:
     assert packed(body, params, options) == []
 
 
-# --- what is copied ------------------------------------------------------------------------------------------------------------------------
+# --- what is copied ---------------------------------------------------------------------------------------------------
 
 
 def domain(swept: Swept, name: str) -> isl.Set:
@@ -112,13 +127,15 @@ def test_without_a_parallel_loop_there_is_one_panel_of_each_array() -> None:
     assert swept.pointers == {}
 
 
-# --- checks ----------------------------------------------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("change", [{"first": 1}, {"first": -1}, {"width": 31}], ids=["too far right", "too far left", "too narrow"])
+@pytest.mark.parametrize(
+    "change", [{"first": 1}, {"first": -1}, {"width": 31}], ids=["too far right", "too far left", "too narrow"]
+)
 def test_cells_outside_of_their_panel_are_found(change: dict[str, int]) -> None:
     scop, deps, marked = parts(PLAIN)
-    (key, tile), = marked.packed.items()
+    ((key, tile),) = marked.packed.items()
     wrong = replace(tile, panels=(replace(tile.panels[0], **change), *tile.panels[1:]))
     with pytest.raises(InternalError, match="outside of its panel"):
         lower_sweeps(scop, deps, replace(marked, packed={key: wrong}))
@@ -126,7 +143,7 @@ def test_cells_outside_of_their_panel_are_found(change: dict[str, int]) -> None:
 
 def test_origins_that_move_inside_of_a_tile_are_found() -> None:
     scop, deps, marked = parts(PLAIN)
-    (key, tile), = marked.packed.items()
+    ((key, tile),) = marked.packed.items()
     halves = tuple(one.scale_down_val(isl.Val(16)).floor().scale_val(isl.Val(16)) for one in _members(tile, scop))
     with pytest.raises(InternalError, match="begin at different columns"):
         lower_sweeps(scop, deps, replace(marked, packed={key: replace(tile, origins=halves)}))
@@ -134,5 +151,9 @@ def test_origins_that_move_inside_of_a_tile_are_found() -> None:
 
 def _members(tile: PackedTile, scop: Scop) -> tuple[isl.UnionPwAff, ...]:
     """An iterator of each statement, in place of each origin."""
-    names = "; ".join(f"{one.name}[{', '.join(one.iterators)}] -> [({one.iterators[0]})]" for one in scop.statements if one.name in tile.statements)
+    names = "; ".join(
+        f"{one.name}[{', '.join(one.iterators)}] -> [({one.iterators[0]})]"
+        for one in scop.statements
+        if one.name in tile.statements
+    )
     return tuple(isl.UnionPwAff(f"{{ {names} }}").intersect_domain(origin.domain()) for origin in tile.origins)

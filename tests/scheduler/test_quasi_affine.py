@@ -9,18 +9,18 @@ import islpy as isl
 import pytest
 
 from scopt import cli, pipeline
-from scopt.frontend.dependences import dependences
 from scopt.frontend.extract import extract
-from scopt.frontend.parse import parse
-from scopt.model import Dependence, Scop
+from scopt.frontend.syntax.parse import parse
+from scopt.ir.scop import Dependence, Scop
 from scopt.options import Options
-from scopt.scheduler import feautrier
-from scopt.scheduler.bands import band_nodes
-from scopt.scheduler.construct import Construction, Dimension, Strategy
-from scopt.scheduler.feautrier import FeautrierScheduler, FeautrierStrategy
-from scopt.scheduler.problem import edges_of, statement_spaces, with_parameters
-from scopt.scheduler.quasi_affine import Problem, Watching, lifted, quotient_text, with_divisors
-from scopt.verify import check_order
+from scopt.poly.bands import band_nodes
+from scopt.poly.dependences import dependences
+from scopt.poly.legality import check_order
+from scopt.scheduler.construct import feautrier
+from scopt.scheduler.construct.dimensions import Construction, Dimension, Strategy
+from scopt.scheduler.construct.feautrier import FeautrierScheduler, FeautrierStrategy
+from scopt.scheduler.construct.quasi_affine import Problem, Watching, lifted, quotient_text, with_divisors
+from scopt.scheduler.construct.scheduling_problem import edges_of, statement_spaces, with_parameters
 from tests.conftest import RunC
 from tests.fuzz.harness import without_thresholds
 from tests.scheduler.schedules import row_text
@@ -54,7 +54,11 @@ class Dated:
 
     def rows(self, statement: str) -> tuple[str, ...]:
         columns = self.problem.spaces[statement].columns
-        return tuple(row_text(d.rows[statement], columns) for d in self.dimensions if d.kinds[statement] == "loop" and any(d.rows[statement]))
+        return tuple(
+            row_text(d.rows[statement], columns)
+            for d in self.dimensions
+            if d.kinds[statement] == "loop" and any(d.rows[statement])
+        )
 
 
 def dated(body: str) -> Dated:
@@ -72,12 +76,15 @@ def problem_of(body: str) -> tuple[Scop, Problem]:
 
 
 def far_back() -> tuple[Scop, Problem]:
-    """One row of iterations waits for the one before; another dependence has distances (0, 2) and more, and (d, 2 - 90d) and more."""
+    """One row of iterations waits for the one before; another dependence has distances (0, 2) and more, and (d, 2 -
+    90d) and more."""
     scop = scop_of("for (i = 0; i < n; i++) for (j = 0; j < m; j++) A[i][j] = 1;", PARAMS)
     inside = "0 <= i and i' < n and 0 <= j < m and 0 <= j' < m"
     distances = ("i' = i + 1", "i <= i' and j' - j >= 2 - 90 i' + 90 i")
     relations = [isl.Map(f"[n, m] -> {{ S0[i, j] -> S0[i', j'] : {inside} and {distance} }}") for distance in distances]
-    return scop, Problem(statement_spaces(scop), edges_of(scop, [Dependence("flow", "A", "S0", "S0", pairs) for pairs in relations]))
+    return scop, Problem(
+        statement_spaces(scop), edges_of(scop, [Dependence("flow", "A", "S0", "S0", pairs) for pairs in relations])
+    )
 
 
 def constructed(problem: Problem, strategy: Strategy) -> tuple[Dimension, ...]:
@@ -95,12 +102,14 @@ def tree_of(scop: Scop, options: Options) -> isl.Schedule:
 def latency(body: str, *, quasi_affine: bool, n: int = 24, m: int = 30) -> int:
     """The number of dates that the outermost dimension has."""
     tree = tree_of(scop_of(body, PARAMS), replace(DATED, quasi_affine=quasi_affine))
-    date = isl.UnionMap.from_union_pw_aff(band_nodes(tree)[0].band_get_partial_schedule().get_at(0)).intersect_domain(tree.get_domain())
+    date = isl.UnionMap.from_union_pw_aff(band_nodes(tree)[0].band_get_partial_schedule().get_at(0)).intersect_domain(
+        tree.get_domain()
+    )
     values = isl.Set.from_union_set(date.intersect_params(isl.Set(f"[n, m] -> {{ : n = {n} and m = {m} }}")).range())
     return int(str(values.dim_max_val(0).sub(values.dim_min_val(0)))) + 1
 
 
-# --- dates ------------------------------------------------------------------------------------------------------------------------------
+# --- dates ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -171,7 +180,7 @@ def test_without_the_option_nobody_looks_for_divisors(monkeypatch: pytest.Monkey
         tree_of(scop_of(TWO_APART, PARAMS), DATED)
 
 
-# --- lifted problems --------------------------------------------------------------------------------------------------------------------
+# --- lifted problems --------------------------------------------------------------------------------------------------
 
 
 def test_an_outer_dimension_carries_a_part_of_a_dependence() -> None:
@@ -211,13 +220,18 @@ def test_rational_points_of_a_lifted_dependence_keep_the_order_of_floors() -> No
 
 @pytest.mark.parametrize(
     ("row", "columns", "text"),
-    [((1, 0), ("i", "1"), "⌊i/2⌋"), ((-1, 1, 3), ("i", "n", "1"), "⌊(-i+n+3)/2⌋"), ((3, 0), ("i", "1"), "⌊3i/2⌋"), ((-1, 0), ("i", "1"), "⌊(-i)/2⌋")],
+    [
+        ((1, 0), ("i", "1"), "⌊i/2⌋"),
+        ((-1, 1, 3), ("i", "n", "1"), "⌊(-i+n+3)/2⌋"),
+        ((3, 0), ("i", "1"), "⌊3i/2⌋"),
+        ((-1, 0), ("i", "1"), "⌊(-i)/2⌋"),
+    ],
 )
 def test_a_quotient_is_called_what_it_is(row: tuple[int, ...], columns: tuple[str, ...], text: str) -> None:
     assert quotient_text(row, columns, 2) == text
 
 
-# --- as a whole -------------------------------------------------------------------------------------------------------------------------
+# --- as a whole -------------------------------------------------------------------------------------------------------
 
 MAIN = """
 #include <stdio.h>
@@ -273,7 +287,9 @@ def test_influence_goes_first() -> None:
 
 
 @pytest.mark.parametrize(("scheduler", "code"), [("feautrier", 0), ("pluto", 2)])
-def test_the_option_belongs_to_feautrier(scheduler: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_option_belongs_to_feautrier(
+    scheduler: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "in.c"
     file.write_bytes(source_of(TWO_APART, PARAMS))
     assert cli.main([str(file), "--scheduler", scheduler, "--quasi-affine", "-o", str(tmp_path / "out.c")]) == code

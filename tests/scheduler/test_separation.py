@@ -9,9 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scopt.model import Dependence
-from scopt.scheduler.problem import Edge, StatementSpace
-from scopt.scheduler.separation import FusionPolicy, Part, Trial, at_start, components, strongly_connected, when_stuck
+from scopt.ir.scop import Dependence
+from scopt.scheduler.construct.scheduling_problem import Edge, StatementSpace
+from scopt.scheduler.construct.separation import (
+    FusionPolicy,
+    Part,
+    Trial,
+    at_start,
+    components,
+    strongly_connected,
+    when_stuck,
+)
 
 NAMES = ("S0", "S1", "S2", "S3", "S4")
 
@@ -25,7 +33,9 @@ def edges(*pairs: tuple[int, int]) -> tuple[Edge, ...]:
 
 
 def spaces(*depths: int) -> dict[str, StatementSpace]:
-    return {name: StatementSpace(name, tuple("ijk"[:depth]), (), (), ()) for name, depth in zip(NAMES, depths, strict=False)}
+    return {
+        name: StatementSpace(name, tuple("ijk"[:depth]), (), (), ()) for name, depth in zip(NAMES, depths, strict=False)
+    }
 
 
 def untried(part: Part) -> bool:
@@ -44,7 +54,7 @@ def trials(parallel: set[str], impossible: Collection[Part] = ()) -> Trial:
     return Trial(possible, lambda part: possible(part) and set(part) <= parallel)
 
 
-# --- graphs -----------------------------------------------------------------------------------------------------------------------------
+# --- graphs -----------------------------------------------------------------------------------------------------------
 
 
 def test_components_are_in_textual_order() -> None:
@@ -78,7 +88,7 @@ def test_strongly_connected_components_are_the_mutually_reachable(pairs: list[tu
             assert (a, b) not in reach or place[NAMES[a]] <= place[NAMES[b]]
 
 
-# --- policies at the start of a band ----------------------------------------------------------------------------------------------------
+# --- policies at the start of a band ----------------------------------------------------------------------------------
 
 PARTS = [("S0",), ("S1",), ("S2",)]
 CHAIN = edges((0, 1), (1, 2))
@@ -111,7 +121,10 @@ def test_typed_never_makes_parallel_loops_sequential() -> None:
 
 
 def test_typed_leaves_apart_what_has_nothing_in_common() -> None:
-    assert at_start("typed", PARTS, edges((1, 2)), spaces(2, 2, 2), trials({"S0", "S1", "S2"})) == [("S0",), ("S1", "S2")]
+    assert at_start("typed", PARTS, edges((1, 2)), spaces(2, 2, 2), trials({"S0", "S1", "S2"})) == [
+        ("S0",),
+        ("S1", "S2"),
+    ]
 
 
 @pytest.mark.parametrize("policy", ["max", "smart", "no", "typed"])
@@ -119,7 +132,7 @@ def test_one_component_is_never_cut(policy: FusionPolicy) -> None:
     assert at_start(policy, [("S0", "S1")], CHAIN, spaces(2, 1), NEVER) == [("S0", "S1")]
 
 
-# --- policies where a band is stuck -----------------------------------------------------------------------------------------------------
+# --- policies where a band is stuck -----------------------------------------------------------------------------------
 
 
 def test_max_cuts_where_no_common_loop_is_left() -> None:

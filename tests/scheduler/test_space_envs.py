@@ -1,4 +1,5 @@
-"""The environments of the schedule space, their observations and rewards, and the static cost behind the simulated one."""
+"""The environments of the schedule space, their observations and rewards, and the static cost behind the simulated
+one."""
 
 from __future__ import annotations
 
@@ -15,11 +16,11 @@ import numpy as np
 import pytest
 
 from scopt.diagnostics import InputError
-from scopt.frontend.dependences import dependences
+from scopt.gym import ENVIRONMENTS
 from scopt.options import Options
+from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.space.envs import ENVIRONMENTS
-from scopt.scheduler.space.static_cost import CostModel
+from scopt.simulation.static_cost import CostModel
 from tests.sources import scop_of
 
 gymnasium = pytest.importorskip("gymnasium")
@@ -84,7 +85,7 @@ def sparse(rng: random.Random, mask: Any) -> int:
     return allowed[0] if allowed[0] >= 3 and rng.random() < 0.8 else rng.choice(allowed)
 
 
-# --- gymnasium ---------------------------------------------------------------------------------------------------------------------------
+# --- gymnasium --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("observation", ["dict", "graph"])
@@ -147,7 +148,7 @@ def test_seeds_give_different_spaces(matvec: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "name"), [("", "scopt.scheduler.space.envs:scopt/Schedule-v0"), ("import scopt.scheduler.space.envs", "scopt/Schedule-v0")]
+    ("before", "name"), [("", "scopt.gym:scopt/Schedule-v0"), ("import scopt.gym", "scopt/Schedule-v0")]
 )
 def test_an_import_registers_the_environments(before: str, name: str) -> None:
     code = f"import gymnasium\n{before}\nprint(gymnasium.make({name!r}, kernel='gemm').action_space)"
@@ -209,7 +210,7 @@ def test_a_step_needs_an_episode_and_a_known_action(matvec: Path) -> None:
     ],
 )
 def test_wrong_settings_are_input_errors(settings: dict[str, Any], message: str) -> None:
-    from scopt.scheduler.space.envs.environment import ScheduleConstructionEnv
+    from scopt.gym.environment import ScheduleConstructionEnv
 
     with pytest.raises(InputError, match=message):
         episode(ScheduleConstructionEnv(**settings), 0, masked)
@@ -232,11 +233,12 @@ def test_the_state_is_rendered_in_a_line(matvec: Path) -> None:
     assert "exploration, dimension 1 of 1, coefficient 1 of " in env.render()
 
 
-# --- the paper's example -------------------------------------------------------------------------------------------------------------------
+# --- the paper's example ----------------------------------------------------------------------------------------------
 
 
 def test_the_construction_of_figure_5(matvec: Path) -> None:
-    """next_dim, next_dep, next_dim, next_dep, next_dep, select_dep, next_dim, next_dep, select_dep leads to (4, 1, 4, 3)."""
+    """next_dim, next_dep, next_dim, next_dep, next_dep, select_dep, next_dim, next_dep, select_dep leads to (4, 1, 4,
+    3)."""
     env = gymnasium.make(CONSTRUCTION, source=matvec).unwrapped
     env.reset(seed=0)
     for action in (0, 1, 0, 1, 1, 2, 0, 1):
@@ -248,14 +250,17 @@ def test_the_construction_of_figure_5(matvec: Path) -> None:
     assert len(info["rows"]) == 4
 
 
-# --- observations --------------------------------------------------------------------------------------------------------------------------
+# --- observations -----------------------------------------------------------------------------------------------------
 
 
 def test_the_width_of_features_does_not_depend_on_the_scop(matvec: Path) -> None:
     small = gymnasium.make(SCHEDULE, source=matvec, max_nodes=8, max_edges=64)
     large = gymnasium.make(SCHEDULE, kernel="doitgen", max_nodes=8, max_edges=64)
     assert small.observation_space == large.observation_space
-    graphs = [gymnasium.make(SCHEDULE, observation="graph", **program) for program in ({"source": matvec}, {"kernel": "doitgen"})]
+    graphs = [
+        gymnasium.make(SCHEDULE, observation="graph", **program)
+        for program in ({"source": matvec}, {"kernel": "doitgen"})
+    ]
     assert graphs[0].observation_space == graphs[1].observation_space
 
 
@@ -276,7 +281,7 @@ def test_both_observations_show_the_same(matvec: Path) -> None:
 
 
 def test_the_current_dependence_and_generator_are_visible(matvec: Path) -> None:
-    from scopt.scheduler.space.envs.observation import STATE_EDGE_FEATURES, STATIC_EDGE_FEATURES, STATIC_NODE_FEATURES
+    from scopt.gym.observation import STATE_EDGE_FEATURES, STATIC_EDGE_FEATURES, STATIC_NODE_FEATURES
 
     env = gymnasium.make(SCHEDULE, source=matvec).unwrapped
     observation, _ = env.reset(seed=0)
@@ -290,7 +295,7 @@ def test_the_current_dependence_and_generator_are_visible(matvec: Path) -> None:
     assert observation["node_features"][0, unit] == 0
 
 
-# --- rewards -------------------------------------------------------------------------------------------------------------------------------
+# --- rewards ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_function_is_the_reward(matvec: Path) -> None:
@@ -321,8 +326,8 @@ def test_a_measured_reward_is_a_speedup(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 def test_a_kernel_is_measured_and_too_slow_a_schedule_gets_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from scopt.scheduler.space.envs import rewards
-    from scopt.scheduler.space.envs.programs import kernel_program
+    from scopt.gym import rewards
+    from scopt.gym.env_programs import kernel_program
 
     program = kernel_program("trisolv", "MINI", Options())
     measured = rewards.MeasuredReward(program, rewards.Measuring(runs=1))
@@ -334,7 +339,7 @@ def test_a_kernel_is_measured_and_too_slow_a_schedule_gets_the_limit(monkeypatch
     measured.close()
 
 
-# --- the example that learns -----------------------------------------------------------------------------------------------------------------
+# --- the example that learns ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -369,7 +374,9 @@ def test_padding_and_the_order_of_statements_do_not_change_what_the_policy_sees(
     assert torch.allclose(first, other, atol=1e-6)
 
 
-def test_the_example_trains_and_tries(learn: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_trains_and_tries(
+    learn: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     import json
 
     monkeypatch.setattr(learn, "ROLLOUT", 128)
@@ -384,9 +391,11 @@ def test_the_example_trains_and_tries(learn: Any, tmp_path: Path, monkeypatch: p
     assert "held out" in capsys.readouterr().out
 
 
-# --- the static cost -----------------------------------------------------------------------------------------------------------------------
+# --- the static cost --------------------------------------------------------------------------------------------------
 
-MATRICES = "int n, double A[1000][1000], double B[1000][1000], double C[1000][1000], double *restrict x, double *restrict y"
+MATRICES = (
+    "int n, double A[1000][1000], double B[1000][1000], double C[1000][1000], double *restrict x, double *restrict y"
+)
 
 
 def cost(body: str, *, tile: bool = False, parallel: bool = False) -> tuple[float, float]:
@@ -425,12 +434,17 @@ def test_tiles_pay_where_columns_are_walked() -> None:
     scop = scop_of(nest("ij", "C[i][j] += A[j][i];"), MATRICES)
     deps = dependences(scop)
     tree = get_scheduler("isl").schedule(scop, deps, Options()).tree
-    tiled, untiled = (CostModel(scop, deps, Options(tile=tile, parallel=False)).estimate(tree).nanoseconds for tile in (True, False))
+    tiled, untiled = (
+        CostModel(scop, deps, Options(tile=tile, parallel=False)).estimate(tree).nanoseconds for tile in (True, False)
+    )
     assert 1.1 * tiled < untiled
 
 
 def test_parameters_are_assumed_from_extents() -> None:
-    scop = scop_of("for (t = 0; t < m; t++) for (i = 0; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i][j - 1];", MATRICES + ", int m")
+    scop = scop_of(
+        "for (t = 0; t < m; t++) for (i = 0; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i][j - 1];",
+        MATRICES + ", int m",
+    )
     model = CostModel(scop, dependences(scop))
     assert model.parameters["n"] == 1000
     assert CostModel(scop, dependences(scop), parameters={"n": 10}).original < model.original / 1000
@@ -443,7 +457,7 @@ def test_sampled_counts_are_those_of_the_loops() -> None:
 
 
 def test_what_isl_can_not_finish_is_estimated_in_a_simpler_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    from scopt.scheduler.space import static_cost
+    from scopt.simulation import static_cost
 
     scop = scop_of(nest("ij", "A[i][j] = B[j][i];"), MATRICES)
     model = CostModel(scop, dependences(scop))

@@ -1,4 +1,5 @@
-"""From points of a schedule space to schedule trees: legal, in the order of the matrix where it counts, and no larger than they have to be."""
+"""From points of a schedule space to schedule trees: legal, in the order of the matrix where it counts, and no larger
+than they have to be."""
 
 from __future__ import annotations
 
@@ -12,19 +13,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scopt.isl_utils import maps_of, union_of_maps
 from scopt.options import Options, Walk
 from scopt.pipeline import optimize
-from scopt.scheduler import trees
-from scopt.scheduler.generators import Row
+from scopt.poly import trees
+from scopt.poly.generators import Row
+from scopt.poly.isl_utils import maps_of, union_of_maps
+from scopt.poly.legality import check_order
 from scopt.scheduler.space.complete import completed
 from scopt.scheduler.space.matrix import carries, schedule_of_rows
 from scopt.scheduler.space.polytope import Polytopes
-from scopt.scheduler.space.problem import DelayRow, SpaceDependence
+from scopt.scheduler.space.space_problem import DelayRow, SpaceDependence
 from scopt.scheduler.space.walk import WALKS, random_sample
-from scopt.verify import check_order
 from tests.conftest import RunC
-from tests.scheduler.spaces import Case, Instance, Sizes, executed, instance_count, kernel, matrix_date, pairs_of, snippet
+from tests.scheduler.spaces import (
+    Case,
+    Instance,
+    Sizes,
+    executed,
+    instance_count,
+    kernel,
+    matrix_date,
+    pairs_of,
+    snippet,
+)
 from tests.sources import source_of
 
 KERNELS = ("gemm", "atax", "trisolv", "jacobi-1d", "lu", "cholesky", "gesummv", "seidel-2d")
@@ -55,13 +66,15 @@ def sizes_of(case: Case, size: int = 4) -> Sizes:
     return {parameter.name: size + k for k, parameter in enumerate(case.scop.parameters)}
 
 
-# --- samples ---------------------------------------------------------------------------------------------------------------------------
+# --- samples ----------------------------------------------------------------------------------------------------------
 
 
 def check_tree(case: Case, rows: Sequence[Row]) -> None:
-    """Legal, every instance once and at a date of its own, in the order of the matrix's dates as far as dependences are left.
+    """Legal, every instance once and at a date of its own, in the order of the matrix's dates as far as dependences are
+    left.
 
-    Of two statements, or two instances of one, these are the dates up to the last dimension that carries a dependence between the two.
+    Of two statements, or two instances of one, these are the dates up to the last dimension that carries a dependence
+    between the two.
     """
     tree = schedule_of_rows(case.problem, rows)
     check_order(case.scop, case.deps, tree.get_map())
@@ -72,7 +85,9 @@ def check_tree(case: Case, rows: Sequence[Row]) -> None:
     carried = carrying(case, rows)
     dates = [(instance[0], matrix_date(case.problem, rows, instance, sizes)) for _, instance in found]
     for one, other in combinations_with_replacement(case.problem.statements, 2):
-        last = max((carried[d.number] for d in case.problem.dependences if {d.source, d.sink} == {one, other}), default=0)
+        last = max(
+            (carried[d.number] for d in case.problem.dependences if {d.source, d.sink} == {one, other}), default=0
+        )
         latest: dict[str, tuple[int, ...]] = {}
         for name, date in dates:
             if name in (one, other):
@@ -107,7 +122,9 @@ def test_samples_run_in_the_order_of_their_matrices(name: str, walk: Walk) -> No
 
 def test_the_same_seed_takes_the_same_sample() -> None:
     case = kernel("trisolv")
-    drawn = [[random_sample(Polytopes(case.problem), "uniform", random.Random(seed)) for seed in range(5)] for _ in range(2)]
+    drawn = [
+        [random_sample(Polytopes(case.problem), "uniform", random.Random(seed)) for seed in range(5)] for _ in range(2)
+    ]
     assert drawn[0] == drawn[1]
     assert len(set(drawn[0])) == 5
     trees_of_them = [[str(schedule_of_rows(case.problem, sample.rows)) for sample in samples] for samples in drawn]
@@ -119,10 +136,12 @@ def test_a_sample_does_not_depend_on_what_was_asked_before() -> None:
     used = Polytopes(case.problem)
     for seed in range(3):
         random_sample(used, "bias_select_dep", random.Random(seed))
-    assert random_sample(used, "uniform", random.Random(9)) == random_sample(Polytopes(case.problem), "uniform", random.Random(9))
+    assert random_sample(used, "uniform", random.Random(9)) == random_sample(
+        Polytopes(case.problem), "uniform", random.Random(9)
+    )
 
 
-# --- any rows ----------------------------------------------------------------------------------------------------------------------------
+# --- any rows ---------------------------------------------------------------------------------------------------------
 
 
 def random_rows(case: Case, rng: random.Random, count: int) -> list[Row]:
@@ -195,7 +214,7 @@ def test_a_row_that_violates_and_rows_that_do_not_carry() -> None:
     check_tree(case, [still, up, down])
 
 
-# --- carries ---------------------------------------------------------------------------------------------------------------------------
+# --- carries ----------------------------------------------------------------------------------------------------------
 
 
 def exactly(case: Case, row: Row) -> tuple[frozenset[int], frozenset[int]]:
@@ -203,7 +222,9 @@ def exactly(case: Case, row: Row) -> tuple[frozenset[int], frozenset[int]]:
     own = case.problem.statement_rows(row)
     strong, violated = set(), set()
     for dependence in case.problem.dependences:
-        delays = [_delays(case, pairs, own[dependence.source], own[dependence.sink]) for pairs in maps_of(dependence.relation)]
+        delays = [
+            _delays(case, pairs, own[dependence.source], own[dependence.sink]) for pairs in maps_of(dependence.relation)
+        ]
         if any(below(part, delay, 0) for part, delay in delays):
             violated.add(dependence.number)
         elif not any(below(part, delay, 1) for part, delay in delays):
@@ -213,7 +234,9 @@ def exactly(case: Case, row: Row) -> tuple[frozenset[int], frozenset[int]]:
 
 def below(pairs: isl.Set, delay: isl.Aff, bound: int) -> bool:
     """Whether some pair has a delay below the bound."""
-    return not pairs.intersect(isl.Set.from_basic_set(delay.add_constant_val(isl.Val(-bound)).neg_basic_set())).is_empty()
+    return not pairs.intersect(
+        isl.Set.from_basic_set(delay.add_constant_val(isl.Val(-bound)).neg_basic_set())
+    ).is_empty()
 
 
 def _delays(case: Case, pairs: isl.Map, source: Row, sink: Row) -> tuple[isl.Set, isl.Aff]:
@@ -221,14 +244,18 @@ def _delays(case: Case, pairs: isl.Map, source: Row, sink: Row) -> tuple[isl.Set
     inputs, outputs = pairs.dim(isl.dim_type.in_), pairs.dim(isl.dim_type.out)
     flat = pairs.wrap().flatten()
     for parameter in case.scop.parameters:
-        flat = flat.align_params(isl.Space.params_alloc(flat.get_ctx(), 1).set_dim_name(isl.dim_type.param, 0, parameter.name))
+        flat = flat.align_params(
+            isl.Space.params_alloc(flat.get_ctx(), 1).set_dim_name(isl.dim_type.param, 0, parameter.name)
+        )
     delay = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(flat.get_space()))
     for position in range(inputs + outputs):
         value = -source[position] if position < inputs else sink[position - inputs]
         delay = delay.set_coefficient_val(isl.dim_type.in_, position, isl.Val(value))
     for position, parameter in enumerate(case.scop.parameters):
         at = flat.find_dim_by_name(isl.dim_type.param, parameter.name)
-        delay = delay.set_coefficient_val(isl.dim_type.param, at, isl.Val(sink[outputs + position] - source[inputs + position]))
+        delay = delay.set_coefficient_val(
+            isl.dim_type.param, at, isl.Val(sink[outputs + position] - source[inputs + position])
+        )
     return flat, delay.set_constant_val(isl.Val(sink[-1] - source[-1]))
 
 
@@ -257,13 +284,13 @@ def test_only_what_is_asked_for_is_looked_at() -> None:
     assert carries(problem, row, ()) == (frozenset(), frozenset())
 
 
-# --- trees by hand -----------------------------------------------------------------------------------------------------------------------
-
+# --- trees by hand ----------------------------------------------------------------------------------------------------
 
 
 def waiting(body: str) -> Case:
-    """A SCoP without dependences, whose statements are made to wait for something: a coefficient of the parameter m that is at least 1. So any rows
-    without m can stand before the last one, `go`, and their order counts; they are what is tested."""
+    """A SCoP without dependences, whose statements are made to wait for something: a coefficient of the parameter m
+    that is at least 1. So any rows without m can stand before the last one, `go`, and their order counts; they are what
+    is tested."""
     case = snippet(body, RESTRICT)
     problem = case.problem
     assert not problem.dependences
@@ -273,7 +300,10 @@ def waiting(body: str) -> Case:
     ends = [(name, name, delays) for name, delays in rows]
     # And all statements wait for each other, so that their order counts.
     ends += [(name, other, delays) for name, delays in rows for other, _ in rows if other != name]
-    made_up = [SpaceDependence(number, source, sink, 0, nothing, delays) for number, (source, sink, delays) in enumerate(ends, 1)]
+    made_up = [
+        SpaceDependence(number, source, sink, 0, nothing, delays)
+        for number, (source, sink, delays) in enumerate(ends, 1)
+    ]
     return replace(case, problem=replace(problem, dependences=tuple(made_up)))
 
 
@@ -315,7 +345,9 @@ def row_of(case: Case, **values: int) -> Row:
 def loop_values(case: Case, *rows: Row, size: int = 3) -> dict[str, set[int]]:
     """The values of the outermost loop, by statement."""
     found: dict[str, set[int]] = {}
-    for date, (name, _) in executed(case, schedule_of_rows(case.problem, [*rows, go(case)]), dict.fromkeys(("n", "m"), size)):
+    for date, (name, _) in executed(
+        case, schedule_of_rows(case.problem, [*rows, go(case)]), dict.fromkeys(("n", "m"), size)
+    ):
         found.setdefault(name, set()).add(date[0])
     return found
 
@@ -339,11 +371,15 @@ BOTH = row_of(TWO, S0_i=1, S1_i=1)
         pytest.param([row_of(TWO, S0_i=2, S1_i=2, S0_1=1)], "1(S0 S1)", id="2i+1 and 2i: i and i-1, and a sequence"),
         pytest.param([row_of(TWO, S0_i=6, S1_i=4)], "1(S0 S1)", id="3i and 2i"),
         pytest.param([BOTH, row_of(TWO, S0_1=1)], "1(S1 S0)", id="a sequence in a loop"),
-        pytest.param([BOTH, row_of(TWO, S0_i=3, S1_i=3, S0_n=1, S1_n=1)], "1(S0 S1)", id="a multiple of the loop around"),
+        pytest.param(
+            [BOTH, row_of(TWO, S0_i=3, S1_i=3, S0_n=1, S1_n=1)], "1(S0 S1)", id="a multiple of the loop around"
+        ),
         pytest.param([BOTH, row_of(TWO, S0_i=3, S1_i=3, S0_1=4, S1_1=2)], "1(S1 S0)", id="a multiple and constants"),
         pytest.param([BOTH, row_of(TWO, S1_n=1)], "1(S0 S1)", id="a parameter as a place"),
         pytest.param([BOTH, row_of(TWO, S0_n=1)], "1(S1 S0)", id="a parameter as a place, the other way round"),
-        pytest.param([BOTH, BOTH, row_of(TWO, S0_1=1), row_of(TWO, S1_1=5)], "1(S1 S0)", id="the first sequence counts"),
+        pytest.param(
+            [BOTH, BOTH, row_of(TWO, S0_1=1), row_of(TWO, S1_1=5)], "1(S1 S0)", id="the first sequence counts"
+        ),
         pytest.param([row_of(TWO, S0_1=1), BOTH], "(1(S1) 1(S0))", id="loops in a sequence"),
     ],
 )
@@ -357,8 +393,14 @@ def test_trees_of_two_loops(rows: list[Row], expected: str) -> None:
         pytest.param([], "2(S0)", id="completed"),
         pytest.param([row_of(PLANE, S0_j=1)], "2(S0)", id="completed by i"),
         pytest.param([row_of(PLANE, S0_i=1, S0_j=1)], "2(S0)", id="skewed, and completed"),
-        pytest.param([row_of(PLANE, S0_i=1, S0_j=1), row_of(PLANE, S0_i=1, S0_j=-1)], "2(S0)", id="two that tell all apart"),
-        pytest.param([row_of(PLANE, S0_i=1), row_of(PLANE, S0_j=2), row_of(PLANE, S0_i=5, S0_j=7)], "2(S0)", id="a dependent third one"),
+        pytest.param(
+            [row_of(PLANE, S0_i=1, S0_j=1), row_of(PLANE, S0_i=1, S0_j=-1)], "2(S0)", id="two that tell all apart"
+        ),
+        pytest.param(
+            [row_of(PLANE, S0_i=1), row_of(PLANE, S0_j=2), row_of(PLANE, S0_i=5, S0_j=7)],
+            "2(S0)",
+            id="a dependent third one",
+        ),
     ],
 )
 def test_trees_of_a_plane(rows: list[Row], expected: str) -> None:
@@ -381,7 +423,10 @@ def test_a_statement_outside_all_loops() -> None:
 
 
 def test_common_offsets_are_dropped() -> None:
-    assert loop_values(TWO, row_of(TWO, S0_i=1, S1_i=1, S0_n=5, S1_n=5, S0_1=-7, S1_1=-7)) == {"S0": {0, 1, 2}, "S1": {0, 1, 2}}
+    assert loop_values(TWO, row_of(TWO, S0_i=1, S1_i=1, S0_n=5, S1_n=5, S0_1=-7, S1_1=-7)) == {
+        "S0": {0, 1, 2},
+        "S1": {0, 1, 2},
+    }
 
 
 def test_common_factors_are_divided_out() -> None:
@@ -400,7 +445,10 @@ entry = st.integers(-3, 3)
 @settings(max_examples=60, deadline=None)
 def test_any_rows_of_two_loops(rows: list[Row]) -> None:
     # Those of m are for `go`.
-    without = [tuple(0 if column.endswith(".m") else value for value, column in zip(row, TWO.problem.columns, strict=True)) for row in rows]
+    without = [
+        tuple(0 if column.endswith(".m") else value for value, column in zip(row, TWO.problem.columns, strict=True))
+        for row in rows
+    ]
     check_tree(TWO, [*without, go(TWO)])
 
 
@@ -423,10 +471,15 @@ def test_rows_after_the_last_carried_dependence_order_nothing() -> None:
     assert shape(trees.read(tree(apart).get_root())) == "(1(S0) 1(S1))"
     assert shape(trees.read(tree(fused, apart, down).get_root())) == "1(S0 S1)"
     # Before that they do: i runs down, since S1 has to wait for S0 yet.
-    assert [instance for _, instance in executed(chain, tree(down, apart), {"n": 2})] == [("S0", (1,)), ("S1", (1,)), ("S0", (0,)), ("S1", (0,))]
+    assert [instance for _, instance in executed(chain, tree(down, apart), {"n": 2})] == [
+        ("S0", (1,)),
+        ("S1", (1,)),
+        ("S0", (0,)),
+        ("S1", (0,)),
+    ]
 
 
-# --- the problem -------------------------------------------------------------------------------------------------------------------------
+# --- the problem ------------------------------------------------------------------------------------------------------
 
 
 def kept_pairs(case: Case) -> isl.UnionMap:
@@ -482,7 +535,9 @@ def test_chains_of_dependences_imply_all_pairs_of_live_ranges(name: str) -> None
     order = {instance: date for date, instance in executed(case, case.scop.schedule, sizes)}
     assert all(order[source] < order[sink] for source, sink in kept)
     # Pairs of private arrays come without an order.
-    assert [pair for pair in wanted if pair[1] not in after.get(pair[0], ()) and pair[0] not in after.get(pair[1], ())] == []
+    assert [
+        pair for pair in wanted if pair[1] not in after.get(pair[0], ()) and pair[0] not in after.get(pair[1], ())
+    ] == []
 
 
 def test_a_private_scalar_is_among_them() -> None:
@@ -518,9 +573,11 @@ def test_pairs_that_are_carried_at_different_depths_are_different_dependences() 
     assert carries(case.problem, j, {outer.number}) == (frozenset(), frozenset({outer.number}))
 
 
-# --- the scheduler -----------------------------------------------------------------------------------------------------------------------
+# --- the scheduler ----------------------------------------------------------------------------------------------------
 
-SOURCE = source_of("for (i = 1; i < n; i++) { x[i] = 2 * x[i - 1]; for (j = 0; j < m; j++) A[i][j] = x[i] + A[i - 1][j]; }", RESTRICT)
+SOURCE = source_of(
+    "for (i = 1; i < n; i++) { x[i] = 2 * x[i - 1]; for (j = 0; j < m; j++) A[i][j] = x[i] + A[i - 1][j]; }", RESTRICT
+)
 # As Options has it for a sample that is compared: nothing else in the way.
 SAMPLE = Options(scheduler="sample", tile=False, parallel=False, simd=False)
 

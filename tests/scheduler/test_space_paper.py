@@ -1,4 +1,5 @@
-"""The schedule space of the polygym paper's example, step by step: sections II and IV, figures 5 and 6, and the kernel at the end of section IV-B."""
+"""The schedule space of the polygym paper's example, step by step: sections II and IV, figures 5 and 6, and the kernel
+at the end of section IV-B."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ import pytest
 
 from scopt.options import Options
 from scopt.pipeline import optimize
+from scopt.poly.generators import Row
+from scopt.poly.legality import check_order
 from scopt.schedule_file import block_style
-from scopt.scheduler.generators import Row
 from scopt.scheduler.space.construction import ConstructionAction, ConstructionMDP, ConstructionState
 from scopt.scheduler.space.exploration import ExplorationMDP, ExplorationState, ScheduleSpace
 from scopt.scheduler.space.matrix import carries, schedule_of_rows
 from scopt.scheduler.space.polytope import Polytope, Polytopes
-from scopt.verify import check_order
 from tests.conftest import RunC
 from tests.scheduler.spaces import executed, instance_count, matrix_date, snippet
 
@@ -46,7 +47,7 @@ def states(*actions: ConstructionAction, start: ConstructionState | None = None)
     return found
 
 
-# --- the space (section II) ------------------------------------------------------------------------------------------------------------
+# --- the space (section II) -------------------------------------------------------------------------------------------
 
 
 def test_points_have_the_papers_seven_columns() -> None:
@@ -57,7 +58,7 @@ def test_the_dependences_are_the_papers_in_its_order() -> None:
     assert [(d.number, d.source, d.sink) for d in CASE.problem.dependences] == [(1, "S0", "S1"), (2, "S1", "S1")]
 
 
-# --- figure 5 --------------------------------------------------------------------------------------------------------------------------
+# --- figure 5 ---------------------------------------------------------------------------------------------------------
 
 
 def test_figure_5() -> None:
@@ -76,9 +77,11 @@ def test_figure_5() -> None:
     ]
 
 
-# What the state (4, 1, 4, 3) stands for depends on the order of the dependences. The text sorts them S → T, T → T, which makes d_1 = 4 the dimension
-# of S → T; but it says that the third dimension carries S → T and the fourth T → T, and its generators and p4 are those of such a space. They are
-# the state's if T → T comes first. With our dependences, which are in the text's order, it is the state (4, ·, 3, 4).
+# What the state (4, 1, 4, 3) stands for depends on the order of the dependences. The text sorts them S → T, T → T,
+# which makes d_1 = 4 the dimension of S → T; but it says that the third dimension carries S → T and the fourth T → T,
+# and its generators and p4 are those of such a space. They are the state's if T → T comes first. With our dependences,
+# which are in the text's order, it is
+# the state (4, ·, 3, 4).
 FIGURE_5 = (4, 3)
 ACCEPTING = ConstructionState(4, 2, FIGURE_5[::-1])
 
@@ -94,8 +97,14 @@ def test_generators_of_the_four_dimensions() -> None:
     space = CONSTRUCTION.space(ACCEPTING)
     assert [len(polytope.rays) for polytope in space.polytopes] == [10, 10, 10, 13]
     assert space.counts == (10, 10, 10, 13)
-    # One vertex each: in the last dimension nothing connects the two statements any more, and each has one of its own, which add up to the paper's.
-    assert [vertices(polytope) for polytope in space.polytopes] == [(0,) * 7, (0,) * 7, (0, 0, 0, 0, 0, -1, 0), (0, 0, 1, 0, 0, 0, 0)]
+    # One vertex each: in the last dimension nothing connects the two statements any more, and each has one of its own,
+    # which add up to the paper's.
+    assert [vertices(polytope) for polytope in space.polytopes] == [
+        (0,) * 7,
+        (0,) * 7,
+        (0, 0, 0, 0, 0, -1, 0),
+        (0, 0, 1, 0, 0, 0, 0),
+    ]
 
 
 def test_the_state_of_figure_5_has_these_generators_if_T_to_T_is_the_first_dependence() -> None:
@@ -115,7 +124,7 @@ def vertices(polytope: Polytope) -> Row:
     return tuple(map(int, total))
 
 
-# --- transition rules (section IV-A) -----------------------------------------------------------------------------------------------------
+# --- transition rules (section IV-A) ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -149,7 +158,9 @@ def test_next_dim_changes_nothing_else() -> None:
     assert ConstructionState(2, 2, (1, 0)).successor(NEXT_DIM) == ConstructionState(3, 2, (1, 0))
 
 
-@pytest.mark.parametrize(("carried", "accepting"), [((0, 0), False), ((1, 0), False), ((0, 2), False), ((1, 1), True), ((2, 1), True)])
+@pytest.mark.parametrize(
+    ("carried", "accepting"), [((0, 0), False), ((1, 0), False), ((0, 2), False), ((1, 1), True), ((2, 1), True)]
+)
 def test_accepting_states(carried: tuple[int, int], *, accepting: bool) -> None:
     assert ConstructionState(2, 1, carried).is_accepting == accepting
 
@@ -189,22 +200,24 @@ def test_an_empty_polytope_is_invalid() -> None:
     assert mdp.allowed(before) == (True, False, False)
 
 
-# --- figure 6 --------------------------------------------------------------------------------------------------------------------------
+# --- figure 6 ---------------------------------------------------------------------------------------------------------
 
-# The action list of figure 6, by dimension: which ray each coefficient belongs to isn't said but for those of p1 and p4.
+# The action list of figure 6, by dimension: which ray each coefficient belongs to isn't said but for those of p1 and
+# p4.
 ACTIONS = (
     (0, 0, 0, 0, 0, 2, 2, 1, 0, 2),
     (0, 0, 0, 0, 2, 0, 0, 1, 0, 2),
     (0, 0, 0, 1, 0, 2, 0, 0, 0, 0),
     (0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
 )
-# Our rays are in another order. Of the paper's, those of p1 are the 6th, 7th, 8th and 10th; T's j is the third one of dimension 4.
+# Our rays are in another order. Of the paper's, those of p1 are the 6th, 7th, 8th and 10th; T's j is the third one of
+# dimension 4.
 #
 # Its text contradicts itself: the sum that it prints for p1,
 #   0 + 1·(0,0,0,0,0,-1,0) + 2·(0,0,0,0,0,-1,-1) + 2·(0,0,0,-1,-1,0,0) + 1·(-1,-1,0,0,0,0,0) = (-1,-1,0,-2,-2,-3,-1),
-# is (-1,-1,0,-2,-2,-3,-2), and the action list has the coefficients 2, 2, 1 and 2. With the rays in the order below the list's point has the printed
-# parameter coefficients and constants, (-2,-2,-3,-1), and the printed kernel comes of it; with the printed
-# p1, which is legal too, S(i) has the date of T(i + 2, ·) in place of T(i + 1, ·).
+# is (-1,-1,0,-2,-2,-3,-2), and the action list has the coefficients 2, 2, 1 and 2. With the rays in the order below the
+# list's point has the printed parameter coefficients and constants, (-2,-2,-3,-1), and the printed kernel comes of it;
+# with the printed p1, which is legal too, S(i) has the date of T(i + 2, ·) in place of T(i + 1, ·).
 RAYS: tuple[Row, ...] = (
     (1, 1, 0, 0, 0, 0, 0),
     (0, 0, 1, 0, 0, 0, 0),
@@ -282,7 +295,9 @@ def test_places_of_coefficients() -> None:
         space.place(43)
 
 
-@pytest.mark.parametrize("point", [PRINTED_P1, POINTS[0], (-1, -1, 0, -2, -2, -3, -2)], ids=["printed", "the list's", "the printed sum"])
+@pytest.mark.parametrize(
+    "point", [PRINTED_P1, POINTS[0], (-1, -1, 0, -2, -2, -3, -2)], ids=["printed", "the list's", "the printed sum"]
+)
 def test_all_readings_of_p1_are_legal(point: Row) -> None:
     assert carries(CASE.problem, point, CASE.problem.numbers()) == (frozenset({1}), frozenset())
 
@@ -304,7 +319,7 @@ def test_all_vertex_coefficients_0_are_invalid() -> None:
     assert mdp.space.points((0, 1, 2)) == ((2, 3),)
 
 
-# --- the kernel ------------------------------------------------------------------------------------------------------------------------
+# --- the kernel -------------------------------------------------------------------------------------------------------
 
 PRINTED = """int k, l;
 if (n >= 1)

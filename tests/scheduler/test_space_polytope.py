@@ -16,10 +16,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scopt.scheduler.generators import Row, TooManyRays, _neighbours, _neighbours_packed, cut, generators_of_cone, normalized, whole_space
+from scopt.poly.generators import (
+    Row,
+    TooManyRays,
+    _neighbours,
+    _neighbours_packed,
+    cut,
+    generators_of_cone,
+    normalized,
+    whole_space,
+)
 from scopt.scheduler.space.matrix import carries
 from scopt.scheduler.space.polytope import Polytope, Polytopes
-from scopt.scheduler.space.problem import DelayRow, SpaceDependence, SpaceProblem
+from scopt.scheduler.space.space_problem import DelayRow, SpaceDependence, SpaceProblem
 from tests.scheduler.spaces import kernel, snippet
 
 # Small ones; lu and durbin have polytopes with several vertices.
@@ -46,7 +55,8 @@ def homogeneous(problem: SpaceProblem, strong: Numbers, weak: Numbers) -> tuple[
 
 
 def splits(problem: SpaceProblem, polytopes: Polytopes, count: int, seed: int) -> list[tuple[Numbers, Numbers]]:
-    """All weak, and random sets of strong and weak dependences with a point, each after some have been carried before."""
+    """All weak, and random sets of strong and weak dependences with a point, each after some have been carried
+    before."""
     rng = random.Random(seed)
     found = [(frozenset[int](), problem.numbers())]
     while len(found) < count:
@@ -60,10 +70,12 @@ def splits(problem: SpaceProblem, polytopes: Polytopes, count: int, seed: int) -
     return found
 
 
-# --- random problems -------------------------------------------------------------------------------------------------------------------
+# --- random problems --------------------------------------------------------------------------------------------------
 
 # Three statements of one loop each and no parameters: six columns.
-THREE = snippet("for (i = 0; i < 9; i++) x[i] = 1;\nfor (i = 0; i < 9; i++) y[i] = 2;\nfor (i = 0; i < 9; i++) A[i][0] = 3;")
+THREE = snippet(
+    "for (i = 0; i < 9; i++) x[i] = 1;\nfor (i = 0; i < 9; i++) y[i] = 2;\nfor (i = 0; i < 9; i++) A[i][0] = 3;"
+)
 
 
 @st.composite
@@ -97,11 +109,12 @@ def split_problems(draw: st.DrawFn) -> tuple[SpaceProblem, Numbers, Numbers]:
     return problem, strong, problem.numbers() - strong
 
 
-# --- what a combination is, by a linear program ------------------------------------------------------------------------------------------
+# --- what a combination is, by a linear program -----------------------------------------------------------------------
 
 
 def is_combination(polytope: Polytope, point: Rational, *, direction: bool = False) -> bool:
-    """Whether the point is a convex combination of each group's vertices and a combination of rays, factors >= 0; direction: of rays alone."""
+    """Whether the point is a convex combination of each group's vertices and a combination of rays, factors >= 0;
+    direction: of rays alone."""
     generators: list[Rational] = [*([] if direction else polytope.vertices), *polytope.rays]
     groups = [] if direction else sorted(set(polytope.groups))
     solver: Any = highspy.Highs()
@@ -133,13 +146,17 @@ def test_is_combination() -> None:
     assert not is_combination(square, (1, 3), direction=True)
 
 
-# --- soundness and completeness ----------------------------------------------------------------------------------------------------------
+# --- soundness and completeness ---------------------------------------------------------------------------------------
 
 
 def check_generators(problem: SpaceProblem, polytope: Polytope, strong: Numbers, weak: Numbers) -> None:
-    """Sums of a vertex of each group satisfy the rows, strong ones strongly; rays and their multiples can be added forever."""
+    """Sums of a vertex of each group satisfy the rows, strong ones strongly; rays and their multiples can be added
+    forever."""
     rows = [(row, row.strong) for row in rows_of(problem, strong)] + [(row, 0) for row in rows_of(problem, weak)]
-    choices = [[v for v, group in zip(polytope.vertices, polytope.groups, strict=True) if group == one] for one in sorted(set(polytope.groups))]
+    choices = [
+        [v for v, group in zip(polytope.vertices, polytope.groups, strict=True) if group == one]
+        for one in sorted(set(polytope.groups))
+    ]
     for chosen in islice(product(*choices), 50) if choices else ():
         point = [sum(column, Fraction(0)) for column in zip(*chosen, strict=True)]
         values = [(dot(row.weak, point), bound, row.line) for row, bound in rows]
@@ -206,7 +223,9 @@ def test_every_small_integer_point_is_a_combination(case: tuple[SpaceProblem, Nu
 
 
 def test_every_small_integer_point_of_a_kernels_polytope() -> None:
-    problem = snippet("for (i = 1; i < n; i++) { x[i] = x[i - 1]; y[i] = x[i]; }", "int n, double *restrict x, double *restrict y").problem
+    problem = snippet(
+        "for (i = 1; i < n; i++) { x[i] = x[i - 1]; y[i] = x[i]; }", "int n, double *restrict x, double *restrict y"
+    ).problem
     polytopes = Polytopes(problem)
     for strong, weak in splits(problem, polytopes, 4, seed=3):
         polytope, legal = polytopes.polytope(strong, weak), 0
@@ -217,7 +236,7 @@ def test_every_small_integer_point_of_a_kernels_polytope() -> None:
         assert 0 < legal < 3**problem.width
 
 
-# --- emptiness -------------------------------------------------------------------------------------------------------------------------
+# --- emptiness --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -227,7 +246,9 @@ def test_every_small_integer_point_of_a_kernels_polytope() -> None:
         pytest.param([DelayRow((0, 0, 0, 0, 0, 0), 0)], False, id="0 >= 0"),
         pytest.param([DelayRow((1, 0, 0, 0, 0, 0), 1), DelayRow((-1, 0, 0, 0, 0, 0), 1)], True, id="both ways"),
         pytest.param([DelayRow((1, 0, 0, 0, 0, 0), 1), DelayRow((1, 0, 0, 0, 0, 0), 0, line=True)], True, id="a line"),
-        pytest.param([DelayRow((1, 0, 0, 1, 0, 0), 1), DelayRow((1, 0, 0, 0, 0, 0), 0, line=True)], False, id="beside a line"),
+        pytest.param(
+            [DelayRow((1, 0, 0, 1, 0, 0), 1), DelayRow((1, 0, 0, 0, 0, 0), 0, line=True)], False, id="beside a line"
+        ),
     ],
 )
 def test_emptiness(rows: list[DelayRow], *, empty: bool) -> None:
@@ -255,7 +276,7 @@ def test_one_empty_component_makes_the_whole_empty() -> None:
     assert not Polytopes(problem).polytope(frozenset({1}), frozenset({2})).is_empty
 
 
-# --- decomposition ---------------------------------------------------------------------------------------------------------------------
+# --- decomposition ----------------------------------------------------------------------------------------------------
 
 
 def test_statements_without_dependences_are_free() -> None:
@@ -266,9 +287,21 @@ def test_statements_without_dependences_are_free() -> None:
 
 def test_components_have_vertices_of_their_own() -> None:
     """S0 has two vertices, S1 and S2 together one: the product has two, and only the first two have coefficients."""
-    two = SpaceDependence(1, "S0", "S0", 0, base_relation(), tuple(DelayRow(row, bound) for row, bound in (
-        ((1, 0, 0, 0, 0, 0), 0), ((0, 0, 0, 1, 0, 0), 0), ((1, 0, 0, 1, 0, 0), 1),
-    )))  # fmt: skip
+    two = SpaceDependence(
+        1,
+        "S0",
+        "S0",
+        0,
+        base_relation(),
+        tuple(
+            DelayRow(row, bound)
+            for row, bound in (
+                ((1, 0, 0, 0, 0, 0), 0),
+                ((0, 0, 0, 1, 0, 0), 0),
+                ((1, 0, 0, 1, 0, 0), 1),
+            )
+        ),
+    )
     one = SpaceDependence(2, "S1", "S2", 0, base_relation(), (DelayRow((0, -1, 1, 0, -1, 1), 0),))
     problem = replace(THREE.problem, dependences=(two, one))
     polytope = Polytopes(problem).polytope(frozenset({1}), frozenset({2}))
@@ -281,7 +314,7 @@ def test_components_have_vertices_of_their_own() -> None:
     assert polytope.point((0, 0, *rest)) is None
 
 
-# --- points ----------------------------------------------------------------------------------------------------------------------------
+# --- points -----------------------------------------------------------------------------------------------------------
 
 HALF, THIRD, ZERO = Fraction(1, 2), Fraction(1, 3), Fraction(0)
 
@@ -333,13 +366,15 @@ def test_points_of_kernels_with_several_vertices() -> None:
     for strong, weak in several:
         polytope = polytopes.polytope(strong, weak)
         for _ in range(5):
-            point = polytope.point([rng.choice((0, 0, 1, 2)) if slot.group is None else rng.choice((1, 2)) for slot in polytope.slots])
+            point = polytope.point(
+                [rng.choice((0, 0, 1, 2)) if slot.group is None else rng.choice((1, 2)) for slot in polytope.slots]
+            )
             assert point is not None
             found, violated = carries(problem, point, strong | weak)
             assert (strong <= found, violated) == (True, frozenset())
 
 
-# --- too many generators -----------------------------------------------------------------------------------------------------------------
+# --- too many generators ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["jacobi-1d", "trisolv", "lu"])
@@ -366,9 +401,11 @@ def test_an_empty_polytope_is_empty_with_a_small_limit_too() -> None:
     assert Polytopes(problem, limit=1).polytope(frozenset({1}), frozenset()).is_empty
 
 
-# --- the double description method, step by step -------------------------------------------------------------------------------------------
+# --- the double description method, step by step ----------------------------------------------------------------------
 
-cones = st.integers(2, 4).flatmap(lambda width: st.tuples(st.just(width), st.lists(st.tuples(*[small] * width), max_size=8)))
+cones = st.integers(2, 4).flatmap(
+    lambda width: st.tuples(st.just(width), st.lists(st.tuples(*[small] * width), max_size=8))
+)
 
 
 @given(cones, st.data())
@@ -399,7 +436,9 @@ def test_the_limit_of_rays() -> None:
         cut(whole_space(3), square, limit=3)
 
 
-facet_sets = st.integers(1, 140).flatmap(lambda bits: st.lists(st.integers(0, (1 << bits) - 1), min_size=1, max_size=40))
+facet_sets = st.integers(1, 140).flatmap(
+    lambda bits: st.lists(st.integers(0, (1 << bits) - 1), min_size=1, max_size=40)
+)
 # Few bits: many rays share the same ones, and some are the same.
 dense_sets = st.lists(st.integers(0, 63), min_size=1, max_size=40)
 
@@ -412,13 +451,20 @@ def test_packed_neighbours_are_the_neighbours(facets: list[int]) -> None:
     assert [(one, sorted(others)) for one, others in _neighbours_packed(facets, everyone)] == plain
     # By definition: two rays are neighbours if no third one lies on all facets that they share.
     expected = [
-        (a, [b for b in everyone if b != a and not any(c not in (a, b) and facets[a] & facets[b] & ~facets[c] == 0 for c in everyone)])
+        (
+            a,
+            [
+                b
+                for b in everyone
+                if b != a and not any(c not in (a, b) and facets[a] & facets[b] & ~facets[c] == 0 for c in everyone)
+            ],
+        )
         for a in everyone
     ]
     assert plain == expected
 
 
-# --- against PPL ---------------------------------------------------------------------------------------------------------------------------
+# --- against PPL ------------------------------------------------------------------------------------------------------
 
 
 def ppl_polyhedron(width: int, strong: Iterable[DelayRow], weak: Iterable[DelayRow]) -> Any:
@@ -440,7 +486,10 @@ def ppl_of_generators(polytope: Polytope) -> Any:
     ppl = pytest.importorskip("ppl")
     if polytope.is_empty:
         return ppl.C_Polyhedron(polytope.width, "empty")
-    choices = [[v for v, group in zip(polytope.vertices, polytope.groups, strict=True) if group == one] for one in sorted(set(polytope.groups))]
+    choices = [
+        [v for v, group in zip(polytope.vertices, polytope.groups, strict=True) if group == one]
+        for one in sorted(set(polytope.groups))
+    ]
     system = ppl.Generator_System()
     for chosen in product(*choices):
         vertex = [sum(column, Fraction(0)) for column in zip(*chosen, strict=True)]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from scopt.astgen.build import build
-from scopt.astgen.emit_c import emit
-from scopt.frontend.dependences import dependences
-from scopt.model import LoopMark, MarkedSchedule, Scop
+from scopt.astgen.emit.emit_c import emit
+from scopt.astgen.isl_loops import build
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import LoopMark
+from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.pipeline import optimize
+from scopt.poly.dependences import dependences
+from scopt.poly.legality import check_marks, check_order
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.passes import apply_passes
-from scopt.verify import check_marks, check_order
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
 PATHS = """for (k = 0; k < n; k++) for (i = 0; i < n; i++) for (j = 0; j < n; j++)

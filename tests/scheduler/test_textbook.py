@@ -1,4 +1,5 @@
-"""Schedules that the literature gives: hyperplanes of Pluto's papers, latencies of Feautrier's, fusion of gemver and of matrix products."""
+"""Schedules that the literature gives: hyperplanes of Pluto's papers, latencies of Feautrier's, fusion of gemver and of
+matrix products."""
 
 from __future__ import annotations
 
@@ -6,12 +7,15 @@ import islpy as isl
 import pytest
 
 from scopt.options import Options
-from scopt.scheduler.passes import apply_passes
-from scopt.scheduler.separation import FusionPolicy
+from scopt.scheduler.construct.separation import FusionPolicy
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.scheduler.schedules import Band, Made, feautrier, pluto
 from tests.sources import scop_of
 
-PARAMS = "int n, int m, double A[99][99], double B[99][99], double C[99][99], double D[99][99], double E[99][99], double x[99], double y[99]"
+PARAMS = (
+    "int n, int m, double A[99][99], double B[99][99], double C[99][99], double D[99][99], "
+    "double E[99][99], double x[99], double y[99]"
+)
 GEMVER_PARAMS = """int n, double A[99][99], double alpha, double beta, double u1[99], double v1[99], double u2[99], double v2[99],
   double w[99], double x[99], double y[99], double z[99]"""
 
@@ -25,7 +29,9 @@ JACOBI_1D = """for (t = 0; t < m; t++) {
 JACOBI_2D = """for (t = 0; t < m; t++) {
   for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) B[i][j] = A[i - 1][j] + A[i][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1];
   for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) A[i][j] = B[i][j]; }"""
-JACOBI_IN_TIME = "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) A[t + 1][i] = A[t][i - 1] + A[t][i] + A[t][i + 1];"
+JACOBI_IN_TIME = (
+    "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) A[t + 1][i] = A[t][i - 1] + A[t][i] + A[t][i + 1];"
+)
 SEIDEL_1D = "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) x[i] = x[i - 1] + x[i] + x[i + 1];"
 SEIDEL_2D = """for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++)
   A[i][j] = A[i - 1][j - 1] + A[i - 1][j] + A[i - 1][j + 1] + A[i][j - 1] + A[i][j]
@@ -71,7 +77,7 @@ def hyperplanes(result: Made, *statements: str) -> set[tuple[str, ...]]:
     return set(zip(*rows, strict=True))
 
 
-# --- Pluto: single nests ----------------------------------------------------------------------------------------------------------------
+# --- Pluto: single nests ----------------------------------------------------------------------------------------------
 
 
 def test_matrix_times_vector() -> None:
@@ -103,7 +109,7 @@ def test_stencils_are_skewed_into_one_band(body: str, rows: tuple[str, ...]) -> 
     assert only_band(result) == Band(("S0",), True, (False,) * len(rows))
 
 
-# --- Pluto: several statements in one band ----------------------------------------------------------------------------------------------
+# --- Pluto: several statements in one band ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fusion", ["max", "smart", "no", "typed"])
@@ -141,7 +147,7 @@ def test_fdtd_2d_has_one_band_of_three() -> None:
     assert only_band(result) == Band(("S0", "S1", "S2", "S3"), True, (False,) * 3)
 
 
-# --- Pluto: fusion ----------------------------------------------------------------------------------------------------------------------
+# --- Pluto: fusion ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -157,10 +163,13 @@ def test_gemver(fusion: FusionPolicy, groups: list[tuple[str, ...]]) -> None:
     result = pluto(scop_of(GEMVER, GEMVER_PARAMS), fusion)
     assert result.fused() == groups
     loops = {name: [row for row in result.rows(name) if not row.startswith("[")] for name in ("S0", "S1", "S3")}
-    # x += Aᵀy walks along the rows of A with its outer loop inside: the update of A is interchanged wherever they share a loop.
+    # x += Aᵀy walks along the rows of A with its outer loop inside: the update of A is interchanged wherever they share
+    # a loop.
     assert (loops["S0"], loops["S1"]) == (["i", "j"] if fusion == "no" else ["j", "i"], ["i", "j"])
     outer = result.bands()[0]
-    assert outer.coincident[0] == (fusion != "max")  # x[j] is ready only after its loop: S3 has to wait for it in the shared one
+    assert outer.coincident[0] == (
+        fusion != "max"
+    )  # x[j] is ready only after its loop: S3 has to wait for it in the shared one
 
 
 @pytest.mark.parametrize(
@@ -176,7 +185,9 @@ def test_two_matrix_products(fusion: FusionPolicy, groups: list[tuple[str, ...]]
     result = made(TWO_PRODUCTS, fusion)
     assert result.fused() == groups
     assert all(result.rows(name)[0 if fusion == "max" else 1] == "i" for name in ("S0", "S1", "S2", "S3"))
-    assert all(band.coincident[0] for band in result.bands() if set(band.statements) in [set(group) for group in groups])
+    assert all(
+        band.coincident[0] for band in result.bands() if set(band.statements) in [set(group) for group in groups]
+    )
 
 
 def test_three_matrix_products_fused_by_type() -> None:
@@ -190,7 +201,10 @@ def test_three_matrix_products_fused_by_type() -> None:
 
 
 def test_input_dependences_bring_transposed_reads_together() -> None:
-    copies = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) B[i][j] = A[i][j]; for (i = 0; i < n; i++) for (j = 0; j < n; j++) C[i][j] = A[j][i];"
+    copies = (
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) B[i][j] = A[i][j]; for (i = 0; i < "
+        "n; i++) for (j = 0; j < n; j++) C[i][j] = A[j][i];"
+    )
     result = pluto(scop_of(copies, PARAMS), "max", inputs=True)
     assert hyperplanes(result, "S0", "S1") == {("i", "j"), ("j", "i")}
 
@@ -202,7 +216,7 @@ def test_input_dependences_count_within_a_statement() -> None:
     assert pluto(scop_of(body, PARAMS), inputs=True).rows("S0") == ("j", "i")
 
 
-# --- Pluto: signs of coefficients -------------------------------------------------------------------------------------------------------
+# --- Pluto: signs of coefficients -------------------------------------------------------------------------------------
 
 DIAGONAL = "for (i = 1; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i - 1][j - 1];"
 ANTIDIAGONAL = "for (i = 1; i < n; i++) for (j = 0; j < n - 1; j++) A[i][j] = A[i - 1][j + 1];"
@@ -237,11 +251,14 @@ def test_a_reversed_copy_is_fused_by_reversal_and_a_shift_by_n() -> None:
 
 @pytest.mark.parametrize("fusion", ["max", "smart", "no", "typed"])
 def test_no_parallelism_is_lost_by_a_choice_of_signs(fusion: FusionPolicy) -> None:
-    body = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = 1; for (i = 0; i < n; i++) for (j = 0; j < n; j++) B[i][j] = A[i][n - 1 - j];"
+    body = (
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = 1; for (i = 0; i < n; i++) "
+        "for (j = 0; j < n; j++) B[i][j] = A[i][n - 1 - j];"
+    )
     assert all(all(band.coincident) for band in made(body, fusion).bands())
 
 
-# --- Feautrier --------------------------------------------------------------------------------------------------------------------------
+# --- Feautrier --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -264,7 +281,19 @@ def test_no_parallelism_is_lost_by_a_choice_of_signs(fusion: FusionPolicy) -> No
         # (0, 1, -1) asks for more of i than of j, (1, -1, -1) then for still more of t.
         (SEIDEL_2D, ["4t+2i+j"]),
     ],
-    ids=["product", "zeroed product", "pipeline", "prefix sums", "chain", "triangular", "cholesky", "jacobi", "jacobi-1d", "seidel-1d", "seidel-2d"],
+    ids=[
+        "product",
+        "zeroed product",
+        "pipeline",
+        "prefix sums",
+        "chain",
+        "triangular",
+        "cholesky",
+        "jacobi",
+        "jacobi-1d",
+        "seidel-1d",
+        "seidel-2d",
+    ],
 )
 def test_one_dimensional_time(body: str, dates: list[str]) -> None:
     result = timed(body)
@@ -272,7 +301,8 @@ def test_one_dimensional_time(body: str, dates: list[str]) -> None:
 
 
 def test_times_of_one_chain_need_as_many_dimensions_as_loops() -> None:
-    """Feautrier, part II (1992): one cell takes n² values one after the other; an affine date of one dimension has a linear latency."""
+    """Feautrier, part II (1992): one cell takes n² values one after the other; an affine date of one dimension has a
+    linear latency."""
     result = timed("for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[0] += A[i][j];")
     assert result.rows("S0") == ("i", "j")
     assert [band.coincident for band in result.bands()] == [(False,), (False,)]
@@ -298,18 +328,30 @@ def test_fronts_of_a_pipeline_are_parallel_loops() -> None:
 @pytest.mark.parametrize(
     ("body", "dates", "latency"),
     [
-        # Feautrier, part I (1992), the program that the method is shown on: s(i) := 0, then s(i) := s(i) + a(i, j) * x(j).
-        ("for (i = 0; i <= n; i++) { x[i] = 0; for (j = 0; j <= n; j++) x[i] += A[i][j] * y[j]; }", ["0", "j+1"], "n + 1"),
-        # Lengauer, "Loop parallelization in the polytope model" (1993): a trapezoid of uniform dependences (1, 0) and (0, 1).
-        ("for (i = 0; i <= n; i++) for (j = 0; j <= i + m; j++) A[i+1][j+1] = A[i][j+1] + A[i+1][j];", ["i+j"], "2 n + m"),
-        # Lamport, "The parallel execution of DO loops" (1974): relaxation of a grid, the hyperplane method's example: 2t + i + j.
+        # Feautrier, part I (1992), the program that the method is shown on: s(i) := 0, then s(i) := s(i) + a(i, j) *
+        # x(j).
+        (
+            "for (i = 0; i <= n; i++) { x[i] = 0; for (j = 0; j <= n; j++) x[i] += A[i][j] * y[j]; }",
+            ["0", "j+1"],
+            "n + 1",
+        ),
+        # Lengauer, "Loop parallelization in the polytope model" (1993): a trapezoid of uniform dependences (1, 0) and
+        # (0, 1).
+        (
+            "for (i = 0; i <= n; i++) for (j = 0; j <= i + m; j++) A[i+1][j+1] = A[i][j+1] + A[i+1][j];",
+            ["i+j"],
+            "2 n + m",
+        ),
+        # Lamport, "The parallel execution of DO loops" (1974): relaxation of a grid, the hyperplane method's example:
+        # 2t + i + j.
         (
             """for (t = 0; t < m; t++) for (i = 1; i < n; i++) for (j = 1; j < n; j++)
               A[i][j] = A[i+1][j] + A[i][j+1] + A[i-1][j] + A[i][j-1];""",
             ["2t+i+j"],
             "2 m + 2 n - 4",
         ),
-        # Elimination without pivoting takes 3n - 2 steps, as on Kung and Leiserson's systolic array (1978): dates from 0 to 3n - 3.
+        # Elimination without pivoting takes 3n - 2 steps, as on Kung and Leiserson's systolic array (1978): dates from
+        # 0 to 3n - 3.
         (CHOLESKY, ["3k", "3k+1", "3k+2"], "3 n - 3"),
         # The reduction along k keeps its order: n steps after the zero.
         (ZEROED_MATMUL, ["0", "k+1"], "n"),
@@ -329,5 +371,7 @@ def last_date(result: Made) -> isl.PwAff:
     dates = isl.Set("[n, m] -> { [t] : 1 = 0 }")
     for statement in result.scop.statements:
         instances = f"{statement.name}[{', '.join(statement.iterators)}]"
-        dates = dates.union(statement.domain.apply(isl.Map(f"[n, m] -> {{ {instances} -> [{result.rows(statement.name)[0]}] }}")))
+        dates = dates.union(
+            statement.domain.apply(isl.Map(f"[n, m] -> {{ {instances} -> [{result.rows(statement.name)[0]}] }}"))
+        )
     return dates.dim_max(0).intersect_params(isl.Set("[n, m] -> { : n >= 9 and m >= 9 }"))

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import pytest
 
-from scopt.frontend.dependences import dependences
+from scopt.ir.scop import Scop
 from scopt.machine import Cache, Machine
-from scopt.model import Scop
 from scopt.options import Options
+from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.footprints import ReferenceGroup, reference_groups, rows_in_cache, tile_space, trip_count
-from scopt.scheduler.passes import apply_passes
-from scopt.scheduler.tile_sizes import CANDIDATES, TiledBand, contraction_sizes, piece, row_sizes, tile_unit
+from scopt.scheduler.locality.footprints import ReferenceGroup, reference_groups, rows_in_cache, tile_space, trip_count
+from scopt.scheduler.locality.tile_sizes import CANDIDATES, TiledBand, contraction_sizes, piece, row_sizes, tile_unit
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
 UNIT = {k: tuple(Fraction(int(k == column)) for column in range(3)) for k in range(3)}
@@ -39,7 +39,9 @@ def band_of(scop: Scop, rows: tuple[tuple[Fraction, ...], ...], machine: Machine
 
 def stencil(machine: Machine) -> TiledBand:
     """In tiles of t and t + i, with whole rows."""
-    return band_of(scop_of(STENCIL, ARRAYS), (UNIT[0], tuple(a + b for a, b in zip(UNIT[0], UNIT[1], strict=True))), machine)
+    return band_of(
+        scop_of(STENCIL, ARRAYS), (UNIT[0], tuple(a + b for a, b in zip(UNIT[0], UNIT[1], strict=True))), machine
+    )
 
 
 def sizes_in(scop: Scop, options: Options) -> str:
@@ -47,7 +49,7 @@ def sizes_in(scop: Scop, options: Options) -> str:
     return str(apply_passes(scop, dependences(scop), tree, options).tree.get_root())
 
 
-# --- footprints ----------------------------------------------------------------------------------------------------------------------------
+# --- footprints -------------------------------------------------------------------------------------------------------
 
 
 def test_references_that_differ_by_constants_are_a_group() -> None:
@@ -71,7 +73,8 @@ def test_brute_force_never_finds_more_lines() -> None:
     group = groups_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][i + j] = 0;", (UNIT[0][:2], UNIT[1][:2]))[0]
     for rows, columns in ((1, 1), (3, 7), (8, 8), (5, 30)):
         worst = max(
-            len({(i * 8000 + (i + j) * 8) // 64 for i in range(rows) for j in range(start, start + columns)}) for start in range(8)
+            len({(i * 8000 + (i + j) * 8) // 64 for i in range(rows) for j in range(start, start + columns)})
+            for start in range(8)
         )
         assert worst <= group.lines((rows, columns), 64)
 
@@ -98,12 +101,14 @@ def test_loops_inside_a_tile_run_in_full() -> None:
     assert trip_count(band.groups, 0) == 500
 
 
-@pytest.mark.parametrize(("stride", "rows"), [(64, 512), (4096, 8), (8192, 8), (2048, 16), (8000, 512), (16000, 256), (0, 8)])
+@pytest.mark.parametrize(
+    ("stride", "rows"), [(64, 512), (4096, 8), (8192, 8), (2048, 16), (8000, 512), (16000, 256), (0, 8)]
+)
 def test_rows_whose_stride_divides_a_way_compete(stride: int, rows: int) -> None:
     assert rows_in_cache(stride, Cache(32 << 10, 8)) == rows
 
 
-# --- sizes ---------------------------------------------------------------------------------------------------------------------------------
+# --- sizes ------------------------------------------------------------------------------------------------------------
 
 
 def with_last_cache(size: int) -> Machine:
@@ -117,7 +122,9 @@ def test_larger_caches_never_make_smaller_tiles() -> None:
 
 
 def test_slower_memory_never_makes_smaller_tiles_and_faster_memory_no_larger_ones() -> None:
-    units = [tile_unit(stencil(replace(with_last_cache(1 << 40), bandwidth=float(width)))) for width in (1000, 100, 20, 5, 1)]
+    units = [
+        tile_unit(stencil(replace(with_last_cache(1 << 40), bandwidth=float(width)))) for width in (1000, 100, 20, 5, 1)
+    ]
     assert units == sorted(units)
     assert units[0] < units[-1]
 
@@ -135,14 +142,20 @@ def test_bands_that_nothing_is_known_of_have_a_plain_size() -> None:
 
 
 def test_extreme_machines_have_sizes() -> None:
-    for machine in (replace(Machine(), gigahertz=1e-9, bandwidth=1e-9), replace(Machine(), gigahertz=1e12, bandwidth=1e12)):
+    for machine in (
+        replace(Machine(), gigahertz=1e-9, bandwidth=1e-9),
+        replace(Machine(), gigahertz=1e12, bandwidth=1e12),
+    ):
         assert tile_unit(stencil(machine)) in CANDIDATES
 
 
 def test_a_cheap_fork_allows_small_tiles() -> None:
     scop = scop_of("for (i = 1; i < n; i++) for (j = 1; j < n; j++) x[j] = x[j] + x[j - 1];", ARRAYS)
     rows = (UNIT[0][:2], UNIT[1][:2])
-    units = [tile_unit(band_of(scop, rows, replace(Machine(), fork_nanoseconds=cost), simd=False)) for cost in (10, 25_000, 10_000_000)]
+    units = [
+        tile_unit(band_of(scop, rows, replace(Machine(), fork_nanoseconds=cost), simd=False))
+        for cost in (10, 25_000, 10_000_000)
+    ]
     assert units == sorted(units)
     assert units[0] < units[1] < units[2]
 
@@ -150,7 +163,9 @@ def test_a_cheap_fork_allows_small_tiles() -> None:
 @pytest.mark.parametrize(("extent", "rows"), [(1000, 16), (1024, 8), (2048, 8), (1536, 8), (2000, 16)])
 def test_rows_side_by_side_are_those_that_stay_apart(extent: int, rows: int) -> None:
     """Powers of two put all rows into the same sets."""
-    groups = groups_of(COLUMNS, (UNIT[1][:2], UNIT[0][:2]), f"int n, int m, double A[500][{extent}], double x[500], double y[{extent}]")
+    groups = groups_of(
+        COLUMNS, (UNIT[1][:2], UNIT[0][:2]), f"int n, int m, double A[500][{extent}], double x[500], double y[{extent}]"
+    )
     assert row_sizes(Machine(), groups, 0, 1, balance=False) == (512, rows)
     assert row_sizes(Machine(), groups, 0, 1, balance=True) == (32, 8 if rows == 8 else 32)
 
@@ -158,11 +173,15 @@ def test_rows_side_by_side_are_those_that_stay_apart(extent: int, rows: int) -> 
 def test_arrays_share_the_prefetcher() -> None:
     body = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) x[i] += A[i][j] * B[i][j];"
     groups = groups_of(body, (UNIT[1][:2], UNIT[0][:2]))
-    assert [row_sizes(replace(Machine(), streams=streams), groups, 0, 1, balance=False)[1] for streams in (16, 32, 64)] == [8, 16, 32]
+    assert [
+        row_sizes(replace(Machine(), streams=streams), groups, 0, 1, balance=False)[1] for streams in (16, 32, 64)
+    ] == [8, 16, 32]
 
 
 def test_jumps_that_no_loop_makes_up_for_have_plain_sizes() -> None:
-    groups = groups_of("for (i = 0; i < n; i++) for (j = 0; j < m; j++) x[i] += A[2 * i][2 * j];", (UNIT[1][:2], UNIT[0][:2]))
+    groups = groups_of(
+        "for (i = 0; i < n; i++) for (j = 0; j < m; j++) x[i] += A[2 * i][2 * j];", (UNIT[1][:2], UNIT[0][:2])
+    )
     assert row_sizes(Machine(), groups, 0, 1, balance=False) == (32, 32)
 
 
@@ -173,7 +192,7 @@ def test_pieces_of_rows_are_counted_in_lines() -> None:
     assert piece(Machine(), doubles, parallel=False) == 256
 
 
-# --- contractions --------------------------------------------------------------------------------------------------------------------------
+# --- contractions -----------------------------------------------------------------------------------------------------
 
 
 def test_blocks_of_the_default_machine() -> None:
@@ -192,12 +211,14 @@ def test_blocks_fit_into_their_caches(first: int, second: int, element: int) -> 
     assert sizes.block * sizes.depth * element <= max(second // 4, 8 * sizes.depth * element)
     assert (sizes.block % 8, sizes.tile % 8, sizes.tile % columns) == (0, 0, 0)
     assert min(sizes.block, sizes.depth, sizes.chunk, sizes.tile) > 0
-    larger = contraction_sizes(replace(machine, caches=tuple(replace(c, size=2 * c.size) for c in machine.caches)), 8, columns, element)
+    larger = contraction_sizes(
+        replace(machine, caches=tuple(replace(c, size=2 * c.size) for c in machine.caches)), 8, columns, element
+    )
     assert (larger.depth, larger.tile) >= (sizes.depth, sizes.tile)
     assert larger.block * larger.depth >= sizes.block * sizes.depth
 
 
-# --- in the passes -------------------------------------------------------------------------------------------------------------------------
+# --- in the passes ----------------------------------------------------------------------------------------------------
 
 
 def test_sizes_come_from_the_machine_unless_the_user_gives_some() -> None:

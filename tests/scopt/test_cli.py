@@ -33,7 +33,9 @@ class _Streams:
     """stdin, stdout and stderr of one call, as bytes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, source: bytes = b"") -> None:
-        self.stdin, self.stdout, self.stderr = (io.TextIOWrapper(io.BytesIO(start), write_through=True) for start in (source, b"", b""))
+        self.stdin, self.stdout, self.stderr = (
+            io.TextIOWrapper(io.BytesIO(start), write_through=True) for start in (source, b"", b"")
+        )
         for name in ("stdin", "stdout", "stderr"):
             monkeypatch.setattr(sys, name, getattr(self, name))
 
@@ -77,9 +79,41 @@ def refused(tmp_path: Path) -> Path:
 
 
 def test_compiler_flags_keep_their_order_joined_or_apart(seen: list[Options], good: Path) -> None:
-    given = ["-I", "x", "-DN=3", str(good), "-Iy", "-D", "M=4", "-U", "K", "-std=gnu11", "-include", "a.h", "-isystem", "s", "-iquote", "q"]
+    given = [
+        "-I",
+        "x",
+        "-DN=3",
+        str(good),
+        "-Iy",
+        "-D",
+        "M=4",
+        "-U",
+        "K",
+        "-std=gnu11",
+        "-include",
+        "a.h",
+        "-isystem",
+        "s",
+        "-iquote",
+        "q",
+    ]
     cli.main([*given, "-fopenmp", "-march=native"])
-    expected = ("-Ix", "-DN=3", "-Iy", "-DM=4", "-UK", "-std=gnu11", "-include", "a.h", "-isystem", "s", "-iquote", "q", "-fopenmp", "-march=native")
+    expected = (
+        "-Ix",
+        "-DN=3",
+        "-Iy",
+        "-DM=4",
+        "-UK",
+        "-std=gnu11",
+        "-include",
+        "a.h",
+        "-isystem",
+        "s",
+        "-iquote",
+        "q",
+        "-fopenmp",
+        "-march=native",
+    )
     assert seen[0].cpp_flags == expected
 
 
@@ -89,7 +123,20 @@ def test_flags_that_change_nothing_here_are_taken_and_ignored(seen: list[Options
 
 
 def test_options_are_passed_on(seen: list[Options], good: Path) -> None:
-    cli.main(["--cc", "clang", "--autodetect", "--scheduler", "identity", "--tile-size", "32,64", "--no-parallel", "--no-simd", str(good)])
+    cli.main(
+        [
+            "--cc",
+            "clang",
+            "--autodetect",
+            "--scheduler",
+            "identity",
+            "--tile-size",
+            "32,64",
+            "--no-parallel",
+            "--no-simd",
+            str(good),
+        ]
+    )
     cli.main(["--verify=schedule", "--budget", "2.5", str(good)])
     cli.main(["--schedule", "s.yaml", "--explain", str(good)])
     passes = Options(cc="clang", autodetect=True, scheduler="identity", tile_sizes=(32, 64), parallel=False, simd=False)
@@ -119,7 +166,9 @@ def test_defaults_are_those_of_options(seen: list[Options], good: Path) -> None:
         (["a.c", "-D"], "argument -D: expected one argument"),
     ],
 )
-def test_wrong_arguments_are_told_in_short(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_arguments_are_told_in_short(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.main(arguments)
     assert stopped.value.code == 2
@@ -134,9 +183,31 @@ def test_help_names_every_option_and_the_exit_codes(capsys: pytest.CaptureFixtur
         cli.main(["--help"])
     assert stopped.value.code == 0
     text = capsys.readouterr().out
-    for option in ("-o", "-I", "-D", "-U", "-std", "-include", "-isystem", "-iquote", "--cc", "--autodetect", "--scheduler", "--tile-size"):
+    for option in (
+        "-o",
+        "-I",
+        "-D",
+        "-U",
+        "-std",
+        "-include",
+        "-isystem",
+        "-iquote",
+        "--cc",
+        "--autodetect",
+        "--scheduler",
+        "--tile-size",
+    ):
         assert f"\n  {option}" in text
-    for option in ("--no-parallel", "--no-simd", "--verify", "--budget", "--strict", "--remarks", "-q, --quiet", "--version"):
+    for option in (
+        "--no-parallel",
+        "--no-simd",
+        "--verify",
+        "--budget",
+        "--strict",
+        "--remarks",
+        "-q, --quiet",
+        "--version",
+    ):
         assert f"\n  {option}" in text
     for option in ("--emit", "--explain", "--schedule FILE"):
         assert f"\n  {option}" in text
@@ -145,7 +216,10 @@ def test_help_names_every_option_and_the_exit_codes(capsys: pytest.CaptureFixtur
 
 
 def test_version_is_quick_and_needs_no_isl() -> None:
-    code = "import sys; from scopt import cli\ntry: cli.main(['--version'])\nfinally: assert not {'islpy', 'pycparser', 'cgen'} & set(sys.modules)"
+    code = (
+        "import sys; from scopt import cli\ntry: cli.main(['--version'])\nfinally: assert not "
+        "{'islpy', 'pycparser', 'cgen'} & set(sys.modules)"
+    )
     seconds = []
     for _ in range(3):
         start = time.perf_counter()
@@ -271,7 +345,9 @@ def test_a_refused_region_stays_and_is_told(refused: Path, monkeypatch: pytest.M
     assert ": remark: " in streams.err
 
 
-def test_strict_fails_for_a_refused_region_only(refused: Path, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strict_fails_for_a_refused_region_only(
+    refused: Path, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     streams = _Streams(monkeypatch)
     output = tmp_path / "out.c"
     assert cli.main([str(refused), "--strict", "-o", str(output)]) == 1
@@ -331,7 +407,9 @@ def test_a_reader_that_goes_away_is_no_traceback(unbuffered: str, tmp_path: Path
     file.write_bytes(GOOD + b"/* " + b"x" * 1_000_000 + b" */\n")
     command = f"PYTHONUNBUFFERED={unbuffered} '{sys.executable}' -m scopt '{file}' -q | head -c 10"
     root = Path(cli.__file__).parent.parent
-    ran = subprocess.run(["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, cwd=root, check=True)
+    ran = subprocess.run(
+        ["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, cwd=root, check=True
+    )
     assert ran.stdout.split()[-1] == "141"
     assert ran.stderr == ""
 

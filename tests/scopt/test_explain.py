@@ -8,13 +8,13 @@ from dataclasses import replace
 import islpy as isl
 import pytest
 
-from scopt.explain import explain
-from scopt.frontend.dependences import dependences
 from scopt.options import Options
 from scopt.pipeline import optimize
+from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.passes import apply_passes
-from scopt.wording import distance_text, domain_text, function_text
+from scopt.scheduler.passes.band_passes import apply_passes
+from scopt.tell.explain import explain
+from scopt.tell.wording import distance_text, domain_text, function_text
 from tests.sources import scop_of, source_of
 
 GEMM = """for (i = 0; i < n; i++)
@@ -72,7 +72,10 @@ def test_dimensions_are_parallel_or_name_what_they_carry() -> None:
     assert "d1 = j [parallel; vectorizable innermost, stride 1]" in second
     carried = second.index("d2 = k [sequential]")
     assert second[carried + 1] == "carries flow/anti/output A S1 → S1 (distance 1)"
-    example = re.fullmatch(r"e\.g\. S1\[(\d+), (\d+), (\d+)\] → S1\[\1, \2, (\d+)\] through A\[\1, \2\] with .*n = \d+.*", second[carried + 2])
+    example = re.fullmatch(
+        r"e\.g\. S1\[(\d+), (\d+), (\d+)\] → S1\[\1, \2, (\d+)\] through A\[\1, \2\] with .*n = \d+.*",
+        second[carried + 2],
+    )
     assert example is not None
     assert int(example[4]) > int(example[3])
     assert "after 1: flow/anti/output A S0 → S1" in second
@@ -80,7 +83,10 @@ def test_dimensions_are_parallel_or_name_what_they_carry() -> None:
 
 def test_the_end_of_a_band_names_the_dependence_that_would_run_backwards() -> None:
     text = explained(STENCIL, "identity")
-    assert "the next dimension is not permutable with the one above, it would run flow/anti x S0 → S0 (distance -1..1) backwards" in text
+    assert (
+        "the next dimension is not permutable with the one above, it would run "
+        "flow/anti x S0 → S0 (distance -1..1) backwards"
+    ) in text
     assert "permutable band of 2" not in text
     assert "permutable band of 2" in explained(STENCIL)
 
@@ -95,7 +101,9 @@ def test_skewed_tiles_in_a_wavefront() -> None:
 def test_diamond_tiles() -> None:
     body = "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) A[t + 1][i] = A[t][i - 1] + A[t][i + 1];"
     final = section(explained(body, "pluto", Options(tile_sizes=(8,))), "after the band passes")
-    diamonds = re.fullmatch(r"tiles are diamonds, all tiles of a wavefront can start at once; their hyperplanes: (.+) and (.+)", final[0])
+    diamonds = re.fullmatch(
+        r"tiles are diamonds, all tiles of a wavefront can start at once; their hyperplanes: (.+) and (.+)", final[0]
+    )
     assert diamonds is not None
     assert set(diamonds.groups()) == {"t + i", "t - i"}
     assert final[1].startswith("wavefront of tiles of 8 over t ")
@@ -103,7 +111,10 @@ def test_diamond_tiles() -> None:
 
 
 def test_diamond_tiles_of_two_statements() -> None:
-    body = "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+    body = (
+        "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + "
+        "1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+    )
     final = section(explained(body, "pluto"), "after the band passes")
     assert re.fullmatch(r"tiles are diamonds, .* hyperplanes: S0: .+ and .+; S1: .+ and .+", final[0])
 
@@ -120,11 +131,21 @@ def test_interleaved_points() -> None:
 def test_tiles_and_vector_loops_of_the_final_tree() -> None:
     final = section(explained(GEMM, options=Options(tile_sizes=(8, 4))), "after the band passes")
     start = final.index("2. S1")
-    assert final[start + 1 :] == ["tiles of 8 over i [parallel]", "tiles of 4 over k", "tiles of 4 over j", "i", "k", "j [vector loop]"]
+    assert final[start + 1 :] == [
+        "tiles of 8 over i [parallel]",
+        "tiles of 4 over k",
+        "tiles of 4 over j",
+        "i",
+        "k",
+        "j [vector loop]",
+    ]
 
 
 def test_distribution_is_told() -> None:
-    body = "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+    body = (
+        "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + "
+        "1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+    )
     text = explained(body)
     assert "vectorizable innermost once distributed" in text
     assert "distributed, so that each has an innermost loop of its own: S0 | S1" in text
@@ -146,7 +167,10 @@ def test_a_private_sum_is_no_vector_loop() -> None:
 
 def test_statements_apart_say_what_fusion_would_reverse() -> None:
     text = explained("for (i = 0; i < n; i++) x[i] = i; for (i = 0; i < n; i++) y[i] = x[n - 1 - i];", "identity")
-    assert "not fused with the one before: one loop over both outermost dimensions would run flow x S0 → S1 backwards" in text
+    assert (
+        "not fused with the one before: one loop over both outermost dimensions would run flow x S0 → S1 backwards"
+        in text
+    )
     text = explained("for (i = 0; i < n; i++) x[i] = i; for (i = 0; i < n; i++) y[i] = x[i];", "identity")
     assert "could share the outermost loop of the one before" in text
     text = explained("for (i = 0; i < n; i++) x[i] = i; for (i = 0; i < n; i++) y[i] = i;", "identity")
@@ -171,7 +195,13 @@ def test_region_has_an_explanation_only_if_asked() -> None:
 
 @pytest.mark.parametrize(
     ("values", "text"),
-    [("{ [1] }", "1"), ("{ [d] : -1 <= d <= 1 }", "-1..1"), ("[n] -> { [d] : 1 <= d < n }", ">=1"), ("{ [d] }", "*"), ("[n] -> { [0] }", "0")],
+    [
+        ("{ [1] }", "1"),
+        ("{ [d] : -1 <= d <= 1 }", "-1..1"),
+        ("[n] -> { [d] : 1 <= d < n }", ">=1"),
+        ("{ [d] }", "*"),
+        ("[n] -> { [0] }", "0"),
+    ],
 )
 def test_distances_in_words(values: str, text: str) -> None:
     assert distance_text(isl.Set(values)) == text

@@ -21,9 +21,15 @@ AXPY = """void axpy(int n, double alpha, double *x, double *y) {
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_overlap_is_tested(compiler: str, tmp_path: Path) -> None:
-    calls = ["axpy(100, 2.0, at(0), at(100))", "axpy(100, 2.0, at(100), at(0))",  # side by side
-             "axpy(100, 2.0, at(0), at(99))", "axpy(100, 2.0, at(1), at(0))", "axpy(100, 2.0, at(50), at(50))",
-             "axpy(0, 2.0, at(3), at(3))", "axpy(1, 0.5, at(4), at(3))"]
+    calls = [
+        "axpy(100, 2.0, at(0), at(100))",
+        "axpy(100, 2.0, at(100), at(0))",  # side by side
+        "axpy(100, 2.0, at(0), at(99))",
+        "axpy(100, 2.0, at(1), at(0))",
+        "axpy(100, 2.0, at(50), at(50))",
+        "axpy(0, 2.0, at(3), at(3))",
+        "axpy(1, 0.5, at(4), at(3))",
+    ]
     result = compare(compiler, tmp_path, AXPY, calls, (4, 3))
     assert ids(result) == ["assume.apart", "region.transformed"]
 
@@ -42,7 +48,12 @@ def test_offsets_on_both_sides(compiler: str, tmp_path: Path) -> None:
 }
 """
     # reads from min(0, m - n + 1) to max(n - 2, m - 2), writes from 5 to 2n
-    calls = ["move(100, 150, at(0), at(144))", "move(100, 150, at(0), at(143))", "move(100, 50, at(300), at(51))", "move(100, 50, at(300), at(52))"]
+    calls = [
+        "move(100, 150, at(0), at(144))",
+        "move(100, 150, at(0), at(143))",
+        "move(100, 50, at(300), at(51))",
+        "move(100, 50, at(300), at(52))",
+    ]
     compare(compiler, tmp_path, function, calls, (2, 2))
 
 
@@ -69,8 +80,12 @@ def test_what_is_apart_for_sure_is_not_tested() -> None:
         ("int n, double *x", "double *y = malloc(n * sizeof(double));"),
         ("int n", "double *x = (double *)malloc(8 * n), *y; y = calloc(n, 8);"),
     ):
-        result = found(f"void *malloc(unsigned long); void *calloc(unsigned long, unsigned long);\nvoid f({parameters}) {{\n"
-                       f"  {body}\n  for (int i = 0; i < n; i++)\n    y[i] = 2 * x[i];\n  use(y);\n}}\n".replace("use(y);", "x[0] = y[0];"))
+        result = found(
+            f"void *malloc(unsigned long); void *calloc(unsigned long, unsigned long);\nvoid f({parameters}) {{\n"
+            f"  {body}\n  for (int i = 0; i < n; i++)\n    y[i] = 2 * x[i];\n  use(y);\n}}\n".replace(
+                "use(y);", "x[0] = y[0];"
+            )
+        )
         assert ids(result) == ["region.transformed"], body
 
 
@@ -80,7 +95,10 @@ def test_what_may_be_derived_is_tested() -> None:
         ("int n, double *x", "double *y = malloc(n * sizeof(double)); x = y;"),
         ("int n, double *x", "double z[100], *y = z; x = z;"),
     ):
-        result = found(f"void *malloc(unsigned long);\nvoid f({parameters}) {{\n  {body}\n  for (int i = 0; i < n; i++)\n    y[i] = 2 * x[i];\n}}\n")
+        result = found(
+            f"void *malloc(unsigned long);\nvoid f({parameters}) {{\n  {body}\n  for (int "
+            f"i = 0; i < n; i++)\n    y[i] = 2 * x[i];\n}}\n"
+        )
         assert ids(result) == ["assume.apart", "region.transformed"], body
 
 
@@ -114,9 +132,14 @@ def test_a_guard_inside_a_line_ends_inside_it() -> None:
 def test_what_pays_and_what_is_apart_both_have_to_hold(compiler: str, tmp_path: Path) -> None:
     function = "void f(int n, double *a, double *b)\n{\n  for (int i = 0; i < n; i++)\n    a[i] += 2 * b[i];\n}\n"
     text = optimize(function.encode(), Options(autodetect=True), file="in.c").text.decode()
-    calls = "".join(f"  {call}; show();\n" for call in ("f(100, at(0), at(2000))", "f(100, at(2000), at(0))", "f(100, at(1), at(0))"))
+    calls = "".join(
+        f"  {call}; show();\n"
+        for call in ("f(100, at(0), at(2000))", "f(100, at(2000), at(0))", "f(100, at(1), at(0))")
+    )
     main = f"int main(void) {{\n  reset();\n{calls}%s  return 0;\n}}\n"
-    assert outcome(compiler, tmp_path, "short", HEAD + counted(text) + main % '  printf("%d %d\\n", NEW, OLD);\n').endswith("\n0 3\n")
+    assert outcome(
+        compiler, tmp_path, "short", HEAD + counted(text) + main % '  printf("%d %d\\n", NEW, OLD);\n'
+    ).endswith("\n0 3\n")
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -126,7 +149,10 @@ def test_guards_can_be_counted(compiler: str, tmp_path: Path) -> None:
     calls = "f(9, at(0), at(9)); f(9, at(9), at(0)); f(9, at(1), at(0)); g(9, at(0), at(1));"
     outcome(compiler, tmp_path, "counted", HEAD + text + f"int main(void) {{ {calls} return 0; }}\n")
     subprocess.run([tmp_path / "counted"], check=True, env={**os.environ, "SCOPT_GUARDS": str(tmp_path / "guards")})
-    assert sorted((tmp_path / "guards").read_text().splitlines()) == ["in.c:3:3: guard: held 2, failed 1", "in.c:8:3: guard: held 0, failed 1"]
+    assert sorted((tmp_path / "guards").read_text().splitlines()) == [
+        "in.c:3:3: guard: held 2, failed 1",
+        "in.c:8:3: guard: held 0, failed 1",
+    ]
 
 
 def test_bounds_up_to_the_largest_value_are_tested_in_the_long_type() -> None:

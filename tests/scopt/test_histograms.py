@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from scopt import pipeline
-from scopt.astgen.build import build
-from scopt.astgen.held_check import check_held
-from scopt.astgen.loops import Item, map_block
+from scopt.astgen.isl_loops import build
+from scopt.astgen.passes.held_check import check_held
 from scopt.cli import main
 from scopt.diagnostics import InternalError
-from scopt.frontend.dependences import dependences
-from scopt.frontend.reductions import Reorder, updates_of
-from scopt.model import Block, Const, For, Held, Hold, LoopNest, Reduction
+from scopt.ir.nest import Block, Const, For, Held, Hold, LoopNest, Reduction
+from scopt.ir.nest_walks import Item, map_block
 from scopt.options import Options
-from scopt.scheduler.passes import apply_passes
-from scopt.verify import ParallelDim, check_marks, check_order
+from scopt.poly.dependences import dependences
+from scopt.poly.legality import ParallelDim, check_marks, check_order
+from scopt.poly.reductions import Reorder, updates_of
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of, source_of
 
 PARAMS = "int n, int *key, int *other, double *x"
@@ -80,14 +80,20 @@ def test_sums_that_round_are_left_to_the_option(tmp_path: Path, capsys: pytest.C
     assert clauses(body, Options(reassociate=True)) == ["reduction(+: d)"]
     (tmp_path / "in.c").write_bytes(source(body))
     assert main([str(tmp_path / "in.c"), "-o", str(tmp_path / "out.c")]) == 0
-    assert "sum in 'd' (give --reassociate if its last digits don't matter) [reduction.in-order]" in capsys.readouterr().err
+    assert (
+        "sum in 'd' (give --reassociate if its last digits don't matter) [reduction.in-order]"
+        in capsys.readouterr().err
+    )
     assert main([str(tmp_path / "in.c"), "--reassociate", "-o", str(tmp_path / "out.c")]) == 0
     assert "in another order: sum in 'd' [reduction.reordered]" in capsys.readouterr().err
 
 
 def test_the_whole_array_is_kept_apart() -> None:
     """Characters may be part of anything, and any cell of h may be touched."""
-    text = b"static int h[256];\nvoid f(int n, const unsigned char *key)\n{\n  for (int i = 0; i < n; i++)\n    h[key[i]]++;\n}\n"
+    text = (
+        b"static int h[256];\nvoid f(int n, const unsigned char *key)\n{\n  for "
+        b"(int i = 0; i < n; i++)\n    h[key[i]]++;\n}\n"
+    )
     result = pipeline.optimize(text, Options(autodetect=True)).text.decode()
     assert "(unsigned long)&h + sizeof(h) <= (unsigned long)key" in result
     assert "reduction(+: h)" in result
@@ -107,14 +113,18 @@ def test_short_loops_have_no_copies() -> None:
     assert re.search(r"\} else \{\s*for \(long i = 0; i < n; i\+\+\)\s*h\[key\[i\]\]\+\+;", rest)
 
 
-@pytest.mark.parametrize("wrong", [Reduction("*", "h", whole=True), Reduction("+", "h"), Reduction("+", "m", whole=True)])
+@pytest.mark.parametrize(
+    "wrong", [Reduction("*", "h", whole=True), Reduction("+", "h"), Reduction("+", "m", whole=True)]
+)
 def test_other_clauses_are_refused(wrong: Reduction) -> None:
     scop = scop_of(COUNT, "int n, int h[64], int m[64], int *key")
     deps = dependences(scop, updates=updates_of(scop, Reorder.ALL))
     right = Reduction("+", "h", whole=True)
     check_order(scop, deps, scop.order, [ParallelDim(0, scop.domain, (), reductions=(right,))])
     if wrong.array != right.array or wrong.operator != right.operator:
-        with pytest.raises(InternalError, match=r"is carried by the parallel loop|don't only update it|nothing in it updates"):
+        with pytest.raises(
+            InternalError, match=r"is carried by the parallel loop|don't only update it|nothing in it updates"
+        ):
             check_order(scop, deps, scop.order, [ParallelDim(0, scop.domain, (), reductions=(wrong,))])
     nest = build(scop, apply_passes(scop, deps, scop.schedule, Options()))
     if not wrong.whole:
@@ -135,7 +145,9 @@ def test_what_else_touches_the_array_is_refused() -> None:
 def test_a_cell_that_is_held_around_the_loop_is_refused(stored: bool) -> None:
     scop = scop_of(COUNT, "int n, int h[64], int *key")
     deps = dependences(scop, updates=updates_of(scop, Reorder.ALL))
-    nest = _with_clause(build(scop, apply_passes(scop, deps, scop.schedule, Options())), Reduction("+", "h", whole=True))
+    nest = _with_clause(
+        build(scop, apply_passes(scop, deps, scop.schedule, Options())), Reduction("+", "h", whole=True)
+    )
     check_held(scop, nest)
     with pytest.raises(InternalError, match=r"cells in variables: (a parallel loop inside|another reference)"):
         check_held(scop, LoopNest(Block((Hold((Held("h_0", "h", (Const(0),), stored),), nest.body),))))
@@ -150,6 +162,10 @@ def test_marks_are_checked() -> None:
 
 def _with_clause(nest: LoopNest, clause: Reduction) -> LoopNest:
     def item(one: Item) -> tuple[Item, ...]:
-        return (replace(one, mark=replace(one.mark, parallel=True, reductions=(clause,))),) if isinstance(one, For) else (one,)
+        return (
+            (replace(one, mark=replace(one.mark, parallel=True, reductions=(clause,))),)
+            if isinstance(one, For)
+            else (one,)
+        )
 
     return LoopNest(map_block(nest.body, item))

@@ -21,7 +21,9 @@ BODY
 """
 
 
-@pytest.mark.parametrize(("before", "after"), [("  ", ""), ("  if (A[0][0] == 0) { ", " }  printf(\"%d\\n\", __LINE__);")])
+@pytest.mark.parametrize(
+    ("before", "after"), [("  ", ""), ("  if (A[0][0] == 0) { ", ' }  printf("%d\\n", __LINE__);')]
+)
 @pytest.mark.parametrize("own", ["", '#line 50 "other.y"\n', '# 70 "other.y"\n'])
 def test_lines_and_files_stay(run_c: RunC, before: str, after: str, own: str) -> None:
     source = (own + SOURCE.replace("BODY", BODY.format(before, after))).encode()
@@ -50,7 +52,10 @@ def test_new_text_stays_on_the_lines_of_what_it_replaces() -> None:
 
 
 def test_no_directives_unless_asked_for_or_where_nothing_changed() -> None:
-    assert b"#line" not in optimize(SOURCE.replace("BODY", BODY.format("", "")).encode(), Options(autodetect=True, eager=True)).text
+    assert (
+        b"#line"
+        not in optimize(SOURCE.replace("BODY", BODY.format("", "")).encode(), Options(autodetect=True, eager=True)).text
+    )
     untouched = SOURCE.replace("BODY", "").encode()
     assert optimize(untouched, Options(autodetect=True, eager=True, line_directives=True)).text == untouched
 

@@ -9,10 +9,10 @@ import yaml
 
 from scopt import cli
 from scopt.diagnostics import InputError, Location
-from scopt.gains import Gain
 from scopt.loop_list import Loop, check, read_list, update
 from scopt.options import Options
 from scopt.pipeline import RegionResult, Result, optimize
+from scopt.tell.gains import Gain
 from tests.sources import source_of
 
 ROOT = Path(__file__).parents[2]
@@ -35,11 +35,18 @@ def result(*got: tuple[str, ...], function: str = "f") -> Result:
     [
         ("for (i = 0; i < n; i++) x[i] = 0;", [(1, "i", ("parallel", "vector"))]),
         ("for (i = 1; i < n; i++) x[i] = x[i - 1] + y[i];", [(1, "i", ())]),
-        ("for (i = 1; i < n; i++) x[i] += x[i - 1];\nfor (j = 0; j < m; j++) y[j] = 0;", [(1, "i", ()), (2, "j", ("parallel", "vector"))]),
-        ("for (i = 0; i < n; i++) { for (j = 0; j < m; j++) A[i][j] = 0; }\nfor (k = 0; k < n; k++) x[k] = 0;",
-         [(1, "i", ("parallel", "vector")), (3, "k", ("parallel", "vector"))]),
-        ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j];",
-         [(1, "i", ("parallel", "vector"))]),
+        (
+            "for (i = 1; i < n; i++) x[i] += x[i - 1];\nfor (j = 0; j < m; j++) y[j] = 0;",
+            [(1, "i", ()), (2, "j", ("parallel", "vector"))],
+        ),
+        (
+            "for (i = 0; i < n; i++) { for (j = 0; j < m; j++) A[i][j] = 0; }\nfor (k = 0; k < n; k++) x[k] = 0;",
+            [(1, "i", ("parallel", "vector")), (3, "k", ("parallel", "vector"))],
+        ),
+        (
+            "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j];",
+            [(1, "i", ("parallel", "vector"))],
+        ),
     ],
 )
 def test_gains(body: str, expected: list[tuple[int, str, tuple[str, ...]]]) -> None:
@@ -59,7 +66,10 @@ def test_a_loop_gets_nothing_that_was_not_asked_for() -> None:
 def test_a_list_is_written_and_read(tmp_path: Path) -> None:
     path, file = tmp_path / "loops", tmp_path / "src" / "a b.c"
     assert update(str(path), [str(file)], lambda _: result(("parallel", "vector"), ())) == 2
-    assert read_list(str(path)) == (Loop("src/a b.c", "f", 1, "i", ("parallel", "vector")), Loop("src/a b.c", "f", 2, "i", ("transformed",)))
+    assert read_list(str(path)) == (
+        Loop("src/a b.c", "f", 1, "i", ("parallel", "vector")),
+        Loop("src/a b.c", "f", 2, "i", ("transformed",)),
+    )
     assert path.read_text().splitlines()[-1] == "'src/a b.c' f 2 i transformed"
 
 
@@ -149,7 +159,9 @@ def test_check_and_update(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--check", "l", "a.c", "--report", "b.html"], "--check"),
     ],
 )
-def test_what_does_not_go_together_is_told(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_does_not_go_together_is_told(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.main(arguments)
     assert stopped.value.code == 2

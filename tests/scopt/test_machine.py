@@ -31,7 +31,9 @@ def system(root: Path, more: str = "", caches: tuple[tuple[str, str, str, str, s
         index = root / f"sys/devices/system/cpu/cpu2/cache/index{number}"
         index.mkdir(parents=True)
         for name, value in zip(
-            ("type", "level", "size", "ways_of_associativity", "coherency_line_size", "shared_cpu_list"), values, strict=True
+            ("type", "level", "size", "ways_of_associativity", "coherency_line_size", "shared_cpu_list"),
+            values,
+            strict=True,
         ):
             (index / name).write_text(value + "\n")
     return root
@@ -43,7 +45,7 @@ L2 = ("Unified", "2", "2048K", "16", "64", "2,34")
 L3 = ("Unified", "3", "105M", "15", "64", "0-27,56-83")
 
 
-# --- values --------------------------------------------------------------------------------------------------------------------------------
+# --- values -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_default_does_not_depend_on_the_host() -> None:
@@ -66,34 +68,49 @@ def test_senseless_caches_are_rejected() -> None:
             Machine(caches=caches)
 
 
-# --- files ---------------------------------------------------------------------------------------------------------------------------------
+# --- files ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("machine", [Machine(), Machine(cores=3, gigahertz=2.7, bandwidth=41.5, caches=(Cache(1000, 3, 32, 2),))])
+@pytest.mark.parametrize(
+    "machine", [Machine(), Machine(cores=3, gigahertz=2.7, bandwidth=41.5, caches=(Cache(1000, 3, 32, 2),))]
+)
 def test_round_trip(machine: Machine) -> None:
     assert parse_machine(machine_text(machine)) == machine
 
 
 def test_what_a_file_leaves_out_is_the_defaults() -> None:
     assert parse_machine("") == Machine()
-    assert parse_machine("cores = 2\n[[cache]]\nsize = 65536\nassociativity = 4") == Machine(cores=2, caches=(Cache(65536, 4),))
+    assert parse_machine("cores = 2\n[[cache]]\nsize = 65536\nassociativity = 4") == Machine(
+        cores=2, caches=(Cache(65536, 4),)
+    )
 
 
-@pytest.mark.parametrize(("text", "place", "message"), [
-    ("cores = 4\n  colour = 3\n", ":2:3", "unknown key 'colour'"),
-    ("cores = 4\n[[cache]]\nsize = 65536\nassociativity = 4\nways = 3\n", ":5:1", "unknown key 'ways'"),
-    ("cores = 0", ":1:1", "cores: 0 is not"),
-    ("\nstreams = -1", ":2:1", "streams: -1 is not"),
-    ("bandwidth = '20'", ":1:1", "bandwidth: '20' is no"),
-    ("[[cache]]\nsize = 65536\nassociativity = 4\n[[cache]]\nassociativity = 4\n size = 0", ":6:2", "size: 0 is not"),
-    ("[[cache]]\nsize = 65536\nassociativity = 4\n[[cache]]\nassociativity = 4\nsize = 1024", ":6:1", "size: not larger"),
-    ("cores = 4\n[[cache]]\nsize = 65536", ":2:1", "the cache has no associativity"),
-    ("cache = 3", ":1:1", "caches are tables"),
-    ("cache = []", ":1:1", "cache: there has to be one"),
-    ("[cores]\nx = 1", ":1:1", "cores: "),
-    ("cores = 4\ncores = 5", ":2:10", "Cannot overwrite a value"),
-    ("cores = ", ":1:9", "Invalid value"),
-])
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("cores = 4\n  colour = 3\n", ":2:3", "unknown key 'colour'"),
+        ("cores = 4\n[[cache]]\nsize = 65536\nassociativity = 4\nways = 3\n", ":5:1", "unknown key 'ways'"),
+        ("cores = 0", ":1:1", "cores: 0 is not"),
+        ("\nstreams = -1", ":2:1", "streams: -1 is not"),
+        ("bandwidth = '20'", ":1:1", "bandwidth: '20' is no"),
+        (
+            "[[cache]]\nsize = 65536\nassociativity = 4\n[[cache]]\nassociativity = 4\n size = 0",
+            ":6:2",
+            "size: 0 is not",
+        ),
+        (
+            "[[cache]]\nsize = 65536\nassociativity = 4\n[[cache]]\nassociativity = 4\nsize = 1024",
+            ":6:1",
+            "size: not larger",
+        ),
+        ("cores = 4\n[[cache]]\nsize = 65536", ":2:1", "the cache has no associativity"),
+        ("cache = 3", ":1:1", "caches are tables"),
+        ("cache = []", ":1:1", "cache: there has to be one"),
+        ("[cores]\nx = 1", ":1:1", "cores: "),
+        ("cores = 4\ncores = 5", ":2:10", "Cannot overwrite a value"),
+        ("cores = ", ":1:9", "Invalid value"),
+    ],
+)
 def test_errors_in_files_have_their_place(text: str, place: str, message: str) -> None:
     with pytest.raises(InputError) as error:
         parse_machine(text, "m.toml")
@@ -107,13 +124,15 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             read_machine(str(tmp_path / name))
 
 
-# --- the running system --------------------------------------------------------------------------------------------------------------------
+# --- the running system -----------------------------------------------------------------------------------------------
 
 
 def test_what_linux_tells(tmp_path: Path) -> None:
     native = native_machine(system(tmp_path, "avx512f", (L1, CODE, L2, L3)), frozenset({2, 3, 9}), 4096)
     caches = (Cache(48 << 10, 12), Cache(2 << 20, 16, shared=2), Cache(105 << 20, 15, shared=56))
-    wanted = Machine(cores=3, vector_bytes=64, vector_registers=32, gigahertz=2.6, caches=caches, tlb_entries=3072, page_bytes=4096)
+    wanted = Machine(
+        cores=3, vector_bytes=64, vector_registers=32, gigahertz=2.6, caches=caches, tlb_entries=3072, page_bytes=4096
+    )
     assert native.machine == wanted
     assert "caches" in native.found
     assert set(native.assumed) == {"fma_per_cycle", "fma_latency", "streams", "bandwidth", "fork_nanoseconds"}
@@ -125,14 +144,19 @@ def test_narrower_vectors(tmp_path: Path) -> None:
     assert (machine.vector_bytes, machine.vector_registers) == (32, 16)
 
 
-@pytest.mark.parametrize("broken", [
-    (("Data", "1", "", "8", "64", "2"),),
-    (("Data", "1", "32K", "x", "64", "2"),),
-    (("Data", "1", "0K", "8", "64", "2"),),
-    (("Data", "1", "32K", "8", "0", "2"),),
-    (L2, ("Unified", "3", "1K", "1", "64", "2")),
-])
-def test_caches_that_make_no_sense_are_the_defaults(tmp_path: Path, broken: tuple[tuple[str, str, str, str, str, str], ...]) -> None:
+@pytest.mark.parametrize(
+    "broken",
+    [
+        (("Data", "1", "", "8", "64", "2"),),
+        (("Data", "1", "32K", "x", "64", "2"),),
+        (("Data", "1", "0K", "8", "64", "2"),),
+        (("Data", "1", "32K", "8", "0", "2"),),
+        (L2, ("Unified", "3", "1K", "1", "64", "2")),
+    ],
+)
+def test_caches_that_make_no_sense_are_the_defaults(
+    tmp_path: Path, broken: tuple[tuple[str, str, str, str, str, str], ...]
+) -> None:
     native = native_machine(system(tmp_path, caches=broken), frozenset({2}), 4096)
     assert native.machine.caches == Machine().caches
     assert "caches" in native.assumed
@@ -149,7 +173,7 @@ def test_other_systems_tell_nothing(tmp_path: Path) -> None:
     assert native.text().startswith("nothing could be read")
 
 
-# --- the command ---------------------------------------------------------------------------------------------------------------------------
+# --- the command ------------------------------------------------------------------------------------------------------
 
 
 def test_print_machine_can_be_read_back(tmp_path: Path) -> None:

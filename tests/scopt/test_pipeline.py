@@ -11,12 +11,12 @@ import pytest
 import scopt
 import scopt.scheduler
 from scopt.diagnostics import InputError, Location
-from scopt.frontend.regions import Region
+from scopt.frontend.region.regions import Region
 from scopt.isolation import Failed, Finished, run_tasks
 from scopt.options import Options
 from scopt.pipeline import Result, _in_time, optimize
-from scopt.region import Outcome, _attempts
-from scopt.scheduler.construct import NoSchedule
+from scopt.scheduler.construct.dimensions import NoSchedule
+from scopt.transform import Outcome, _attempts
 from tests.sources import source_of
 
 LOOP = "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n      A[i][j] = 2 * B[j][i];"
@@ -72,7 +72,9 @@ def test_helpers_stand_before_the_function_once() -> None:
 
 
 def test_macros_stay_symbolic() -> None:
-    text = optimize(b"#define N 40\ndouble x[N];\n" + source_of("for (i = 0; i < N; i++) x[i] = N;", params="double *x")).text
+    text = optimize(
+        b"#define N 40\ndouble x[N];\n" + source_of("for (i = 0; i < N; i++) x[i] = N;", params="double *x")
+    ).text
     assert b"i < N" in text
     assert b"x[i] = N" in text
 
@@ -97,7 +99,9 @@ def test_autodetection_takes_what_cannot_alias() -> None:
     plain = source_of(LOOP).replace(b"#pragma scop\n", b"").replace(b"#pragma endscop\n", b"")
     assert "assume.apart" in ids(optimize(plain, Options(autodetect=True, eager=True)))
     assert ids(optimize(plain, Options(autodetect=True, eager=True, assume=("noalias",))))[0] == "alias.assumed-none"
-    distinct = plain.replace(b"double A[100][100], double B[100][100], ", b"").replace(b"void f", b"static double A[100][100], B[100][100];\nvoid f")
+    distinct = plain.replace(b"double A[100][100], double B[100][100], ", b"").replace(
+        b"void f", b"static double A[100][100], B[100][100];\nvoid f"
+    )
     assert [region.transformed for region in optimize(distinct, Options(autodetect=True, eager=True)).regions] == [True]
     restrict = plain.replace(b"A[100][100], double B[100]", b"A[restrict 100][100], double B[restrict 100]")
     assert [region.transformed for region in optimize(restrict, Options(autodetect=True, eager=True)).regions] == [True]
@@ -129,7 +133,10 @@ def test_syntax_error_is_the_compilers_message() -> None:
 
 
 def test_deterministic() -> None:
-    source = source_of("for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) A[i][j] = A[i - 1][j] + A[i][j + 1];")
+    source = source_of(
+        "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) for (j = 1; j < n - "
+        "1; j++) A[i][j] = A[i - 1][j] + A[i][j + 1];"
+    )
     assert optimize(source).text == optimize(source).text
 
 
@@ -148,7 +155,10 @@ class FailingScheduler:
 
 
 def test_another_scheduler_steps_in_for_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = source_of("  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n      for (k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j];")
+    source = source_of(
+        "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n      for (k = "
+        "0; k < n; k++) A[i][j] += B[i][k] * B[k][j];"
+    )
     monkeypatch.setitem(scopt.scheduler.REGISTRY, "pluto", (__name__, "FailingScheduler"))
     result = optimize(source)
     monkeypatch.undo()
@@ -185,33 +195,43 @@ def test_region_that_takes_too_long_untiled_too_is_given_up() -> None:
 
 
 def test_too_many_operations_are_no_error_of_scopt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scopt.region.MAX_OPERATIONS", 10)
+    monkeypatch.setattr("scopt.transform.MAX_OPERATIONS", 10)
     result = optimize(source_of("  for (i = 0; i < n; i++)\n    A[i][0] = 2 * A[i][1];"), Options(jobs=1))
     assert [remark.id for remark in result.remarks if remark.kind == "missed"] == ["budget.exceeded"]
 
 
 def test_helpers_do_not_come_between_a_function_and_its_pragma() -> None:
     before = "int first;\n// about f\n#pragma omp declare simd\n"
-    text = optimize(source_of("  for (i = 0; i < n; i++)\n    for (j = i; j < m; j++)\n      A[i][j] = 2 * A[i][j + 1];", before=before)).text
+    text = optimize(
+        source_of(
+            "  for (i = 0; i < n; i++)\n    for (j = i; j < m; j++)\n      A[i][j] = 2 * A[i][j + 1];", before=before
+        )
+    ).text
     assert b"scopt_m" in text
     assert b"\n// about f\n#pragma omp declare simd\n\nvoid f(" in text
 
 
 def test_the_alternative_for_other_macros_ends_with_a_line_inside_one() -> None:
-    source = b"#define STEP 3\nint A[9];\nvoid f(int n)\n{\n  if (n) { for (int i = 0; i < 9; i += STEP) A[i] = 3; }\n}\n"
+    source = (
+        b"#define STEP 3\nint A[9];\nvoid f(int n)\n{\n  if (n) { for (int i = 0; i < 9; i += STEP) A[i] = 3; }\n}\n"
+    )
     text = optimize(source, Options(autodetect=True, eager=True)).text
     assert b"A[i] = 3;\n#endif\n }\n" in text
 
 
 def test_const_locals_are_assigned_like_others() -> None:
-    body = "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++) {\n      const double t = 2 * B[j][i], u = t + 1;\n      A[i][j] = t * u;\n    }"
+    body = (
+        "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++) {\n      const double t = 2 "
+        "* B[j][i], u = t + 1;\n      A[i][j] = t * u;\n    }"
+    )
     text = optimize(source_of(body)).text
     assert b"    double t;\n" in text
     assert b"t = 2 * B[j][i];" in text
 
 
 def test_a_preference_is_given_up_before_the_scheduler_s_work() -> None:
-    """Influence by vectorization asks for scopt's own schedulers; where they fail, isl's is tried without it, and then the original order."""
+    """Influence by vectorization asks for scopt's own schedulers; where they fail, isl's is tried without it, and then
+    the original order."""
     tried = [(options.scheduler, options.influence) for options in _attempts(Options(influence="vectorize"), False)]
     assert tried[0] == ("pluto", "vectorize")
     assert tried[-2:] == [("isl", ""), ("identity", "vectorize")]

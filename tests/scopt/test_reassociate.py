@@ -10,21 +10,23 @@ import islpy as isl
 import pytest
 
 from scopt import pipeline
-from scopt.astgen.build import build
-from scopt.astgen.emit_c import emit
-from scopt.astgen.held import hold_cells
-from scopt.astgen.held_check import check_held
-from scopt.astgen.loops import Item, items, map_block
-from scopt.astgen.readback import nest_to_schedule
-from scopt.astgen.reparse import check_printed
+from scopt.astgen.emit.emit_c import emit
+from scopt.astgen.emit.reparse import check_printed
+from scopt.astgen.isl_loops import build
+from scopt.astgen.passes.held import hold_cells
+from scopt.astgen.passes.held_check import check_held
 from scopt.cli import main
 from scopt.diagnostics import InternalError
-from scopt.frontend.dependences import dependences
-from scopt.frontend.reductions import Reorder, updates_of
-from scopt.model import Dependences, For, Hold, LoopNest, MarkedSchedule, Reduction, Scop
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import For, Hold, LoopNest, Reduction
+from scopt.ir.nest_walks import Item, items, map_block
+from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
-from scopt.scheduler.passes import apply_passes
-from scopt.verify import ParallelDim, check_marks, check_order
+from scopt.poly.dependences import dependences
+from scopt.poly.legality import ParallelDim, check_marks, check_order
+from scopt.poly.readback import nest_to_schedule
+from scopt.poly.reductions import Reorder, updates_of
+from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of, source_of
 
 PARAMS = "int n, double *x, double *y, double A[100][100], unsigned *u, int *a"
@@ -62,7 +64,9 @@ def test_clauses(body: str, expected: set[str]) -> None:
 
 
 def test_outermost_loops_run_in_parallel_and_innermost_ones_are_vector_loops() -> None:
-    text = pipeline.optimize(source_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) s += A[i][j];", PARAMS), REASSOCIATE).text.decode()
+    text = pipeline.optimize(
+        source_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) s += A[i][j];", PARAMS), REASSOCIATE
+    ).text.decode()
     outer, inner = (line.strip() for line in text.splitlines() if "omp" in line)
     assert outer.startswith("#pragma omp parallel for")
     assert "simd" not in outer
@@ -70,7 +74,9 @@ def test_outermost_loops_run_in_parallel_and_innermost_ones_are_vector_loops() -
 
 
 def test_a_loop_that_needs_no_reduction_is_preferred() -> None:
-    text = pipeline.optimize(source_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) y[i] += A[i][j];", PARAMS), REASSOCIATE).text.decode()
+    text = pipeline.optimize(
+        source_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) y[i] += A[i][j];", PARAMS), REASSOCIATE
+    ).text.decode()
     parallel = [line for line in text.splitlines() if "parallel" in line]
     assert len(parallel) == 1
     assert "reduction" not in parallel[0]
@@ -92,7 +98,9 @@ def test_without_the_option_only_what_stays_exact(body: str, alone: set[str]) ->
 
 
 def test_signed_sums_that_wrap_around() -> None:
-    assert clauses("for (i = 0; i < n; i++) a[0] += a[i + 1];", Options(cpp_flags=("-fwrapv",))) == {"reduction(+: a_0)"}
+    assert clauses("for (i = 0; i < n; i++) a[0] += a[i + 1];", Options(cpp_flags=("-fwrapv",))) == {
+        "reduction(+: a_0)"
+    }
 
 
 def test_a_remark_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,7 +118,10 @@ def told(source: bytes, folder: Path, capsys: pytest.CaptureFixture[str], *optio
 
 
 def test_a_remark_names_what_keeps_its_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    kept = "one after the other, since the result depends on the order: sum in 's' (give --reassociate if its last digits don't matter)"
+    kept = (
+        "one after the other, since the result depends on the order: sum in 's' (give "
+        "--reassociate if its last digits don't matter)"
+    )
     assert kept in told(source_of(SUM, PARAMS), tmp_path, capsys)
     assert "reduction.in-order" not in told(source_of(SUM, PARAMS), tmp_path, capsys, "--reassociate")
     # rows run side by side: no step waits for the one before
@@ -121,13 +132,16 @@ def test_a_remark_names_what_keeps_its_order(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_loop_that_is_left_alone_is_told_of_the_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    dot = b"double dot(int n, double *x, double *y)\n{\n  double s = 0;\n  for (int i = 0; i < n; i++)\n    s += x[i] * y[i];\n  return s;\n}\n"
+    dot = (
+        b"double dot(int n, double *x, double *y)\n{\n  double s = 0;\n  for (int i = 0; i "
+        b"< n; i++)\n    s += x[i] * y[i];\n  return s;\n}\n"
+    )
     errors = told(dot, tmp_path, capsys, "--autodetect")
     assert "give --reassociate if the last digits don't matter of the sum in 's') [region.no-gain]" in errors
     assert "region.no-gain" not in told(dot, tmp_path, capsys, "--autodetect", "--reassociate")
 
 
-# --- nothing can be left out -------------------------------------------------------------------------------------------------------------------
+# --- nothing can be left out ------------------------------------------------------------------------------------------
 
 
 def transformed(body: str) -> tuple[Scop, Dependences, MarkedSchedule]:
@@ -146,8 +160,12 @@ def test_a_loop_that_carries_reductions_has_the_clause(body: str) -> None:
     check_marks(scop, deps, marked)
     assert len(reductions(marked)) == 1
     for change in ((), (replace(reductions(marked)[0], operator="*"),)):
-        marks = {name: replace(mark, reductions=change if mark.reductions else ()) for name, mark in marked.marks.items()}
-        with pytest.raises(InternalError, match=r"reduction dependence over '.' is carried|a parallel loop reduces 's', which S0"):
+        marks = {
+            name: replace(mark, reductions=change if mark.reductions else ()) for name, mark in marked.marks.items()
+        }
+        with pytest.raises(
+            InternalError, match=r"reduction dependence over '.' is carried|a parallel loop reduces 's', which S0"
+        ):
             check_marks(scop, deps, replace(marked, marks=marks))
 
 
@@ -157,7 +175,12 @@ def test_the_same_of_generated_loops(body: str) -> None:
     read = nest_to_schedule(scop, build(scop, marked))
 
     def loops(*, clause: bool) -> list[ParallelDim]:
-        return [ParallelDim(one.dimension, one.statements, one.mark.private, reductions=one.mark.reductions if clause else ()) for one in read.loops]
+        return [
+            ParallelDim(
+                one.dimension, one.statements, one.mark.private, reductions=one.mark.reductions if clause else ()
+            )
+            for one in read.loops
+        ]
 
     check_order(scop, deps, read.schedule, loops(clause=True))
     with pytest.raises(InternalError, match="is carried by the parallel loop"):
@@ -197,18 +220,29 @@ def changed(nest: LoopNest, *reductions: Reduction) -> LoopNest:
 
     def item(one: Item) -> tuple[Item, ...]:
         clause = isinstance(one, For) and one.mark.reductions
-        return (replace(one, mark=replace(one.mark, reductions=reductions)) if clause and isinstance(one, For) else one,)
+        return (
+            replace(one, mark=replace(one.mark, reductions=reductions)) if clause and isinstance(one, For) else one,
+        )
 
     return LoopNest(map_block(nest.body, item))
 
 
 @pytest.mark.parametrize(
-    "wrong", [(), (Reduction("+", "y"),), (Reduction("*", "y", ("y_0",)),), (Reduction("+", "y", ("y_1",)),), (Reduction("+", "x", ("y_0",)),)]
+    "wrong",
+    [
+        (),
+        (Reduction("+", "y"),),
+        (Reduction("*", "y", ("y_0",)),),
+        (Reduction("+", "y", ("y_1",)),),
+        (Reduction("+", "x", ("y_0",)),),
+    ],
 )
 def test_cells_are_reduced_in_the_variables_of_the_clause(wrong: tuple[Reduction, ...]) -> None:
     scop, nest = printed(ONE_CELL)
     check_held(scop, nest)
-    assert [one for item in items(nest.body) if isinstance(item, For) for one in item.mark.reductions] == [Reduction("+", "y", ("y_0",))]
+    assert [one for item in items(nest.body) if isinstance(item, For) for one in item.mark.reductions] == [
+        Reduction("+", "y", ("y_0",))
+    ]
     with pytest.raises(InternalError, match="cells in variables"):
         check_held(scop, changed(nest, *wrong))
 
@@ -216,11 +250,15 @@ def test_cells_are_reduced_in_the_variables_of_the_clause(wrong: tuple[Reduction
 def test_a_cell_that_is_not_held_makes_no_vector_loop() -> None:
     """The other reference may be the same cell for some n."""
     scop, nest = printed("for (i = 0; i < n; i++) { y[0] += x[i]; } for (i = 0; i < n; i++) y[n] += y[i];")
-    assert not any(isinstance(item, For) and item.mark.reductions and not item.mark.reductions[0].held for item in items(nest.body))
+    assert not any(
+        isinstance(item, For) and item.mark.reductions and not item.mark.reductions[0].held for item in items(nest.body)
+    )
     check_held(scop, nest)
 
 
-@pytest.mark.parametrize(("old", "new"), [("+: s", "*: s"), ("+: s", "+: x"), (" reduction(+: s)", ""), ("+: s", "+: s, n")])
+@pytest.mark.parametrize(
+    ("old", "new"), [("+: s", "*: s"), ("+: s", "+: x"), (" reduction(+: s)", ""), ("+: s", "+: s, n")]
+)
 def test_the_printed_clause_is_the_one_that_was_checked(old: str, new: str) -> None:
     scop, nest = printed(SUM)
     emitted = emit(scop, nest)

@@ -15,17 +15,27 @@ import yaml
 
 from scopt import cli
 from scopt.diagnostics import Location, Refusal, Remark
-from scopt.remark_formats import RemarkFormat, file_uri, formatted
 from scopt.remark_ids import advice, known_ids, reference
+from scopt.tell.remark_formats import RemarkFormat, file_uri, formatted
 
 ROOT = Path(__file__).parents[2]
 REMARKS = (
-    Remark("missed", "call.unknown", "the call of 'g' may\n\thave \"side effects\"", Location("a b.c", 9, 5), "declare it: 'const'", "f"),
+    Remark(
+        "missed",
+        "call.unknown",
+        "the call of 'g' may\n\thave \"side effects\"",
+        Location("a b.c", 9, 5),
+        "declare it: 'const'",
+        "f",
+    ),
     Remark("passed", "region.transformed", "transformed: ∑ #1", Location("/src/é.c", 12), function="main"),
     Remark("analysis", "alias.assumed-none", "x: y, - z", Location("bad\udcff.c", 3, 1)),
     Remark("missed", "call.unknown", "again", Location("a b.c", 10)),
 )
-SOURCE = b"double g(double);\nvoid f(int n, double *x) {\n#pragma scop\n  for (int i = 0; i < n; i++)\n    x[i] = g(1.0);\n#pragma endscop\n}\n"
+SOURCE = (
+    b"double g(double);\nvoid f(int n, double *x) {\n#pragma scop\n  for (int i = 0; i "
+    b"< n; i++)\n    x[i] = g(1.0);\n#pragma endscop\n}\n"
+)
 
 
 # --- the list of ids ---
@@ -34,7 +44,8 @@ _TOPICS = {id.partition(".")[0] for id in known_ids()}
 
 
 def ids_in_the_source() -> Iterator[tuple[str, str]]:
-    """(id, where) of each string in scopt's code that looks like one; those that are put together are told by their parts."""
+    """(id, where) of each string in scopt's code that looks like one; those that are put together are told by their
+    parts."""
     for folder in ("scopt", "frontend", "scheduler", "astgen"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             if path.name == "remark_ids.py":
@@ -47,7 +58,11 @@ def ids_in_the_source() -> Iterator[tuple[str, str]]:
 
 
 def _looks_like_an_id(text: str) -> bool:
-    return bool(re.fullmatch(r"[a-z]+\.[a-z]+(-[a-z]+)*", text)) and text.partition(".")[0] in _TOPICS and not text.endswith((".py", ".c", ".yaml"))
+    return (
+        bool(re.fullmatch(r"[a-z]+\.[a-z]+(-[a-z]+)*", text))
+        and text.partition(".")[0] in _TOPICS
+        and not text.endswith((".py", ".c", ".yaml"))
+    )
 
 
 def _put_together(call: ast.Call, where: str) -> Iterator[tuple[str, str]]:
@@ -93,7 +108,12 @@ def test_remarks_in_the_source_that_say_no_have_a_hint() -> None:
     for folder in ("scopt", "frontend", "scheduler", "astgen"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and ast.unparse(node.func) == "Remark" and node.args and ast.unparse(node.args[0]) == "'missed'":
+                if (
+                    isinstance(node, ast.Call)
+                    and ast.unparse(node.func) == "Remark"
+                    and node.args
+                    and ast.unparse(node.args[0]) == "'missed'"
+                ):
                     bare += [f"{path}:{node.lineno}"] if len(node.args) < 5 else []
     assert bare == []
 
@@ -115,7 +135,11 @@ def test_sarif_log_and_run() -> None:
     driver = run["tool"]["driver"]  # 3.14.6, 3.18.2: required
     assert driver["name"] == "scopt"  # 3.19.8: required
     ids = [rule["id"] for rule in driver["rules"]]  # 3.49.3: required
-    assert ids == ["alias.assumed-none", "call.unknown", "region.transformed"]  # 3.19.23: rules are unique, here sorted too
+    assert ids == [
+        "alias.assumed-none",
+        "call.unknown",
+        "region.transformed",
+    ]  # 3.19.23: rules are unique, here sorted too
     for rule in driver["rules"]:
         assert rule["help"]["text"]  # 3.49.13, 3.12.3
         assert rule["shortDescription"]["text"].endswith(".")  # 3.49.9
@@ -197,7 +221,11 @@ def test_records_are_read_as_opt_viewer_does() -> None:
     for remark, record in zip(REMARKS, records, strict=True):
         # The keys that optrecord.py asks for, and no Args with several keys.
         assert (record["Pass"], record["Name"]) == ("scopt", remark.id)
-        assert record["DebugLoc"] == {"File": remark.location.file, "Line": remark.location.line, "Column": remark.location.column}
+        assert record["DebugLoc"] == {
+            "File": remark.location.file,
+            "Line": remark.location.line,
+            "Column": remark.location.column,
+        }
         assert isinstance(record["Function"], str)
         assert all(len(arg) == 1 for arg in record["Args"])
         sentence = "".join(value for arg in record["Args"] for value in arg.values())
@@ -222,7 +250,14 @@ def test_text_and_json() -> None:
     location = {"file": "a b.c", "line": 9, "column": 5}
     message = REMARKS[0].message
     hint = "declare it: 'const'"
-    assert first == {"kind": "missed", "id": "call.unknown", "message": message, "location": location, "hint": hint, "function": "f"}
+    assert first == {
+        "kind": "missed",
+        "id": "call.unknown",
+        "message": message,
+        "location": location,
+        "hint": hint,
+        "function": "f",
+    }
 
 
 @pytest.mark.parametrize(("form", "nothing"), [("text", b""), ("json", b"[]\n"), ("yaml", b"")])
@@ -235,10 +270,14 @@ def test_no_remarks_in_sarif_is_a_run_without_results() -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "yaml"])
-def test_remarks_go_into_a_file_and_name_the_function(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_remarks_go_into_a_file_and_name_the_function(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     source, remarks = tmp_path / "in.c", tmp_path / "remarks"
     source.write_bytes(SOURCE)
-    assert cli.main([str(source), "-o", str(tmp_path / "out.c"), f"--remarks={form}", "--remarks-file", str(remarks)]) == 0
+    assert (
+        cli.main([str(source), "-o", str(tmp_path / "out.c"), f"--remarks={form}", "--remarks-file", str(remarks)]) == 0
+    )
     assert capsys.readouterr().err == ""
     text = remarks.read_text()
     assert "call.unknown" in text
@@ -246,7 +285,9 @@ def test_remarks_go_into_a_file_and_name_the_function(form: str, tmp_path: Path,
         assert [item["function"] for item in json.loads(text)] == ["f"]
 
 
-def test_a_remarks_file_that_cannot_be_written_is_an_error_before_the_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_remarks_file_that_cannot_be_written_is_an_error_before_the_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     source, output = tmp_path / "in.c", tmp_path / "out.c"
     source.write_bytes(SOURCE)
     assert cli.main([str(source), "-o", str(output), "--remarks-file", str(tmp_path / "no" / "such")]) == 2

@@ -13,26 +13,26 @@ import pytest
 from scopt import cli
 from scopt.astgen.splice import Piece
 from scopt.diagnostics import Location, Remark
-from scopt.frontend.dependences import dependences
-from scopt.model import MarkedSchedule
+from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.options import Options
 from scopt.pipeline import Result, optimize
-from scopt.report import collect
-from scopt.report.collect import view_of
-from scopt.report.domains import MAX_ARROWS
-from scopt.report.drawing import drawing_svg, notes
-from scopt.report.graph import graph_svg
-from scopt.report.page import page
-from scopt.report.source import decoded, highlighted, segments
-from scopt.report.view import Arrow, Drawing, Edge, Point, RegionView, StatementView, TreeNode
+from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.passes import apply_passes
+from scopt.scheduler.passes.band_passes import apply_passes
+from scopt.tell.report import collect
+from scopt.tell.report.collect import view_of
+from scopt.tell.report.domains import MAX_ARROWS
+from scopt.tell.report.drawing import drawing_svg, notes
+from scopt.tell.report.graph import graph_svg
+from scopt.tell.report.page import page
+from scopt.tell.report.source_page import decoded, highlighted, segments
+from scopt.tell.report.view import Arrow, Drawing, Edge, Point, RegionView, StatementView, TreeNode
 from tests.sources import scop_of
 
 STENCIL = "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) x[i] = x[i - 1] + x[i + 1];"
 # Markup in comments and strings; bytes that are no UTF-8 and a control character in the last comment; a refused region.
 SOURCE = (
-    b"/* </script><script>alert(1)</script> & \"q\" caf\xc3\xa9 */\n"
+    b'/* </script><script>alert(1)</script> & "q" caf\xc3\xa9 */\n'
     b"double g(double);\n"
     b"void f(int n, double *x) {\n"
     b"#pragma scop\n"
@@ -117,7 +117,11 @@ def test_the_page_is_well_formed_and_needs_nothing_from_outside(text: str) -> No
 
 def test_the_source_is_shown_as_it_is(text: str) -> None:
     shown = "".join(_Page(text).text)
-    for line in ('/* </script><script>alert(1)</script> & "q" café */', "x[i] < 1.0 && x[i] > 0 ? 1.0 : 2.0; // <i>", "/* café € ␇ </pre> */"):
+    for line in (
+        '/* </script><script>alert(1)</script> & "q" café */',
+        "x[i] < 1.0 && x[i] > 0 ? 1.0 : 2.0; // <i>",
+        "/* café € ␇ </pre> */",
+    ):
         assert line in shown
 
 
@@ -152,26 +156,43 @@ def test_a_remark_on_another_file_is_not_shown_in_the_source() -> None:
 
 
 def test_a_sequential_loop_has_the_dependence_that_asks_for_it() -> None:
-    source = b"void f(int n, double *x) {\n#pragma scop\nfor (int i = 1; i < n; i++) x[i] += x[i - 1];\n#pragma endscop\n}\n"
+    source = (
+        b"void f(int n, double *x) {\n#pragma scop\nfor (int i = 1; i < n; i++) x[i] += x[i - 1];\n#pragma endscop\n}\n"
+    )
     shown = "".join(_Page(paged(source)).text)
     assert "The loop over i in line 3 runs in one thread" in shown
     assert "No outermost loop is parallel: d0 = i carries flow x S0 → S0 (distance 1)." in shown
 
 
 def test_loops_outside_of_regions_are_told_with_autodetection() -> None:
-    made = paged(SOURCE.replace(b"#pragma scop", b"").replace(b"#pragma endscop", b""), options=Options(autodetect=True, eager=True))
+    made = paged(
+        SOURCE.replace(b"#pragma scop", b"").replace(b"#pragma endscop", b""),
+        options=Options(autodetect=True, eager=True),
+    )
     assert "Loops that are in no region" in made
     _Page(made)
 
 
 def test_a_large_region_makes_no_large_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit, value in (("MAX_STATEMENTS", 3), ("MAX_DEPENDENCES", 2), ("MAX_GRAPH", 3), ("MAX_DRAWINGS", 2), ("MAX_NODES", 3)):
+    for limit, value in (
+        ("MAX_STATEMENTS", 3),
+        ("MAX_DEPENDENCES", 2),
+        ("MAX_GRAPH", 3),
+        ("MAX_DRAWINGS", 2),
+        ("MAX_NODES", 3),
+    ):
         monkeypatch.setattr(collect, limit, value)
     found = view("\n".join(f"for (i = 0; i < n; i++) A[{k}][i] = A[{k + 1}][i] + x[i];" for k in range(5)))
     assert (len(found.statements), len(found.dependences), found.edges, len(found.drawings)) == (3, 2, (), 2)
     assert (found.before, found.after) == ((), ())
     told = " ".join(found.left_out)
-    for what in ("2 statements of 5", "dependences of", "the dependence graph, which has 5 statements", "drawings of 3 statements", "nodes"):
+    for what in (
+        "2 statements of 5",
+        "dependences of",
+        "the dependence graph, which has 5 statements",
+        "drawings of 3 statements",
+        "nodes",
+    ):
         assert what in told
 
 
@@ -184,7 +205,12 @@ def test_bytes_become_text_line_by_line() -> None:
 
 def test_highlighted_lines_are_those_of_the_source() -> None:
     lines = highlighted('/* a\n b */ int x = "<";\n\n#define N 3\n')
-    assert [re.sub("<[^>]*>", "", line) for line in lines] == ["/* a", " b */ int x = &quot;&lt;&quot;;", "", "#define N 3"]
+    assert [re.sub("<[^>]*>", "", line) for line in lines] == [
+        "/* a",
+        " b */ int x = &quot;&lt;&quot;;",
+        "",
+        "#define N 3",
+    ]
     assert '<span class="c"> b */</span>' in lines[1]
 
 
@@ -204,7 +230,10 @@ def test_iterations_tiles_and_dependences_of_a_stencil() -> None:
     assert (drawing.rows, drawing.columns, drawing.first) == ("t", "i", (0, 1))
     assert drawing.setting == ("m = 14", "n = 14")
     assert len(drawing.points) == 14 * 12
-    assert {(a.sink[0] - a.source[0], a.sink[1] - a.source[1]) for a in drawing.arrows if a.kind == "flow"} == {(0, 1), (1, -1)}
+    assert {(a.sink[0] - a.source[0], a.sink[1] - a.source[1]) for a in drawing.arrows if a.kind == "flow"} == {
+        (0, 1),
+        (1, -1),
+    }
     assert 0 < len(drawing.arrows) <= MAX_ARROWS
     assert [text.rpartition(" by ")[0] for text in drawing.tiles] == ["t", "t + i"]
     at = {point.at: point.tile for point in drawing.points}
@@ -229,15 +258,22 @@ def test_a_domain_of_constant_size_is_drawn_in_part() -> None:
 
 
 def test_dependences_through_other_statements_are_drawn() -> None:
-    body = "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+    body = (
+        "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1]; "
+        "for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+    )
     first, _ = view(body).drawings
-    assert {(a.sink[0] - a.source[0], a.sink[1] - a.source[1]) for a in first.arrows if a.kind == "indirect"} == {(1, 1)}
+    assert {(a.sink[0] - a.source[0], a.sink[1] - a.source[1]) for a in first.arrows if a.kind == "indirect"} == {
+        (1, 1)
+    }
 
 
 def test_a_drawing_is_svg_and_says_what_was_chosen() -> None:
     points = tuple(Point((r, c), (r // 2, c // 2)) for r in range(4) for c in range(4))
     arrows = (Arrow((0, 0), (1, 0), "flow"), Arrow((0, 0), (3, 0), "anti"))
-    drawing = Drawing("S0", "i", "j<", (0, 0), ("n = 4",), points, arrows, tiles=("i by 32",), drawn=2, waves=(0, 1), left_out=3)
+    drawing = Drawing(
+        "S0", "i", "j<", (0, 0), ("n = 4",), points, arrows, tiles=("i by 32",), drawn=2, waves=(0, 1), left_out=3
+    )
     root = ElementTree.fromstring(drawing_svg(drawing))
     assert len(root.findall("circle")) == 16
     assert len(root.findall("rect")) == 16
@@ -254,7 +290,12 @@ def test_a_drawing_is_svg_and_says_what_was_chosen() -> None:
 
 def test_the_graph_has_each_statement_and_edge_and_nothing_overlaps() -> None:
     statements = [StatementView(f"S{k}", k, "", f"a < {k};") for k in range(5)]
-    edges = [Edge("S0", "S1", ("flow A", "anti B")), Edge("S0", "S4", ("output A",)), Edge("S1", "S4", ("flow A",)), Edge("S3", "S0", ("anti A",))]
+    edges = [
+        Edge("S0", "S1", ("flow A", "anti B")),
+        Edge("S0", "S4", ("output A",)),
+        Edge("S1", "S4", ("flow A",)),
+        Edge("S3", "S0", ("anti A",)),
+    ]
     root = ElementTree.fromstring(graph_svg(statements, [*edges, Edge("S2", "S2", ("reduction s",))]))
     boxes = [(float(r.get("x", "")), float(r.get("y", ""))) for r in root.iter("rect")]
     assert len(boxes) == 5
@@ -286,7 +327,7 @@ def test_a_region_whose_view_fails_is_transformed_all_the_same(monkeypatch: pyte
     def fail(*_: object) -> RegionView:
         raise RuntimeError
 
-    monkeypatch.setattr("scopt.region.view_of", fail)
+    monkeypatch.setattr("scopt.transform.view_of", fail)
     made = paged(SOURCE)
     assert "1 transformed" in made
     _Page(made)
@@ -322,7 +363,9 @@ def test_report_and_output_in_one_file_are_refused(file: Path, capsys: pytest.Ca
     assert "--report" in capsys.readouterr().err
 
 
-def test_without_pygments_a_message_says_what_to_install(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_pygments_a_message_says_what_to_install(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     out = file.with_suffix(".html")
     assert cli.main([str(file), "--report", str(out)]) == 2

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from scopt.diagnostics import InputError
-from scopt.frontend.dependences import dependences
 from scopt.options import Options
 from scopt.pipeline import Result, optimize
+from scopt.poly.dependences import dependences
 from scopt.schedule_file import checked_tree, parse_schedules
 from tests.sources import scop_of, source_of
 
@@ -18,7 +18,9 @@ DOMAIN = "[n] -> { S0[i, j] : 0 < i < n and 0 < j < n }"
 BANDS = "[n] -> [{ S0[i, j] -> [(i)] }, { S0[i, j] -> [(j)] }]"
 SWAPPED = "[n] -> [{ S0[i, j] -> [(j)] }, { S0[i, j] -> [(i)] }]"
 # Two regions, the second one is refused.
-TWO = source_of(BODY) + source_of("for (i = 0; i < n; i++) x[i] = unknown(i);", before="double unknown(int);").replace(b"void f", b"void g")
+TWO = source_of(BODY) + source_of("for (i = 0; i < n; i++) x[i] = unknown(i);", before="double unknown(int);").replace(
+    b"void f", b"void g"
+)
 
 
 def tree(band: str, domain: str = DOMAIN, more: str = "") -> str:
@@ -27,7 +29,10 @@ def tree(band: str, domain: str = DOMAIN, more: str = "") -> str:
 
 def halves(first: str, second: str) -> str:
     """A sequence of two parts of S0, each with the original loops."""
-    parts = "".join(f'  - filter: "[n] -> {{ S0[i, j] : {part} }}"\n    child:\n      schedule: "{BANDS}"\n' for part in (first, second))
+    parts = "".join(
+        f'  - filter: "[n] -> {{ S0[i, j] : {part} }}"\n    child:\n      schedule: "{BANDS}"\n'
+        for part in (first, second)
+    )
     return f'---\ndomain: "{DOMAIN}"\nchild:\n  sequence:\n{parts}'
 
 
@@ -41,8 +46,14 @@ def replayed(text: str, tmp_path: Path, source: bytes = source_of(BODY), **optio
     "body",
     [
         BODY,
-        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { A[i][j] *= 2; for (k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j]; }",
-        "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }",
+        (
+            "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { A[i][j] *= 2; for (k = "
+            "0; k < n; k++) A[i][j] += B[i][k] * B[k][j]; }"
+        ),
+        (
+            "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + "
+            "1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+        ),
         "for (i = 0; i < n; i++) { s = 0; for (j = 0; j < n; j++) s += A[i][j]; y[i] = s; }",
     ],
 )
@@ -56,7 +67,9 @@ def test_what_is_written_replays_to_the_same_text(body: str, tmp_path: Path) -> 
 
 def test_documents_say_what_the_names_stand_for() -> None:
     (region,) = optimize(source_of(BODY)).regions
-    assert region.proposal.startswith("# <stdin>:5\n#   S0, line 6: A[i][j] = A[i - 1][j] + A[i][j - 1];\n---\ndomain: ")
+    assert region.proposal.startswith(
+        "# <stdin>:5\n#   S0, line 6: A[i][j] = A[i - 1][j] + A[i][j - 1];\n---\ndomain: "
+    )
     assert "mark:" not in region.proposal
     assert "#   loop0: scalar\n#   loop1: parallel\n" in region.final
     assert 'mark: "loop0"' in region.final
@@ -66,7 +79,10 @@ def test_documents_say_what_the_names_stand_for() -> None:
 def test_the_tree_is_used(tmp_path: Path) -> None:
     source, domain = source_of("for (i = 1; i < n; i++) y[i] = i;"), "[n] -> { S0[i] : 0 < i < n }"
     plain = optimize(source, Options(parallel=False, simd=False)).text
-    assert replayed(tree("[n] -> [{ S0[i] -> [(i)] }]", domain), tmp_path, source, parallel=False, simd=False).text == plain
+    assert (
+        replayed(tree("[n] -> [{ S0[i] -> [(i)] }]", domain), tmp_path, source, parallel=False, simd=False).text
+        == plain
+    )
     backwards = replayed(tree("[n] -> [{ S0[i] -> [(-i)] }]", domain), tmp_path, source, parallel=False, simd=False)
     assert backwards.regions[0].transformed
     assert backwards.text != plain

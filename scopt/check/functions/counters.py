@@ -10,7 +10,7 @@ from typing import Any
 
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
-from scopt.check.functions.helpers import declared
+from scopt.check.functions.helper_functions import declared
 from scopt.check.functions.values import Opaque, Pointer, Value, Void, Whole
 from scopt.check.functions.workshop import Workshop, forms, run, translated
 from scopt.diagnostics import Location

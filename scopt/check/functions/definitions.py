@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pycparser import c_ast
 
 from scopt.astgen.allocation import INCLUDE
-from scopt.astgen.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
-from scopt.astgen.registers.kernel import Kernel
-from scopt.astgen.registers.transposed import Transposed
+from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
+from scopt.astgen.lower.kernel import Kernel
+from scopt.astgen.lower.transposing import Transposed
 from scopt.check.functions.conditionals import branches
 from scopt.check.functions.counters import COUNTER, TOLD, check_counter, check_told
 from scopt.check.functions.faults import Fault
-from scopt.check.functions.helpers import MEMORY, THREADS, check_helpers, check_memory, check_threads
+from scopt.check.functions.helper_functions import MEMORY, THREADS, check_helpers, check_memory, check_threads
 from scopt.check.functions.kernels import check_kernel
 from scopt.check.functions.transposed import check_transposed
 from scopt.check.functions.workshop import Workshop

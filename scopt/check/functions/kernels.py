@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from scopt.astgen.registers.kernel import Kernel
+from scopt.astgen.lower.kernel import Kernel
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.meaning import computed
 from scopt.check.functions.runtime import Memory
-from scopt.check.functions.sizes import around
-from scopt.check.functions.statements import Functions
 from scopt.check.functions.terms import Term, Terms
+from scopt.check.functions.translated_statements import Functions
+from scopt.check.functions.tried_sizes import around
 from scopt.check.functions.values import FLOATING, Element, Pointer, Type, Void, Whole, is_signed, size, spelling
 from scopt.check.functions.workshop import Form, Workshop, declared_signature, forms, limited, run, translated
 

@@ -11,12 +11,12 @@ from typing import Any
 from pycparser import c_ast
 
 from scopt.check.functions.conditionals import Configuration, branches, described
+from scopt.check.functions.configured_source import Source, Trees, read
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.runtime import FUNCTIONS
-from scopt.check.functions.source import Source, Trees, read
-from scopt.check.functions.statements import Functions
 from scopt.check.functions.terms import Terms
+from scopt.check.functions.translated_statements import Functions
 from scopt.check.functions.values import Pointer, Value, Whole, size, spelling
 
 # Iterations of loops in functions that have few.

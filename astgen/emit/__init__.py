@@ -1,0 +1,1 @@
+"""The simplified form as C text, and the way back."""

@@ -1,0 +1,194 @@
+"""The original statement as C text, with its iterators replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pycparser import c_ast
+from pycparser.c_generator import CGenerator
+
+from scopt.astgen.emit.c_expr import ExprPrinter, Level, Text
+from scopt.astgen.emit.flat import flat_subscript, reference_of
+from scopt.astgen.emit.subscripts import exact_unsigned, linear_subscript
+from scopt.ir.nest import Call, Const, Expr
+from scopt.ir.scop import CType, Statement
+
+_ARITHMETIC = ("+", "-", "*", "/", "%")
+_RELATIONAL = ("<", "<=", ">", ">=", "==", "!=")
+
+
+def statement_text(statement: Statement, call: Call, printer: ExprPrinter) -> str:
+    """One instance of a statement, without the final newline; more than one line if it is a compound or an if."""
+    generator = StatementGenerator(statement, call, printer)
+    return str(generator._generate_stmt(statement.body)).rstrip("\n")
+
+
+def declaration_text(declaration: c_ast.Decl) -> str:
+    """A local's declaration without its initializer, and not const: its value is assigned later."""
+    bare = c_ast.Decl(
+        declaration.name,
+        [],
+        declaration.align,
+        declaration.storage,
+        declaration.funcspec,
+        assignable(declaration.type),
+        None,
+        None,
+    )
+    return f"{PlainGenerator().visit(bare)};"
+
+
+def assignable(declared: Any) -> Any:
+    """A declared type whose objects, or whose elements, aren't const."""
+    if isinstance(declared, c_ast.ArrayDecl):
+        return c_ast.ArrayDecl(assignable(declared.type), declared.dim, declared.dim_quals, declared.coord)
+    quals = [qualifier for qualifier in declared.quals or () if qualifier != "const"]
+    if isinstance(declared, c_ast.PtrDecl):
+        return c_ast.PtrDecl(quals, declared.type, declared.coord)
+    return c_ast.TypeDecl(declared.declname, quals, declared.align, declared.type, declared.coord)
+
+
+class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not typed
+    """pycparser's printer with the parentheses that a person would write; the association of operators never
+    changes."""
+
+    def __init__(self) -> None:
+        super().__init__(reduce_parentheses=True)
+
+    def visit_BinaryOp(self, n: c_ast.BinaryOp) -> str:
+        left = self._parenthesize_if(n.left, lambda d: not self._fits(n.op, d, right=False))
+        right = self._parenthesize_if(n.right, lambda d: not self._fits(n.op, d, right=True))
+        return f"{left} {n.op} {right}"
+
+    def _fits(self, op: str, operand: c_ast.Node, right: bool) -> bool:
+        """Whether an operand of a binary operator is clear without parentheses."""
+        if self._is_simple_node(operand) or isinstance(operand, c_ast.UnaryOp | c_ast.Cast):
+            return True
+        if not isinstance(operand, c_ast.BinaryOp):
+            return False
+        inner = operand.op
+        if op in _ARITHMETIC and inner in _ARITHMETIC:
+            return bool(self.precedence_map[inner] > self.precedence_map[op] - (not right))
+        if op in _RELATIONAL:
+            return inner in _ARITHMETIC
+        return op in ("&&", "||") and (inner in _ARITHMETIC or inner in _RELATIONAL or (inner == op and not right))
+
+    def visit_TernaryOp(self, n: c_ast.TernaryOp) -> str:
+        return " ".join((self._branch(n.cond), "?", self._branch(n.iftrue), ":", self._branch(n.iffalse)))
+
+    def _branch(self, n: c_ast.Node) -> str:
+        return str(self._parenthesize_if(n, lambda d: isinstance(d, c_ast.TernaryOp | c_ast.Assignment)))
+
+    def visit_Cast(self, n: c_ast.Cast) -> str:
+        to_type = self._generate_type(n.to_type, emit_declname=False).strip()
+        return f"({to_type}){self._parenthesize_unless_simple(n.expr)}"
+
+    def visit_If(self, n: c_ast.If) -> str:
+        text = f"if ({self._visit_expr(n.cond, allow_comma=True)}){self._nested(n.iftrue)}"
+        if n.iffalse is None:
+            return text
+        text = f"{text[:-1]} else" if isinstance(n.iftrue, c_ast.Compound) else f"{text}{self._make_indent()}else"
+        return (
+            f"{text} {self.visit(n.iffalse)}" if isinstance(n.iffalse, c_ast.If) else f"{text}{self._nested(n.iffalse)}"
+        )
+
+    def visit_For(self, n: c_ast.For) -> str:
+        init, cond, step = (
+            self._visit_expr(e, allow_comma=True) if e is not None else "" for e in (n.init, n.cond, n.next)
+        )
+        return f"for ({init}; {cond}; {step}){self._nested(n.stmt)}"
+
+    def visit_While(self, n: c_ast.While) -> str:
+        return f"while ({self._visit_expr(n.cond, allow_comma=True)}){self._nested(n.stmt)}"
+
+    def visit_DoWhile(self, n: c_ast.DoWhile) -> str:
+        body = self._nested(n.stmt)
+        body = f"{body.rstrip()} " if isinstance(n.stmt, c_ast.Compound) else f"{body}{self._make_indent()}"
+        return f"do{body}while ({self._visit_expr(n.cond, allow_comma=True)});"
+
+    def visit_Switch(self, n: c_ast.Switch) -> str:
+        return f"switch ({self._visit_expr(n.cond, allow_comma=True)}){self._nested(n.stmt)}"
+
+    def visit_Case(self, n: c_ast.Case) -> str:
+        return self._labelled(f"case {self._visit_expr(n.expr)}:", n.stmts)
+
+    def visit_Default(self, n: c_ast.Default) -> str:
+        return self._labelled("default:", n.stmts)
+
+    def _labelled(self, label: str, statements: list[c_ast.Node] | None) -> str:
+        return label + "".join(self._nested(statement).rstrip("\n") for statement in statements or ())
+
+    def _nested(self, n: c_ast.Node) -> str:
+        """What follows the head of an if or loop, up to a newline: a block on the same line, another statement on the
+        next one."""
+        if isinstance(n, c_ast.Compound):
+            return f" {self.visit(n).lstrip()}"
+        self.indent_level += 2
+        try:
+            text: str = self._generate_stmt(n)
+            return f"\n{text.rstrip()}\n"
+        finally:
+            self.indent_level -= 2
+
+
+def held_references(statement: Statement, call: Call) -> dict[int, str]:
+    """The variables that stand for references of the statement's body, by the references' ids."""
+    return {id(statement.accesses[position].node): name for position, name in call.held}
+
+
+class StatementGenerator(PlainGenerator):
+    """Prints a statement's body for one call.
+
+    A subscript that is linear in iterators and parameters becomes one sum over the new iterators, where its value is
+    the mathematical one. Elsewhere an iterator becomes its value cast to the original iterator's type, and the rest of
+    the expression is as it was.
+    """
+
+    def __init__(self, statement: Statement, call: Call, printer: ExprPrinter) -> None:
+        super().__init__()
+        self.printer = printer
+        self.values: Mapping[str, Expr] = dict(zip(statement.iterators, call.args, strict=True))
+        self.parameters = {p.spelling: p for p in printer.parameters.values()}
+        self.types: Mapping[str, CType] = dict(zip(statement.iterators, statement.iterator_types, strict=True))
+        self.exact = exact_unsigned(statement, self.parameters, self.printer.long_type)
+        self.held = held_references(statement, call)
+
+    def visit_ID(self, n: c_ast.ID) -> str:
+        return self.value(n.name) if n.name in self.values else n.name
+
+    def visit_StructRef(self, n: c_ast.StructRef) -> str:
+        return f"{self._parenthesize_unless_simple(n.name)}{n.type}{n.field.name}"  # a field is no variable
+
+    def visit_ArrayRef(self, n: c_ast.ArrayRef) -> str:
+        if id(n) in self.held:
+            return self.held[id(n)]
+        reference = reference_of(n, self.printer.flat)
+        if reference is not None:
+            array, subscripts = reference
+            return f"{array.spelling}[{flat_subscript(array, [self.subscript(node, wide=True) for node in subscripts], self.printer)}]"
+        return f"{self._parenthesize_unless_simple(n.name)}[{self.subscript(n.subscript).text}]"
+
+    def subscript(self, node: c_ast.Node, *, wide: bool = False) -> Text:
+        """A subscript's text; wide: of the long type, unless it is one sum over iterators and parameters."""
+        unsigned = id(node) in self.exact
+        value = linear_subscript(
+            node, self.values, self.types, self.parameters, self.printer.long_type, unsigned=unsigned
+        )
+        if value is not None:
+            return self.printer.expr(value)
+        if wide and isinstance(node, c_ast.Constant) and node.value.isdecimal():
+            return self.printer.constant(int(node.value))
+        text = self._visit_expr(node, allow_comma=True)
+        if wide:
+            return Text(f"({self.printer.long_type})({text})", Level.UNARY)
+        return Text(text, Level.PRIMARY)
+
+    def value(self, iterator: str) -> str:
+        """The iterator's value, of its original type."""
+        value, ctype = self.values[iterator], self.types[iterator]
+        if isinstance(value, Const) and ctype.spelling == "int" and abs(value.value) < 2**31:
+            return self.printer.constant(value.value).at(Level.PRIMARY)
+        if ctype.spelling == self.printer.long_type:
+            return self.printer.long(value).at(Level.PRIMARY)
+        return f"({ctype.spelling}){self.printer.expr(value).at(Level.PRIMARY)}"

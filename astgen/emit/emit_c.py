@@ -1,0 +1,314 @@
+"""The simplified form as C, through cgen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import cgen
+
+from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, ExprPrinter, Level, helper_name
+from scopt.astgen.emit.c_statement import declaration_text, statement_text
+from scopt.astgen.emit.flat import flat_subscript
+from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
+from scopt.costs import has_loop
+from scopt.diagnostics import InternalError
+from scopt.ir.expr import Product, plus
+from scopt.ir.nest import (
+    Block,
+    Call,
+    Compare,
+    Condition,
+    Const,
+    Expr,
+    For,
+    Held,
+    Hold,
+    If,
+    LoopMark,
+    LoopNest,
+    Max,
+    Min,
+    Sum,
+)
+from scopt.ir.nest_walks import Item, calls, items
+from scopt.ir.scop import Scop
+
+# Variables with initializers that share a declaration.
+_DECLARED_A_LINE = 4
+# Statements of a jammed loop that clang may make one of.
+PAIR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """Printed C.
+
+    text: statements with a newline after each line, indented from column 0; a block if it declares variables.
+    helpers: those of `scopt.astgen.emit.c_expr` that the text calls; `helper_definitions` has to stand somewhere before
+      the function.
+    definitions: functions of the text's own, for the same place.
+    """
+
+    text: str
+    helpers: tuple[str, ...]
+    definitions: tuple[str, ...] = ()
+
+
+def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[str, ...] = ()) -> Emitted:
+    """Print `nest`, whose iterators have final names, as C. openmp: print the marks as OpenMP pragmas."""
+    printer = _Printer(scop, ExprPrinter.of(scop), openmp)
+    declarations = [
+        cgen.Line(declaration_text(a.declaration))
+        for a in scop.arrays.values()
+        if a.local and a.declaration is not None
+    ]
+    body = printer.block(nest.body)
+    if declarations or inline(nest.body):
+        body = [cgen.Block([*declarations, *body])]
+    text = "".join(f"{line.rstrip()}\n" for item in body for line in item.generate())
+    helpers = (*HELPERS, APART, SCALAR, *PRODUCTS.values())
+    return Emitted(
+        text, tuple(h for h in helpers if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions
+    )
+
+
+def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> str:
+    """The definitions of helper functions, one a line, for a place at file scope; `reserved` as in the SCoP that was
+    printed."""
+    bodies = {
+        "scopt_floord": ("n", "d", "n / d - (n % d < 0)"),
+        "scopt_mod": ("n", "d", "n % d < 0 ? n % d + d : n % d"),
+        "scopt_min": ("a", "b", "a < b ? a : b"),
+        "scopt_max": ("a", "b", "a > b ? a : b"),
+    }
+    lines = []
+    for helper in HELPERS:
+        if helper in helpers:
+            x, y, body = bodies[helper]
+            name = helper_name(helper, reserved)
+            lines.append(f"static inline {long_type} {name}({long_type} {x}, {long_type} {y}) {{ return {body}; }}\n")
+    for helper, clobbered in ((APART, ' ::: "memory"'), (SCALAR, "")):
+        if helper in helpers:
+            name = helper_name(helper, reserved)
+            lines += [
+                f"static inline void {name}(void) {{\n",
+                "#ifdef __clang__\n",
+                f'  __asm__ volatile (""{clobbered});\n',
+                "#endif\n",
+                "}\n",
+            ]
+    for ctype, helper in PRODUCTS.items():
+        if helper in helpers:
+            lines.append(f"static inline {ctype} {helper_name(helper, reserved)}({ctype} x) {{ return x; }}\n")
+    return "".join(lines)
+
+
+def parted(loop: For) -> bool:
+    """Whether calls of `APART` stand between pairs of the body's statements.
+
+    clang would gather the rows' elements into vectors, which takes several times as long as a chain of scalars for each
+    row.
+    """
+    alone = all(isinstance(item, Call) for item in loop.body.items)
+    return loop.mark.jammed and not loop.mark.simd and alone and len(loop.body.items) > PAIR
+
+
+def inline(block: Block) -> bool:
+    """Whether the block's braces are those of the cells that it holds."""
+    return len(block.items) == 1 and isinstance(block.items[0], Hold)
+
+
+Lines = Sequence[cgen.Generable]
+
+
+def _braced(head: str, body: Lines, braces: bool) -> Iterator[str]:
+    """A head with its body: the opening brace on the head's line, no braces around a single statement."""
+    yield f"{head} {{" if braces else head
+    for item in body:
+        for line in item.generate():
+            yield f"  {line}"
+    if braces:
+        yield "}"
+
+
+class _For(cgen.For):
+    """cgen's for loop in K&R style."""
+
+    def __init__(self, start: str, condition: str, update: str, body: Lines, braces: bool) -> None:
+        super().__init__(cgen.Line(start), cgen.Line(condition), cgen.Line(update), cgen.Collection(body))
+        self.lines, self.braces = body, braces
+
+    def generate(self, with_semicolon: bool = False) -> Iterator[str]:
+        return _braced(str(self.intro_line()), self.lines, self.braces)
+
+
+class _If(cgen.If):
+    """cgen's if in K&R style, with ``else if`` on one line."""
+
+    def __init__(self, condition: str, then: Lines, otherwise: Lines, braces: bool) -> None:
+        super().__init__(cgen.Line(condition), cgen.Collection(then), cgen.Collection(otherwise) if otherwise else None)
+        self.lines, self.other_lines, self.braces = then, otherwise, braces
+
+    def generate(self, with_semicolon: bool = False) -> Iterator[str]:
+        lines = list(_braced(f"if ({self.condition})", self.lines, self.braces))
+        if self.other_lines:
+            head = f"{lines.pop()} else" if self.braces else "else"
+            if len(self.other_lines) == 1 and isinstance(self.other_lines[0], _If):
+                first, *others = self.other_lines[0].generate()
+                lines += [f"{head} {first}", *others]
+            else:
+                lines += _braced(head, self.other_lines, self.braces)
+        return iter(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Printer:
+    scop: Scop
+    exprs: ExprPrinter
+    openmp: bool
+
+    def block(self, block: Block) -> list[cgen.Generable]:
+        if inline(block):
+            return [line for item in block.items if isinstance(item, Hold) for line in self.hold(item)]
+        return [generable for item in block.items for generable in self.item(item)]
+
+    def item(self, item: Item) -> Iterator[cgen.Generable]:
+        match item:
+            case For():
+                yield from self.loop(item)
+            case If():
+                otherwise = item.otherwise or Block(())
+                braces = not (self.plain(item.then) and (not otherwise.items or self.plain(otherwise)))
+                yield _If(
+                    self.exprs.condition(item.condition).text, self.block(item.then), self.block(otherwise), braces
+                )
+            case Call():
+                text = statement_text(self.scop.statement(item.statement), item, self.exprs)
+                yield from (cgen.Line(line) for line in text.split("\n"))
+            case Hold():
+                yield cgen.Block(list(self.hold(item)))
+
+    def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
+        """Declarations of what is held, the body, assignments of what was written."""
+        for ctype, cells in groupby(hold.cells, key=lambda cell: self.scop.arrays[cell.array].type.spelling):
+            loads = [f"{cell.name} = {self.cell(cell)}" for cell in cells]
+            lines = (loads[k : k + _DECLARED_A_LINE] for k in range(0, len(loads), _DECLARED_A_LINE))
+            yield from (cgen.Line(f"{ctype} {', '.join(some)};") for some in lines)
+        yield from self.block(hold.body)
+        yield from (cgen.Line(f"{self.cell(cell)} = {cell.name};") for cell in hold.cells if cell.stored)
+
+    def cell(self, cell: Held) -> str:
+        array = self.scop.arrays[cell.array]
+        if array.flat:
+            return (
+                f"{array.spelling}[{flat_subscript(array, [self.exprs.expr(e) for e in cell.subscripts], self.exprs)}]"
+            )
+        return array.spelling + "".join(f"[{self.exprs.expr(e).text}]" for e in cell.subscripts)
+
+    def plain(self, block: Block) -> bool:
+        """Whether the block is one line, so that no else can dangle."""
+        return len(block.items) == 1 and isinstance(block.items[0], Call) and len(self.block(block)) == 1
+
+    def loop(self, loop: For) -> Iterator[cgen.Generable]:
+        backwards = self.openmp and runs_backwards(loop)
+        start = (
+            f"{self.scop.long_type} {loop.iterator} = "
+            f"{self.exprs.expr(last_iteration(loop) if backwards else loop.lower).text}"
+        )
+        sign = "-" if backwards else "+"
+        step = f"{loop.iterator}{sign}{sign}" if loop.step == 1 else f"{loop.iterator} {sign}= {loop.step}"
+        limit = f">= {self.exprs.expr(loop.lower).at(Level.ADD)}" if backwards else self.limit(loop.upper)
+        body = self.block(loop.body) if not parted(loop) else list(self.pairs(loop.body))
+        if loop.mark.scalar:
+            body.insert(0, cgen.Line(f"{helper_name(SCALAR, self.scop.reserved)}();"))
+        statement = _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
+        if self.openmp and (loop.mark.parallel or loop.mark.simd):
+            yield cgen.Pragma(pragma_text(self.scop, loop, self.exprs, "\n".join(statement.generate())))
+        yield statement
+
+    def pairs(self, block: Block) -> Iterator[cgen.Generable]:
+        for position, item in enumerate(block.items):
+            if position and position % PAIR == 0:
+                yield cgen.Line(f"{helper_name(APART, self.scop.reserved)}();")
+            yield from self.item(item)
+
+    def limit(self, upper: Expr) -> str:
+        """The inclusive bound as the right part of the condition, with `<` where that is shorter."""
+        args = upper.args if isinstance(upper, Min | Max) else (upper,)
+        below = any(isinstance(a, Const) or (isinstance(a, Sum) and a.constant) for a in args)
+        op, bound = ("<", plus(upper, 1)) if below else ("<=", upper)
+        return f"{op} {self.exprs.expr(bound).at(Level.ADD)}"
+
+
+def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
+    """The OpenMP directive of a loop's mark, without ``#pragma``. text: the loop as it is printed.
+
+    A parallel loop whose iterations take the same time is scheduled statically, since neighbours then share cache lines
+    less often. Where the time depends on the iterator (a triangle), or there are few, the heavy iterations of a tile
+    loop are handed out one by one, others in eights.
+    """
+    mark = loop.mark
+    words = ["omp", *(("parallel", "for") if mark.parallel else ()), *(("simd",) if mark.simd else ())]
+    if mark.lanes:
+        words.append(f"simdlen({mark.lanes})")
+    if mark.parallel and loop.work is not None:
+        # without the modifier, the condition would switch the vector instructions off too
+        which = "parallel: " if mark.simd else ""
+        words.append(f"if({which}{work_text(loop.work, exprs)})")
+    if any(scop.arrays[name].pointer for name in mark.private):
+        raise InternalError(
+            f"{scop.location}: a private copy of a pointer would not point anywhere: {', '.join(mark.private)}"
+        )
+    if mark.private:
+        words.append(f"private({', '.join(scop.arrays[name].spelling for name in mark.private)})")
+    if mark.parallel and (copied := sorted(copyable(scop, loop) & set(re.findall(r"[A-Za-z_]\w*", text)))):
+        words.append(f"firstprivate({', '.join(copied)})")
+    words += [f"reduction({operator}: {', '.join(names)})" for operator, names in reduced_names(scop, mark).items()]
+    uneven = mark.parallel and any(has_loop(scop.statement(call.statement).body) for call in calls(loop.body))
+    if mark.parallel and uneven and not mark.coarse and not is_tile_loop(loop):
+        words.append("schedule(guided)")  # each instance takes as long as its data say
+    elif mark.parallel and not mark.coarse and not imbalanced(loop):
+        words.append("schedule(static)")
+    elif mark.parallel:
+        words.append("schedule(dynamic)" if mark.coarse or is_tile_loop(loop) else "schedule(dynamic, 8)")
+    return " ".join(words)
+
+
+def copyable(scop: Scop, loop: For) -> frozenset[str]:
+    """The variables around the region of which each thread may have a copy in a loop: it doesn't write them, nor has it
+    others of their names."""
+    reduced = (name for names in reduced_names(scop, loop.mark).values() for name in names)
+    private = (scop.arrays[name].spelling for name in loop.mark.private)
+    accesses = (access for call in calls(loop.body) for access in scop.statement(call.statement).accesses)
+    written = (scop.arrays[access.array] for access in accesses if access.is_write)
+    inner = (item.iterator for item in items(loop.body) if isinstance(item, For))
+    return scop.by_value - {
+        loop.iterator,
+        *inner,
+        *reduced,
+        *private,
+        *(array.spelling for array in written if not array.rank),
+    }
+
+
+def reduced_names(scop: Scop, mark: LoopMark) -> dict[str, tuple[str, ...]]:
+    """The variables of the reduction clauses, by operator; arrays by their names, since clang 19 lets threads update a
+    global array itself where the clause has a section of it (``h[0:256]``).
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for one in mark.reductions:
+        names = one.held if scop.arrays[one.array].rank and not one.whole else (scop.arrays[one.array].spelling,)
+        found[one.operator] = (*found.get(one.operator, ()), *names)
+    return found
+
+
+def work_text(work: Condition, exprs: ExprPrinter) -> str:
+    """The guard of a parallel loop; products are computed in double, so that they can't overflow."""
+    match work:
+        case Compare(Product(factors), op, right):
+            product = " * ".join(exprs.expr(factor).at(Level.UNARY) for factor in factors)
+            return f"(double){product} {op} {exprs.expr(right).text}"
+    return exprs.condition(work).text

@@ -1,0 +1,184 @@
+"""References to arrays that C knows one dimension of: ``A[i][j]`` of the SCoP is ``A[i * n + j]`` in C. Printed, and
+read back.
+
+Sums and products are computed in the long type, or an unsigned type of its width; a size has the type that it has in
+the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from scopt.astgen.emit.c_expr import ExprPrinter, Kind, Level, Text, kind_of
+from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
+from scopt.ir.expr import linear
+from scopt.ir.nest import Expr, Name
+from scopt.ir.scop import Array
+
+Terms = dict[tuple[object, ...], int]
+
+
+def reference_of(node: c_ast.Node, flat: Mapping[str, Array]) -> tuple[Array, list[c_ast.Node]] | None:
+    """The array and the subscripts, outermost first, of a whole reference to an array of `flat`; None for any other
+    node."""
+    subscripts: list[c_ast.Node] = []
+    while isinstance(node, c_ast.ArrayRef):
+        subscripts.append(node.subscript)
+        node = node.name
+    array = flat.get(node.name) if isinstance(node, c_ast.ID) else None
+    return (array, subscripts[::-1]) if array is not None and len(subscripts) == array.rank else None
+
+
+def flat_subscript(array: Array, subscripts: Sequence[Text], printer: ExprPrinter) -> str:
+    """One subscript for several."""
+    total = subscripts[0]
+    for text, extent in zip(subscripts[1:], array.extents[1:], strict=True):
+        assert extent is not None
+        if total.text == "0":
+            total = text
+            continue
+        total = Text(f"{printer.widened(total).at(Level.MULTIPLY)} * {_size(extent, printer)}", Level.MULTIPLY)
+        if text.text != "0":
+            total = Text(
+                f"{total.text} + {text.at(Level.MULTIPLY) if text.text.startswith('-') else text.at(Level.ADD)}",
+                Level.ADD,
+            )
+    return total.text
+
+
+def _size(extent: c_ast.Node, printer: ExprPrinter) -> str:
+    from scopt.astgen.emit.c_statement import PlainGenerator
+
+    text = str(PlainGenerator().visit(extent))
+    return text if isinstance(extent, c_ast.ID | c_ast.Constant) else f"({text})"
+
+
+def row_length(array: Array, subscript: int) -> c_ast.Node:
+    """The distance, in elements, of two cells that differ by one in a subscript (counted from the outermost one)."""
+    result: c_ast.Node | None = None
+    for extent in array.extents[subscript + 1 :]:
+        assert extent is not None
+        result = extent if result is None else c_ast.BinaryOp("*", result, extent)
+    return c_ast.Constant("int", "1") if result is None else result
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+Match = Callable[[c_ast.Node, c_ast.Node], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """A subscript that is expected: its value, or, where that is not known as an expression, the node that a printed
+    one has to match."""
+
+    value: Expr | None
+    node: c_ast.Node
+
+
+def is_flat_subscript(
+    array: Array, meant: Sequence[Meant], printed: c_ast.Node, reader: Reader, matches: Match
+) -> bool:
+    """Whether a printed subscript is that of the cell, computed in 64 bits."""
+    try:
+        read = _Polynomials(reader, meant, matches).read(printed)[0]
+    except Unreadable:
+        return False
+    total: Terms = {}
+    for position, one in enumerate(meant):
+        if position:
+            extent = array.extents[position]
+            assert extent is not None
+            total = _times(total, _source(extent, reader.long_type))
+        # Of subscripts that are the same, the first one is what a printed one is found to match.
+        first = next(
+            (k for k, other in enumerate(meant) if other.value is None and _same_source(other.node, one.node)), position
+        )
+        total = _plus(total, {(f"${first}",): 1} if one.value is None else _linear(one.value, reader))
+    return total == read
+
+
+@dataclass(frozen=True, slots=True)
+class _Polynomials:
+    reader: Reader
+    meant: Sequence[Meant]
+    matches: Match
+
+    def read(self, node: c_ast.Node) -> tuple[Terms, bool]:
+        """The polynomial, and whether the expression's type has 64 bits."""
+        if any(_same_source(node, size) for size in self.sizes()):
+            return _source(node, self.reader.long_type), isinstance(node, c_ast.Cast)
+        match node:
+            case c_ast.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == self.reader.long_type:
+                position = next(
+                    (k for k, one in enumerate(self.meant) if one.value is None and self.matches(one.node, inner)), None
+                )
+                return ({(f"${position}",): 1}, True) if position is not None else (self.read(inner)[0], True)
+            case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
+                (a, wide), (b, also) = self.read(left), self.read(right)
+                if op == "*" and not (a and b):
+                    return {}, True  # 0 in any type
+                if not (wide or also):
+                    raise Unreadable("a subscript that isn't computed in 64 bits")
+                return (_times(a, b) if op == "*" else _plus(a, b if op == "+" else _times(b, {(): -1}))), True
+            case c_ast.ID(name=name) if name not in self.reader.iterators and name in self.reader.parameters:
+                kind = kind_of(self.reader.parameters[name].type)
+                return {(name,): 1}, kind is None or kind is Kind.LONG
+        typed = self.reader.usable(node)
+        return _linear(typed.value, self.reader), typed.kind is Kind.LONG
+
+    def sizes(self) -> Sequence[c_ast.Node]:
+        return [
+            extent
+            for array in self.reader.flat.values()
+            for extent in array.extents[1:]
+            if isinstance(extent, c_ast.BinaryOp | c_ast.Cast)
+        ]
+
+
+def _same_source(a: c_ast.Node, b: c_ast.Node) -> bool:
+    from scopt.astgen.emit.statement_match import same_tree
+
+    return same_tree(a, b)
+
+
+def _source(node: c_ast.Node, long_type: str) -> Terms:
+    """The polynomial of an expression of the source, in C's names."""
+    match node:
+        case c_ast.ID(name=name):
+            return {(name,): 1}
+        case c_ast.Constant(value=value) if value.isdecimal():
+            return {(): int(value)} if int(value) else {}
+        case c_ast.BinaryOp(op="*", left=left, right=right):
+            return _times(_source(left, long_type), _source(right, long_type))
+        case c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right):
+            return _plus(_source(left, long_type), _times(_source(right, long_type), {(): 1 if op == "+" else -1}))
+        case c_ast.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == long_type:
+            return _source(inner, long_type)
+    raise Unreadable(f"the size of a row has an unexpected {type(node).__name__}")
+
+
+def _linear(value: Expr, reader: Reader) -> Terms:
+    """An expression over iterators and parameters, in C's names."""
+    spelling = {p.name: p.spelling for p in reader.parameters.values()}
+    coefficients, constant = linear(value)
+    terms: Terms = {(spelling.get(x.name, x.name) if isinstance(x, Name) else x,): c for x, c in coefficients.items()}
+    return _plus(terms, {(): constant})
+
+
+def _plus(a: Terms, b: Terms) -> Terms:
+    total = dict(a)
+    for monomial, coefficient in b.items():
+        total[monomial] = total.get(monomial, 0) + coefficient
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def _times(a: Terms, b: Terms) -> Terms:
+    total: Terms = {}
+    for left, some in a.items():
+        for right, others in b.items():
+            total = _plus(total, {tuple(sorted((*left, *right), key=str)): some * others})
+    return total

@@ -1,0 +1,318 @@
+"""How much work a loop has: guards for parallel loops, and what the printer's choice of an OpenMP schedule needs.
+
+A parallel loop costs some microseconds for forking, however short it runs. Its work is estimated as a product of trip
+counts over the names in scope there; inner iterators are replaced by the ends of their ranges, and a range that shrinks
+to nothing counts half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor, log10, prod
+
+from scopt.costs import instance_cost, vector_gain
+from scopt.ir.expr import Product, compare, floor_div, from_linear, linear, names, plus, subtract, weighted
+from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
+from scopt.ir.nest_walks import Item, calls, children, items, map_block
+from scopt.ir.scop import Scop
+from scopt.machine import Machine
+
+_HARDLY = 64
+
+
+def add_work_guards(
+    scop: Scop,
+    nest: LoopNest,
+    weights: Mapping[str, tuple[str, int]] | None = None,
+    machine: Machine = Machine(),  # noqa: B008 - frozen
+) -> LoopNest:
+    """Guard each outermost parallel loop by a condition that says that its work is worth a fork.
+
+    weights: for statements that stand for many instances of another one, which one and how many; vectors make them
+      quick.
+    machine: says what operations and a fork cost. A loop that surely has less work is not parallel any more; one that
+    surely has more has no guard. Loops inside a parallel loop lose their parallel mark, loops inside a simd loop every
+    mark.
+    """
+    costs = statement_costs(scop, weights or {}, machine)
+    threads = _Threads(machine, {name: prod(size or 1 for size in array.sizes) for name, array in scop.arrays.items()})
+    return LoopNest(_guard(nest.body, costs, threads, frozenset(p.name for p in scop.parameters)))
+
+
+def with_uncopied_loops(nest: LoopNest) -> LoopNest:
+    """The nest where loops with copies of arrays stand beside the same loops without, for too little work: with an `if`
+    clause, one thread would have its copy all the same.
+    """
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        match item:
+            case For(work=Compare(left=left) as enough) if not isinstance(left, Product) and any(
+                one.whole for one in item.mark.reductions
+            ):
+                return (
+                    If(
+                        enough,
+                        Block((replace(item, work=None),)),
+                        Block((replace(item, work=None, mark=_without_threads(item.mark)),)),
+                    ),
+                )
+        return (item,)
+
+    return LoopNest(map_block(nest.body, visit))
+
+
+@dataclass(frozen=True, slots=True)
+class _Threads:
+    """What threads cost. cells: of each array."""
+
+    machine: Machine
+    cells: Mapping[str, int]
+
+    def nanoseconds(self, mark: LoopMark) -> int:
+        """Starting and joining; setting up each thread's copies of arrays, and adding one after the other to the
+        array."""
+        cells = sum(self.cells[one.array] for one in mark.reductions if one.whole)
+        return self.machine.fork_nanoseconds + cells * (self.machine.cores + 1)
+
+
+def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> dict[str, Fraction]:
+    """Nanoseconds of an instance of each statement; weights: as above."""
+    costs = {s.name: instance_cost(s.body, machine) for s in scop.statements}
+    return costs | {name: costs[other] * count / vector_gain(machine) for name, (other, count) in weights.items()}
+
+
+def _guard(block: Block, costs: Mapping[str, Fraction], threads: _Threads, parameters: frozenset[str]) -> Block:
+    return Block(tuple(_guard_item(item, costs, threads, parameters) for item in block.items))
+
+
+def _guard_item(item: Item, costs: Mapping[str, Fraction], threads: _Threads, parameters: frozenset[str]) -> Item:
+    match item:
+        case If():
+            otherwise = None if item.otherwise is None else _guard(item.otherwise, costs, threads, parameters)
+            return If(item.condition, _guard(item.then, costs, threads, parameters), otherwise)
+        case For() if item.mark.parallel:
+            weight, factors = loop_work(item, costs)
+            factors = tuple(_rough(factor, parameters) for factor in factors)
+            inner = replace(item, body=_unmark(item.body, item.mark.simd))
+            threshold = threads.nanoseconds(item.mark)
+            if factors:
+                limit = rounded(threshold / weight)
+                product = factors[0] if len(factors) == 1 else Product(factors)
+                return replace(inner, work=compare(product, ">", Const(limit)))  # type: ignore[arg-type]
+            if weight < threshold:
+                return replace(inner, mark=_without_threads(item.mark))
+            return inner
+        case For():
+            body = _unmark(item.body, True) if item.mark.simd else _guard(item.body, costs, threads, parameters)
+            return replace(item, body=body)
+        case Call() | Hold():
+            return item
+
+
+def _unmark(block: Block, simd: bool) -> Block:
+    """Drop parallel marks in the block, and simd marks too inside a simd loop: OpenMP forbids nesting them."""
+
+    def visit(item: Item) -> Item:
+        match item:
+            case For():
+                keep = item.mark.simd and not simd
+                mark = (
+                    replace(item.mark, parallel=False)
+                    if keep
+                    else replace(item.mark, parallel=False, simd=False, private=(), reductions=())
+                )
+                return replace(item, mark=mark, work=None, body=_unmark(item.body, simd or keep))
+            case If():
+                otherwise = None if item.otherwise is None else _unmark(item.otherwise, simd)
+                return If(item.condition, _unmark(item.then, simd), otherwise)
+            case Call() | Hold():
+                return item
+
+    return Block(tuple(map(visit, block.items)))
+
+
+def _without_threads(mark: LoopMark) -> LoopMark:
+    return replace(mark, parallel=False) if mark.simd else replace(mark, parallel=False, private=(), reductions=())
+
+
+def rounded(value: Fraction) -> int:
+    """To one significant digit, at least 1: it is an estimate, and people read it."""
+    if value < 1:
+        return 1
+    unit = int(10 ** floor(log10(value)))
+    return round(value / unit) * unit
+
+
+def _rough(factor: Expr, parameters: frozenset[str]) -> Expr:
+    """A factor without what hardly changes an estimate: remainders, and constants beside parameters."""
+    coefficients, constant = linear(factor)
+    kept: dict[Expr, int] = {x: c for x, c in coefficients.items() if not isinstance(x, Mod)}
+    if not kept:
+        return factor
+    alone = all(isinstance(x, Name) and x.name in parameters and c > 0 for x, c in kept.items())
+    return from_linear(kept, 0 if alone and abs(constant) <= _HARDLY else constant)
+
+
+# --- trip counts ------------------------------------------------------------------------------------------------------
+
+
+def loop_work(loop: For, costs: Mapping[str, Fraction]) -> tuple[Fraction, tuple[Expr, ...]]:
+    """The heaviest statement under the loop: a weight in nanoseconds, and the symbolic factors it is multiplied
+    with."""
+    totals: dict[tuple[Expr, ...], Fraction] = {}
+    for path, call in _paths(loop, ()):
+        weight, factors = _own_trips(loop)
+        weight *= max(costs[call.statement], Fraction(1, 2))
+        for depth in range(1, len(path)):
+            share, factor = _inner_trips(path[depth], path[: depth + 1])
+            weight *= share
+            factors += factor
+        totals[factors] = totals.get(factors, Fraction(0)) + weight
+    if not totals:
+        return Fraction(0), ()
+    factors = max(totals, key=lambda f: (len(f), totals[f]))
+    return totals[factors], factors
+
+
+def _paths(item: Item, outer: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], Call]]:
+    if isinstance(item, Call):
+        yield outer, item
+        return
+    path = (*outer, item) if isinstance(item, For) else outer
+    for block in children(item):
+        for child in block.items:
+            yield from _paths(child, path)
+
+
+def _own_trips(loop: For) -> tuple[Fraction, tuple[Expr, ...]]:
+    """Trips of a loop whose bounds are in scope: constant part and factors."""
+    return _share(plus(subtract(loop.upper, loop.lower), 1), loop.step)
+
+
+def _share(extent: Expr, step: int) -> tuple[Fraction, tuple[Expr, ...]]:
+    if isinstance(extent, Const):
+        return Fraction(max(0, ceil(Fraction(extent.value, step)))), ()
+    return Fraction(1, step), (extent,)
+
+
+def _inner_trips(loop: For, path: tuple[For, ...]) -> tuple[Fraction, tuple[Expr, ...]]:
+    """Trips of an inner loop, without the iterators of `path`, the loops from the guarded one to this one."""
+    extents = list(extent_candidates(loop))
+    constants = [e for e in extents if isinstance(e, Const)]
+    if constants:
+        return _share(min(constants, key=lambda e: e.value), loop.step)
+    ranges = {outer.iterator: outer for outer in path}
+    best: tuple[int, int, Expr] | None = None
+    for extent in extents:
+        bound = bounded(extent, ranges)
+        if bound is not None:
+            shrinks = any(name in ranges for name in names(extent))
+            rank = (len(names(bound)), int(shrinks), bound)
+            best = rank if best is None or rank[:2] < best[:2] else best
+    if best is None:
+        return Fraction(1), ()
+    share, factors = _share(best[2], loop.step)
+    return (share / 2 if best[1] else share), factors
+
+
+def extent_candidates(loop: For) -> Iterator[Expr]:
+    """Upper bounds of the loop's extent upper - lower + 1, one for each pair of bounds."""
+    if loop.mark.most:
+        yield Const(loop.mark.most)
+    yield from (plus(subtract(upper, lower), 1) for lower, upper in _bound_pairs(loop))
+
+
+def _bound_pairs(loop: For) -> Iterator[tuple[Expr, Expr]]:
+    lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
+    uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
+    return product(lowers, uppers)
+
+
+def bounded(extent: Expr, ranges: Mapping[str, For]) -> Expr | None:
+    """An upper bound of `extent` without the iterators in `ranges`; None if an iterator is used in a way that isn't
+    linear."""
+    for name, loop in reversed(list(ranges.items())):
+        coefficients, constant = linear(extent)
+        remainders = {x: c for x, c in coefficients.items() if isinstance(x, Mod) and name in names(x)}
+        coefficients = {x: c for x, c in coefficients.items() if x not in remainders}
+        constant += sum(c * (x.divisor - 1) for x, c in remainders.items() if c > 0 and isinstance(x, Mod))
+        factor = coefficients.pop(Name(name), 0)
+        if any(name in names(x) for x in coefficients):
+            return None
+        if factor:
+            end = _simplest(loop.upper, Min) if factor > 0 else _simplest(loop.lower, Max)
+            extent = weighted([(factor, end), *((c, x) for x, c in coefficients.items())], constant)
+        else:
+            extent = weighted([(c, x) for x, c in coefficients.items()], constant)
+    return extent
+
+
+def _simplest(bound: Expr, kind: type[Min] | type[Max]) -> Expr:
+    return min(bound.args, key=lambda e: len(names(e))) if isinstance(bound, kind) else bound
+
+
+# --- balance ----------------------------------------------------------------------------------------------------------
+
+
+def imbalanced(loop: For) -> bool:
+    """Whether the time of an iteration depends on the iterator: an inner loop's extent does."""
+    return any(isinstance(item, For) and _varies(item, loop.iterator) for item in items(loop.body))
+
+
+def runs_backwards(loop: For) -> bool:
+    """Whether a parallel loop over tiles (with a stride) begins with its last iterations, since they take longest: what
+    is left for the end is short.
+
+    Source: Graham, "Bounds on multiprocessing timing anomalies" (1969): longest processing time first.
+    """
+    if not loop.mark.parallel or loop.step == 1:
+        return False
+    extents = (extent for inner in _outermost_varying(loop.body, loop.iterator) for extent in extent_candidates(inner))
+    factors = [linear(extent)[0].get(Name(loop.iterator), 0) for extent in extents]
+    return max(factors, default=0) > 0 and min(factors) >= 0
+
+
+def _outermost_varying(block: Block, iterator: str) -> Iterator[For]:
+    """Inner loops whose extents depend on an outer iterator, but for those inside of others."""
+    for item in block.items:
+        if isinstance(item, For) and _varies(item, iterator):
+            yield item
+        else:
+            for inner in children(item):
+                yield from _outermost_varying(inner, iterator)
+
+
+def last_iteration(loop: For) -> Expr:
+    """The iterator's last value; smaller than the first where there is none."""
+    return weighted([(1, loop.lower), (loop.step, floor_div(subtract(loop.upper, loop.lower), loop.step))])
+
+
+def _varies(loop: For, iterator: str) -> bool:
+    """Whether a loop's extent depends on an outer iterator, and the loop doesn't just move with it (tiles, skewed
+    loops)."""
+    if loop.mark.most:
+        return False
+    pairs = list(_bound_pairs(loop))
+    moves = any(
+        iterator in names(lower) and iterator in names(upper) and iterator not in names(subtract(upper, lower))
+        for lower, upper in pairs
+    )
+    return not moves and any(iterator in names(lower) | names(upper) for lower, upper in pairs)
+
+
+def is_tile_loop(loop: For) -> bool:
+    """Whether the iterator only picks tiles: it strides, or loops inside begin at multiples of it, or no statement's
+    iterator depends on it."""
+    if loop.step > 1 or any(
+        _multiplies(inner.lower, loop.iterator) for inner in items(loop.body) if isinstance(inner, For)
+    ):
+        return True
+    return all(loop.iterator not in names(arg) for call in calls(loop.body) for arg in call.args)
+
+
+def _multiplies(bound: Expr, iterator: str) -> bool:
+    ends = bound.args if isinstance(bound, Max) else (bound,)
+    return any(abs(linear(end)[0].get(Name(iterator), 0)) > 1 for end in ends)

@@ -1,0 +1,296 @@
+"""The printed C, parsed again, is the loop nest: loops, guards, pragmas, and each statement with its iterators
+replaced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pycparser import c_ast, c_parser
+
+from scopt.astgen.emit.c_expr import APART, SCALAR, helper_name
+from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition, type_spelling
+from scopt.astgen.emit.c_statement import assignable
+from scopt.astgen.emit.emit_c import PAIR, Emitted, copyable, inline, parted, reduced_names
+from scopt.astgen.emit.flat import Meant, is_flat_subscript
+from scopt.astgen.emit.loop_work import last_iteration
+from scopt.astgen.emit.statement_match import StatementMatch, same_tree
+from scopt.diagnostics import InternalError
+from scopt.ir.expr import plus
+from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest
+from scopt.ir.scop import Scop
+
+_SCHEDULE = re.compile(r"(static|dynamic|guided)(, [1-9][0-9]*)?")
+
+
+def check_printed(scop: Scop, nest: LoopNest, emitted: Emitted, *, openmp: bool = True) -> None:
+    """Raise InternalError unless `emitted`, parsed again, is `nest`; openmp: as it was given to `emit`.
+
+    Bounds and guards are compared after normalization, statements as trees; 64-bit evaluation of all index arithmetic
+    is checked too.
+    """
+    try:
+        items = _parse(scop, emitted.text)
+        items = _without_declarations(scop, nest, items)
+        _Checker(scop, openmp).block(nest.body, items, Reader.of(scop))
+    except (Unreadable, c_parser.ParseError) as error:
+        raise InternalError(f"{scop.location}: the printed C is not the loop nest: {error}") from error
+
+
+def _parse(scop: Scop, text: str) -> list[c_ast.Node]:
+    """The statements of the printed text."""
+    types = "".join(f"typedef int {name};\n" for name in sorted(scop.typedefs))
+    tree = c_parser.CParser().parse(f"{types}void region(void)\n{{\n{text}}}\n")
+    return list(tree.ext[-1].body.block_items or [])
+
+
+def _without_declarations(scop: Scop, nest: LoopNest, items: list[c_ast.Node]) -> list[c_ast.Node]:
+    """Check the locals' declarations at the top of the block, and return what follows them."""
+    wanted = [a.declaration for a in scop.arrays.values() if a.local and a.declaration is not None]
+    if not wanted and not inline(nest.body):
+        return items
+    match items:
+        case [c_ast.Compound(block_items=inner)] if inner is not None and len(inner) >= len(wanted):
+            for declaration, printed in zip(wanted, inner, strict=False):
+                same = isinstance(printed, c_ast.Decl) and printed.name == declaration.name and printed.init is None
+                if not same or not same_tree(printed.type, assignable(declaration.type)):
+                    raise Unreadable(f"the declaration of '{declaration.name}'")
+            return list(inner[len(wanted) :])
+    raise Unreadable("the declarations of locals are missing")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pragma:
+    """A parsed OpenMP directive. clauses: text by name."""
+
+    parallel: bool
+    simd: bool
+    clauses: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Checker:
+    scop: Scop
+    openmp: bool
+
+    def block(self, block: Block, printed: Sequence[c_ast.Node], reader: Reader) -> None:
+        if inline(block):
+            for item in block.items:
+                if isinstance(item, Hold):
+                    self.hold(item, printed, reader)
+            return
+        rest = iter(printed)
+        for item in block.items:
+            node = next(rest, None)
+            pragma = None
+            if isinstance(node, c_ast.Pragma):
+                pragma, node = _pragma(node), next(rest, None)
+            if node is None:
+                raise Unreadable("a statement is missing")
+            if pragma is not None and not isinstance(item, For):
+                raise Unreadable("a pragma in front of something that is no loop")
+            match item:
+                case For():
+                    self.loop(item, node, pragma, reader)
+                case If():
+                    self.branch(item, node, reader)
+                case Call():
+                    StatementMatch.of(self.scop, item, reader).check(node)
+                case Hold():
+                    self.hold(item, _statements(node), reader)
+        if next(rest, None) is not None:
+            raise Unreadable("there is one statement too many")
+
+    def hold(self, hold: Hold, printed: Sequence[c_ast.Node], reader: Reader) -> None:
+        """Declarations with loads, the body, stores."""
+        stored = [cell for cell in hold.cells if cell.stored]
+        first, last = len(hold.cells), len(printed) - len(stored)
+        if first > last:
+            raise Unreadable("a load or store of a held cell is missing")
+        for cell, node in zip(hold.cells, printed[:first], strict=True):
+            match node:
+                case c_ast.Decl(name=cell.name, type=ctype, init=c_ast.ArrayRef() as init, storage=[], quals=[]):
+                    _equal(type_spelling(ctype), self.scop.arrays[cell.array].type.spelling, f"type of '{cell.name}'")
+                    self.cell(cell, init, reader)
+                case _:
+                    raise Unreadable(f"the declaration of '{cell.name}' is not there")
+        self.block(hold.body, printed[first:last], reader)
+        for cell, node in zip(stored, printed[last:], strict=True):
+            match node:
+                case c_ast.Assignment(op="=", lvalue=c_ast.ArrayRef() as target, rvalue=c_ast.ID(name=cell.name)):
+                    self.cell(cell, target, reader)
+                case _:
+                    raise Unreadable(f"'{cell.name}' is not stored")
+
+    def cell(self, cell: Held, node: c_ast.Node, reader: Reader) -> None:
+        """The cell that a variable stands for."""
+        array = self.scop.arrays[cell.array]
+        if array.flat:
+            if not isinstance(node, c_ast.ArrayRef):
+                raise Unreadable(f"the cell of '{cell.name}'")
+            meant = [Meant(subscript, node) for subscript in cell.subscripts]
+            if not is_flat_subscript(array, meant, node.subscript, reader, lambda *_: False):
+                raise Unreadable(f"the cell of '{cell.name}' is another one")
+            node = node.name
+        for subscript in () if array.flat else reversed(cell.subscripts):
+            if not isinstance(node, c_ast.ArrayRef):
+                raise Unreadable(f"the cell of '{cell.name}'")
+            _equal(canonical(reader.usable(node.subscript).value), canonical(subscript), f"cell of '{cell.name}'")
+            node = node.name
+        spelling = array.spelling
+        if not isinstance(node, c_ast.ID) or node.name != spelling or spelling in reader.iterators:
+            raise Unreadable(f"the array of '{cell.name}'")
+
+    def loop(self, loop: For, node: c_ast.Node, pragma: _Pragma | None, reader: Reader) -> None:
+        match node:
+            case c_ast.For(
+                init=c_ast.DeclList(decls=[c_ast.Decl(name=iterator, type=ctype, init=start, storage=[], quals=[])]),
+                cond=c_ast.BinaryOp(op="<" | "<=" | ">=" as op, left=c_ast.ID(name=tested), right=bound),
+                next=step,
+            ) if (
+                iterator == tested == loop.iterator
+                and type_spelling(ctype) == self.scop.long_type
+                and start is not None
+            ):
+                inner = reader.within(iterator)
+                # the initializer and the bound are read where the iterator isn't declared: they must not use it
+                first, last = reader.usable(start).value, reader.usable(bound).value
+                if op == ">=":
+                    _equal(loop.mark.parallel, True, f"order of the iterations of '{iterator}'")
+                    _equal(canonical(first), canonical(last_iteration(loop)), f"last iteration of '{iterator}'")
+                    _equal(canonical(last), canonical(loop.lower), f"lower bound of '{iterator}'")
+                    _equal(_step(step, iterator), -loop.step, f"step of '{iterator}'")
+                else:
+                    _equal(canonical(first), canonical(loop.lower), f"lower bound of '{iterator}'")
+                    _equal(
+                        canonical(plus(last, -1) if op == "<" else last),
+                        canonical(loop.upper),
+                        f"upper bound of '{iterator}'",
+                    )
+                    _equal(_step(step, iterator), loop.step, f"step of '{iterator}'")
+                self.pragma(loop, pragma, reader)
+                self.block(loop.body, self.without_calls(loop, _statements(node.stmt)), inner)
+                return
+        raise Unreadable(f"the loop over '{loop.iterator}' is not there")
+
+    def without_calls(self, loop: For, printed: list[c_ast.Node]) -> list[c_ast.Node]:
+        """The statements of a loop's body, without the calls that only stand between them."""
+        if loop.mark.scalar:
+            match printed:
+                case [c_ast.FuncCall(name=c_ast.ID(name=name), args=None), *printed]:
+                    _equal(name, helper_name(SCALAR, self.scop.reserved), "call in a loop that is no vector loop")
+                case _:
+                    raise Unreadable("a call in a loop that is no vector loop is missing")
+        if not parted(loop):
+            return printed
+        for position, node in enumerate(printed):
+            match node:
+                case c_ast.FuncCall(name=c_ast.ID(name=name), args=None) if position % (PAIR + 1) == PAIR:
+                    _equal(name, helper_name(APART, self.scop.reserved), "call between two statements")
+                case _ if position % (PAIR + 1) == PAIR:
+                    raise Unreadable("a call between two statements is missing")
+        return [node for position, node in enumerate(printed) if position % (PAIR + 1) != PAIR]
+
+    def branch(self, item: If, node: c_ast.Node, reader: Reader) -> None:
+        if not isinstance(node, c_ast.If):
+            raise Unreadable("an if is not there")
+        _equal(
+            canonical_condition(reader.condition(node.cond)), canonical_condition(item.condition), "condition of an if"
+        )
+        self.block(item.then, _statements(node.iftrue), reader)
+        if (node.iffalse is None) != (item.otherwise is None):
+            raise Unreadable("an else is missing or too many")
+        if item.otherwise is not None:
+            self.block(item.otherwise, _statements(node.iffalse), reader)
+
+    def pragma(self, loop: For, pragma: _Pragma | None, reader: Reader) -> None:
+        mark = loop.mark if self.openmp else LoopMark()
+        if not (mark.parallel or mark.simd):
+            if pragma is not None:
+                raise Unreadable(f"a pragma in front of the loop over '{loop.iterator}', which has no mark")
+            return
+        if pragma is None or (pragma.parallel, pragma.simd) != (mark.parallel, mark.simd):
+            raise Unreadable(f"the pragma of the loop over '{loop.iterator}' is not its mark")
+        clauses = dict(pragma.clauses)
+        _equal(clauses.pop("simdlen", ""), str(mark.lanes or ""), "simdlen clause")
+        private = tuple(clauses.pop("private").split(", ")) if "private" in clauses else ()
+        _equal(private, tuple(self.scop.arrays[name].spelling for name in mark.private), "private list")
+        copied = clauses.pop("firstprivate", "") if mark.parallel else ""
+        if copied and not copyable(self.scop, loop).issuperset(copied.split(", ")):
+            raise Unreadable(f"firstprivate list of '{loop.iterator}'")
+        for operator, names in reduced_names(self.scop, mark).items():
+            _equal(clauses.pop(f"reduction {operator}", ""), ", ".join(names), f"reduction clause of '{loop.iterator}'")
+        if mark.parallel and not _SCHEDULE.fullmatch(clauses.pop("schedule", "")):
+            raise Unreadable("the schedule clause of a parallel loop")
+        if mark.parallel and loop.work is not None:
+            condition = clauses.pop("if", "")
+            if mark.simd and not condition.startswith("parallel: "):
+                raise Unreadable("an if clause that is meant for the simd construct too")
+            work = reader.work(_expression(self.scop, condition.removeprefix("parallel: ")))
+            _equal(canonical_condition(work), canonical_condition(loop.work), "if clause")
+        if clauses:
+            raise Unreadable(f"the clauses {', '.join(clauses)}")
+
+
+def _equal(printed: object, meant: object, what: str) -> None:
+    if printed != meant:
+        raise Unreadable(f"the {what} is {printed}, not {meant}")
+
+
+def _statements(node: c_ast.Node) -> list[c_ast.Node]:
+    return list(node.block_items or []) if isinstance(node, c_ast.Compound) else [node]
+
+
+def _step(node: c_ast.Node, iterator: str) -> int:
+    match node:
+        case c_ast.UnaryOp(op="p++", expr=c_ast.ID(name=name)) if name == iterator:
+            return 1
+        case c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)) if name == iterator:
+            return -1
+        case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=name), rvalue=c_ast.Constant(value=value)) if (
+            name == iterator
+        ):
+            return int(value) if op == "+=" else -int(value)
+    raise Unreadable(f"the step of '{iterator}'")
+
+
+def _expression(scop: Scop, text: str) -> c_ast.Node:
+    match _parse(scop, f"return {text};\n"):
+        case [c_ast.Return(expr=c_ast.Node() as expr)]:
+            return expr
+    raise Unreadable(f"the clause '{text}'")
+
+
+def _pragma(node: c_ast.Pragma) -> _Pragma:
+    """``omp parallel for simd if(…) private(…)``: the words up to the first clause, then clauses with balanced
+    parentheses."""
+    text = re.sub(r"\s+", " ", str(node.string)).strip()
+    directive = re.match(r"omp (parallel for simd|parallel for|simd)(?: |$)", text)
+    if directive is None:
+        raise Unreadable(f"#pragma {text}")
+    words = directive.group(1)
+    clauses: dict[str, str] = {}
+    for name, content in _clauses(text[directive.end() :]):
+        if name == "reduction":
+            operator, _, content = content.partition(": ")
+            name = f"reduction {operator}"
+        if name in clauses:
+            raise Unreadable(f"the clause '{name}' occurs twice")
+        clauses[name] = content
+    return _Pragma("parallel" in words, "simd" in words, clauses)
+
+
+def _clauses(text: str) -> Iterator[tuple[str, str]]:
+    while text:
+        head = re.match(r"(\w+)\(", text)
+        if head is None:
+            raise Unreadable(f"the clauses '{text}'")
+        depth, end = 1, head.end()
+        while depth and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        if depth:
+            raise Unreadable(f"the clauses '{text}'")
+        yield head.group(1), text[head.end() : end - 1]
+        text = text[end:].lstrip()

@@ -1,0 +1,156 @@
+"""Whether a printed statement is a given instance of an original statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pycparser import c_ast
+
+from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, type_spelling
+from scopt.astgen.emit.flat import Meant, is_flat_subscript, reference_of
+from scopt.astgen.emit.subscripts import exact_unsigned, linear_subscript
+from scopt.ir.nest import Call, Const, Expr, Name
+from scopt.ir.scop import Array, CType, Scop
+
+
+@dataclass(frozen=True, slots=True)
+class StatementMatch:
+    """Compares trees: the original with its iterators' values and types, the printed one read by `reader`.
+
+    exact: ids of subscripts with unsigned operands that don't wrap. held: names of the variables that stand for
+      references, by the references' ids.
+    """
+
+    name: str
+    body: c_ast.Node
+    values: Mapping[str, Expr]
+    types: Mapping[str, CType]
+    exact: frozenset[int]
+    reader: Reader
+    held: Mapping[int, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(scop: Scop, call: Call, reader: Reader) -> StatementMatch:
+        statement = scop.statement(call.statement)
+        values = dict(zip(statement.iterators, call.args, strict=True))
+        types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
+        exact = exact_unsigned(statement, reader.parameters, reader.long_type)
+        held = {id(statement.accesses[position].node): name for position, name in call.held}
+        return StatementMatch(statement.name, statement.body, values, types, exact, reader, held)
+
+    def check(self, printed: c_ast.Node) -> None:
+        """Raise Unreadable unless `printed` is the instance."""
+        self.match(self.body, printed)
+
+    def match(self, original: c_ast.Node, printed: c_ast.Node) -> None:
+        if id(original) in self.held:
+            if not isinstance(printed, c_ast.ID) or printed.name != self.held[id(original)]:
+                raise Unreadable(f"{self.name} doesn't use '{self.held[id(original)]}'")
+            return
+        match original:
+            case c_ast.ExprList(exprs=[only]) if not isinstance(printed, c_ast.ExprList):
+                self.match(only, printed)  # a list of one has no commas
+                return
+            case c_ast.ID(name=name) if name in self.values:
+                self.value(name, printed)
+                return
+            case c_ast.ID(name=name) if name in self.reader.iterators:
+                raise Unreadable(f"an iterator hides '{name}', which {self.name} uses")
+            case c_ast.Decl(name=name) if name in self.reader.iterators:
+                raise Unreadable(f"{self.name} declares '{name}', which is an iterator")
+            case c_ast.ArrayRef() if (reference := reference_of(original, self.reader.flat)) is not None:
+                self.flat(*reference, printed)
+                return
+            case c_ast.ArrayRef() if isinstance(printed, c_ast.ArrayRef) and self.same_subscript(
+                original.subscript, printed.subscript
+            ):
+                self.match(original.name, printed.name)
+                return
+            case c_ast.StructRef() if isinstance(printed, c_ast.StructRef):
+                self.match(original.name, printed.name)
+                if (original.type, original.field.name) != (printed.type, printed.field.name):
+                    raise Unreadable(f"{self.name} has another member")
+                return
+        if not same_node(original, printed):
+            raise Unreadable(f"{self.name} is not as it was: {type(printed).__name__} for {type(original).__name__}")
+        mine, theirs = original.children(), printed.children()
+        if [role for role, _ in mine] != [role for role, _ in theirs]:
+            raise Unreadable(f"{self.name} is not as it was: another number of operands in {type(original).__name__}")
+        for (_, a), (_, b) in zip(mine, theirs, strict=True):
+            self.match(a, b)
+
+    def flat(self, array: Array, subscripts: Sequence[c_ast.Node], printed: c_ast.Node) -> None:
+        """A reference to an array that C knows one dimension of."""
+        meant = [Meant(self.linear(node), node) for node in subscripts]
+        match printed:
+            case c_ast.ArrayRef(name=c_ast.ID(name=array.spelling), subscript=subscript) if (
+                array.spelling not in self.reader.iterators
+            ):
+                if is_flat_subscript(array, meant, subscript, self.reader, self.matches):
+                    return
+        raise Unreadable(f"{self.name} has another reference to '{array.spelling}'")
+
+    def matches(self, original: c_ast.Node, printed: c_ast.Node) -> bool:
+        try:
+            self.match(original, printed)
+        except Unreadable:
+            return False
+        return True
+
+    def linear(self, original: c_ast.Node) -> Expr | None:
+        """A subscript as an expression over the new iterators; None where it isn't one."""
+        unsigned = id(original) in self.exact
+        value = linear_subscript(
+            original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned
+        )
+        if value is not None:
+            return value
+        match original:
+            case c_ast.Constant(value=text) if text.isdecimal():
+                return Const(int(text))
+            case c_ast.ID(name=name) if name in self.reader.parameters:
+                return Name(self.reader.parameters[name].name)
+        return None
+
+    def value(self, iterator: str, printed: c_ast.Node) -> None:
+        """An iterator's value: a cast to its type, or an expression that has its type already."""
+        ctype = self.types[iterator]
+        match printed:
+            case c_ast.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == ctype.spelling:
+                found = self.reader.usable(inner).value
+            case _:
+                read = self.reader.usable(printed)
+                literal = isinstance(read.value, Const) and ctype.spelling == "int" and abs(read.value.value) < 2**31
+                if not literal and ctype.spelling != self.reader.long_type:
+                    raise Unreadable(f"the value of '{iterator}' in {self.name} isn't of type {ctype.spelling}")
+                found = read.value
+        if canonical(found) != canonical(self.values[iterator]):
+            raise Unreadable(f"the value of '{iterator}' in {self.name} is {found}, not {self.values[iterator]}")
+
+    def same_subscript(self, original: c_ast.Node, printed: c_ast.Node) -> bool:
+        """Whether both are the same linear expression, and the original one has its mathematical value."""
+        unsigned = id(original) in self.exact
+        meant = linear_subscript(
+            original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned
+        )
+        if meant is None:
+            return False
+        try:
+            return canonical(self.reader.usable(printed).value) == canonical(meant)
+        except Unreadable:
+            return False
+
+
+def same_node(a: c_ast.Node, b: c_ast.Node) -> bool:
+    """Whether two nodes are alike, their children left aside."""
+    if type(a) is not type(b):
+        return False
+    return all((getattr(a, name) or None) == (getattr(b, name) or None) for name in a.attr_names)
+
+
+def same_tree(a: c_ast.Node, b: c_ast.Node) -> bool:
+    """Whether two trees are alike."""
+    mine, theirs = a.children(), b.children()
+    same = same_node(a, b) and [role for role, _ in mine] == [role for role, _ in theirs]
+    return same and all(same_tree(x, y) for (_, x), (_, y) in zip(mine, theirs, strict=True))

@@ -1,0 +1,136 @@
+"""Subscripts whose value is a known linear expression, whatever C type they are computed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.astgen.emit.c_expr import Kind, kind_of
+from scopt.ir.expr import add, linear, names, scale, subtract
+from scopt.ir.nest import Const, Expr, Name
+from scopt.ir.scop import Access, CType, Parameter, Statement
+from scopt.poly.isl_utils import IN, OUT, PARAM, SET
+
+
+def linear_subscript(
+    e: c_ast.Node,
+    values: Mapping[str, Expr],
+    types: Mapping[str, CType],
+    parameters: Mapping[str, Parameter],
+    long_type: str = "",
+    *,
+    unsigned: bool = False,
+) -> Expr | None:
+    """A subscript as an expression over the new iterators; None if it is not linear or has no iterator.
+
+    values and types: of the iterators, by their C names; parameters: by their C names too. A sum of signed operands has
+    its mathematical value, as the original didn't overflow; unsigned ones, and casts, are taken only with `unsigned`,
+    which needs a proof that none wraps.
+    long_type: an integer type of 64 bits, to which a cast changes no value.
+    """
+
+    def usable(ctype: CType) -> bool:
+        return ctype.integer if unsigned else kind_of(ctype) in (Kind.INT, Kind.LONG)
+
+    def visit(n: c_ast.Node) -> Expr | None:
+        match n:
+            case c_ast.ID() if n.name in values:
+                return values[n.name] if usable(types[n.name]) else None
+            case c_ast.ID() if n.name in parameters:
+                return Name(parameters[n.name].name) if usable(parameters[n.name].type) else None
+            case c_ast.Constant():
+                return _literal(n, unsigned)
+            case c_ast.Cast() if unsigned or (long_type and _names_type(n.to_type, long_type)):
+                return visit(n.expr)
+            case c_ast.UnaryOp() if n.op in ("+", "-"):
+                inner = visit(n.expr)
+                return inner if inner is None or n.op == "+" else scale(inner, -1)
+            case c_ast.BinaryOp() if n.op in ("+", "-", "*"):
+                left, right = visit(n.left), visit(n.right)
+                if left is None or right is None:
+                    return None
+                if n.op == "*":
+                    return _product(left, right)
+                return add(left, right) if n.op == "+" else subtract(left, right)
+        return None
+
+    if isinstance(e, c_ast.ID) and e.name in values:
+        return values[e.name]  # alone, the iterator's value is right whatever its type
+    return visit(e) if _uses(e, values) else None
+
+
+def _uses(n: c_ast.Node, values: Mapping[str, Expr]) -> bool:
+    return (isinstance(n, c_ast.ID) and n.name in values) or any(_uses(child, values) for _, child in n.children())
+
+
+def _names_type(n: c_ast.Node, spelling: str) -> bool:
+    match n:
+        case c_ast.Typename(type=c_ast.TypeDecl(type=c_ast.IdentifierType(names=words)), quals=[]):
+            return " ".join(words) == spelling
+    return False
+
+
+def _literal(n: c_ast.Constant, unsigned: bool) -> Expr | None:
+    digits = n.value.rstrip("uUlL") if unsigned else n.value
+    decimal = "int" in n.type and digits.isdecimal() and (digits == "0" or digits[0] != "0")
+    return Const(int(digits)) if decimal else None
+
+
+def _product(left: Expr, right: Expr) -> Expr | None:
+    if not names(left):
+        return scale(right, linear(left)[1])
+    return scale(left, linear(right)[1]) if not names(right) else None
+
+
+def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter], long_type: str) -> frozenset[int]:
+    """The `id`s of subscripts of the statement's body that don't wrap although operands are unsigned or converted.
+
+    The proof is the access relation: it holds every cell that is touched, so that a subscript that is linear there is
+    linear in C.
+    """
+    own: dict[str, Expr] = {name: Name(name) for name in statement.iterators}
+    types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
+    found: set[int] = set()
+    for access in statement.accesses:
+        for position, subscript in enumerate(_subscripts(access)):
+            if linear_subscript(subscript, own, types, parameters, long_type) is None:
+                value = linear_subscript(subscript, own, types, parameters, unsigned=True)
+                if value is not None and _always(access.relation, position, value, statement):
+                    found.add(id(subscript))
+    return frozenset(found)
+
+
+def _subscripts(access: Access) -> Iterator[c_ast.Node]:
+    """The subscripts of a reference, outermost dimension first; none if they aren't the relation's dimensions."""
+    node, found = access.node, []
+    while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
+        if isinstance(node, c_ast.ArrayRef):
+            found.append(node.subscript)
+        node = node.name
+    if len(found) == access.relation.dim(OUT):
+        yield from reversed(found)
+
+
+def _always(relation: isl.Map, position: int, value: Expr, statement: Statement) -> bool:
+    """Whether the accessed cell's subscript at a position is `value` in every instance."""
+    space = relation.get_space()
+    local = isl.LocalSpace.from_space(space.domain())
+    coefficients, constant = linear(value)
+    aff = isl.Aff.zero_on_domain(local).add_constant_val(isl.Val(constant))
+    for term, coefficient in coefficients.items():
+        assert isinstance(term, Name)
+        if term.name in statement.iterators:
+            one = isl.Aff.var_on_domain(local, SET, statement.iterators.index(term.name))
+        else:
+            dimension = space.find_dim_by_name(PARAM, term.name)
+            if dimension < 0:
+                return False
+            one = isl.Aff.var_on_domain(local, PARAM, dimension)
+        aff = aff.add(one.scale_val(isl.Val(coefficient)))
+    cell = isl.Map.from_aff(aff)
+    own = relation.project_out(OUT, position + 1, relation.dim(OUT) - position - 1).project_out(OUT, 0, position)
+    return bool(own.reset_tuple_id(OUT).is_subset(cell.reset_tuple_id(OUT))) and relation.dim(IN) == len(
+        statement.iterators
+    )

@@ -1,0 +1,199 @@
+"""From a schedule to C text: what becomes of the loops, one rewrite after the other; the proof comes last.
+
+`REWRITES` reads top to bottom. Each takes a `Program` and returns another one. What is proved (`scopt.check.program`)
+is the text that the last of them leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from scopt.astgen.allocation import Allocation
+from scopt.astgen.emit.emit_c import Emitted, emit
+from scopt.astgen.emit.loop_work import add_work_guards, with_uncopied_loops
+from scopt.astgen.guard import guard_text
+from scopt.astgen.guard_counters import counter_name
+from scopt.astgen.isl_loops import build
+from scopt.astgen.lower.register_lowering import Lowered, lower
+from scopt.astgen.lower.strip_lowering import Swept, lower_sweeps
+from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
+from scopt.astgen.passes.alignment import with_aligned_starts
+from scopt.astgen.passes.chains import with_products_apart
+from scopt.astgen.passes.estimates import drop_small_loops
+from scopt.astgen.passes.held import hold_cells
+from scopt.astgen.passes.lengths import with_constant_lengths
+from scopt.astgen.worth import check_nest
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import LoopNest
+from scopt.ir.scop import Dependences, Scop
+from scopt.options import Options
+from scopt.scheduler.influence.guidance import Guidance
+
+T = TypeVar("T")
+
+
+class Watch:
+    """Is shown what each step makes, by the step's name; what it returns goes on. This one only looks."""
+
+    def __call__(self, step: str, made: T) -> T:
+        return made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """A transformed region on its way to text.
+
+    source: the SCoP that was scheduled. marked: its schedule, after the band passes. swept, lowered: the same without
+    strips and panels, and without register tiles; each with the statements that these take. scop: with all statements
+    and arrays that `nest` runs and uses.
+    loops: the nest before it was rewritten for the printer. shown: before variables stand for cells. told: the last one
+    that runs no statements but those of the stages above.
+    condition: C text under which the nest pays; empty: always.
+    """
+
+    source: Scop
+    marked: MarkedSchedule
+    swept: Swept
+    lowered: Lowered
+    scop: Scop
+    nest: LoopNest
+    loops: LoopNest
+    shown: LoopNest
+    told: LoopNest
+    condition: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """What rewrites look at besides. judged: nobody asks for the transformation, so that it has to pay."""
+
+    options: Options
+    guide: Guidance
+    judged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """name: for people, and for `Watch`. what: one line about it."""
+
+    name: str
+    what: str
+    run: Callable[[Program, Setting], Program]
+
+
+def lowered_program(source: Scop, deps: Dependences, marked: MarkedSchedule, watch: Watch) -> Program:
+    """The loops of a schedule, strips, panels and register tiles carried out. Raises InternalError if isl can't make
+    loops of it."""
+    swept = watch("strips-and-panels", lower_sweeps(source, deps, marked))
+    lowered = watch("register-tiles", lower(swept.scop, swept.schedule))
+    nest = watch("loops", build(lowered.scop, lowered.schedule))
+    return Program(source, marked, swept, lowered, lowered.scop, nest, nest, nest, nest)
+
+
+def rewritten(program: Program, setting: Setting, watch: Watch) -> Program:
+    """The program after all rewrites. Raises what they raise: NotWorth and Simpler where the original, or another form,
+    would be better."""
+    for rewrite in REWRITES:
+        program = watch(rewrite.name, rewrite.run(program, setting))
+    return program
+
+
+def guard_of(program: Program, options: Options) -> str:
+    """The test in front of the text."""
+    source = program.source
+    return guard_text(source, program.condition, counter_name(source.location) if options.count_guards else "")
+
+
+def emitted(program: Program) -> Emitted:
+    """The program as C."""
+    definitions = (*program.swept.definitions, *program.lowered.definitions)
+    return emit(program.scop, program.nest, definitions=definitions)
+
+
+def allocated(program: Program) -> tuple[Allocation, ...]:
+    """The memory that strips and panels need."""
+    return program.swept.allocations
+
+
+# --- the rewrites -----------------------------------------------------------------------------------------------------
+
+
+def _choices(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_choices(program.lowered, program.nest))
+
+
+def _work_guards(program: Program, setting: Setting) -> Program:
+    lowered = program.lowered
+    nest = add_work_guards(lowered.scop, program.nest, lowered.weights, setting.options.machine)
+    return replace(program, nest=nest)
+
+
+def _small_loops(program: Program, setting: Setting) -> Program:
+    """What the user's pragmas ask for stays, however small it is."""
+    return program if setting.guide.loops else replace(program, nest=drop_small_loops(program.source, program.nest))
+
+
+def _worth(program: Program, setting: Setting) -> Program:
+    if not setting.judged:
+        return program
+    weights, machine = program.lowered.weights, setting.options.machine
+    worth = check_nest(program.scop, program.marked, program.nest, weights, machine)
+    return replace(program, nest=worth.nest, condition=worth.condition)
+
+
+def _uncopied_loops(program: Program, setting: Setting) -> Program:
+    nest = with_uncopied_loops(program.nest)
+    return replace(program, nest=nest, loops=nest)
+
+
+def _kernel_calls(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_kernel_calls(program.lowered, program.nest))
+
+
+def _transposed_copies(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_transposed_copies(program.lowered, program.nest))
+
+
+def _constant_lengths(program: Program, setting: Setting) -> Program:
+    swept, lowered, marked = program.swept, program.lowered, program.marked
+    if not (lowered.made or marked.sweeps or marked.packed):
+        return program
+    # statements that copy tiles, which lack cells anyway, or panels, which takes little of the time
+    copies = swept.made - swept.packed if swept.packed else frozenset()
+    rare = copies | frozenset(name for choice in lowered.choices for name in choice.others)
+    return replace(program, nest=with_constant_lengths(program.nest, rare, lowered.fills, swept.packed))
+
+
+def _aligned_starts(program: Program, setting: Setting) -> Program:
+    line = setting.options.machine.cache(1).line
+    nest = with_aligned_starts(program.scop, program.nest, line)
+    return replace(program, nest=nest, shown=nest)
+
+
+def _held_cells(program: Program, setting: Setting) -> Program:
+    nest = hold_cells(program.scop, program.nest)
+    return replace(program, nest=nest, told=nest)
+
+
+def _products_apart(program: Program, setting: Setting) -> Program:
+    scop, nest = with_products_apart(program.scop, program.nest)
+    return replace(program, scop=scop, nest=nest)
+
+
+REWRITES: tuple[Rewrite, ...] = (
+    Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _choices),
+    Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
+    Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
+    Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
+    Rewrite(
+        "uncopied-loops", "loops whose threads copy arrays stand beside the same loops for little work", _uncopied_loops
+    ),
+    Rewrite("kernel-calls", "one call in place of a loop over the steps of a register tile", _kernel_calls),
+    Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
+    Rewrite("constant-lengths", "short vector loops get their usual length as a constant", _constant_lengths),
+    Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
+    Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
+    Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
+)

@@ -1,0 +1,1 @@
+"""Contractions, strips and panels as statements over buffers of their own."""

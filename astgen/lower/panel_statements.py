@@ -1,0 +1,267 @@
+"""Tiles that keep arrays in contiguous panels: statements that use these, copies before and after.
+
+A tile of a `PackedTile` runs in this order: each thread points to panels of its own; cells whose values the tile gets
+from outside are copied in; the statements; cells whose values are used outside, or are left at the end of the region,
+are copied out. What depends on a tile's cells runs before the tile or after it, copies and all.
+Source: Lam, Rothberg and Wolf, "The cache performance and optimizations of blocked algorithms" (1991), section 4:
+  copied blocks have no conflicts.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.astgen.lower.body_syntax import assignment, call, integer
+from scopt.astgen.lower.strip_cells import Copied
+from scopt.astgen.lower.strip_statements import Names, minus, plus, statement_of, subscripts_of
+from scopt.diagnostics import InternalError
+from scopt.ir.body_rewriting import put
+from scopt.ir.marked_schedule import PackedTile, Panel
+from scopt.ir.nest import LoopMark
+from scopt.ir.scop import Access, CType, Dependences, Scop, Statement
+from scopt.poly.isl_utils import OUT, SET, compact, joined, maps_of, sets_of
+from scopt.poly.linear import affine_row
+from scopt.poly.set_pieces import coordinate, marked
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a panel is. name: of what references use. memory: of what has a panel for each thread, one of which `name`
+    points to, or None."""
+
+    name: str
+    memory: str | None
+
+
+@dataclass(slots=True, eq=False)
+class PanelTile(Copied):
+    """What a packed tile becomes. prefix: ``{ S[…] -> [p0, …] }``, the loops over tiles and those around them. places:
+    by array.
+    marks: of all loops, by name; those of the copies are added."""
+
+    tile: PackedTile
+    names: Names
+    places: Mapping[str, Place]
+    marks: dict[str, LoopMark]
+
+    @staticmethod
+    def of(
+        scop: Scop,
+        deps: Dependences,
+        tile: PackedTile,
+        node: isl.ScheduleNode,
+        names: Names,
+        marks: dict[str, LoopMark],
+        *,
+        parallel: bool,
+    ) -> PanelTile:
+        """node: the tile's mark. parallel: a loop around it runs in parallel. Raises InternalError if a panel doesn't
+        hold what a tile refers to."""
+        prefix = node.get_prefix_schedule_relation().intersect_domain(node.get_domain())
+        places = {one.array: Place(*names.panel(one, parallel=parallel)) for one in tile.panels}
+        made = PanelTile(scop, deps, prefix, [], {}, [], tile, names, places, marks)
+        for part in sets_of(node.get_domain()):
+            made.expand(part)
+        return made
+
+    @property
+    def private(self) -> tuple[str, ...]:
+        """What each thread has of its own."""
+        return tuple(place.name for place in self.places.values() if place.memory is not None)
+
+    @property
+    def pointers(self) -> dict[str, str]:
+        """What the choices set, by their names."""
+        return dict(zip(self.choices, self.private, strict=True))
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def expand(self, domain: isl.Set) -> None:
+        """The statement in place of an original one, over ``{ name[o, …, i, …] }``: the origins come first."""
+        original = self.scop.statement(domain.get_tuple_name())
+        name = self.names.statement(f"{original.name}_packed")
+        origins = [self.origin(k, domain) for k in range(len(self.tile.origins))]
+        expansion = domain.identity().reset_tuple_id(OUT)
+        for origin in reversed(origins):
+            expansion = origin.flat_range_product(expansion)
+        expansion = expansion.set_tuple_name(OUT, name).coalesce()
+        self.expansions[name] = expansion
+        memo: dict[int, Any] = {}
+        root = c_ast.Compound([copy.deepcopy(original.body, memo)])
+        nodes: dict[int, c_ast.Node] = {}
+        for access in original.accesses:
+            if id(access.node) in nodes or access.node is None:
+                continue
+            node = nodes[id(access.node)] = memo[id(access.node)]
+            panel = self.panel(access.array)
+            if panel is not None:
+                nodes[id(access.node)] = self.reference(panel, subscripts_of(node))
+                put(root, node, nodes[id(access.node)])
+        accesses = tuple(self.moved(access, nodes.get(id(access.node)), expansion) for access in original.accesses)
+        long = CType(self.scop.long_type, integer=True, bits=64)
+        iterators = (*(_name(k) for k in range(len(origins))), *original.iterators)
+        types = (*(long for _ in origins), *original.iterator_types)
+        own = expansion.range().coalesce()
+        self.statements.append(Statement(name, own, iterators, types, root.block_items[0], accesses, original.location))
+
+    def panel(self, array: str) -> Panel | None:
+        return next((one for one in self.tile.panels if one.array == array), None)
+
+    def origin(self, position: int, domain: isl.Set) -> isl.Map:
+        """``{ S[…] -> [o] }``; the same for all of a tile."""
+        own = isl.UnionSet.from_set(domain)
+        origin = isl.Map.from_union_map(
+            isl.UnionMap.from_union_pw_aff(self.tile.origins[position].intersect_domain(own))
+        )
+        there = self.prefix.intersect_domain(own).reverse().apply_range(isl.UnionMap.from_map(origin))
+        if not there.is_single_valued():
+            raise InternalError(
+                f"{self.scop.location}: the panels of a tile of {domain.get_tuple_name()} begin at different columns"
+            )
+        return origin
+
+    def reference(self, panel: Panel, subscripts: Sequence[c_ast.Node]) -> c_ast.Node:
+        """A cell of a panel."""
+        node: c_ast.Node = c_ast.ID(self.places[panel.array].name)
+        for subscript in subscripts[:-1]:
+            node = c_ast.ArrayRef(node, subscript)
+        return c_ast.ArrayRef(node, plus(minus(subscripts[-1], c_ast.ID(_name(panel.origin))), -panel.first))
+
+    def moved(self, access: Access, node: c_ast.Node | None, expansion: isl.Map) -> Access:
+        """An access of the new statement. Raises InternalError if it is outside of its panel."""
+        relation = expansion.reverse().apply_range(access.relation)
+        panel = self.panel(access.array)
+        if panel is None:
+            return Access(access.array, access.kind, relation, node, access.location)
+        if not relation.is_single_valued():
+            raise InternalError(
+                f"{self.scop.location}: '{access.array}' is packed, but a reference touches several of its cells"
+            )
+        function, last = relation.as_pw_multi_aff(), relation.dim(OUT) - 1
+        origin = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(relation.get_space().domain()), SET, panel.origin)
+        column = function.get_pw_aff(last).sub(origin).add_constant_val(isl.Val(-panel.first))
+        inside = isl.Map.from_pw_multi_aff(function.set_pw_aff(last, column))
+        kept = inside.lower_bound_val(OUT, last, isl.Val(0)).upper_bound_val(OUT, last, isl.Val(panel.width - 1))
+        if not kept.is_equal(inside):
+            raise InternalError(
+                f"{self.scop.location}: a tile refers to cells of '{access.array}' outside of its panel"
+            )
+        return Access(
+            self.places[panel.array].name,
+            access.kind,
+            inside.set_tuple_name(OUT, self.places[panel.array].name),
+            node,
+            access.location,
+        )
+
+    # --- copies -------------------------------------------------------------------------------------------------------
+
+    def before(self) -> Iterator[isl.Schedule]:
+        """A thread's choice of its panels, and copies of what comes from outside."""
+        for place in self.places.values():
+            if place.memory is not None:
+                yield self.choice(place.name, place.memory)
+        for panel in self.tile.panels:
+            yield from self.copies(
+                panel, [(a, self.exposed(s, a)) for s, a in self.accesses(panel.array) if not a.is_write], inwards=True
+            )
+
+    def after(self) -> Iterator[isl.Schedule]:
+        for panel in self.tile.panels:
+            yield from self.copies(
+                panel, [(a, self.needed(s, a)) for s, a in self.accesses(panel.array) if a.is_write], inwards=False
+            )
+        for place in self.places.values():
+            if place.memory is not None:
+                yield self.end_of_use(place.name)
+
+    def choice(self, pointer: str, memory: str) -> isl.Schedule:
+        """``pointer = memory[thread]``"""
+        thread = call(self.names.thread, [c_ast.ID(self.names.threads)])
+        statement = self.everywhere(f"{pointer}_choice", c_ast.ID(pointer), c_ast.ArrayRef(c_ast.ID(memory), thread))
+        self.choices.append(statement.name)
+        return isl.Schedule.from_domain(isl.UnionSet.from_set(statement.domain))
+
+    def end_of_use(self, pointer: str) -> isl.Schedule:
+        """``pointer = 0``. With a statement at both ends of each tile, isl can't make loops of their own, outside of a
+        parallel one, for copies that only the first or the last tile has."""
+        return isl.Schedule.from_domain(
+            isl.UnionSet.from_set(self.everywhere(f"{pointer}_end", c_ast.ID(pointer), integer(0)).domain)
+        )
+
+    def everywhere(self, wish: str, target: c_ast.Node, value: c_ast.Node) -> Statement:
+        """An assignment for each tile."""
+        name = self.names.statement(wish)
+        # where nothing runs, it does no harm: a convex set makes no conditions
+        places = isl.Set.from_basic_set(sets_of(self.prefix.range())[0].coalesce().simple_hull())
+        domain = places.intersect_params(self.scop.context).set_tuple_name(name)
+        statement = statement_of(
+            self.scop, name, domain, [f"${k}" for k in range(self.depth)], assignment(target, value)
+        )
+        self.statements.append(statement)
+        return statement
+
+    def copies(
+        self, panel: Panel, parts: Sequence[tuple[Access, isl.UnionSet]], *, inwards: bool
+    ) -> Iterator[isl.Schedule]:
+        """Loops that copy the cells that some instances refer to, row by row: ``{ name[p0, …, o, row, …, column]
+        }``."""
+        cells = None
+        for access, instances in parts:
+            for relation in maps_of(self.prefix.intersect_domain(instances)):
+                outer = relation.flat_range_product(self.origin(panel.origin, relation.domain()))
+                found = (
+                    outer.reverse().apply_range(access.relation.intersect_domain(relation.domain())).wrap().flatten()
+                )
+                cells = found if cells is None else cells.union(found)
+        if cells is None or cells.is_empty():
+            return
+        name = self.names.statement(f"{panel.array}_{'in' if inwards else 'out'}")
+        domain = _convex(cells).set_tuple_name(name)
+        self.statements.append(self.copied(name, domain, panel, inwards=inwards))
+        *rows, column = (coordinate(domain, k) for k in range(self.depth + 1, domain.dim(SET)))
+        loop = f"copy:{name}"
+        self.marks[loop] = LoopMark(simd=True)
+        tree = isl.Schedule.from_domain(isl.UnionSet.from_set(domain)).insert_partial_schedule(joined([column]))
+        yield marked(tree, loop).insert_partial_schedule(joined(rows))
+
+    def copied(self, name: str, domain: isl.Set, panel: Panel, *, inwards: bool) -> Statement:
+        """One cell to its panel, or back."""
+        array = self.scop.arrays[panel.array]
+        cells = self.iterators(panel)
+        there: c_ast.Node = c_ast.ID(array.spelling)
+        for cell in cells:
+            there = c_ast.ArrayRef(there, c_ast.ID(cell))
+        here = self.reference(panel, [c_ast.ID(cell) for cell in cells])
+        iterators = [*(f"${k}" for k in range(self.depth)), _name(panel.origin), *cells]
+        return statement_of(
+            self.scop, name, domain, iterators, assignment(here, there) if inwards else assignment(there, here)
+        )
+
+    def iterators(self, panel: Panel) -> Sequence[str]:
+        """Names for an array's subscripts: the iterators that stand there in the deepest statement."""
+        parameters = [p.name for p in self.scop.parameters]
+        statement, access = max(self.accesses(panel.array), key=lambda use: len(use[0].iterators))
+        function, names = access.relation.as_pw_multi_aff(), list[str]()
+        for k in range(function.dim(OUT)):
+            row = affine_row(function.get_pw_aff(k), parameters)
+            moving = [name for name, factor in zip(statement.iterators, row or (), strict=False) if factor]
+            names.append(moving[0] if len(moving) == 1 and moving[0] not in names else self.names.new(f"cell{k}"))
+        return names
+
+
+def _convex(cells: isl.Set) -> isl.Set:
+    """The same cells, in one piece if they are its integer points."""
+    hull = isl.Set.from_basic_set(cells.simple_hull())
+    return hull if hull.is_subset(cells) else compact(cells)
+
+
+def _name(origin: int) -> str:
+    """The iterator that holds an origin; no C identifier is like it."""
+    return f"$panel{origin}"

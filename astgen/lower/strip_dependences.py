@@ -1,0 +1,70 @@
+"""What strips of rows ask of the dependences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from scopt.diagnostics import InternalError
+from scopt.ir.marked_schedule import MarkedSchedule, Sweep
+from scopt.ir.scop import Dependence, Dependences, Scop
+from scopt.poly.isl_utils import maps_of, walk
+
+
+def apart(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Dependences:
+    """The dependences without those between copies of a scalar that rows have of their own.
+
+    Raises InternalError if a value of such a scalar, or of a buffered array, goes from one row of a strip to another,
+    or if one of a scalar leaves its sweep: then copies would not do.
+    """
+    if schedule.sweeps:
+        deps = deps.strict()  # rows of a strip are lanes of a vector
+    kept = deps.all
+    for sweep, outside in _sweeps(schedule):
+        lane = isl.UnionMap.from_union_pw_aff(sweep.lane)
+        pairs = _Pairs(outside.apply_range(outside.reverse()), lane.apply_range(lane.reverse()))
+        kept = tuple(one for old in kept for one in _without_copies(scop, sweep, pairs, old))
+    return Dependences(kept, deps.reductions)
+
+
+def _sweeps(schedule: MarkedSchedule) -> Iterator[tuple[Sweep, isl.UnionMap]]:
+    """Each sweep, and ``{ S[…] -> [outer loops] }``, what its instances have in common outside of the loop over
+    strips."""
+    for node in walk(schedule.tree.get_root()) if schedule.sweeps else ():
+        if (
+            node.get_type() == isl.schedule_node_type.mark
+            and (name := node.mark_get_id().get_name()) in schedule.sweeps
+        ):
+            loop = node.parent()
+            yield schedule.sweeps[name], loop.get_prefix_schedule_relation().intersect_domain(loop.get_domain())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """Pairs of instances. together: in one execution of a sweep's loop over strips; same_row: of one row."""
+
+    together: isl.UnionMap
+    same_row: isl.UnionMap
+
+
+def _without_copies(scop: Scop, sweep: Sweep, inside: _Pairs, dependence: Dependence) -> Iterator[Dependence]:
+    buffered = dependence.array in {one.array for one in sweep.buffers}
+    scalar = dependence.array in sweep.scalars
+    touches = {dependence.source, dependence.sink} & set(sweep.statements)
+    if not touches or not (buffered or scalar) or dependence.kind == "input":
+        yield dependence
+        return
+    pairs = isl.UnionMap.from_map(dependence.relation)
+    together = pairs.intersect(inside.together)
+    same_row = together.intersect(inside.same_row)
+    if scalar and dependence.kind != "flow":
+        rest = pairs.subtract(together.subtract(same_row))
+        yield from (replace(dependence, relation=one) for one in maps_of(rest))
+        return
+    if not together.is_subset(same_row) or (scalar and not pairs.is_subset(together)):
+        raise InternalError(
+            f"{scop.location}: '{dependence.array}' is kept by rows, but its values don't stay in theirs"
+        )
+    yield dependence

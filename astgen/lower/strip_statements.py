@@ -1,0 +1,311 @@
+"""The statements of strips: originals that use buffers in place of arrays, copies, and the memory for it all."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, count
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast, c_parser
+
+from scopt.astgen.allocation import INCLUDE, Allocation
+from scopt.astgen.emit.c_expr import ExprPrinter, Level
+from scopt.astgen.lower.body_syntax import array_of, assignment, call, integer
+from scopt.ir.body_rewriting import put
+from scopt.ir.expr import linear, maximum
+from scopt.ir.marked_schedule import Panel, RowBuffer, Sweep
+from scopt.ir.nest import Const
+from scopt.ir.scop import Array, CType, Scop, Statement
+
+# The iterator that holds a strip's first row; no C identifier is like it.
+STRIP = "$strip"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Storage:
+    """Where a sweep's arrays are. buffers: by array, how it is kept and the buffer's name. scalars: by name, that of
+    the array with a cell a row.
+
+    thread: the variable that holds the thread's number; None if all strips use the same buffers, one after another.
+    private: what each thread has of its own.
+    """
+
+    names: Names
+    buffers: dict[str, tuple[RowBuffer, str]]
+    scalars: dict[str, str]
+    thread: str | None
+    private: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Names:
+    """Names that nothing else in the file has, and what they stand for. Strips of different sweeps share memory of one
+    form.
+
+    arrays: new ones, by name. pointers: by name of an array with a part for each thread, what points to a thread's own.
+    threaded: some buffers have a part for each thread.
+    """
+
+    scop: Scop
+    arrays: dict[str, Array] = field(default_factory=dict)
+    memory: dict[tuple[str, str, bool], str] = field(default_factory=dict)
+    pointers: dict[str, str] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+    taken_statements: set[str] = field(default_factory=set)
+    threaded: bool = False
+
+    @property
+    def number(self) -> str:
+        return self.scop.name.removeprefix("scop")
+
+    @property
+    def thread(self) -> str:
+        return f"scopt_thread_{self.number}"
+
+    @property
+    def threads(self) -> str:
+        return f"scopt_threads_{self.number}"
+
+    @property
+    def memory_call(self) -> str:
+        return f"scopt_rows_{self.number}"
+
+    def statement(self, wish: str) -> str:
+        taken = self.taken_statements | {one.name for one in self.scop.statements} | set(self.scop.arrays)
+        name = _free(wish, taken)
+        self.taken_statements.add(name)
+        return name
+
+    def new(self, wish: str) -> str:
+        taken = (
+            set(self.scop.reserved)
+            | set(self.scop.arrays)
+            | set(self.arrays)
+            | {p.spelling for p in self.scop.parameters}
+        )
+        return _free(wish, taken)
+
+    def storage(self, sweep: Sweep, *, parallel: bool) -> Storage:
+        scalars = {name: self.scalar(self.scop.arrays[name], sweep.count) for name in sweep.scalars}
+        buffers = {one.array: (one, self.buffer(one, sweep.count, parallel=parallel)) for one in sweep.buffers}
+        thread = self.thread_number() if buffers and parallel else None
+        private = (*((thread,) if thread is not None else ()), *scalars.values())
+        return Storage(self, buffers, scalars, thread, private)
+
+    def scalar(self, array: Array, count: int) -> str:
+        key = (array.name, str(count), False)
+        if key not in self.memory:
+            name = self.new(f"{array.spelling}_rows")
+            self.memory[key] = name
+            self.arrays[name] = array_of(name, array.type, count)
+        return self.memory[key]
+
+    def buffer(self, buffer: RowBuffer, count: int, *, parallel: bool) -> str:
+        """An array with a part for each thread, then the array's other dimensions, then the rows."""
+        array = self.scop.arrays[buffer.array]
+        printer = ExprPrinter.of(self.scop)
+        others = [extent for k, extent in enumerate(buffer.extents) if k != buffer.dimension]
+        positive = [
+            size if not linear(size)[0] and linear(size)[1] > 0 else maximum((size, Const(1))) for size in others
+        ]
+        shape = "".join(f"[{printer.expr(size).at(Level.TERNARY)}]" for size in positive) + f"[{count + buffer.spread}]"
+        return self.allocated(array, f"{array.spelling}_rows", shape, parallel=parallel)
+
+    def allocated(self, array: Array, wish: str, shape: str, *, parallel: bool) -> str:
+        """An array of this shape, or, if parallel, one for each thread."""
+        key = (array.name, shape, parallel)
+        if key not in self.memory:
+            name = self.new(wish)
+            self.memory[key] = name
+            rank = array.rank + (1 if parallel else 0)
+            self.arrays[name] = Array(name, name, array.type, (None,) * rank, (None,) * rank)
+            element = array.type.spelling
+            many = f"{self.threads} * " if parallel else ""
+            target = f"(*{name}){shape if parallel else shape[shape.index(']') + 1 :]}"
+            self.shapes[name] = f"{element} {target} = {self.memory_call}({many}sizeof({element}{shape}));"
+            self.threaded = self.threaded or parallel
+        return self.memory[key]
+
+    def panel(self, panel: Panel, *, parallel: bool) -> tuple[str, str | None]:
+        """What holds a panel: an array with the array's other dimensions, then the columns; and, if parallel, what
+        holds one for each thread. Then the former is a pointer to a thread's own."""
+        array = self.scop.arrays[panel.array]
+        printer = ExprPrinter.of(self.scop)
+        positive = [
+            size if not linear(size)[0] and linear(size)[1] > 0 else maximum((size, Const(1)))
+            for size in panel.extents[:-1]
+        ]
+        sizes = [*(printer.expr(size).at(Level.TERNARY) for size in positive), str(panel.width)]
+        shape = "".join(f"[{size}]" for size in sizes)
+        if not parallel:
+            return self.allocated(array, f"{array.spelling}_panel", shape, parallel=False), None
+        memory = self.allocated(array, f"{array.spelling}_panels", shape, parallel=True)
+        if memory not in self.pointers:
+            name = self.new(f"{array.spelling}_panel")
+            self.pointers[memory] = name
+            self.arrays[name] = _pointer(name, array, sizes[1:])
+        return self.pointers[memory], memory
+
+    def thread_number(self) -> str:
+        key = ("", "thread", False)
+        if key not in self.memory:
+            name = self.new("thread")
+            self.memory[key] = name
+            declaration = c_ast.Decl(
+                name, [], [], [], [], c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["int"])), None, None
+            )
+            ctype = CType("int", integer=True, bits=32)
+            self.arrays[name] = Array(name, name, ctype, (), (), private=True, local=True, declaration=declaration)
+        return self.memory[key]
+
+    def allocations(self) -> tuple[Allocation, ...]:
+        made = []
+        for number, (name, text) in enumerate(self.shapes.items()):
+            used = ("scopt_max",) if "scopt_max" in text else ()
+            count = f"const int {self.threads} = {self.threads}_most();\n" if self.threaded and not number else ""
+            made.append(Allocation(name, count + text, used))
+        return tuple(made)
+
+    def definitions(self) -> tuple[str, ...]:
+        """Functions that tell threads apart, of which there is one without OpenMP, and that find aligned memory.
+
+        SCOPT_THREADS is for builds that compile with OpenMP and hide it from the user's code (`scopt.compiler.openmp`):
+        threads that took themselves for the only one would share a buffer.
+        """
+        if not self.shapes:
+            return ()
+        memory = f"""#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+static inline void *{self.memory_call}(size_t bytes) {{ return aligned_alloc(64, (bytes + 63) / 64 * 64); }}
+#else
+static inline void *{self.memory_call}(size_t bytes) {{ return malloc(bytes); }}
+#endif
+"""
+        if not self.threaded:
+            return INCLUDE, memory
+        return (
+            INCLUDE,
+            memory,
+            f"""#if defined(_OPENMP) || defined(SCOPT_THREADS)
+int omp_get_max_threads(void);
+int omp_get_thread_num(void);
+static inline int {self.threads}_most(void) {{ return omp_get_max_threads(); }}
+static inline int {self.thread}(int threads) {{ int thread = omp_get_thread_num(); return thread < threads ? thread : 0; }}
+#else
+static inline int {self.threads}_most(void) {{ return 1; }}
+static inline int {self.thread}(int threads) {{ return (void)threads, 0; }}
+#endif
+""",
+        )
+
+
+def _free(wish: str, taken: Collection[str]) -> str:
+    """The name that is wished for, with a number behind it if it is taken."""
+    return next(name for name in chain((wish,), (f"{wish}{number}" for number in count(2))) if name not in taken)
+
+
+def _pointer(name: str, array: Array, sizes: Sequence[str]) -> Array:
+    """A pointer to an array's rows of these sizes. Threads have their own, which point to what they are set to."""
+    row: c_ast.Node = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(array.type.spelling.split()))
+    for size in reversed(sizes):
+        row = c_ast.ArrayDecl(row, _parsed(size), [])
+    declaration = c_ast.Decl(name, [], [], [], [], c_ast.PtrDecl([], row), None, None)
+    unknown = (None,) * array.rank
+    return Array(name, name, array.type, unknown, unknown, private=True, local=True, declaration=declaration)
+
+
+def _parsed(expression: str) -> c_ast.Node:
+    return c_parser.CParser().parse(f"long value = {expression};").ext[0].init
+
+
+# --- statements -------------------------------------------------------------------------------------------------------
+
+
+def thread_choice(scop: Scop, name: str, domain: isl.Set, storage: Storage) -> Statement:
+    """``thread = scopt_thread(threads)``"""
+    assert storage.thread is not None
+    names = storage.names
+    body = assignment(c_ast.ID(storage.thread), call(names.thread, [c_ast.ID(names.threads)]))
+    return statement_of(scop, name, domain, [f"${k}" for k in range(domain.dim(isl.dim_type.set))], body)
+
+
+def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, lane: tuple[int, int]) -> Statement:
+    """The statement with references to buffers. domain: ``{ name[strip, i, …] }``. lane: which iterator is the row, and
+    what is to be added."""
+    memo: dict[int, Any] = {}
+    root = c_ast.Compound([copy.deepcopy(original.body, memo)])
+    done: set[int] = set()
+    for access in original.accesses:
+        if access.node is None or id(access.node) in done:
+            continue
+        done.add(id(access.node))
+        old = memo[id(access.node)]
+        if access.array in storage.buffers:
+            put(root, old, _in_buffer(storage, access.array, subscripts_of(old)))
+        elif access.array in storage.scalars:
+            position, shift = lane
+            row = plus(c_ast.ID(original.iterators[position]), shift)
+            put(root, old, c_ast.ArrayRef(c_ast.ID(storage.scalars[access.array]), minus(row, c_ast.ID(STRIP))))
+    long = CType(storage.names.scop.long_type, integer=True, bits=64)
+    body = root.block_items[0]
+    return Statement(
+        name, domain, (STRIP, *original.iterators), (long, *original.iterator_types), body, (), original.location
+    )
+
+
+def copied(
+    scop: Scop, name: str, domain: isl.Set, depth: int, buffer: RowBuffer, storage: Storage, *, inwards: bool
+) -> Statement:
+    """One cell to the buffer or back. domain: ``{ name[p0, …, strip, cell] }``."""
+    array = scop.arrays[buffer.array]
+    last = array.rank - 1
+    wishes = ["row" if k == buffer.dimension else "column" if k == last else f"cell{k}" for k in range(array.rank)]
+    cells = [storage.names.new(wish) for wish in wishes]
+    subscripts: list[c_ast.Node] = [c_ast.ID(cell) for cell in cells]
+    there: c_ast.Node = c_ast.ID(array.spelling)
+    for subscript in subscripts:
+        there = c_ast.ArrayRef(there, subscript)
+    here = _in_buffer(storage, buffer.array, copy.deepcopy(subscripts))
+    iterators = [*(f"${k}" for k in range(depth - 1)), STRIP, *cells]
+    return statement_of(scop, name, domain, iterators, assignment(here, there) if inwards else assignment(there, here))
+
+
+def statement_of(scop: Scop, name: str, domain: isl.Set, iterators: Sequence[str], body: c_ast.Node) -> Statement:
+    """A statement of our own."""
+    long = CType(scop.long_type, integer=True, bits=64)
+    return Statement(name, domain, tuple(iterators), tuple(long for _ in iterators), body, (), scop.location)
+
+
+def _in_buffer(storage: Storage, array: str, subscripts: Sequence[c_ast.Node]) -> c_ast.Node:
+    buffer, name = storage.buffers[array]
+    node: c_ast.Node = c_ast.ID(name)
+    if storage.thread is not None:
+        node = c_ast.ArrayRef(node, c_ast.ID(storage.thread))
+    for k, subscript in enumerate(subscripts):
+        if k != buffer.dimension:
+            node = c_ast.ArrayRef(node, subscript)
+    return c_ast.ArrayRef(node, plus(minus(subscripts[buffer.dimension], c_ast.ID(STRIP)), -buffer.first))
+
+
+def subscripts_of(reference: c_ast.ArrayRef) -> list[c_ast.Node]:
+    """From the outermost one on."""
+    found: list[c_ast.Node] = []
+    node: c_ast.Node = reference
+    while isinstance(node, c_ast.ArrayRef):
+        found.insert(0, node.subscript)
+        node = node.name
+    return found
+
+
+def minus(left: c_ast.Node, right: c_ast.Node) -> c_ast.Node:
+    """``left - right``"""
+    return c_ast.BinaryOp("-", left, right)
+
+
+def plus(value: c_ast.Node, constant: int) -> c_ast.Node:
+    """``value + constant``"""
+    if not constant:
+        return value
+    return c_ast.BinaryOp("+" if constant > 0 else "-", value, integer(abs(constant)))

@@ -1,0 +1,181 @@
+"""The function that packs an operand whose rows lie along the steps: a transposition, through vectors.
+
+Element by element such a copy writes, or reads, a line for each of its elements. Here eight rows by eight steps are
+read along the rows, turned in registers in three rounds of perfect shuffles (Van Loan, "Computational Frameworks for
+the Fast Fourier Transform", 1992, section 2.2), and written along the panel. Only where the target has vectors of eight
+elements; elsewhere, and for what is left, it copies one by one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pycparser import c_ast
+
+from scopt.astgen.emit.c_statement import PlainGenerator
+from scopt.astgen.lower.body_syntax import nodes
+from scopt.astgen.passes.held import is_cell
+from scopt.ir.scop import CType, Scop, Statement
+from scopt.poly.linear import subscript_rows
+
+_LANES, _ROUNDS = 8, 3
+# What the target has to have for vectors of so many bytes, and how those of eight elements are turned.
+_FEATURES = {64: "__AVX512F__", 32: "__AVX2__"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transposed:
+    """``to[k * width + i] = operand of from[i * length + k]``, for 0 <= i < rows, 0 <= k < count.
+
+    source: the operand's reference that moves. subscript: of it, which one the row moves. scalars: other variables that
+      the operand reads.
+    """
+
+    name: str
+    operand: c_ast.Node
+    source: c_ast.ArrayRef
+    subscript: int
+    scalars: tuple[c_ast.ID, ...]
+    type: CType
+    width: int
+    long_type: str
+
+    @property
+    def text(self) -> str:
+        """The definition, with what it needs."""
+        return "\n".join((*self.vector_type(), *self.function(), ""))
+
+    def same(self, other: Transposed) -> bool:
+        """Whether another function does the same."""
+        return replace(self, name=other.name).text == other.text
+
+    # --- pieces -------------------------------------------------------------------------------------------------------
+
+    @property
+    def vector(self) -> str:
+        return f"{self.name}_v"
+
+    @property
+    def has_vectors(self) -> str:
+        """A macro that is defined where there are such vectors."""
+        return f"{self.name}_vectors"
+
+    @property
+    def bytes(self) -> int:
+        return self.type.bits // 8
+
+    def vector_type(self) -> Iterator[str]:
+        size = _LANES * self.bytes
+        yield f"#if defined({_FEATURES[size]}) && (defined(__clang__) || __GNUC__ >= 12)"
+        yield f"#define {self.has_vectors}"
+        yield (
+            f"typedef {self.type.spelling} {self.vector} __attribute__((vector_size({size}), "
+            f"aligned({self.bytes}), may_alias));"
+        )
+        for half, first in (("low", 0), ("high", _LANES // 2)):
+            lanes = ", ".join(f"{first + k}, {_LANES + first + k}" for k in range(_LANES // 2))
+            yield f"#define {self.name}_{half}(a, b) __builtin_shufflevector(a, b, {lanes})"
+        yield "#endif"
+
+    def function(self) -> Iterator[str]:
+        yield "#if defined(__clang__)"
+        yield f"__attribute__((min_vector_width({8 * _LANES * self.bytes})))"
+        yield "#elif defined(__GNUC__)"
+        yield "__attribute__((noinline, noclone))"
+        yield "#endif"
+        long, kind = self.long_type, self.type.spelling
+        scalars = "".join(f", {kind} scalar{k}" for k in range(len(self.scalars)))
+        yield (
+            f"static void {self.name}({long} rows, {long} count, const {kind} *restrict from, "
+            f"{long} length, {kind} *restrict to{scalars}) {{"
+        )
+        yield f"  {long} k = 0;"
+        yield f"#ifdef {self.has_vectors}"
+        yield f"  for (; k + {_LANES} <= count; k += {_LANES}) {{"
+        yield f"    {long} i = 0;"
+        yield f"    for (; i + {_LANES} <= rows; i += {_LANES}) {{"
+        yield from (f"      {line}" for line in self.block())
+        yield "    }"
+        yield "    for (; i < rows; i++)"
+        yield f"      for ({long} n = k; n < k + {_LANES}; n++)"
+        yield f"        to[n * {self.width} + i] = {self.value('from[i * length + n]')};"
+        yield "  }"
+        yield "#endif"
+        yield "  for (; k < count; k++)"
+        yield f"    for ({long} i = 0; i < rows; i++)"
+        yield f"      to[k * {self.width} + i] = {self.value('from[i * length + k]')};"
+        yield "}"
+
+    def block(self) -> Iterator[str]:
+        """Eight rows by eight steps. Each round puts the elements of two vectors, that are half of all apart, one by
+        one beside each other."""
+        half = _LANES // 2
+        for k in range(_LANES):
+            yield f"{self.vector} a{k} = *(const {self.vector} *)(from + (i + {k}) * length + k);"
+        if self.operand is not self.source:
+            yield " ".join(f"a{k} = {self.value(f'a{k}')};" for k in range(_LANES))
+        before = "a"
+        for after in "bcd"[:_ROUNDS]:
+            for k in range(half):
+                first, second = (f"{self.name}_{which}({before}{k}, {before}{k + half})" for which in ("low", "high"))
+                yield f"{self.vector} {after}{2 * k} = {first}, {after}{2 * k + 1} = {second};"
+            before = after
+        for k in range(_LANES):
+            yield f"*({self.vector} *)(to + (k + {k}) * {self.width} + i) = {before}{k};"
+
+    def value(self, source: str) -> str:
+        """The operand for an element, or for a vector of them."""
+        return str(
+            PlainGenerator().visit(
+                self.operand_of(c_ast.ID(source), [c_ast.ID(f"scalar{k}") for k in range(len(self.scalars))])
+            )
+        )
+
+    def operand_of(self, source: c_ast.Node, scalars: Sequence[c_ast.Node]) -> c_ast.Node:
+        """The operand with others in place of its references."""
+        return _with(
+            self.operand,
+            {id(self.source): source} | {id(own): other for own, other in zip(self.scalars, scalars, strict=True)},
+        )
+
+
+def transposed(
+    scop: Scop, statement: Statement, operand: c_ast.Node, row: int, step: int, width: int, name: str
+) -> Transposed | None:
+    """The function that packs an operand, if rows of its array lie along the steps and all else in it are constants and
+    scalar variables.
+
+    row, step: iterators' positions. width: elements from step to step in the panel.
+    """
+    inside = {id(node) for node in nodes(operand)}
+    accesses = [access for access in statement.accesses if id(access.node) in inside]
+    arrays = [access for access in accesses if scop.arrays[access.array].rank]
+    if len(arrays) != 1 or not isinstance(arrays[0].node, c_ast.ArrayRef):
+        return None
+    source, array = arrays[0], scop.arrays[arrays[0].array]
+    scalars = tuple(access.node for access in accesses if isinstance(access.node, c_ast.ID))
+    if (
+        len(scalars) + 1 != len(accesses)
+        or not is_cell(source.node, array.spelling, array.rank)
+        or _LANES * array.type.bits // 8 not in _FEATURES
+    ):
+        return None
+    rows = subscript_rows(source.relation)
+    if rows is None or rows[-1][step] != 1 or rows[-1][row] != 0:
+        return None
+    moved = [k for k, subscript in enumerate(rows[:-1]) if subscript[row]]
+    if len(moved) != 1 or rows[moved[0]][row] != 1 or any(subscript[step] for subscript in rows[:-1]):
+        return None
+    return Transposed(name, operand, source.node, moved[0], scalars, array.type, width, scop.long_type)
+
+
+def _with(node: c_ast.Node, others: Mapping[int, c_ast.Node]) -> c_ast.Node:
+    """A copy of an expression with other nodes in place of some, by their ids."""
+    if id(node) in others:
+        return others[id(node)]
+    made = copy.copy(node)
+    for name, child in node.children():
+        setattr(made, name, _with(child, others))
+    return made

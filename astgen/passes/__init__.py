@@ -1,0 +1,1 @@
+"""Rewrites of the loop nest, one a module."""

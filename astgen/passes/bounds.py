@@ -1,0 +1,98 @@
+"""Loop bounds without case distinctions.
+
+Where a loop runs over several statements, isl's bound may distinguish cases for a page of conditions. The largest of
+the cases will do if the iterations that this adds execute nothing, because the loops and guards inside exclude them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from scopt.ir.expr import maximum, minimum, negate
+from scopt.ir.nest import Block, Call, Compare, Expr, For, Hold, If, LoopNest, Max, Min, Name, Select
+from scopt.ir.nest_walks import Item
+from scopt.ir.scop import Scop
+from scopt.poly.nest_sets import Context, NestSpace
+
+
+def plain_bounds(scop: Scop, nest: LoopNest) -> LoopNest:
+    """Replace lower bounds with cases by the least case, upper ones by the greatest, where no statement instance is
+    added."""
+    space = NestSpace.of(scop, nest)
+    return LoopNest(_Pass(space).block(nest.body, space.outside()))
+
+
+def _cases(bound: Expr) -> Iterator[Expr]:
+    """The values that a bound may take, for any outcome of its conditions."""
+    if isinstance(bound, Select):
+        yield from _cases(bound.then)
+        yield from _cases(bound.otherwise)
+    else:
+        yield bound
+
+
+def _has_cases(bound: Expr) -> bool:
+    return any(isinstance(arg, Select) for arg in (bound.args if isinstance(bound, Min | Max) else (bound,)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pass:
+    space: NestSpace
+
+    def block(self, block: Block, context: Context) -> Block:
+        return Block(tuple(self.item(item, context) for item in block.items))
+
+    def item(self, item: Item, context: Context) -> Item:
+        match item:
+            case For():
+                loop = self.wider(item, context)
+                return replace(loop, body=self.block(loop.body, self.space.inside(loop, context)))
+            case If():
+                then = self.block(item.then, context.within(self.space.condition(item.condition, context)))
+                if item.otherwise is None:
+                    return replace(item, then=then)
+                otherwise = context.within(self.space.condition(negate(item.condition), context))
+                return If(item.condition, then, self.block(item.otherwise, otherwise))
+            case Call() | Hold():
+                return item
+
+    def wider(self, loop: For, context: Context) -> For:
+        """The loop with plain bounds, if it executes the same."""
+        if _has_cases(loop.upper):
+            args = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
+            candidate = replace(loop, upper=minimum(maximum(_cases(arg)) for arg in args))
+            if not self.executes(candidate, Compare(Name(loop.iterator), ">", loop.upper), context):
+                loop = candidate
+        # with a step, another lower bound would be another set of iterations
+        if _has_cases(loop.lower) and loop.step == 1:
+            args = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
+            candidate = replace(loop, lower=maximum(minimum(_cases(arg)) for arg in args))
+            if not self.executes(candidate, Compare(Name(loop.iterator), "<", loop.lower), context):
+                loop = candidate
+        return loop
+
+    def executes(self, loop: For, where: Compare, context: Context) -> bool:
+        """Whether the loop's iterations that fulfil a condition execute anything."""
+        inside = self.space.inside(loop, context)
+        return any(
+            not domain.is_empty()
+            for domain in self.domains(loop.body, inside.within(self.space.condition(where, inside)))
+        )
+
+    def domains(self, block: Block, context: Context) -> Iterator[isl.Set]:
+        """The iterations of each call in the block."""
+        for item in block.items:
+            match item:
+                case For():
+                    yield from self.domains(item.body, self.space.inside(item, context))
+                case If():
+                    yield from self.domains(item.then, context.within(self.space.condition(item.condition, context)))
+                    if item.otherwise is not None:
+                        yield from self.domains(
+                            item.otherwise, context.within(self.space.condition(negate(item.condition), context))
+                        )
+                case Call():
+                    yield context.domain

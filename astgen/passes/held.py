@@ -1,0 +1,298 @@
+"""Cells that a jammed loop uses again and again, that a loop accumulates into, or that all of its iterations read, in
+local variables.
+
+Compilers would keep them in registers by themselves, if they knew that the arrays don't overlap. Here the subscripts
+tell, within the bounds of the enclosing loops. A reduction clause names variables: a loop that reduces cells which
+can't be held is no vector loop. What is decided here is proved again, from the access relations, by
+`scopt.astgen.passes.held_check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from pycparser import c_ast
+
+from scopt.astgen.emit.names import KEYWORDS
+from scopt.ir.expr import compare, conjunction, names, negate, weighted
+from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min, Name
+from scopt.ir.nest_walks import Item, used_names
+from scopt.ir.scop import Access, Scop, Statement
+from scopt.poly.isl_utils import OUT
+from scopt.poly.linear import affine_row
+from scopt.poly.nest_sets import Context, NestSpace, equal, free
+
+Cell = tuple[str, tuple[Expr, ...]]
+
+
+def hold_cells(scop: Scop, nest: LoopNest) -> LoopNest:
+    """The nest with cells held in variables, for all of a jammed loop or for one iteration of it, wherever that is
+    legal."""
+    taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
+    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
+    space = NestSpace.of(scop, nest)
+    return LoopNest(_Holder(scop, space, frozenset(taken)).block(nest.body, space.outside()))
+
+
+def is_cell(node: c_ast.Node | None, spelling: str, rank: int) -> bool:
+    """Whether a reference is the array's name with as many subscripts as it has dimensions, one at least."""
+    depth = 0
+    while isinstance(node, c_ast.ArrayRef):
+        node, depth = node.name, depth + 1
+    return depth == rank > 0 and isinstance(node, c_ast.ID) and node.name == spelling
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A reference: the position of its call in the body, and of the access in the statement."""
+
+    call: int
+    access: int
+    write: bool
+
+
+@dataclass(slots=True)
+class _Body:
+    """The references of a loop's body by cell. unknown: arrays with references that aren't understood."""
+
+    uses: dict[Cell, list[_Use]] = field(default_factory=dict)
+    unknown: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Holder:
+    scop: Scop
+    space: NestSpace
+    taken: frozenset[str]
+
+    def block(self, block: Block, context: Context) -> Block:
+        return Block(tuple(self.item(item, context) for item in block.items))
+
+    def item(self, item: Item, context: Context) -> Item:
+        match item:
+            case For() if (
+                self.wanted(item) and item.step == 1 and all(isinstance(one, Call) for one in item.body.items)
+            ):
+                return self.loop(item, context)
+            case For():
+                item = self.without_reductions(item)
+                return replace(item, body=self.block(item.body, self.space.inside(item, context)))
+            case If():
+                then = self.block(item.then, context.within(self.space.condition(item.condition, context)))
+                if item.otherwise is None:
+                    return replace(item, then=then)
+                rest = context.within(self.space.condition(negate(item.condition), context))
+                return replace(item, then=then, otherwise=self.block(item.otherwise, rest))
+        return item
+
+    def wanted(self, loop: For) -> bool:
+        return (
+            loop.mark.jammed
+            or bool(self.reduced(loop))
+            or (loop.mark.simd and not loop.mark.parallel)
+            or self.is_chain(loop)
+        )
+
+    def is_chain(self, loop: For) -> bool:
+        """Whether the loop's only statement accumulates into one cell of an array: each iteration would wait for the
+        last one's store."""
+        if (
+            loop.mark.parallel
+            or loop.mark.simd
+            or len(loop.body.items) > 1
+            or not isinstance(call := loop.body.items[0], Call)
+        ):
+            return False
+        statement = self.scop.statement(call.statement)
+        match [self.subscripts(statement, access, call) for access in statement.accesses if access.is_write]:
+            case [(_, *_) as subscripts]:
+                return not any(loop.iterator in names(subscript) for subscript in subscripts)
+        return False
+
+    def reduced(self, loop: For) -> frozenset[str]:
+        """The arrays whose cells a loop reduces."""
+        return frozenset(
+            one.array for one in loop.mark.reductions if self.scop.arrays[one.array].rank and not one.whole
+        )
+
+    def without_reductions(self, loop: For) -> For:
+        """The loop as one that is neither parallel nor a vector loop, if it reduces cells of arrays."""
+        plain = replace(loop.mark, parallel=False, simd=False, private=(), reductions=())
+        return replace(loop, mark=plain, work=None) if self.reduced(loop) else loop
+
+    def reducing(self, loop: For, calls: Sequence[Call], held: Sequence[Held]) -> For:
+        """The loop with the names of the variables that it reduces; one that may not be a vector loop if something
+        isn't in a variable."""
+        names = {cell.name: cell.array for cell in held if cell.stored}
+        for array in self.reduced(loop):
+            for call in calls:
+                statement, variables = self.scop.statement(call.statement), dict(call.held)
+                writes = [k for k, access in enumerate(statement.accesses) if access.array == array and access.is_write]
+                if any(variables.get(position) not in names for position in writes):
+                    return self.without_reductions(loop)
+        cells = self.reduced(loop)
+        found = (
+            replace(
+                one,
+                held=tuple(name for name, array in names.items() if array == one.array) if one.array in cells else (),
+            )
+            for one in loop.mark.reductions
+        )
+        return replace(loop, mark=replace(loop.mark, reductions=tuple(found)))
+
+    def loop(self, loop: For, context: Context) -> Item:
+        """A jammed loop, or one that reduces cells, below the loads of the cells that it doesn't move."""
+        reduced = self.reduced(loop)
+        calls = tuple(item for item in loop.body.items if isinstance(item, Call))
+        inner = self.space.inside(loop, context)
+        body = self.uses(calls)
+        if body is None:
+            return self.without_reductions(loop)
+        whole, each = list[Cell](), list[Cell]()
+        changed = {array for (array, _), uses in body.uses.items() if any(use.write for use in uses)}
+        for cell, uses in body.uses.items():
+            if not self.helps(loop, cell, uses, cell[0] in changed):
+                continue
+            moves = _moves(loop, cell)
+            if self.holdable(cell, body, inner):
+                (each if moves else whole).append(cell)
+        fresh = self.fresh_names([*whole, *each])
+        held = [_cell(cell, next(fresh), body.uses[cell]) for cell in (*whole, *each)]
+        calls = _with_held(calls, held, body)
+        inside = Block(calls) if not each else Block((Hold(tuple(held[len(whole) :]), Block(calls)),))
+        made = (
+            self.reducing(replace(loop, body=inside), calls, held[: len(whole)])
+            if reduced
+            else replace(loop, body=inside)
+        )
+        if not whole:
+            return made
+        outer = Hold(tuple(held[: len(whole)]), Block((made,)))
+        if self.runs(loop, context, inner):
+            return outer
+        if not loop.mark.jammed and not reduced and not any(cell.stored for cell in outer.cells):
+            return loop  # reading a cell once isn't worth a test
+        return If(self.some_iteration(loop, context), Block((outer,)))
+
+    def helps(self, loop: For, cell: Cell, uses: Sequence[_Use], changed: bool) -> bool:
+        """Whether a variable would be better than the cell. changed: the body writes the cell's array: compilers don't
+        see that it writes others."""
+        written = any(use.write for use in uses)
+        if any(one.whole and one.array == cell[0] for one in loop.mark.reductions):
+            return False
+        if _moves(loop, cell):
+            return loop.mark.jammed and written and len({use.call for use in uses}) > 1
+        if cell[0] in self.reduced(loop):
+            return True
+        if written:
+            return not loop.mark.simd
+        return loop.mark.jammed or changed
+
+    def uses(self, calls: Sequence[Call]) -> _Body | None:
+        """All references of the calls; None if some may not be made at all, or aren't known."""
+        body = _Body()
+        for number, call in enumerate(calls):
+            statement = self.scop.statement(call.statement)
+            if _conditional(statement.body):
+                return None
+            for position, access in enumerate(statement.accesses):
+                if access.node is None:
+                    return None
+                subscripts = self.subscripts(statement, access, call)
+                if subscripts is None:
+                    body.unknown.add(access.array)
+                else:
+                    body.uses.setdefault((access.array, subscripts), []).append(_Use(number, position, access.is_write))
+        return body
+
+    def subscripts(self, statement: Statement, access: Access, call: Call) -> tuple[Expr, ...] | None:
+        """The cell of a reference, over the nest's iterators; None if it isn't a single cell, given by linear
+        subscripts."""
+        array = self.scop.arrays[access.array]
+        if access.kind == "may-write" or not is_cell(access.node, array.spelling, access.relation.dim(OUT)):
+            return None
+        if not access.relation.is_single_valued():
+            return None
+        parameters = [p.name for p in self.scop.parameters]
+        function = access.relation.as_pw_multi_aff()
+        found = []
+        for position in range(access.relation.dim(OUT)):
+            row = affine_row(function.get_pw_aff(position), parameters)
+            if row is None:
+                return None
+            *factors, constant = row
+            things = (*call.args, *map(Name, parameters))
+            found.append(weighted([(c, x) for c, x in zip(factors, things, strict=True) if c], constant))
+        return tuple(found)
+
+    def holdable(self, cell: Cell, body: _Body, inner: Context) -> bool:
+        """Whether a variable may stand for the cell: no other reference of the body touches it, at any iteration if it
+        doesn't move."""
+        array = self.scop.arrays[cell[0]]
+        kind = array.type
+        if cell[0] in body.unknown or kind.volatile or kind.atomic or not (kind.floating or kind.integer):
+            return False
+        uses = body.uses[cell]
+        written = any(use.write for use in uses)
+        first = min(use.call for use in uses)
+        if written and not any(use.call == first and not use.write for use in uses):
+            return False  # it needs no value from memory
+        others = [other for other in body.uses if other[0] == cell[0] and other != cell]
+        return not any(
+            (written or any(use.write for use in body.uses[other])) and self.meet(cell, other, inner)
+            for other in others
+        )
+
+    def meet(self, cell: Cell, other: Cell, inner: Context) -> bool:
+        same = inner.domain
+        for a, b in zip(cell[1], other[1], strict=True):
+            same = same.intersect(equal(self.space.value(a, inner), self.space.value(b, inner)))
+        return not same.is_empty()
+
+    def runs(self, loop: For, context: Context, inner: Context) -> bool:
+        """Whether the loop has an iteration whenever it is reached."""
+        return bool(context.domain.is_subset(free(inner.domain, inner.iterators[loop.iterator])))
+
+    def some_iteration(self, loop: For, context: Context) -> Condition:
+        """Says of a place where a loop is reached that the loop has iterations."""
+        lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
+        uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
+        each = (compare(lower, "<=", upper) for lower in lowers for upper in uppers)
+        return conjunction(one for one in each if not context.domain.is_subset(self.space.condition(one, context)))
+
+    def fresh_names(self, cells: Sequence[Cell]) -> Iterator[str]:
+        """A name for each cell: the array's, and a number."""
+        used: set[str] = set()
+        for array, _ in cells:
+            base = self.scop.arrays[array].spelling
+            name = next(name for k in count() if (name := f"{base}_{k}") not in self.taken | used)
+            used.add(name)
+            yield name
+
+
+def _moves(loop: For, cell: Cell) -> bool:
+    return any(loop.iterator in names(subscript) for subscript in cell[1])
+
+
+def _cell(cell: Cell, name: str, uses: Sequence[_Use]) -> Held:
+    return Held(name, cell[0], cell[1], any(use.write for use in uses))
+
+
+def _with_held(calls: Sequence[Call], held: Sequence[Held], body: _Body) -> tuple[Call, ...]:
+    """The calls with the names of the cells that they refer to."""
+    pairs: list[list[tuple[int, str]]] = [[] for _ in calls]
+    for one in held:
+        for use in body.uses[one.array, one.subscripts]:
+            pairs[use.call].append((use.access, one.name))
+    return tuple(replace(call, held=tuple(sorted(some))) for call, some in zip(calls, pairs, strict=True))
+
+
+def _conditional(node: c_ast.Node) -> bool:
+    """Whether a statement has parts that it doesn't always evaluate."""
+    if isinstance(node, c_ast.TernaryOp | c_ast.If | c_ast.For | c_ast.While | c_ast.DoWhile | c_ast.Switch):
+        return True
+    if isinstance(node, c_ast.BinaryOp) and node.op in ("&&", "||"):
+        return True
+    return any(_conditional(child) for _, child in node.children())

@@ -1,0 +1,177 @@
+"""Whether variables may stand for cells: proved from the access relations, for the nest as it is printed.
+
+While a cell is held, the references that its variable replaces touch that cell and no other, and no other reference
+touches it (but reads of a cell that isn't written); it is loaded and stored only where the body touches it anyway, and
+threads inside only read it or reduce it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.astgen.emit.names import KEYWORDS
+from scopt.diagnostics import InternalError
+from scopt.ir.expr import names, negate
+from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest
+from scopt.ir.nest_walks import calls, items
+from scopt.ir.scop import Access, Scop
+from scopt.poly.isl_utils import SET
+from scopt.poly.nest_sets import Context, NestSpace, free
+from scopt.poly.reductions import update_of
+
+
+def check_held(scop: Scop, nest: LoopNest) -> None:
+    """Raise InternalError unless what `nest` holds leaves all values as they are without."""
+    space = NestSpace.of(scop, nest)
+    taken = scop.reserved | scop.typedefs | set(scop.arrays) | KEYWORDS
+    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
+    _Checker(scop, space, frozenset(taken)).block(nest.body, space.outside(), ())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Use:
+    """A reference inside a `Hold`. cells: ``{ dates -> A[…] }``. name: of the variable that stands for it, if one
+    does."""
+
+    access: Access
+    cells: isl.Map
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Checker:
+    scop: Scop
+    space: NestSpace
+    taken: frozenset[str]
+
+    def block(self, block: Block, context: Context, held: tuple[Held, ...]) -> None:
+        for item, inner in self.inside(block, context):
+            match item:
+                case For():
+                    self.reductions(item, held)
+                    self.block(item.body, self.space.inside(item, inner), held)
+                case Hold():
+                    self.hold(item, inner, held)
+                    self.block(item.body, inner, (*held, *item.cells))
+                case Call():
+                    self.call(item, held)
+
+    def inside(self, block: Block, context: Context) -> Iterator[tuple[For | Call | Hold, Context]]:
+        """The block's items, those of its ifs under their conditions."""
+        for item in block.items:
+            if not isinstance(item, If):
+                yield item, context
+                continue
+            yield from self.inside(item.then, context.within(self.space.condition(item.condition, context)))
+            if item.otherwise is not None:
+                yield from self.inside(
+                    item.otherwise, context.within(self.space.condition(negate(item.condition), context))
+                )
+
+    def call(self, call: Call, held: tuple[Held, ...]) -> None:
+        """A call's variables are declared around it, and stand for their arrays; for a reference as a whole, or not at
+        all."""
+        arrays = {cell.name: cell.array for cell in held}
+        statement = self.scop.statement(call.statement)
+        variables = {id(statement.accesses[position].node): name for position, name in call.held}
+        for position, access in enumerate(statement.accesses):
+            name = dict(call.held).get(position)
+            if name is not None and arrays.get(name) != access.array:
+                self.refuse(f"{call.statement} uses '{name}' for '{access.array}'")
+            if (name is not None and access.node is None) or (
+                access.node is not None and variables.get(id(access.node)) != name
+            ):
+                self.refuse(f"a reference of {call.statement} is replaced in part")
+
+    def hold(self, hold: Hold, context: Context, around: tuple[Held, ...]) -> None:
+        self.check_names(hold, context, around)
+        stored = {cell.name for cell in hold.cells if cell.stored}
+        for inner in items(hold.body):
+            if not isinstance(inner, For):
+                continue
+            reduced = {name for one in inner.mark.reductions for name in one.held}
+            if (inner.mark.parallel or inner.mark.simd) and stored - reduced:
+                self.refuse(f"a parallel loop inside of what holds '{hold.cells[0].name}'")
+        uses = list(self.uses(hold.body, context))
+        for cell in hold.cells:
+            self.cell(cell, context, [use for use in uses if use.access.array == cell.array])
+
+    def reductions(self, loop: For, around: tuple[Held, ...]) -> None:
+        """What a loop reduces are variables that stand outside of it; in it, each is used by updates of the clause's
+        operator and nothing else, and no update of the same array is left that isn't in a variable of the clause.
+        """
+        outside = {cell.name: cell.array for cell in around if cell.stored}
+        for one in loop.mark.reductions:
+            held = bool(self.scop.arrays[one.array].rank) and not one.whole
+            if bool(one.held) != held or any(outside.get(name) != one.array for name in one.held):
+                self.refuse(f"a loop reduces '{one.array}', but not in variables around it")
+            for call in calls(loop.body) if one.held else ():
+                statement, names = self.scop.statement(call.statement), dict(call.held)
+                update = update_of(self.scop, statement)
+                own = (
+                    update.own
+                    if update is not None and (update.operator, update.array) == (one.operator, one.array)
+                    else ()
+                )
+                for position, access in enumerate(statement.accesses):
+                    reduced = names.get(position) in one.held
+                    if reduced != (access in own) or (access.is_write and access.array == one.array and not reduced):
+                        self.refuse(f"{call.statement} doesn't reduce '{one.array}' as the loop around it says")
+
+    def check_names(self, hold: Hold, context: Context, around: tuple[Held, ...]) -> None:
+        own = [cell.name for cell in hold.cells]
+        iterators = {item.iterator for item in items(hold.body) if isinstance(item, For)} | set(context.iterators)
+        hidden = set(own) & (self.taken | iterators | {cell.name for cell in around})
+        if hidden or len(set(own)) < len(own):
+            self.refuse(f"a variable hides another name: {', '.join(own)}")
+        for cell in hold.cells:
+            for subscript in cell.subscripts:
+                if not names(subscript) <= set(context.iterators) | {p.name for p in self.scop.parameters}:
+                    self.refuse(f"the cell of '{cell.name}' moves")
+
+    def uses(self, block: Block, context: Context) -> Iterator[_Use]:
+        for item, inner in self.inside(block, context):
+            match item:
+                case For():
+                    yield from self.uses(item.body, self.space.inside(item, inner))
+                case Hold():
+                    yield from self.uses(item.body, inner)
+                case Call():
+                    instances, held = self.instances(item, inner), dict(item.held)
+                    for position, access in enumerate(self.scop.statement(item.statement).accesses):
+                        yield _Use(access, instances.apply_range(access.relation), held.get(position))
+
+    def cell(self, cell: Held, context: Context, uses: list[_Use]) -> None:
+        """One variable against all references to its array."""
+        if self.scop.arrays[cell.array].type.volatile or self.scop.arrays[cell.array].type.atomic:
+            self.refuse(f"'{cell.array}' must be read each time")
+        here = self.function(cell.subscripts, cell.array, context)
+        touched = context.domain.subtract(context.domain)
+        for use in uses:
+            if use.name == cell.name:
+                if not use.cells.is_subset(here) or (use.access.is_write and not cell.stored):
+                    self.refuse(f"'{cell.name}' isn't the cell of '{cell.array}' that it stands for")
+                touched = touched.union(use.cells.domain())
+            elif (cell.stored or use.access.is_write) and not use.cells.intersect(here).is_empty():
+                self.refuse(f"another reference touches the cell that '{cell.name}' stands for")
+        inner = range(2 * len(context.iterators), self.space.space.dim(SET))
+        if not context.domain.is_subset(free(touched, *inner)):
+            self.refuse(f"'{cell.name}' is loaded where nothing touches its cell")
+
+    def instances(self, call: Call, context: Context) -> isl.Map:
+        """``{ dates -> S[…] }`` for a call."""
+        return self.function(call.args, call.statement, context).intersect_domain(context.domain)
+
+    def function(self, values: tuple[Expr, ...], name: str, context: Context) -> isl.Map:
+        dates = self.space.space
+        target = dates.params().set_from_params().add_dims(SET, len(values)).set_tuple_name(SET, name)
+        result = isl.MultiPwAff.zero(dates.map_from_domain_and_range(target))
+        for k, value in enumerate(values):
+            result = result.set_pw_aff(k, self.space.piecewise(value, context))
+        return isl.Map.from_multi_pw_aff(result)
+
+    def refuse(self, what: str) -> None:
+        raise InternalError(f"{self.scop.location}: cells in variables: {what}")

@@ -1,0 +1,1 @@
+"""Expressions, accesses, arrays and loops in the polyhedral model."""

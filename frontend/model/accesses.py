@@ -1,0 +1,456 @@
+"""What one statement reads and writes: access relations from C expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.diagnostics import Location, Refusal
+from scopt.frontend.model.affine import NotAffine, Scope, affine
+from scopt.frontend.model.delinearize import Shape, Subscript, parts_of, read_subscript
+from scopt.frontend.model.loop_headers import NotALoop, parse_loop
+from scopt.frontend.normalize.opaque import leaving
+from scopt.frontend.syntax.constructs import construct_text
+from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
+from scopt.frontend.syntax.scoping import children, loop_iterator
+from scopt.frontend.syntax.structs import Reference, reference_of
+from scopt.ir.scop import AccessKind, Array, CType
+from scopt.poly.isl_utils import constant_pw_aff, project_out_params
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawAccess:
+    """An access before it is tied to a statement: `subscripts` is a parameter-space relation ``[i, n] -> { A[a, b] : …
+    }``."""
+
+    array: str
+    kind: AccessKind
+    subscripts: isl.Set
+    node: Any
+    location: Location
+
+
+@dataclass(slots=True)
+class Survey:
+    """The subscripts of arrays of one dimension, by the arrays' names; None for one that can't be read."""
+
+    found: dict[str, list[Subscript | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """What names mean to the access collector.
+
+    array(name, node): the array or scalar behind a name, None if it is an iterator or constant; raises Refusal for what
+    can't be accessed. scope(domain): the affine scope in a domain. location(node): where a node stands. functions:
+    purity of declared functions;
+    defined: functions with a body in this file. iterator_type(name, node): type of an iterator that the region's loops
+    declare. fixed_pointer(name): whether it is a pointer that the region doesn't change.
+    member(reference, node): the array behind a reference that goes through members, and whether the reference is only a
+    part of its elements.
+    shapes: of arrays that the program keeps in one dimension, by their names in C. survey: notes subscripts of others
+      of one dimension.
+    """
+
+    array: Callable[[str, Any], Array | None]
+    member: Callable[[Reference, Any], tuple[Array, bool]]
+    scope: Callable[[isl.Set, Mapping[str, CType]], Scope]
+    location: Callable[[Any], Location]
+    purity: Mapping[str, str]
+    defined: frozenset[str]
+    written_arrays: Callable[[], Iterable[Array]]
+    iterator_type: Callable[[c_ast.For], CType]
+    fixed_pointer: Callable[[str], bool]
+    shapes: Mapping[str, Shape]
+    survey: Survey
+
+
+@dataclass(slots=True)
+class AccessCollector:
+    """Collects the accesses of one statement.
+
+    domain: the parameter set of the enclosing loops. `conditional` writes become may-writes. `inner` iterators are
+    those of loops inside an opaque statement; they are projected out of the relations. `local_names` are declared
+    inside the statement and no business of others.
+    unknown: why subscripts of written arrays aren't affine, so that the writes may reach any element.
+    assigned: scalars that the statement has surely assigned by now, so that a read doesn't see what was there before
+      it.
+    """
+
+    names: Names
+    domain: isl.Set
+    iterators: tuple[str, ...] = ()
+    found: list[RawAccess] = field(default_factory=list)
+    unknown: list[NotAffine] = field(default_factory=list)
+    inner: dict[str, CType] = field(default_factory=dict)
+    local_names: frozenset[str] = frozenset()
+    conditional: bool = False
+    assigned: set[str] = field(default_factory=set)
+
+    def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
+        return Refusal(id, message, self.names.location(node), hint)
+
+    def child(self, **changes: Any) -> AccessCollector:
+        """The same statement, seen from a nested place: results go to the same list."""
+        return replace(self, assigned=set(self.assigned), **changes)
+
+    def sometimes(self) -> AccessCollector:
+        """A part that may be left out."""
+        return self.child(conditional=True)
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def statement(self, node: Any) -> None:
+        """A simple statement, or one taken as a whole (data-dependent if, with what it contains)."""
+        match node:
+            case None | c_ast.EmptyStatement():
+                return
+            case c_ast.Compound():
+                inner = replace(self)
+                for item in node.block_items or []:
+                    inner.block_item(item)
+            case c_ast.If():
+                self.truth(node.cond)
+                then, otherwise = self.sometimes(), self.sometimes()
+                then.statement(node.iftrue)
+                otherwise.statement(node.iffalse)
+                self.assigned |= then.assigned & otherwise.assigned
+            case c_ast.For():
+                self.opaque_loop(node)
+            case c_ast.While():
+                self.truth(node.cond)
+                self.sometimes().statement(node.stmt)
+            case c_ast.DoWhile():
+                body = self.sometimes()
+                body.statement(node.stmt)
+                body.truth(node.cond)
+            case c_ast.Switch():
+                self.read(node.cond)
+                self.sometimes().statement(node.stmt)
+            case c_ast.Case() | c_ast.Default():
+                for item in node.stmts or []:
+                    self.sometimes().statement(item)
+            case c_ast.Break() | c_ast.Continue():
+                return
+            case c_ast.DeclList():
+                for item in node.decls:
+                    self.block_item(item)
+            case c_ast.Decl():
+                raise self.refuse("decl.form", "a declaration can't stand here", node)
+            case _:
+                self.read(node)
+
+    def block_item(self, item: Any) -> None:
+        """A statement or declaration of a block; what is declared is local from there on."""
+        if not isinstance(item, c_ast.Decl):
+            self.statement(item)
+            return
+        if set(item.storage or ()) & {"static", "extern"} or isinstance(item.type, (c_ast.FuncDecl, c_ast.PtrDecl)):
+            raise self.refuse(
+                "decl.form", f"a declaration of this kind ('{item.name}') inside a SCoP is not supported", item
+            )
+        if isinstance(item.init, c_ast.InitList):
+            raise self.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", item)
+        self.read(item.init)
+        self.local_names = self.local_names | {item.name}
+
+    def opaque_loop(self, node: c_ast.For) -> None:
+        """A loop inside an opaque statement: its iterations happen within one instance; its own iterator is nobody
+        else's."""
+        iterator = loop_iterator(node)
+        if iterator is None or iterator in written_names(node.stmt) or next(leaving(node.stmt), None) is not None:
+            self.free_loop(node)
+            return
+        iterator_type = self.names.iterator_type(node)
+
+        def within(domain: isl.Set) -> Scope:
+            return self.names.scope(domain, {**self.inner, iterator: iterator_type})
+
+        try:
+            loop = parse_loop(node, iterator_type, self.names.scope(self.domain, self.inner), within)
+        except (NotALoop, NotAffine):
+            self.free_loop(node)
+            return
+        self.child(domain=loop.domain, inner={**self.inner, iterator: iterator_type}, conditional=True).statement(
+            node.stmt
+        )
+
+    def free_loop(self, node: c_ast.For) -> None:
+        """A loop inside an opaque statement whose iterations aren't known: any number of them, over whatever their
+        subscripts reach."""
+        inner = replace(self)
+        if isinstance(node.init, c_ast.DeclList):
+            inner.statement(node.init)
+        else:
+            inner.read(node.init)
+        inner.read(node.cond)
+        body = inner.sometimes()
+        body.statement(node.stmt)
+        inner.sometimes().read(node.next)
+
+    # --- expressions --------------------------------------------------------------------------------------------------
+
+    def read(self, node: Any) -> None:
+        """An expression whose value is used."""
+        match node:
+            case None | c_ast.Constant():
+                return
+            case c_ast.ID():
+                self.reference(node, "read")
+            case c_ast.ArrayRef() | c_ast.StructRef() | c_ast.UnaryOp(op="*"):
+                self.reference(node, "read")
+            case c_ast.Assignment():
+                self.assignment(node)
+            case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--"):
+                self.reference(node.expr, "read")
+                self.reference(node.expr, "write")
+            case c_ast.UnaryOp(op="&"):
+                raise self.refuse("access.address", "taking an address inside a SCoP is not supported", node)
+            case c_ast.UnaryOp(op="sizeof" | "_Alignof" | "__alignof__"):
+                return
+            case c_ast.UnaryOp() if node.op != "!":
+                self.read(node.expr)
+            case c_ast.BinaryOp(op="&&" | "||"):
+                self.truth(node.left)
+                self.sometimes().truth(node.right)
+            case c_ast.UnaryOp(op="!"):
+                self.truth(node.expr)
+            case c_ast.BinaryOp(op="==" | "!=") if _is_null(node.right) or _is_null(node.left):
+                self.truth(node.left if _is_null(node.right) else node.right)
+            case c_ast.BinaryOp():
+                self.read(node.left)
+                self.read(node.right)
+            case c_ast.TernaryOp():
+                self.truth(node.cond)
+                self.sometimes().read(node.iftrue)
+                self.sometimes().read(node.iffalse)
+            case c_ast.Cast():
+                self.read(node.expr)
+            case c_ast.ExprList():
+                for part in node.exprs:
+                    self.read(part)
+            case c_ast.FuncCall():
+                self.call(node)
+            case _:
+                raise self.refuse("expression.unsupported", f"{construct_text(node)} is not supported", node)
+
+    def truth(self, node: Any) -> None:
+        """An expression of which only matters whether it is zero. Of a pointer that stays as it is no cell is read."""
+        named = isinstance(node, c_ast.ID) and node.name not in self.inner and node.name not in self.local_names
+        if not (named and self.names.fixed_pointer(node.name)):
+            self.read(node)
+
+    def assignment(self, node: c_ast.Assignment) -> None:
+        self.read(node.rvalue)
+        if node.op != "=":
+            self.reference(node.lvalue, "read")
+        self.reference(node.lvalue, "write")
+
+    def call(self, node: c_ast.FuncCall) -> None:
+        name = node.name.name if isinstance(node.name, c_ast.ID) else "<expression>"
+        purity = self.names.purity.get(name) or (
+            "const" if name in VALUE_FUNCTIONS and name not in self.names.defined else None
+        )
+        if purity is None:
+            raise self.refuse(
+                "call.unknown",
+                f"the call of '{name}' may have side effects",
+                node,
+                "declare it with __attribute__((const)) if it only computes a value from its arguments",
+            )
+        for argument in node.args.exprs if node.args else []:
+            if isinstance(argument, c_ast.Constant) and argument.type == "string":
+                raise self.refuse("call.pointer", f"a pointer is passed to '{name}'", argument)
+            self.read(argument)
+        if purity == "pure":
+            for array in self.names.written_arrays():
+                self.add(array, "read", _whole(array), node)
+
+    # --- references ---------------------------------------------------------------------------------------------------
+
+    def reference(self, node: Any, kind: AccessKind) -> None:
+        """A read or write of a scalar or of one element of an array."""
+        found = reference_of(node)
+        base, subscripts = found.base, list(found.subscripts)
+        if not isinstance(base, c_ast.ID):
+            raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
+        if base.name in self.local_names or base.name in self.inner:
+            if base.name in self.inner and kind == "write":
+                raise self.refuse(
+                    "loop.iterator-modified", f"the iterator '{base.name}' is modified in the loop's body", node
+                )
+            for subscript in subscripts:
+                self.read(subscript)
+            return
+        if found.path:
+            self.member(found, kind, node)
+            return
+        array = self.names.array(base.name, base)
+        if array is None:
+            if kind == "write":
+                raise self.refuse(
+                    "loop.iterator-modified", f"the iterator '{base.name}' is modified in the loop's body", node
+                )
+            if subscripts:
+                raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
+            return
+        if array.flat and isinstance(node, c_ast.ArrayRef) and len(subscripts) == 1:
+            subscripts = self.divided(self.names.shapes[array.spelling], node, subscripts[0])
+        if len(subscripts) != array.rank:
+            raise self.refuse(
+                "access.partial",
+                f"'{array.name}' has {array.rank} dimensions, but {len(subscripts)} subscripts here",
+                node,
+            )
+        for subscript in subscripts:
+            self.read(subscript)
+        if array.rank == 1 and not array.local:
+            self.note(array, subscripts[0])
+        exact, cells = self.subscripts(array, subscripts, kind)
+        if kind == "read" and not array.rank and array.name in self.assigned:
+            cells = isl.Set.empty(cells.get_space())
+        elif kind == "write" and not array.rank:
+            self.assigned.add(array.name)
+        self.add(array, kind if exact or kind == "read" else "may-write", cells, node)
+
+    def member(self, found: Reference, kind: AccessKind, node: Any) -> None:
+        """A read or write of a member, or of a part of an element that is one cell as a whole."""
+        array, part = self.names.member(found, node)
+        if len(found.subscripts) != array.rank and not part:
+            raise self.refuse(
+                "access.partial",
+                f"'{array.spelling}' has {array.rank} dimensions, but {len(found.subscripts)} subscripts here",
+                node,
+            )
+        for subscript in found.subscripts:
+            self.read(subscript)
+        exact, cells = self.subscripts(array, list(found.subscripts[: array.rank]), kind)
+        self.add(array, "may-write" if kind == "write" and (part or not exact) else kind, cells, node)
+
+    def note(self, array: Array, subscript: Any) -> None:
+        """Remember a subscript that may be one into rows of rows."""
+        try:
+            found = self.read_sum(subscript)
+        except NotAffine:
+            found = None
+        if found is not None and self.inner and found.unsigned:
+            found = None  # nobody proves that unsigned subscripts of loops inside a statement don't wrap
+        self.names.survey.found.setdefault(array.spelling, []).append(found)
+
+    def read_sum(self, subscript: Any) -> Subscript:
+        """A subscript as a sum of products, which nothing is taken for granted for."""
+        scope = replace(self.names.scope(self.domain, self.inner), assume=lambda violation: False)
+        return read_subscript(subscript, scope, (*self.iterators, *self.inner))
+
+    def divided(self, shape: Shape, node: c_ast.ArrayRef, subscript: Any) -> list[Any]:
+        """Make the reference one with a subscript for each dimension."""
+        try:
+            parts = parts_of(self.read_sum(subscript), shape)
+        except NotAffine:  # some other reference, or this one in another place, showed the rows
+            parts = None
+        if parts is None or not self.domain.intersect(parts.holds.complement()).is_empty():
+            raise self.refuse(
+                "affine.nonlinear-subscript", "this subscript is not one into the rows that the others show", node
+            )
+        for part in parts.nodes[:-1]:
+            node.name = c_ast.ArrayRef(node.name, part, node.coord)
+        node.subscript = parts.nodes[-1]
+        return list(parts.nodes)
+
+    def add(self, array: Array, kind: AccessKind, subscripts: isl.Set, node: Any) -> None:
+        if kind == "write" and self.conditional:
+            kind = "may-write"
+        self.found.append(
+            RawAccess(array.name, kind, project_out_params(subscripts, self.inner), node, self.names.location(node))
+        )
+
+    def subscripts(self, array: Array, subscripts: list[Any], kind: AccessKind) -> tuple[bool, isl.Set]:
+        """The accessed elements as a set over the array's space, with the iterators as parameters; whether these are
+        exactly those.
+
+        Where a subscript isn't affine, it may have any value.
+        """
+        scope = self.names.scope(self.domain, self.inner)
+        known: dict[int, isl.PwAff] = {}
+        for position, subscript in enumerate(subscripts):
+            try:
+                known[position] = affine(subscript, scope).aff
+            except NotAffine as error:
+                if kind != "read":
+                    self.unknown.append(error)
+                continue
+            self.check_bounds(array, position, known[position], subscript)
+        if len(known) == len(subscripts) > 0:
+            functions = [isl.MultiPwAff.from_pw_aff(aff) for aff in known.values()]
+            value = reduce(isl.MultiPwAff.flat_range_product, functions)
+            return True, value.as_set().set_tuple_name(array.name).intersect_params(self.domain)
+        cells = reduce(isl.Set.intersect, (_at(array, position, aff) for position, aff in known.items()), _whole(array))
+        return not subscripts, cells.intersect_params(self.domain)
+
+    def check_bounds(self, array: Array, position: int, aff: isl.PwAff, node: Any) -> None:
+        """A subscript that leaves its row reaches an element of another row, which the model would take for a different
+        one.
+
+        Refused where it happens whatever the parameters are; where it depends on them, the declared extents are
+        trusted.
+        """
+        size = array.sizes[position]
+        if position == 0 or size is None:
+            return
+        outside = aff.lt_set(constant_pw_aff(0)).union(aff.ge_set(constant_pw_aff(size))).intersect(self.domain)
+        if outside.is_empty():
+            return
+        iterators = [*self.iterators, *self.inner]
+        if project_out_params(self.domain, iterators).is_subset(project_out_params(outside, iterators)):
+            raise self.refuse(
+                "access.out-of-bounds", f"subscript {position + 1} of '{array.name}' leaves its extent of {size}", node
+            )
+
+
+def _at(array: Array, position: int, aff: isl.PwAff) -> isl.Set:
+    """The elements whose subscript at a position has a value, which is a function of parameters."""
+    one = isl.MultiPwAff.from_pw_aff(aff).as_set()
+    before, after = position, array.rank - position - 1
+    return (
+        one.insert_dims(isl.dim_type.set, 1, after).insert_dims(isl.dim_type.set, 0, before).set_tuple_name(array.name)
+    )
+
+
+def _whole(array: Array) -> isl.Set:
+    """All elements of an array: what a read with an unknown subscript may reach."""
+    return isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}")
+
+
+def written_names(node: Any) -> frozenset[str]:
+    """Names of scalars and arrays that a node writes, iterators of its loops included."""
+    found: set[str] = set()
+
+    def visit(part: Any) -> None:
+        target = None
+        if isinstance(part, c_ast.Assignment):
+            target = part.lvalue
+        elif isinstance(part, c_ast.UnaryOp) and part.op in ("++", "--", "p++", "p--"):
+            target = part.expr
+        elif isinstance(part, c_ast.Decl) and part.init is not None:
+            found.add(part.name)
+        if target is not None:
+            base = reference_of(target).base
+            if isinstance(base, c_ast.ID):
+                found.add(base.name)
+        for child in children(part):
+            visit(child)
+
+    visit(node)
+    return frozenset(found)
+
+
+def _is_null(node: Any) -> bool:
+    """``0``, ``(void *)0`` or the like."""
+    while isinstance(node, c_ast.Cast):
+        node = node.expr
+    return isinstance(node, c_ast.Constant) and node.value == "0"

@@ -1,0 +1,257 @@
+"""What a region takes for granted about overlap: the pragma's convention in marked regions; proof, or a test at run
+time, otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.diagnostics import Refusal, Remark
+from scopt.frontend.model.stretches import array_stretch, scalar_stretch
+from scopt.frontend.region.regions import Region
+from scopt.frontend.syntax.symbols import Symbol
+from scopt.ir.scop import Array, CType, Statement, Stretch
+
+# Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
+MAX_PAIRS = 32
+# Functions whose result points to an object that nothing else points to.
+_ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
+_CHARACTER = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aliasing:
+    """remarks: what is taken for granted, or tested. apart: what has to be tested."""
+
+    remarks: tuple[Remark, ...] = ()
+    apart: tuple[tuple[Stretch, Stretch], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """What a region accesses, by name.
+
+    parameters: names of the region's symbolic constants. written: names that it writes. defined: functions with a body
+      in this file.
+    statements: with their accesses. context: parameter set of what is known. loaded: members that are read once, before
+      the region.
+    strict: objects of types that C keeps apart don't overlap.
+    """
+
+    symbols: Mapping[str, Symbol]
+    arrays: Mapping[str, Array]
+    written: frozenset[str]
+    parameters: frozenset[str]
+    defined: frozenset[str]
+    statements: Sequence[Statement]
+    context: isl.Set
+    loaded: tuple[Symbol, ...] = ()
+    strict: bool = True
+
+
+def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) -> Aliasing:
+    """A marked region's convention, or tests for an unmarked one's. A Refusal where something that may overlap can't be
+    tested.
+
+    Two names can't overlap if neither is written, if both are objects of their own, or if one is a restrict pointer;
+    nor if they are different members of structures of one type, or of types that C gives objects of their own.
+    assume_apart: the user says that nothing overlaps.
+    """
+    names = replace(names, symbols={**names.symbols, **{cell.name: cell for cell in names.loaded}})
+    origins = _Origins(region.function, names)
+    listed = [
+        *names.arrays,
+        *(name for name in sorted(names.parameters) if name in names.symbols and name not in names.arrays),
+    ]
+    listed += [cell.name for cell in names.loaded]
+    doubtful = [
+        (a, b)
+        for a, b in combinations(listed, 2)
+        if (a in names.written or b in names.written) and origins.may_overlap(names.symbols[a], names.symbols[b])
+    ]
+    hidden = [
+        (pointer, object_)
+        for pointer in names.arrays
+        for object_ in names.arrays
+        if origins.may_move(names.symbols[pointer], names.symbols[object_])
+    ]
+    if not doubtful and not hidden:
+        return Aliasing()
+    if region.marked or assume_apart:
+        involved = sorted({name for pair in (doubtful or hidden) for name in pair if names.symbols[name].pointer})
+        why = "as in every marked region" if region.marked else "as --assume=noalias says"
+        return Aliasing(
+            (
+                Remark(
+                    "analysis",
+                    "alias.assumed-none",
+                    f"taken not to overlap, {why}: {_quoted(involved)}",
+                    region.location,
+                ),
+            )
+        )
+    return _tested(region, names, doubtful, hidden)
+
+
+def _tested(
+    region: Region, names: Names, doubtful: Sequence[tuple[str, str]], hidden: Sequence[tuple[str, str]]
+) -> Aliasing:
+    """Tests that tell stretches of memory apart."""
+    first, second = (doubtful or hidden)[0]
+    hint = "declare the pointers restrict, mark the region, or use --assume=noalias"
+    if len(doubtful) + len(hidden) > MAX_PAIRS:
+        message = f"'{first}' and '{second}' may overlap, and so may too many other pairs to test them all"
+        raise Refusal("alias.may-overlap", message, region.location, hint)
+    stretches: dict[str, Stretch] = {}
+    for name in sorted({name for pair in (*doubtful, *hidden) for name in pair}):
+        found = _stretch(names, name)
+        if found is None:
+            other = next(b if a == name else a for a, b in (*doubtful, *hidden) if name in (a, b))
+            message = (
+                f"'{name}' and '{other}' may overlap, and what the region touches "
+                f"of '{name}' has no simple bounds to test"
+            )
+            raise Refusal("alias.may-overlap", message, region.location, hint)
+        stretches[name] = found
+    apart = list(dict.fromkeys((stretches[a], stretches[b]) for a, b in doubtful))
+    apart += [(stretches[written], scalar_stretch(pointer, pointer)) for written, pointer in hidden]
+    pairs = ", ".join(f"'{a}' and '{b}'" for a, b in (*doubtful, *hidden))
+    message = f"the program tests where the region begins that what is touched does not overlap: {pairs}"
+    return Aliasing((Remark("analysis", "assume.apart", message, region.location),), tuple(apart))
+
+
+def _stretch(names: Names, name: str) -> Stretch | None:
+    if name not in names.arrays:
+        return scalar_stretch(name, name)
+    array = names.arrays[name]
+    together = {other.name for other in names.arrays.values() if array.within and other.within == array.within} | {
+        array.name
+    }
+    relations = [
+        access.relation for statement in names.statements for access in statement.accesses if access.array in together
+    ]
+    return array_stretch(array, relations, names.context)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+# --- types and members ------------------------------------------------------------------------------------------------
+
+
+def _diverge(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    """Whether two paths lead to different members."""
+    return any(x != y for x, y in zip(a, b, strict=False))
+
+
+def _types_differ(a: CType, b: CType) -> bool:
+    """Whether an object of one type can't be accessed as the other one (C11 6.5, paragraph 7); False if in doubt."""
+    first, second = _kind(a), _kind(b)
+    return first != second and None not in (first, second)
+
+
+def _kind(ctype: CType) -> tuple[str, int] | None:
+    """What tells types apart: their kind and width. None for characters, which are part of everything, and for what
+    isn't known."""
+    if ctype.spelling.endswith("*"):
+        return "pointer", 0
+    if ctype.floating:
+        return "floating", ctype.bits // 2 if "_Complex" in ctype.spelling else ctype.bits
+    if ctype.integer and ctype.bits != _CHARACTER:
+        return "integer", ctype.bits
+    return None
+
+
+# --- where pointers come from -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Origins:
+    """What the function says about the values of its pointers."""
+
+    function: Any
+    names: Names
+
+    def may_overlap(self, a: Symbol, b: Symbol) -> bool:
+        """Whether what two names stand for may have bytes in common."""
+        first, second = a.within or a, b.within or b
+        different = _diverge(a.path, b.path)
+        if first.name == second.name and (a.within is not None or b.within is not None):
+            return not different
+        # Objects of one structure type are the same object or have nothing in common.
+        if a.within is not None and b.within is not None and a.struct and a.struct == b.struct and different:
+            return False
+        if self.names.strict and _types_differ(a.type, b.type):
+            return False
+        return self.objects_overlap(first, second)
+
+    def objects_overlap(self, a: Symbol, b: Symbol) -> bool:
+        if not (a.pointer or b.pointer):
+            return False
+        if not (a.pointer and b.pointer):
+            pointer, other = (a, b) if a.pointer else (b, a)
+            # A pointer reaches an object by name only if that object's address can be known to it.
+            known = other.kind == "global" or other.static or (other.address_taken and not self.from_outside(pointer))
+            return known and not pointer.restrict and not self.fresh(pointer)
+        if a.restrict and b.restrict:
+            return False
+        if (a.restrict and not self.derived(b)) or (b.restrict and not self.derived(a)):
+            return False
+        if self.fresh(a) or self.fresh(b):
+            return not all(self.fresh(one) or self.from_outside(one) for one in (a, b))
+        return True
+
+    def may_move(self, written: Symbol, pointer: Symbol) -> bool:
+        """Whether a write of characters may change a pointer: other types can't (C11 6.5)."""
+        if not (written.pointer and written.name in self.names.written and written.type.bits == _CHARACTER):
+            return False
+        return (
+            pointer.pointer
+            and (pointer.kind == "global" or pointer.address_taken)
+            and not written.restrict
+            and not self.fresh(written)
+        )
+
+    def from_outside(self, pointer: Symbol) -> bool:
+        """Whether it is a parameter that keeps the value that the caller gave it."""
+        return pointer.kind == "parameter" and not pointer.address_taken and not self.values(pointer.name)
+
+    def derived(self, pointer: Symbol) -> bool:
+        """Whether its value may have been computed from another pointer of the function."""
+        return not self.fresh(pointer) and not self.from_outside(pointer) and pointer.kind != "global"
+
+    def fresh(self, pointer: Symbol) -> bool:
+        """Whether it only ever gets memory that was allocated for it."""
+        if pointer.kind != "local" or pointer.static or pointer.address_taken:
+            return False
+        values = self.values(pointer.name)
+        return bool(values) and all(self.allocates(value) for value in values)
+
+    def allocates(self, value: Any) -> bool:
+        while isinstance(value, c_ast.Cast):
+            value = value.expr
+        if not isinstance(value, c_ast.FuncCall) or not isinstance(value.name, c_ast.ID):
+            return False
+        return value.name.name in _ALLOCATING and value.name.name not in self.names.defined
+
+    def values(self, name: str) -> list[Any]:
+        """All that the function assigns to variables of this name; what isn't a plain assignment stands for itself."""
+        found: list[Any] = []
+        todo = [self.function.body]
+        while todo:
+            node = todo.pop()
+            match node:
+                case c_ast.Decl() if node.name == name and node.init is not None:
+                    found.append(node.init)
+                case c_ast.Assignment(lvalue=c_ast.ID(name=target)) if target == name:
+                    found.append(node.rvalue if node.op == "=" else node)
+                case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=c_ast.ID(name=target)) if target == name:
+                    found.append(node)
+            todo.extend(child for _, child in node.children())
+        return found

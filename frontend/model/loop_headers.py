@@ -1,0 +1,299 @@
+"""`for` headers to iteration domains: start, condition and step of one loop, with the wrap-around rules of its
+iterator's type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.frontend.model.affine import NotAffine, Scope, affine, always, assured, condition, converted
+from scopt.frontend.syntax.scoping import children, loop_iterator
+from scopt.ir.scop import CType
+from scopt.poly.isl_utils import PARAM, constant_pw_aff, param_pw_aff, project_out_params
+
+_INT_BITS = 32
+
+
+class NotALoop(Exception):
+    """The `for` statement is none that the model can hold. `id` is the remark's id."""
+
+    def __init__(self, id: str, message: str, node: Any, hint: str = "") -> None:
+        super().__init__(message)
+        self.id, self.message, self.node, self.hint = id, message, node, hint
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """One `for` loop.
+
+    domain: parameter set over the enclosing iterators, `iterator` and the parameters: the enclosing domain and this
+      loop's values.
+    step: the stride, negative for a loop that counts down; never 0.
+    """
+
+    iterator: str
+    type: CType
+    domain: isl.Set
+    step: int
+
+
+def parse_loop(node: c_ast.For, iterator_type: CType, scope: Scope, within: Callable[[isl.Set], Scope]) -> Loop:
+    """The iteration domain of one loop inside `scope`.
+
+    within(domain) gives the scope of the loop's condition, where the iterator is known. Raises NotALoop, NotAffine.
+    """
+    iterator = loop_iterator(node)
+    if iterator is None:
+        raise NotALoop(
+            "loop.form",
+            "the loop doesn't start with one assignment to its iterator",
+            node,
+            "write 'for (i = start; …)'",
+        )
+    if (counted := _counted_down(node, iterator)) is not None:
+        return _countdown(node, iterator, iterator_type, counted, scope, within)
+    if node.cond is None or node.next is None:
+        raise NotALoop(
+            "loop.form", "the loop has no condition or no step", node, "write 'for (i = start; i < end; i++)'"
+        )
+    step = _step(node.next, iterator, scope)
+    start_node = node.init.decls[0].init if isinstance(node.init, c_ast.DeclList) else node.init.rvalue
+    if start_node is None:
+        raise NotALoop("loop.form", "the iterator has no initial value", node)
+    start = converted(affine(start_node, scope), iterator_type, scope, start_node).aff
+    own = param_pw_aff(iterator)
+    reachable = own.ge_set(start) if step > 0 else own.le_set(start)
+    if abs(step) > 1:
+        reachable = reachable.intersect(own.sub(start).mod_val(isl.Val(abs(step))).eq_set(constant_pw_aff(0)))
+    inside = within(scope.domain.intersect(reachable))
+    if (
+        step == -1
+        and not iterator_type.signed
+        and (end := _waits_for_wrap(node.cond, iterator, iterator_type, scope)) is not None
+    ):
+        values = own.ge_set(constant_pw_aff(0)).intersect(own.le_set(start)).intersect(start.lt_set(end))
+        return Loop(iterator, iterator_type, scope.domain.intersect(values), step)
+    domain = _steps_taken(node.cond, iterator, step, start, inside)
+    if not _bounded(domain, iterator):
+        raise NotALoop(
+            "loop.unbounded",
+            f"'{iterator}' has no bound in the direction of its step",
+            node.cond,
+            "check the loop's condition",
+        )
+    _refuse_wrap(node, iterator, iterator_type, step, domain, inside)
+    return Loop(iterator, iterator_type, domain, step)
+
+
+def _counted_down(node: c_ast.For, iterator: str) -> Any:
+    """What ``i--`` is compared with in ``for (i = n; i-- > 0;)``, or ``!= 0``, or by itself; None for other loops."""
+    match node.cond:
+        case c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)) if name == iterator and node.next is None:
+            return c_ast.Constant("int", "0", node.coord)
+        case c_ast.BinaryOp(op=">", left=c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)), right=end) if (
+            name == iterator and node.next is None
+        ):
+            return None if _mentions(end, iterator) else end
+        case c_ast.BinaryOp(
+            op="!=", left=c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)), right=c_ast.Constant(value="0") as end
+        ) if name == iterator and node.next is None:
+            return end
+    return None
+
+
+def _countdown(
+    node: c_ast.For, iterator: str, ctype: CType, end_node: Any, scope: Scope, within: Callable[[isl.Set], Scope]
+) -> Loop:
+    """``for (i = start; i-- > end;)``: the body sees start - 1, …, end. The last test leaves end - 1 behind, which
+    nothing sees."""
+    start_node = node.init.decls[0].init if isinstance(node.init, c_ast.DeclList) else node.init.rvalue
+    if start_node is None:
+        raise NotALoop("loop.form", "the iterator has no initial value", node)
+    start = converted(affine(start_node, scope), ctype, scope, start_node).aff
+    own = param_pw_aff(iterator)
+    # The comparison has the value that the iterator had before; this sees to what it takes for the comparison to be
+    # that of the integers.
+    condition(
+        c_ast.BinaryOp(">", c_ast.ID(iterator, node.coord), end_node, node.coord),
+        within(scope.domain.intersect(own.le_set(start))),
+    )
+    end = affine(end_node, scope).aff
+    waits = not isinstance(node.cond, c_ast.BinaryOp) or node.cond.op == "!="
+    if waits and not assured(scope, start.ge_set(end)):
+        raise NotALoop(
+            "loop.not-equal", "the iterator may already be past the value that is waited for", node.cond, "use '>'"
+        )
+    domain = scope.domain.intersect(own.lt_set(start)).intersect(own.ge_set(end))
+    if ctype.bits < _INT_BITS and ctype.signed:
+        raise NotALoop(
+            "loop.wrap",
+            f"'{iterator}' of type '{ctype.spelling}' may wrap around",
+            node,
+            "use an iterator of type int or wider",
+        )
+    return Loop(iterator, ctype, domain, -1)
+
+
+def _waits_for_wrap(cond: Any, iterator: str, ctype: CType, scope: Scope) -> isl.PwAff | None:
+    """The end in ``for (unsigned i = n - 1; i < end; i--)``, which the iterator reaches from 0 to its type's largest
+    value; None for other loops."""
+    if not isinstance(cond, c_ast.BinaryOp) or cond.op not in ("<", ">"):
+        return None
+    end = cond.right if cond.op == "<" else cond.left
+    own = cond.left if cond.op == "<" else cond.right
+    if not isinstance(own, c_ast.ID) or own.name != iterator or _mentions(end, iterator):
+        return None
+    value = affine(end, scope)
+    if value.type.bits > ctype.bits or ctype.bits < _INT_BITS:
+        return None
+    return value.aff if not value.type.signed or assured(scope, value.aff.ge_set(constant_pw_aff(0))) else None
+
+
+def _step(node: Any, iterator: str, scope: Scope) -> int:
+    """The constant that one iteration adds to the iterator."""
+    match node:
+        case c_ast.UnaryOp(op="++" | "p++", expr=c_ast.ID(name=name)) if name == iterator:
+            return 1
+        case c_ast.UnaryOp(op="--" | "p--", expr=c_ast.ID(name=name)) if name == iterator:
+            return -1
+        case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=name)) if name == iterator:
+            step = _constant_step(node.rvalue, scope)
+            return step if op == "+=" else -step
+        case c_ast.Assignment(
+            op="=", lvalue=c_ast.ID(name=name), rvalue=c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right)
+        ) if name == iterator:
+            if isinstance(left, c_ast.ID) and left.name == iterator:
+                step = _constant_step(right, scope)
+                return step if op == "+" else -step
+            if op == "+" and isinstance(right, c_ast.ID) and right.name == iterator:
+                return _constant_step(left, scope)
+    raise NotALoop(
+        "loop.step",
+        "the loop's step is not the addition of a constant to its iterator",
+        node,
+        f"write '{iterator} += constant'",
+    )
+
+
+def _constant_step(node: Any, scope: Scope) -> int:
+    aff = affine(node, scope).aff
+    if not aff.is_cst():
+        raise NotALoop("loop.step", "the loop's step is not a constant", node, "use a constant step")
+    value = int(aff.max_val().to_python())
+    if value == 0:
+        raise NotALoop("loop.step", "the loop's step is zero", node)
+    return value
+
+
+def _steps_taken(cond: Any, iterator: str, step: int, start: isl.PwAff, scope: Scope) -> isl.Set:
+    """The iterator's values for which the loop's body runs: those before which the condition never failed."""
+    if isinstance(cond, c_ast.BinaryOp) and cond.op == "!=" and (end := _other_side(cond, iterator)) is not None:
+        return _until_equal(cond, end, iterator, step, start, scope)
+    holds = condition(cond, scope)
+    domain = scope.domain.intersect(holds)
+    if _monotone(cond, iterator, step):
+        return domain
+    # Once the condition has failed, the loop is over, even where it would hold again later.
+    failed = scope.domain.subtract(holds)
+    name = f"{iterator}__before"
+    position = failed.find_dim_by_name(PARAM, iterator)
+    if position < 0:
+        return domain
+    before = failed.set_dim_name(PARAM, position, name)
+    earlier = (
+        param_pw_aff(name).lt_set(param_pw_aff(iterator))
+        if step > 0
+        else param_pw_aff(name).gt_set(param_pw_aff(iterator))
+    )
+    after_failure = project_out_params(before.intersect(earlier), [name])
+    return domain.subtract(after_failure).coalesce()
+
+
+def _other_side(cond: c_ast.BinaryOp, iterator: str) -> Any:
+    """What a comparison compares the bare iterator with, None if it isn't of that form."""
+    for side, other in ((cond.left, cond.right), (cond.right, cond.left)):
+        if isinstance(side, c_ast.ID) and side.name == iterator and not _mentions(other, iterator):
+            return other
+    return None
+
+
+def _mentions(node: Any, name: str) -> bool:
+    if isinstance(node, c_ast.ID):
+        return bool(node.name == name)
+    return any(_mentions(child, name) for child in children(node))
+
+
+def _monotone(cond: Any, iterator: str, step: int) -> bool:
+    """Whether the condition, once false, plainly stays false as the iterator advances: `i < e`, `e > i`, parts joined
+    by &&."""
+    match cond:
+        case c_ast.BinaryOp(op="&&"):
+            return _monotone(cond.left, iterator, step) and _monotone(cond.right, iterator, step)
+        case c_ast.BinaryOp(op="<" | "<=" | ">" | ">=" as op):
+            if not _mentions(cond, iterator):
+                return True
+            if _other_side(cond, iterator) is None:
+                return False
+            upper = (
+                op in ("<", "<=")
+                if isinstance(cond.left, c_ast.ID) and cond.left.name == iterator
+                else op in (">", ">=")
+            )
+            return upper == (step > 0)
+        case _:
+            return not _mentions(cond, iterator)
+
+
+def _until_equal(cond: Any, end_node: Any, iterator: str, step: int, start: isl.PwAff, scope: Scope) -> isl.Set:
+    """`i != end`. A signed iterator that would run past `end` overflows, which is undefined; otherwise it has to be
+    proved that it stops there."""
+    end_value = affine(end_node, scope)
+    end, own = end_value.aff, param_pw_aff(iterator)
+    iterator_type = affine(c_ast.ID(iterator), scope).type
+    distance = end.sub(start) if step > 0 else start.sub(end)
+    exact = distance.mod_val(isl.Val(abs(step))).eq_set(constant_pw_aff(0))
+    ahead = distance.ge_set(constant_pw_aff(0))
+    outside = replace(scope, domain=project_out_params(scope.domain, [iterator]))
+    if not always(outside, exact):
+        raise NotALoop("loop.not-equal", "the step may jump over the value that '!=' waits for", cond, "use '<' or '>'")
+    overflow_is_undefined = iterator_type.signed and iterator_type.bits >= 32
+    if not overflow_is_undefined and not assured(outside, ahead):
+        raise NotALoop(
+            "loop.not-equal", "the iterator may already be past the value that '!=' waits for", cond, "use '<' or '>'"
+        )
+    return scope.domain.intersect(own.lt_set(end) if step > 0 else own.gt_set(end))
+
+
+def _bounded(domain: isl.Set, iterator: str) -> bool:
+    position = domain.find_dim_by_name(PARAM, iterator)
+    if position < 0:
+        return bool(domain.is_empty())
+    one = project_out_params(
+        isl.Set(f"[{iterator}] -> {{ [x] : x = {iterator} }}").intersect_params(domain), [iterator]
+    )
+    return bool(one.dim_is_bounded(isl.dim_type.set, 0))
+
+
+def _refuse_wrap(node: c_ast.For, iterator: str, ctype: CType, step: int, domain: isl.Set, scope: Scope) -> None:
+    """An unsigned or narrow iterator must not wrap around on its last step; a signed one of int's width or more may be
+    trusted."""
+    if ctype.signed and ctype.bits >= 32:
+        return
+    after = param_pw_aff(iterator).add(constant_pw_aff(step))
+    low = -(1 << (ctype.bits - 1)) if ctype.signed else 0
+    high = (1 << (ctype.bits - 1 if ctype.signed else ctype.bits)) - 1
+    fits = after.ge_set(constant_pw_aff(low)).intersect(after.le_set(constant_pw_aff(high)))
+    if not assured(replace(scope, domain=domain), fits):
+        raise NotALoop(
+            "loop.wrap",
+            f"'{iterator}' of type '{ctype.spelling}' may wrap around",
+            node,
+            "use a signed iterator of type int or wider",
+        )
+
+
+__all__ = ["Loop", "NotALoop", "NotAffine", "parse_loop"]

@@ -1,0 +1,243 @@
+"""Pointer arithmetic as subscripts: ``*(a + i * n + j)``, ``(a + i * n)[j]``, ``&a[i]`` with an offset, and rows with
+names of their own (``double *row = a + i * n;``) become references to the array with all of the offset in its
+subscript.
+
+The region's own copy of the tree is changed in place.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.model.accesses import written_names
+from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.frontend.syntax.symbols import Symbol, ctype_of
+from scopt.ir.scop import CType
+
+_UPDATES = ("++", "--", "p++", "p--")
+
+
+def as_subscripts(
+    items: tuple[Any, ...], symbols: Mapping[str, Symbol], long_type: str, flat: frozenset[str] = frozenset()
+) -> tuple[Any, ...]:
+    """The statements with their pointer arithmetic as subscripts.
+
+    symbols: of everything that they use. long_type: an integer type of 64 bits. flat: names of arrays whose subscripts
+    are to be divided: ``*a`` is ``a[0]`` then.
+    """
+    pointers = _Pointers(symbols, long_type, flat)
+    root = c_ast.Compound(list(items))
+    for name, declaration in list(_row_declarations(root, symbols)):
+        if _is_row(root, name, declaration, symbols):
+            _replace(
+                root, lambda node, name=name, row=declaration: copy.deepcopy(row.init) if _names(node, name) else node
+            )  # type: ignore[misc]
+            _replace(root, lambda node, row=declaration: c_ast.EmptyStatement() if node is row else node)  # type: ignore[misc]
+    _replace(root, pointers.subscripted)
+    return tuple(root.block_items)
+
+
+# --- one reference ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Pointers:
+    symbols: Mapping[str, Symbol]
+    long_type: str
+    flat: frozenset[str] = frozenset()
+
+    def subscripted(self, node: Any) -> Any:
+        """A reference through a computed pointer as one with a subscript; what is below it has been done."""
+        match node:
+            case c_ast.UnaryOp(op="*", expr=c_ast.ID(name=name) as pointer) if name in self.flat:
+                return c_ast.ArrayRef(pointer, c_ast.Constant("int", "0", node.coord), node.coord)
+            case c_ast.UnaryOp(op="*", expr=c_ast.BinaryOp() | c_ast.UnaryOp(op="&") as pointer):
+                found = self.base_and_offset(pointer)
+                if found is not None:
+                    return c_ast.ArrayRef(found[0], found[1] or c_ast.Constant("int", "0", node.coord), node.coord)
+            case c_ast.ArrayRef(name=c_ast.BinaryOp() | c_ast.UnaryOp(op="&") as pointer, subscript=subscript):
+                found = self.base_and_offset(pointer)
+                if found is not None:
+                    return c_ast.ArrayRef(found[0], self.sum("+", found[1], subscript), node.coord)
+        return node
+
+    def base_and_offset(self, node: Any) -> tuple[Any, Any] | None:
+        """The pointer or row that a sum begins with, and what is added to it; None if the sum isn't of that form."""
+        match node:
+            case c_ast.ID(name=name) if name in self.symbols and len(self.symbols[name].dims) == 1:
+                return node, None
+            case c_ast.ArrayRef() if _missing(node, self.symbols) == 1:
+                return node, None
+            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef(name=base, subscript=subscript) as whole) if (
+                _missing(whole, self.symbols) == 0
+            ):
+                return base, subscript
+            case c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right):
+                if (found := self.base_and_offset(left)) is not None:
+                    return found[0], self.sum(op, found[1], right)
+                if op == "+" and (found := self.base_and_offset(right)) is not None:
+                    return found[0], self.sum("+", found[1], left)
+        return None
+
+    def sum(self, op: str, offset: Any, more: Any) -> Any:
+        """offset op more, where C adds both to a pointer: what fits a pointer may not fit an int."""
+        if offset is None:
+            return more if op == "+" else c_ast.UnaryOp("-", self.wide(more), more.coord)
+        return c_ast.BinaryOp(op, self.wide(offset), more, more.coord)
+
+    def wide(self, node: Any) -> Any:
+        """The expression in 64 bits."""
+        if isinstance(node, c_ast.Constant) or self.bits(node) >= 64:
+            return node
+        spelled = c_ast.TypeDecl(None, [], None, c_ast.IdentifierType(self.long_type.split()))
+        return c_ast.Cast(c_ast.Typename(None, [], None, spelled), node, node.coord)
+
+    def bits(self, node: Any) -> int:
+        """The width of an expression's type, as far as it is known to be more than that of int."""
+        match node:
+            case c_ast.ID(name=name) if name in self.symbols:
+                return self.symbols[name].type.bits
+            case c_ast.BinaryOp(op="+" | "-" | "*", left=left, right=right):
+                return max(self.bits(left), self.bits(right))
+            case c_ast.UnaryOp(op="+" | "-", expr=operand):
+                return self.bits(operand)
+            case c_ast.Cast(to_type=to_type):
+                ctype = ctype_of(to_type, self.symbols)
+                return ctype.bits if ctype is not None else 0
+        return 0
+
+
+def _missing(node: Any, symbols: Mapping[str, Symbol]) -> int | None:
+    """How many subscripts a reference lacks to be an element; None if it isn't one to a named array."""
+    depth = 0
+    while isinstance(node, c_ast.ArrayRef):
+        depth, node = depth + 1, node.name
+    if not isinstance(node, c_ast.ID) or node.name not in symbols or symbols[node.name].pointer_depth > 1:
+        return None
+    return len(symbols[node.name].dims) - depth
+
+
+# --- rows with names --------------------------------------------------------------------------------------------------
+
+
+def _row_declarations(root: Any, symbols: Mapping[str, Symbol]) -> Iterator[tuple[str, Any]]:
+    """Pointers that are declared in a block of the region and get their value there."""
+    for node in _all(root):
+        if (
+            isinstance(node, c_ast.Decl)
+            and isinstance(node.type, c_ast.PtrDecl)
+            and node.init is not None
+            and not node.storage
+        ):
+            symbol = symbols.get(node.name)
+            if symbol is not None and symbol.pointer and symbol.pointer_depth == 1 and len(symbol.dims) == 1:
+                yield node.name, node
+
+
+def _is_row(root: Any, name: str, declaration: Any, symbols: Mapping[str, Symbol]) -> bool:
+    """Whether its value in place of the name is the same wherever the name is used.
+
+    It points into a named array of the same type, and nothing that its value depends on changes where it is visible.
+    """
+    found = _Pointers(symbols, "long").base_and_offset(copy.deepcopy(declaration.init))
+    if found is None:
+        return False
+    base = found[0]
+    while isinstance(base, c_ast.ArrayRef):
+        base = base.name
+    array = symbols[base.name]
+    if array.name == name or not _same_type(array.type, symbols[name].type):
+        return False
+    block = next(
+        (node for node in _all(root) if isinstance(node, c_ast.Compound) and _has(node.block_items, declaration)), None
+    )
+    if block is None or sum(isinstance(node, c_ast.Decl) and node.name == name for node in _all(root)) != 1:
+        return False
+    used = {node.name for node in _all(declaration.init) if isinstance(node, c_ast.ID)}
+    plain = all(
+        isinstance(node, (c_ast.ID, c_ast.Constant, c_ast.BinaryOp, c_ast.ArrayRef, c_ast.Cast))
+        or _is_address(node)
+        or isinstance(node, (c_ast.Typename, c_ast.TypeDecl, c_ast.IdentifierType))
+        for node in _all(declaration.init)
+    )
+    scalars = used - {base.name}
+    # The block's own statements must not change what the value is made of; loops around it may, as it is computed anew
+    # then.
+    changed = written_names(block) | {str(loop_iterator(node)) for node in _all(block) if isinstance(node, c_ast.For)}
+    return (
+        plain
+        and not scalars & changed
+        and not _moved(root, {name, base.name})
+        and all(not symbols[n].dims for n in scalars if n in symbols)
+    )
+
+
+def _same_type(a: CType, b: CType) -> bool:
+    return (a.spelling, a.bits, a.integer, a.floating, a.signed) == (
+        b.spelling,
+        b.bits,
+        b.integer,
+        b.floating,
+        b.signed,
+    )
+
+
+def _moved(root: Any, names: Iterable[str]) -> bool:
+    """Whether a pointer is assigned, stepped, or has its address taken."""
+    for node in _all(root):
+        target = None
+        if isinstance(node, c_ast.Assignment):
+            target = node.lvalue
+        elif isinstance(node, c_ast.UnaryOp) and node.op in (*_UPDATES, "&"):
+            target = node.expr
+        if isinstance(target, c_ast.ID) and target.name in names:
+            return True
+    return False
+
+
+def _is_address(node: Any) -> bool:
+    return isinstance(node, c_ast.UnaryOp) and node.op in ("&", "-", "+")
+
+
+def _names(node: Any, name: str) -> bool:
+    return isinstance(node, c_ast.ID) and node.name == name
+
+
+def _has(items: Iterable[Any] | None, wanted: Any) -> bool:
+    return any(
+        item is wanted or (isinstance(item, c_ast.DeclList) and any(decl is wanted for decl in item.decls))
+        for item in items or ()
+    )
+
+
+# --- trees ------------------------------------------------------------------------------------------------------------
+
+
+def _all(node: Any) -> Iterator[Any]:
+    yield node
+    for _, child in node.children():
+        yield from _all(child)
+
+
+def _replace(node: Any, function: Callable[[Any], Any]) -> None:
+    """Replace every node below by function(node), the innermost ones first. Names of fields and labels are no nodes to
+    replace."""
+    if isinstance(node, c_ast.StructRef):
+        _replace(node.name, function)
+        node.name = function(node.name)
+        return
+    for slot in node.__slots__:
+        value = getattr(node, slot, None) if slot not in ("coord", "__weakref__") else None
+        if isinstance(value, c_ast.Node):
+            _replace(value, function)
+            setattr(node, slot, function(value))
+        elif isinstance(value, list):
+            for position, item in enumerate(value):
+                if isinstance(item, c_ast.Node):
+                    _replace(item, function)
+                    value[position] = function(item)

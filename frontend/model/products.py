@@ -1,0 +1,153 @@
+"""Bounds like ``rows * cols`` or ``n / block``, of variables that stay what they are in a region, get a name before it.
+
+No sum of parameters tells how long such a loop is, but its length is as good a parameter as any other. Where ``rows``
+and ``cols`` bound other loops of the region too, nothing is known of how the three go together; regions are found so
+that this does no harm (`scopt.frontend.extract`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pycparser import c_ast
+from pycparser.c_generator import CGenerator
+
+from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use, become, has_jump
+from scopt.frontend.syntax.constants import constant_value, promotion, typed_constant, usual_conversion
+from scopt.frontend.syntax.ctypes import Symbol, ctype_of
+from scopt.ir.scop import CType
+
+_SUMS = ("+", "-")
+_COMPARISONS = ("<", "<=", ">", ">=", "!=", "==")
+
+
+def hoist_products(around: MemberHoister, symbolic: Collection[str]) -> tuple[Hoisted, ...]:
+    """Name products, quotients, remainders and shifts in the heads of loops, where two variables make one; the items
+    are changed in place.
+
+    around: has named the members. symbolic: macros with names of their own, whose products are decided by their values.
+    """
+    hoister = _Hoister(around, symbolic)
+    for item in around.items:
+        hoister.statement(item, ())
+    return tuple(hoister.found.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hoister:
+    """found: by what is evaluated, and when."""
+
+    around: MemberHoister
+    symbolic: Collection[str]
+    found: dict[str, Hoisted] = field(default_factory=dict)
+
+    def statement(self, node: Any, guards: tuple[Any, ...] | None) -> None:
+        """guards: the loops around, or None where it depends on something else too whether the node is reached."""
+        match node:
+            case c_ast.For():
+                starts = (
+                    [decl.init for decl in node.init.decls]
+                    if isinstance(node.init, c_ast.DeclList)
+                    else [getattr(node.init, "rvalue", None)]
+                )
+                for head in (*starts, node.cond):
+                    for product in list(self.products(head)):
+                        self.name(product, guards)
+                self.statement(node.stmt, (*guards, node) if guards is not None and not has_jump(node.stmt) else None)
+            case c_ast.If() | c_ast.While() | c_ast.DoWhile() | c_ast.Switch() | c_ast.TernaryOp():
+                for _, child in node.children():
+                    self.statement(child, None)
+            case c_ast.Node():
+                for _, child in node.children():
+                    self.statement(child, guards)
+
+    def products(self, node: Any) -> Iterator[Any]:
+        """What is no sum of variables, as large as possible."""
+        match node:
+            case c_ast.BinaryOp(op=op) if op in _SUMS or op in _COMPARISONS:
+                yield from self.products(node.left)
+                yield from self.products(node.right)
+            case c_ast.BinaryOp(op="&&"):
+                yield from self.products(node.left)  # the other side may not be evaluated
+            case c_ast.BinaryOp(op="*" | "/" | "%" | "<<" | ">>" as op):
+                if self.varies(node.right) and (op != "*" or self.varies(node.left)):
+                    if self.type_of(node) is not None:
+                        yield node
+                else:
+                    yield from self.products(node.left)
+                    yield from self.products(node.right)
+            case c_ast.UnaryOp(op="-" | "+") | c_ast.Cast():
+                yield from self.products(node.expr)
+
+    def varies(self, node: Any) -> bool:
+        return constant_value(node, self.around.symbols) is None
+
+    def type_of(self, node: Any) -> CType | None:
+        """The type of an expression of variables that the region doesn't change; None for everything else."""
+        symbols = self.around.symbols
+        match node:
+            case c_ast.ID(name=name):
+                symbol = symbols.get(name)
+                if symbol is None or not self.is_fixed(symbol):
+                    return None
+                return promotion(symbol.type, symbols)
+            case c_ast.BinaryOp(op="+" | "-" | "*" | "/" | "%"):
+                left, right = self.type_of(node.left), self.type_of(node.right)
+                return usual_conversion(left, right, symbols) if left is not None and right is not None else None
+            case c_ast.BinaryOp(op="<<" | ">>"):
+                return self.type_of(node.left) if self.type_of(node.right) is not None else None
+            case c_ast.UnaryOp(op="-" | "+" | "~"):
+                return self.type_of(node.expr)
+            case c_ast.Cast():
+                ctype = ctype_of(node.to_type, symbols) if self.type_of(node.expr) is not None else None
+                return promotion(ctype, symbols) if ctype is not None and ctype.integer and ctype.bits else None
+            case c_ast.Constant():
+                found = typed_constant(node, symbols)
+                return promotion(found[1], symbols) if found is not None else None
+        return None
+
+    def is_fixed(self, symbol: Symbol) -> bool:
+        """Whether a name is an integer variable that the region doesn't change."""
+        if (
+            symbol.dims
+            or symbol.pointer
+            or not symbol.type.integer
+            or not symbol.type.bits
+            or symbol.type.volatile
+            or symbol.type.atomic
+        ):
+            return False
+        if (
+            symbol.kind not in ("local", "parameter", "global")
+            or symbol.name in self.symbolic
+            or symbol.name in self.around.inside
+        ):
+            return False
+        return not any(isinstance(target, c_ast.ID) and target.name == symbol.name for target in self.around.targets())
+
+    def name(self, node: Any, guards: tuple[Any, ...] | None) -> None:
+        use = Use(node, guards)
+        condition = self.around.condition([use], [use]) if guards is not None else None
+        ctype = self.type_of(node)
+        if condition is None or ctype is None:
+            return
+        text = CGenerator(reduce_parentheses=True).visit(node)
+        value = f"{condition} ? {text} : 0" if condition else text
+        if value not in self.found:
+            read = list(dict.fromkeys(_names(node)))
+            name = self.around.fresh("_".join(read))
+            self.around.symbols[name] = Symbol(name, "local", ctype, size=ctype.bits // 8)
+            self.found[value] = Hoisted(
+                self.around.symbols[name], f"const {ctype.spelling} {name} = {value};", reads=frozenset(read)
+            )
+        become(node, self.around.items, c_ast.ID(self.found[value].symbol.name, node.coord))
+
+
+def _names(node: Any) -> Iterator[str]:
+    if isinstance(node, c_ast.ID):
+        yield node.name
+    for _, child in node.children():
+        if not isinstance(child, c_ast.Typename):
+            yield from _names(child)

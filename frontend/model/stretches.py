@@ -1,0 +1,192 @@
+"""The memory that a region may touch through a name, as expressions that the program can evaluate before the region
+runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.ir.scop import Array, Polynomial, Stretch
+from scopt.poly.isl_utils import PARAM, SET
+
+# More expressions for one end of a stretch than this would make tests that nobody can read.
+MAX_CASES = 4
+
+
+def scalar_stretch(name: str, spelling: str) -> Stretch:
+    """The bytes of one variable."""
+    return Stretch(name, f"&{spelling}", f"sizeof({spelling})", ((),), (((1, ()),),))
+
+
+def array_stretch(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Stretch | None:
+    """What these access relations reach, or the whole of an array that is an object by itself; None where neither is
+    bounded by simple functions of the parameters.
+
+    context: parameter set of what is known.
+    """
+    if not array.rank:
+        if array.within:
+            return scalar_stretch(array.within, array.within)
+        return scalar_stretch(array.name, array.spelling)
+    found = _reached(array, accesses, context)
+    return (
+        scalar_stretch(array.name, array.spelling) if found is None and not (array.pointer or array.within) else found
+    )
+
+
+def _reached(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Stretch | None:
+    """What the access relations reach, as far as simple functions bound it."""
+    # Of an array with several dimensions whole rows, as its type has them: its extents were evaluated where it was
+    # declared.
+    dimensions = array.rank if array.flat else 1
+    cells: isl.Set | None = None
+    for relation in accesses:
+        rows = relation.range().reset_tuple_id()
+        reached = rows.project_out(SET, dimensions, rows.dim(SET) - dimensions).intersect_params(context).remove_divs()
+        cells = reached if cells is None else cells.union(reached)
+    if cells is None:
+        return None
+    sizes = _sizes(array) if array.flat else ()
+    lows = [_ends(cells, k, lower=True) for k in range(dimensions)]
+    highs = [_ends(cells, k, lower=False) for k in range(dimensions)]
+    if sizes is None or None in (*lows, *highs):
+        return None
+    sums = {size.name: size.value for size in sizes if size.name}
+    first = _distinct(_offset(ends, sizes, 0, sums) for ends in product(*(low for low in lows if low is not None)))
+    beyond = _distinct(_offset(ends, sizes, 1, sums) for ends in product(*(high for high in highs if high is not None)))
+    if len(first) > MAX_CASES or len(beyond) > MAX_CASES:
+        return None
+    base = array.within or array.spelling
+    return Stretch(array.within or array.name, base, f"sizeof(*{base})", first, beyond, tuple(sums.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """The length of a row: its value, and the name that stands for it where it is a sum."""
+
+    value: Polynomial
+    name: str = ""
+
+    @property
+    def factor(self) -> Polynomial:
+        return ((1, (self.name,)),) if self.name else self.value
+
+
+def _sizes(array: Array) -> tuple[_Size, ...] | None:
+    """Of all but the first dimension of a flat array."""
+    found = []
+    for position, extent in enumerate(array.extents[1:], 1):
+        value = polynomial_of(extent) if extent is not None else None
+        if not value:
+            return None
+        found.append(_Size(value, f"${position}" if len(value) > 1 else ""))
+    return tuple(found)
+
+
+def _offset(ends: Sequence[Polynomial], sizes: Sequence[_Size], more: int, sums: dict[str, Polynomial]) -> Polynomial:
+    """Σ end · elements of a row + more. What reaches the end of its row counts as one more row, which makes shorter
+    expressions.
+
+    sums: is given names for ends that are sums, so that they needn't be multiplied out.
+    """
+    total: Polynomial = ()
+    row: Polynomial = ((1, ()),)
+    for position in range(len(ends) - 1, -1, -1):
+        end = add(ends[position], ((more, ()),)) if more else ends[position]
+        size = sizes[position - 1] if position else None
+        if size is not None and more and end == size.value:
+            more = 1
+        else:
+            if len(end) > 1 and position < len(sizes):
+                name = next((key for key, value in sums.items() if value == end), f"${len(sums)}+")
+                sums[name], end = end, ((1, (name,)),)
+            total, more = add(total, multiply(end, row)), 0
+        row = multiply(row, size.factor) if size is not None else row
+    return total
+
+
+def _distinct(offsets: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
+    return tuple(dict.fromkeys(offsets))
+
+
+def _ends(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial, ...] | None:
+    """Functions the least (greatest) of which bounds a subscript where there are cells; None if there are none, or no
+    simple ones."""
+    if not (cells.dim_has_any_lower_bound(SET, dimension) if lower else cells.dim_has_any_upper_bound(SET, dimension)):
+        return None
+    try:
+        bound = cells.dim_min(dimension) if lower else cells.dim_max(dimension)
+    except isl.Error:
+        return None
+    pieces: list[tuple[isl.Set, isl.Aff]] = []
+    bound.coalesce().foreach_piece(lambda domain, aff: pieces.append((domain, aff)))
+    affs: list[isl.Aff] = []
+    for domain, aff in pieces:
+        gist = aff.gist(domain)
+        if not any(gist.plain_is_equal(other) for other in affs):
+            affs.append(gist)
+    kept = [
+        aff
+        for k, aff in enumerate(affs)
+        if not any(_dominated(aff, other, lower, k > m) for m, other in enumerate(affs) if m != k)
+    ]
+    found = [_polynomial(aff) for aff in kept]
+    return tuple(one for one in found if one is not None) if found and None not in found else None
+
+
+def _dominated(aff: isl.Aff, other: isl.Aff, lower: bool, later: bool) -> bool:
+    """Whether `other` bounds at least as much, whatever the parameters are (of two equal ones the first stays)."""
+    weaker = aff.ge_basic_set(other) if lower else aff.le_basic_set(other)
+    always = bool(isl.Set.universe(weaker.get_space()).is_subset(isl.Set.from_basic_set(weaker)))
+    return always and (later or not aff.plain_is_equal(other))
+
+
+def _polynomial(aff: isl.Aff) -> Polynomial | None:
+    """An integer combination of parameters, by their names in C; None for others."""
+    rounded = any(not aff.get_coefficient_val(isl.dim_type.div, k).is_zero() for k in range(aff.dim(isl.dim_type.div)))
+    if rounded or not aff.get_denominator_val().is_one():
+        return None
+    total: Polynomial = ()
+    for k in range(aff.dim(PARAM)):
+        coefficient = int(aff.get_coefficient_val(PARAM, k).to_python())
+        if coefficient:
+            total = add(total, ((coefficient, (str(aff.get_dim_name(PARAM, k)),)),))
+    constant = int(aff.get_constant_val().to_python())
+    return add(total, ((constant, ()),)) if constant else total
+
+
+# --- polynomials ------------------------------------------------------------------------------------------------------
+
+
+def add(a: Polynomial, b: Polynomial) -> Polynomial:
+    terms: dict[tuple[str, ...], int] = {}
+    for coefficient, factors in (*a, *b):
+        terms[factors] = terms.get(factors, 0) + coefficient
+    return tuple((terms[factors], factors) for factors in sorted(terms, key=lambda f: (-len(f), f)) if terms[factors])
+
+
+def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
+    total: Polynomial = ()
+    for left, some in a:
+        for right, others in b:
+            total = add(total, ((left * right, tuple(sorted((*some, *others)))),))
+    return total
+
+
+def polynomial_of(node: c_ast.Node) -> Polynomial | None:
+    """A C expression of names, literals, sums and products."""
+    match node:
+        case c_ast.ID(name=name):
+            return ((1, (name,)),)
+        case c_ast.Constant(type="int", value=value) if value.isdecimal():
+            return ((int(value), ()),) if int(value) else ()
+        case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
+            a, b = polynomial_of(left), polynomial_of(right)
+            if a is None or b is None:
+                return None
+            return multiply(a, b) if op == "*" else add(a, b if op == "+" else multiply(((-1, ()),), b))
+    return None

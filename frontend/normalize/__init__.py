@@ -1,0 +1,1 @@
+"""Loops brought into the form that the model has, one rewrite a module."""

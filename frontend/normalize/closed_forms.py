@@ -1,0 +1,264 @@
+"""Expressions for the value of a variable that a loop steps: start + total × (i - first), and their place in the loop's
+body.
+
+All of it is computed in 64 bits, where it can't overflow before the variable itself does; an unsigned variable's in its
+own type, modulo its range.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.normalize.tree_rewriting import STEPS, number, signed_number, value_of
+from scopt.ir.scop import CType
+
+_LONG_BITS = 64
+# Where a use of a variable stands: its value itself; a subscript, where only the number matters; what a pointer leads
+# to.
+_VALUE, _INDEX, _ADDRESS = "value", "index", "address"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Progress:
+    """How far a loop has come. iterations: an expression of those that are done, times `stride`; stride: the
+    iterator's, at least 1."""
+
+    iterations: Any
+    stride: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """ctype: the variable's, None for a pointer. start: its value in front of the loop. long_type: an integer type of
+    64 bits."""
+
+    ctype: CType | None
+    start: Any
+    long_type: str
+
+    def at(self, progress: Progress, total: Any, prefix: Any) -> tuple[Any, Any]:
+        """The start and what is added to it after so many iterations: total for each, and prefix in this one."""
+        if self.ctype is not None and not self.ctype.signed:
+            return self.unsigned(value_of(total) or 0, progress, value_of(prefix) or 0), number(0)
+        return copy.deepcopy(self.start), self.plus(self.times(total, progress), prefix)
+
+    def unsigned(self, total: int, progress: Progress, prefix: int) -> Any:
+        """The value of an unsigned variable: what is subtracted comes last, so that nothing wraps that the variable
+        doesn't."""
+        start, parts = (
+            copy.deepcopy(self.start),
+            (signed_number(prefix), self.times(signed_number(abs(total)), progress)),
+        )
+        first, last = parts if total < 0 else parts[::-1]
+        so_far = self.plus(start, first)
+        return self.minus(so_far, last) if total < 0 else self.plus(so_far, last)
+
+    def times(self, total: Any, progress: Progress) -> Any:
+        constant = value_of(total)
+        if constant is None:
+            return self.product(total, progress.iterations)
+        return self.product(signed_number(constant // progress.stride), progress.iterations)
+
+    def whole(self, start: Any, added: Any, *, wide: bool) -> Any:
+        """The sum as an expression of the variable's type, or of a wider one with the same value."""
+        if value_of(added) == 0 and (self.ctype is None or value_of(start) is None):
+            return start
+        if self.ctype is None:
+            return c_ast.BinaryOp("+", start, added)
+        result = self.plus(start, added)
+        return result if wide and self.ctype.signed else self.typed(result)
+
+    def typed(self, node: Any) -> Any:
+        """An expression as a value of the variable's type."""
+        if self.ctype is None or (self.ctype.signed and self.ctype.bits == _LONG_BITS):
+            return node
+        return _cast(self.ctype.spelling, node)
+
+    @property
+    def wide(self) -> str:
+        """The type that values are computed in."""
+        return self.long_type if self.ctype is None or self.ctype.signed else self.ctype.spelling
+
+    def widened(self, node: Any) -> Any:
+        """An expression as one of that type."""
+        return node if value_of(node) is not None or _is_of_type(node, self.wide) else _cast(self.wide, node)
+
+    def plus(self, left: Any, right: Any) -> Any:
+        a, b = value_of(left), value_of(right)
+        if a is not None and b is not None:
+            return signed_number(a + b)
+        if a == 0:
+            return right
+        if b is not None:
+            return left if b == 0 else c_ast.BinaryOp("+" if b > 0 else "-", self.widened(left), number(abs(b)))
+        if (
+            isinstance(right, c_ast.BinaryOp)
+            and right.op == "*"
+            and (factor := value_of(right.left)) is not None
+            and factor < 0
+        ):
+            return c_ast.BinaryOp("-", self.widened(left), _times(-factor, right.right))
+        return c_ast.BinaryOp("+", self.widened(left), self.widened(right))
+
+    def minus(self, left: Any, right: Any) -> Any:
+        constant = value_of(right)
+        return self.plus(left, signed_number(-constant) if constant is not None else _times(-1, self.widened(right)))
+
+    def product(self, left: Any, right: Any) -> Any:
+        a, b = value_of(left), value_of(right)
+        if a is not None and b is not None:
+            return signed_number(a * b)
+        if 0 in (a, b):
+            return number(0)
+        if a is not None or b is not None:
+            constant, other = (a, right) if a is not None else (b, left)
+            return _times(constant or 0, self.widened(other))
+        return c_ast.BinaryOp(
+            "*", left, self.widened(right)
+        )  # the left one is a sum of the source, which has a type of its own
+
+
+def _is_of_type(node: Any, spelling: str) -> bool:
+    """Whether an expression is a sum or product with something that was converted to the type. No type made here is
+    narrower."""
+    match node:
+        case c_ast.Cast():
+            return _spelling(node) == spelling
+        case c_ast.BinaryOp(op="+" | "-" | "*"):
+            return _is_of_type(node.left, spelling) or _is_of_type(node.right, spelling)
+    return False
+
+
+def _spelling(cast: c_ast.Cast) -> str:
+    inner = cast.to_type.type
+    return (
+        " ".join(inner.type.names)
+        if isinstance(inner, c_ast.TypeDecl) and isinstance(inner.type, c_ast.IdentifierType)
+        else ""
+    )
+
+
+def _times(factor: int, node: Any) -> Any:
+    return node if factor == 1 else c_ast.BinaryOp("*", signed_number(factor), node)
+
+
+def _cast(spelling: str, node: Any) -> Any:
+    return c_ast.Cast(
+        c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType(spelling.split()))),
+        node,
+        node.coord,
+    )
+
+
+# --- in place of a variable -------------------------------------------------------------------------------------------
+
+
+def substituted(
+    root: Any, wanted: Callable[[Any], bool], values: Values, at: tuple[Any, Any], is_signed: Callable[[str], bool]
+) -> Any:
+    """The tree with a variable's value in the place of the nodes that are wanted; it is changed in place, except at its
+    root.
+
+    at: start and what is added. is_signed(name): whether a variable is a signed integer for sure.
+    """
+
+    def visit(node: Any, place: str) -> Any:
+        if wanted(node):
+            start, added = map(copy.deepcopy, at)
+            return values.whole(start, added, wide=place == _INDEX)
+        if isinstance(node, c_ast.StructRef):
+            if node.type == "->" and wanted(node.name):
+                start, added = map(copy.deepcopy, at)
+                return c_ast.StructRef(c_ast.ArrayRef(start, added, node.coord), ".", node.field, node.coord)
+            node.name = visit(node.name, _ADDRESS)
+            return node
+        for role in node.__slots__:
+            value = getattr(node, role, None) if role not in ("coord", "__weakref__") else None
+            if isinstance(value, c_ast.Node):
+                setattr(node, role, visit(value, _place(node, role, place, values.long_type, is_signed)))
+            elif isinstance(value, list):
+                setattr(node, role, [visit(item, _VALUE) if isinstance(item, c_ast.Node) else item for item in value])
+        return node
+
+    return visit(root, _VALUE)
+
+
+def _place(node: Any, role: str, outer: str, long_type: str, is_signed: Callable[[str], bool]) -> str:
+    match node:
+        case c_ast.ArrayRef():
+            if role == "name":
+                return _ADDRESS
+            # In a wider type the sum of signed numbers is the same, as long as it doesn't overflow.
+            return _INDEX if _is_signed_sum(node.subscript, long_type, is_signed) else _VALUE
+        case c_ast.UnaryOp(op="*"):
+            return _ADDRESS
+        case c_ast.BinaryOp(op="+" | "-" | "*") | c_ast.Cast():
+            return outer if outer == _INDEX else _VALUE
+    return _VALUE
+
+
+def _is_signed_sum(node: Any, long_type: str, is_signed: Callable[[str], bool]) -> bool:
+    """Whether an expression is made of signed variables and constants by arithmetic, in types that only become
+    wider."""
+    match node:
+        case c_ast.ID(name=name):
+            return is_signed(name)
+        case c_ast.Constant():
+            return value_of(node) is not None
+        case c_ast.UnaryOp(op="+" | "-" | "++" | "--" | "p++" | "p--"):
+            return _is_signed_sum(node.expr, long_type, is_signed)
+        case c_ast.BinaryOp(op="+" | "-" | "*"):
+            return _is_signed_sum(node.left, long_type, is_signed) and _is_signed_sum(node.right, long_type, is_signed)
+        case c_ast.Cast():
+            return _spelling(node) == long_type and _is_signed_sum(node.expr, long_type, is_signed)
+    return False
+
+
+def only_addresses(root: Any, name: str) -> bool:
+    """Whether a pointer is only used to reach what it points to: ``p[i]``, ``*p``, ``*(p + i)``, ``*p++``, ``p->x``."""
+
+    def visit(node: Any, address: bool) -> bool:
+        if isinstance(node, c_ast.ID):
+            return address or node.name != name
+        if isinstance(node, c_ast.StructRef):
+            return visit(node.name, True)
+        follows = isinstance(node, c_ast.UnaryOp) and node.op == "*"
+        passes = address and isinstance(node, (c_ast.BinaryOp, c_ast.UnaryOp)) and node.op in ("+", "-", *STEPS)
+        return all(
+            visit(child, follows or passes or (isinstance(node, c_ast.ArrayRef) and role == "name"))
+            for role, child in node.children()
+        )
+
+    return visit(root, False)
+
+
+def unconditional(node: Any) -> Iterator[Any]:
+    """The parts of an expression statement or declaration that are evaluated once whenever it is executed."""
+    match node:
+        case (
+            c_ast.Assignment()
+            | c_ast.ArrayRef()
+            | c_ast.Cast()
+            | c_ast.StructRef()
+            | c_ast.ExprList()
+            | c_ast.FuncCall()
+        ):
+            parts: Sequence[Any] = [child for role, child in node.children() if role != "field"]
+        case c_ast.UnaryOp():
+            parts = [node.expr] if node.op not in ("sizeof", "_Alignof") else []
+        case c_ast.BinaryOp():
+            parts = [node.left] if node.op in ("&&", "||") else [node.left, node.right]
+        case c_ast.TernaryOp():
+            parts = [node.cond]
+        case c_ast.Decl(init=init) if init is not None:
+            parts = [init]
+        case _:
+            return
+    for part in parts:
+        yield part
+        yield from unconditional(part)

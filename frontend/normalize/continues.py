@@ -1,0 +1,60 @@
+"""`continue` as an `if` around the rest of the body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.normalize.opaque import LOOPS, leaving
+from scopt.frontend.normalize.tree_rewriting import items_of
+
+
+def without_continue(loop: c_ast.For) -> None:
+    """Rewrite the body of a loop that skips the rest of an iteration at its end or under a plain `if`; it stays if it
+    does that in another way."""
+    found = list(leaving(loop.stmt))
+    if not found or not all(isinstance(node, c_ast.Continue) for node in found):
+        return
+    items = _rewritten(items_of(loop.stmt))
+    if items is not None:
+        loop.stmt = c_ast.Compound(items, loop.stmt.coord)
+
+
+def _rewritten(items: list[Any]) -> list[Any] | None:
+    """The statements of a body, or of its rest; None if that can't be said with `if` without saying something twice."""
+    for position, item in enumerate(items):
+        if isinstance(item, c_ast.Continue):
+            return items[:position]
+        if isinstance(item, LOOPS) or next(leaving(item), None) is None:
+            continue
+        if not isinstance(item, c_ast.If):
+            return None
+        rest = items[position + 1 :]
+        then, otherwise = items_of(item.iftrue), items_of(item.iffalse) if item.iffalse is not None else []
+        if _ends(then):
+            # what follows is the other branch
+            kept, other = _rewritten(then[:-1]), _rewritten([*otherwise, *rest])
+        elif _ends(otherwise):
+            kept, other = _rewritten([*then, *rest]), _rewritten(otherwise[:-1])
+        else:
+            return None
+        if kept is None or other is None:
+            return None
+        return [*items[:position], *_branches(item, kept, other)]
+    return items
+
+
+def _ends(items: list[Any]) -> bool:
+    return bool(items) and isinstance(items[-1], c_ast.Continue)
+
+
+def _branches(original: c_ast.If, then: list[Any], otherwise: list[Any]) -> list[Any]:
+    """An `if` with these branches, without one that is empty."""
+    where = original.coord
+    if not then and not otherwise:
+        return [original.cond]
+    if not then:
+        return [c_ast.If(c_ast.UnaryOp("!", original.cond, where), c_ast.Compound(otherwise, where), None, where)]
+    other = c_ast.Compound(otherwise, where) if otherwise else None
+    return [c_ast.If(original.cond, c_ast.Compound(then, where), other, where)]

@@ -1,0 +1,311 @@
+"""`while`, `do` and odd `for` loops that count: as `for` loops with an iterator of their own, and its last value
+assigned after them.
+
+What is found: a comparison of a variable with something that the loop doesn't change, where the variable is stepped by
+a constant, once in each iteration, at any place of the body or in the condition. A loop that isn't of that kind stays
+as it is.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.model.accesses import written_names
+from scopt.frontend.normalize.closed_forms import unconditional
+from scopt.frontend.normalize.opaque import leaving
+from scopt.frontend.normalize.tree_rewriting import (
+    STEPS,
+    is_plain,
+    items_of,
+    mentions,
+    names_of,
+    number,
+    plus,
+    step_of,
+    stepped_name,
+    substituted,
+    writes,
+)
+from scopt.frontend.syntax.mentioned import written_in
+from scopt.ir.scop import CType
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
+_UP, _DOWN = ("<", "<="), (">", ">=")
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """What is known of the region's variables.
+
+    type_of(name): of an integer variable that only its name can reach, at least as wide as an int; None for any other.
+    used_after(loop, name): the variable's value after the loop may be read. uses(name): how often the region mentions
+    it. fresh(name): a name like it that means nothing yet.
+    """
+
+    type_of: Callable[[str], CType | None]
+    used_after: Callable[[Any, str], bool]
+    uses: Callable[[str], int]
+    fresh: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Count:
+    """How a loop counts: ``for (name = start; name op end; name += step)``.
+
+    once: its first iteration happens whatever the condition says. beyond: what is added to the variable when the loop
+      has ended;
+      early: before it starts.
+    stepped: the item from which on an iteration sees the variable with its step; None: no item does.
+    start: None where the loop doesn't set it.
+    """
+
+    name: str
+    step: int
+    op: str
+    end: Any
+    items: list[Any]
+    start: Any = None
+    once: bool = False
+    beyond: int = 0
+    early: int = 0
+    stepped: int | None = None
+
+
+def is_counting(loop: Any) -> bool:
+    """Whether a statement is a `for` loop, or one that has the form of a loop that counts."""
+    if isinstance(loop, (c_ast.While, c_ast.DoWhile)):
+        return _count(loop) is not None or (isinstance(loop, c_ast.While) and _steps_inside(loop))
+    return isinstance(loop, c_ast.For)
+
+
+def _steps_inside(loop: c_ast.While) -> bool:
+    """Whether a loop compares a variable that it steps once, perhaps in a statement that does more:
+    `while (p < end) *p++ = 0;`"""
+    for side, _, _ in comparisons(loop.cond):
+        if isinstance(side, c_ast.ID) and writes(loop.stmt, side.name) == 1:
+            return any(
+                stepped_name(node) == side.name for item in items_of(loop.stmt) for node in (item, *unconditional(item))
+            )
+    return False
+
+
+def counted(loop: Any, before: list[Any], outside: Sequence[Any], variables: Variables) -> list[Any] | None:
+    """The statements in a loop's place, None if it stays as it is.
+
+    before: the statements in front of it; one that sets the iterator is taken out. outside: those in front of them,
+      which stay.
+    """
+    count = _count(loop)
+    if count is None or (ctype := variables.type_of(count.name)) is None or not _steady(count, loop):
+        return None
+    used = variables.used_after(loop, count.name)
+    if isinstance(loop, c_ast.For) and loop.init is not None and loop.next is not None and not used:
+        return None  # a plain `for`
+    setter = None
+    if count.start is None:
+        everything = [*outside, *before]
+        setter = setter_of(everything, count.name)
+        start = copy.deepcopy(set_value(everything[setter])) if setter is not None else c_ast.ID(count.name, loop.coord)
+        setter = setter - len(outside) if setter is not None and setter >= len(outside) else None
+        count = replace(count, start=plus(start, count.early))
+    if (used and (last := _last(count)) is None) or (used and mentions(count.start, count.name)):
+        return None
+    if used and not _one_type(count, ctype, variables):
+        return None
+    if setter is not None:
+        take_out(before, setter, keep=used or variables.uses(count.name) > mentions(loop, count.name) + 1)
+    assigned = c_ast.Assignment("=", c_ast.ID(count.name, loop.coord), last, loop.coord) if used else None
+    if count.stepped is not None:
+        after = plus(c_ast.ID(count.name, loop.coord), count.step)
+        rest = [substituted(item, count.name, after) for item in count.items[count.stepped :]]
+        count = replace(count, items=[*count.items[: count.stepped], *rest])
+    if mentions(count.start, count.name):
+        # the iterator starts from the variable that it is named after
+        fresh = variables.fresh(count.name)
+        count = replace(
+            count, name=fresh, items=[substituted(item, count.name, c_ast.ID(fresh)) for item in count.items]
+        )
+    return [_for(count, ctype, loop), *([assigned] if assigned is not None else [])]
+
+
+# --- recognition ------------------------------------------------------------------------------------------------------
+
+
+def _count(loop: Any) -> Count | None:
+    if any(isinstance(jump, c_ast.Break) for jump in leaving(loop.stmt)):
+        return None
+    form = _of_for if isinstance(loop, c_ast.For) else _of_while
+    return next((count for compared in comparisons(loop.cond) if (count := form(loop, *compared)) is not None), None)
+
+
+def _of_while(loop: Any, side: Any, op: str, end: Any) -> Count | None:
+    once = isinstance(loop, c_ast.DoWhile)
+    items = items_of(loop.stmt)
+    if isinstance(side, c_ast.ID):
+        return _stepped(side.name, op, end, items, loop, once=once) if next(leaving(loop.stmt), None) is None else None
+    name, step = step_of(side) or ("", 0)
+    late = side.op.startswith("p")
+    if writes(loop, name) != 1 or (once and late):
+        return None
+    if once:
+        return Count(name, step, op, end, items, once=True)
+    if late:
+        return Count(name, step, op, end, items, beyond=step, stepped=0)
+    return Count(name, step, op, end, items, early=step)
+
+
+def _stepped(name: str, op: str, end: Any, items: list[Any], loop: Any, *, once: bool) -> Count | None:
+    """With the one step somewhere among the statements of the body."""
+    places = [k for k, item in enumerate(items) if (found := step_of(item)) is not None and found[0] == name]
+    if len(places) != 1 or writes(loop, name) != 1:
+        return None
+    place = places[0]
+    _, step = step_of(items[place]) or ("", 0)
+    return Count(name, step, op, end, [*items[:place], *items[place + 1 :]], once=once, stepped=place)
+
+
+def _of_for(loop: c_ast.For, side: Any, op: str, end: Any) -> Count | None:
+    """A `for` without one plain assignment to start with, or whose iterator is used after it."""
+    if not isinstance(side, c_ast.ID) or isinstance(loop.init, c_ast.DeclList):
+        return None
+    name = side.name
+    start = None
+    if isinstance(loop.init, c_ast.Assignment):
+        if loop.init.op != "=" or not isinstance(loop.init.lvalue, c_ast.ID) or loop.init.lvalue.name != name:
+            return None
+        start = loop.init.rvalue
+    elif loop.init is not None:
+        return None
+    own = 1 if start is not None else 0
+    found = step_of(loop.next) if loop.next is not None else None
+    if found is not None:
+        if found[0] != name or writes(loop, name) != 1 + own:
+            return None
+        return Count(name, found[1], op, end, items_of(loop.stmt), start=start)
+    if loop.next is not None or next(leaving(loop.stmt), None) is not None:
+        return None
+    stepped = _stepped(name, op, end, items_of(loop.stmt), loop.stmt, once=False)
+    return replace(stepped, start=start) if stepped is not None else None
+
+
+def comparisons(condition: Any, *, computed: bool = False) -> Iterator[tuple[Any, str, Any]]:
+    """The sides that may count, each with the operator seen from there, and the other side. computed: also if that
+    isn't plain."""
+    if isinstance(condition, c_ast.BinaryOp) and condition.op in _MIRRORED:
+        for side, op, other in (
+            (condition.left, condition.op, condition.right),
+            (condition.right, _MIRRORED[condition.op], condition.left),
+        ):
+            if _counts(side) and (computed or is_plain(other)):
+                yield side, op, other
+    elif _counts(condition):
+        yield condition, "!=", number(0)
+
+
+def _counts(side: Any) -> bool:
+    return isinstance(side, c_ast.ID) or (
+        isinstance(side, c_ast.UnaryOp) and side.op in STEPS and isinstance(side.expr, c_ast.ID)
+    )
+
+
+def _steady(count: Count, loop: Any) -> bool:
+    """Whether the loop leaves alone what it compares with and starts from, and runs in the direction of the
+    comparison."""
+    changed = written_names(loop)
+    if not all(
+        is_plain(bound) and not names_of(bound) & changed for bound in (count.start, count.end) if bound is not None
+    ):
+        return False
+    return runs_towards(count.op, count.step)
+
+
+def runs_towards(op: str, step: int) -> bool:
+    """Whether what is stepped so comes closer to failing the comparison, and doesn't miss a value that is waited
+    for."""
+    return op in (_UP if step > 0 else _DOWN) or (op == "!=" and abs(step) == 1)
+
+
+def setter_of(before: Sequence[Any], name: str) -> int | None:
+    """The position of the last statement that sets the variable, if its value is still the same in front of the loop,
+    and nobody has looked at it."""
+    changed: frozenset[str] = frozenset()
+    for position in reversed(range(len(before))):
+        item = before[position]
+        value = set_value(item)
+        if value is not None and writes(item, name):
+            return position if is_plain(value) and not names_of(value) & (changed | {name}) else None
+        if mentions(item, name) or writes(item, name):
+            return None
+        changed |= written_in([item])
+    return None
+
+
+def set_value(item: Any) -> Any | None:
+    """What a plain assignment to a variable, or its declaration, gives it."""
+    if isinstance(item, c_ast.Assignment) and item.op == "=" and isinstance(item.lvalue, c_ast.ID):
+        return item.rvalue
+    return item.init if isinstance(item, c_ast.Decl) else None
+
+
+def take_out(before: list[Any], position: int, *, keep: bool) -> None:
+    item = before[position]
+    if isinstance(item, c_ast.Decl) and keep:
+        item.init = None
+    else:
+        del before[position]
+
+
+# --- what comes out ---------------------------------------------------------------------------------------------------
+
+
+def _for(count: Count, ctype: CType, loop: Any) -> c_ast.For:
+    where = loop.coord
+    spelled = c_ast.TypeDecl(count.name, [], None, c_ast.IdentifierType(ctype.spelling.split(), where), where)
+    init = c_ast.DeclList(
+        [c_ast.Decl(count.name, [], [], [], [], spelled, copy.deepcopy(count.start), None, where)], where
+    )
+    op = count.op
+    if count.once and op == "!=" and ctype.signed:
+        op = "<" if count.step > 0 else ">"  # past the end it would run until it overflows
+    condition = c_ast.BinaryOp(op, c_ast.ID(count.name, where), copy.deepcopy(count.end), where)
+    if count.once:
+        first = c_ast.BinaryOp("==", c_ast.ID(count.name, where), copy.deepcopy(count.start), where)
+        condition = c_ast.BinaryOp("||", first, condition, where)
+    if abs(count.step) == 1:
+        step: Any = c_ast.UnaryOp("p++" if count.step > 0 else "p--", c_ast.ID(count.name, where), where)
+    else:
+        step = c_ast.Assignment(
+            "+=" if count.step > 0 else "-=", c_ast.ID(count.name, where), number(abs(count.step)), where
+        )
+    return c_ast.For(init, condition, step, c_ast.Compound(count.items, where), where)
+
+
+def _last(count: Count) -> Any | None:
+    """The variable's value after the loop, as an expression; None where it can't be said.
+
+    A loop that has run leaves the first value that fails; one that hasn't leaves the start. The first iteration of a
+    `do` always happens.
+    """
+    start = plus(copy.deepcopy(count.start), count.step) if count.once else copy.deepcopy(count.start)
+    end = copy.deepcopy(count.end)
+    if abs(count.step) != 1:
+        return None
+    if count.op == "!=":
+        return plus(end, count.beyond)
+    failing = plus(end, count.step) if count.op in ("<=", ">=") else end
+    runs = c_ast.BinaryOp(count.op, copy.deepcopy(start), copy.deepcopy(count.end), count.end.coord)
+    return plus(c_ast.TernaryOp(runs, failing, start, count.end.coord), count.beyond)
+
+
+def _one_type(count: Count, ctype: CType, variables: Variables) -> bool:
+    """Whether start and end have the variable's own type, so that expressions of them mean what they say."""
+    names = names_of(count.start) | names_of(count.end)
+    return all(
+        (other := variables.type_of(name)) is not None and (other.signed, other.bits) == (ctype.signed, ctype.bits)
+        for name in names
+    )

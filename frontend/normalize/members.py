@@ -1,0 +1,377 @@
+"""Members of structures that stay where they are in a region get a name of their own before it.
+
+``s->a[i][j]`` becomes ``s_a[i][j]``, where ``s_a`` is a pointer to the member's first element; ``s->data[i]`` becomes
+``s_data[i]``, with the pointer loaded once; ``s->n`` becomes a constant that bounds and subscripts may use. From then
+on they are arrays and variables like others. Members of a base that is subscripted itself (``p[i].x``), or that is used
+as a whole, stay as they are: `scopt.frontend.model.accesses` gives them arrays of their own.
+
+A load moves to the region's beginning only if the region would surely have loaded something through the same pointer,
+or under the condition that its loops are entered; what is written in the region is reached through its address. Whether
+something else that is written may be the member by another name is for `scopt.frontend.model.aliasing` to say.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pycparser import c_ast
+from pycparser.c_generator import CGenerator
+
+from scopt.frontend.syntax.constants import constant_value
+from scopt.frontend.syntax.ctypes import Layer, Shape, Symbol, describe
+from scopt.frontend.syntax.scoping import children, loop_iterator
+from scopt.frontend.syntax.structs import Definitions, Typed, Types, reference_of, references, shared_storage
+
+How = Literal["address", "load", "value"]
+_PLAIN = (
+    c_ast.ID,
+    c_ast.Constant,
+    c_ast.BinaryOp,
+    c_ast.UnaryOp,
+    c_ast.Cast,
+    c_ast.Typename,
+    c_ast.TypeDecl,
+    c_ast.IdentifierType,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hoisted:
+    """A name for a member, or another value. symbol: what it means; text: its declaration; cell: the member, where it
+    is read at the region's beginning; reads: variables that are read there.
+    """
+
+    symbol: Symbol
+    text: str
+    cell: Symbol | None = None
+    reads: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """An occurrence of a member. guards: the loops whose bodies it is in, outermost first, or None where it depends on
+    something else."""
+
+    node: Any
+    guards: tuple[Any, ...] | None
+
+
+@dataclass(slots=True)
+class MemberHoister:
+    """Rewrites the statements of a region (copies of its nodes) in place.
+
+    symbols: what is visible, extended with the new names. inside: names that are declared inside, and iterators.
+    reserved: identifiers that new names must not be.
+    """
+
+    items: Sequence[Any]
+    symbols: dict[str, Symbol]
+    structs: Definitions
+    inside: frozenset[str]
+    reserved: frozenset[str]
+    found: list[Hoisted] = field(default_factory=list)
+
+    def run(self) -> tuple[Hoisted, ...]:
+        """Name all members that can be named; those of members behind pointers in further rounds."""
+        if any(_has_member(item) for item in self.items):
+            while self.round():
+                pass
+        return tuple(self.found)
+
+    @property
+    def types(self) -> Types:
+        return Types(self.symbols, self.structs)
+
+    def round(self) -> bool:
+        """Name the members of bases that are names; whether there were any."""
+        blocked = self.blocked()
+        uses: dict[tuple[str, tuple[str, ...]], list[Use]] = {}
+        derefs: dict[str, list[Use]] = {}
+        for use in self.uses():
+            found = reference_of(use.node)
+            derefs.setdefault(found.base.name, []).append(use)
+            if _is_pure(use.node) and found.base.name not in blocked and self.is_fixed(found.base.name):
+                uses.setdefault((found.base.name, found.path), []).append(use)
+        written = {(r.base.name, r.path) for node in self.targets() if _is_pure(node) for r in (reference_of(node),)}
+        changed = False
+        for (base, path), some in uses.items():
+            sure = not self.symbols[base].pointer or any(use.guards == () for use in derefs[base])
+            condition = "" if sure else self.condition(some, derefs[base])
+            changed |= self.name(base, path, some, condition, written=(base, path) in written)
+        return changed
+
+    def blocked(self) -> set[str]:
+        """Bases that are subscripted, used as a whole, or of which several names may mean the same bytes."""
+        names: set[str] = set()
+        for item in self.items:
+            for node in references(item):
+                found = reference_of(node)
+                if not isinstance(found.base, c_ast.ID) or found.base.name not in self.symbols:
+                    continue
+                typed = self.types.of(node)
+                whole = typed is not None and typed.composite
+                through = found.path and (_subscripts_base(node) or shared_storage(self.types, found))
+                if whole or through or (typed is not None and (typed.type.volatile or typed.type.atomic)):
+                    names.add(found.base.name)
+        return names
+
+    def is_fixed(self, name: str) -> bool:
+        symbol = self.symbols.get(name)
+        if symbol is None or name in self.inside or symbol.kind not in ("local", "parameter", "global"):
+            return False
+        if {"register", "_Thread_local"} & set(getattr(symbol.decl, "storage", None) or ()):
+            return False
+        if symbol.pointer_depth > 1 or len(symbol.dims) > symbol.pointer or symbol.type.volatile or symbol.type.atomic:
+            return False
+        return not any(isinstance(target, c_ast.ID) and target.name == name for target in self.targets())
+
+    def targets(self) -> Iterator[Any]:
+        """The lvalues that are assigned to."""
+        todo = list(self.items)
+        while todo:
+            node = todo.pop()
+            if isinstance(node, c_ast.Assignment):
+                yield node.lvalue
+            elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+                yield node.expr
+            todo.extend(child for _, child in node.children())
+
+    # --- uses ---------------------------------------------------------------------------------------------------------
+
+    def uses(self) -> Iterator[Use]:
+        """All references through a pointer or to a member whose base is a name, in textual order; of ``a->b->c`` the
+        inner one."""
+        for item in self.items:
+            yield from self.within(item, ())
+
+    def within(self, node: Any, guards: tuple[Any, ...] | None) -> Iterator[Use]:
+        match node:
+            case None:
+                return
+            case c_ast.For():
+                yield from self.within(node.init, guards)
+                yield from self.within(node.cond, guards)
+                inner = (*guards, node) if guards is not None and not has_jump(node.stmt) else None
+                yield from self.within(node.next, inner)
+                yield from self.within(node.stmt, inner)
+            case c_ast.If() | c_ast.TernaryOp():
+                yield from self.within(node.cond, guards)
+                yield from self.within(node.iftrue, None)
+                yield from self.within(node.iffalse, None)
+            case c_ast.BinaryOp(op="&&" | "||"):
+                yield from self.within(node.left, guards)
+                yield from self.within(node.right, None)
+            case c_ast.UnaryOp(op="sizeof" | "_Alignof" | "&"):
+                return
+            case c_ast.StructRef() if _is_pure(node):
+                yield Use(node, guards)
+            case c_ast.ArrayRef(name=c_ast.ID()) | c_ast.UnaryOp(op="*", expr=c_ast.ID()):
+                yield Use(node, guards)
+                yield from self.within(getattr(node, "subscript", None), guards)
+            case c_ast.While() | c_ast.DoWhile() | c_ast.Switch():
+                for child in children(node):
+                    yield from self.within(child, None)
+            case _:
+                for child in children(node):
+                    yield from self.within(child, guards)
+
+    # --- names --------------------------------------------------------------------------------------------------------
+
+    def name(self, base: str, path: tuple[str, ...], uses: list[Use], condition: str | None, *, written: bool) -> bool:
+        """Name one member and put the name in the place of all its uses; whether that was possible. condition: see
+        there."""
+        typed = self.types.of(uses[0].node)
+        if typed is None or typed.composite or any(layer.kind == "function" for layer in typed.layers):
+            return False
+        how: How = (
+            "address"
+            if typed.array or (not typed.layers and (written or condition is None))
+            else "load"
+            if typed.layers
+            else "value"
+        )
+        if how == "load" and (written or condition is None):
+            return False
+        text = CGenerator().visit(uses[0].node)
+        name = self.fresh("_".join((base, *path)))
+        root = self.symbols[base]
+        symbol, cell, struct = self.symbol(name, typed, how), None, self.struct_of(base)
+        if how == "address":
+            symbol = replace(symbol, restrict=root.restrict, within=root, path=path, struct=struct)
+        else:
+            pointer = replace(typed.type, spelling=f"{typed.type.spelling} *", integer=False, floating=False)
+            cell = Symbol(
+                text, "global", pointer if typed.layers else typed.type, within=root, path=path, struct=struct
+            )
+        self.symbols[name] = symbol
+        self.found.append(Hoisted(symbol, _declaration(name, typed, how, text, condition or ""), cell))
+        scalar = how == "address" and not typed.layers
+        for use in uses:
+            named = c_ast.ID(name, use.node.coord)
+            become(use.node, self.items, c_ast.UnaryOp("*", named, use.node.coord) if scalar else named)
+        return True
+
+    def symbol(self, name: str, typed: Typed, how: How) -> Symbol:
+        """What a new name means."""
+        layers = typed.layers
+        if how == "address":
+            layers = (Layer("pointer", layers[0].dim if layers else None), *layers[1:])
+        return describe(name, Shape(layers, typed.type, typed.size), "local")
+
+    def struct_of(self, base: str) -> int:
+        typed = self.types.of(c_ast.ID(base))
+        return id(typed.struct) if typed is not None and typed.struct is not None else 0
+
+    def fresh(self, wish: str) -> str:
+        name, number = wish, 2
+        while name in self.reserved or name in self.symbols or name in self.inside:
+            name, number = f"{wish}_{number}", number + 1
+        return name
+
+    def condition(self, uses: Iterable[Use], around: Sequence[Use]) -> str | None:
+        """C text that holds where one of the uses is reached for the first time, or what stands around it in `around`,
+        of the same base: the base is valid then. None if that can't be said.
+        """
+        found: list[str] = []
+        places = [use.guards for use in around if use.guards is not None]
+        for use in uses:
+            if use.guards is None:
+                return None
+            outermost = min((place for place in places if use.guards[: len(place)] == place), key=len)
+            parts = [self.entered(loop) for loop in outermost]
+            if None in parts:
+                return None
+            text = " && ".join(dict.fromkeys(part for part in parts if part))
+            if not text:
+                return ""
+            found.append(text)
+        texts = list(dict.fromkeys(found))
+        return texts[0] if len(texts) == 1 else " || ".join(f"({text})" for text in texts)
+
+    def entered(self, loop: Any) -> str | None:
+        """C text that says whether a loop has iterations; None if that isn't known where the region begins."""
+        iterator = loop_iterator(loop)
+        if iterator is None or loop.cond is None:
+            return None
+        start = loop.init.decls[0].init if isinstance(loop.init, c_ast.DeclList) else loop.init.rvalue
+        condition = _substituted(loop.cond, iterator, start, loop.init)
+        if condition is None or not self.is_known(condition):
+            return None
+        if constant_value(condition, self.symbols):
+            return ""
+        return str(CGenerator(reduce_parentheses=True).visit(condition))
+
+    def is_known(self, node: Any) -> bool:
+        """Whether an expression is one of variables that the region doesn't change."""
+        if not isinstance(node, _PLAIN) or (isinstance(node, c_ast.UnaryOp) and node.op not in ("-", "+", "!", "~")):
+            return False
+        if isinstance(node, c_ast.BinaryOp) and node.op in ("/", "%"):
+            return False
+        if isinstance(node, c_ast.ID):
+            symbol = self.symbols.get(node.name)
+            changed = any(isinstance(target, c_ast.ID) and target.name == node.name for target in self.targets())
+            if changed or node.name in self.inside or (symbol is not None and (symbol.dims or symbol.type.volatile)):
+                return False
+        return all(self.is_known(child) for _, child in node.children())
+
+
+def _has_member(node: Any) -> bool:
+    return isinstance(node, c_ast.StructRef) or any(_has_member(child) for _, child in node.children())
+
+
+def has_jump(node: Any) -> bool:
+    """Whether a loop's body may be left before its end."""
+    jump = isinstance(node, (c_ast.Break, c_ast.Continue, c_ast.Goto, c_ast.Return, c_ast.Switch))
+    return jump or (node is not None and any(has_jump(child) for _, child in node.children()))
+
+
+def _is_pure(node: Any) -> bool:
+    """Whether a node is ``s.x``, ``s->x`` or ``(*s).x``, or members of such a member, all in one object."""
+    while isinstance(node, c_ast.StructRef):
+        inner = node.name
+        if isinstance(inner, c_ast.ID):
+            return True
+        if node.type == "->":
+            return False
+        if isinstance(inner, c_ast.UnaryOp) and inner.op == "*" and isinstance(inner.expr, c_ast.ID):
+            return True
+        node = inner
+    return False
+
+
+def _subscripts_base(node: Any) -> bool:
+    """Whether the innermost step of a reference is a subscript."""
+    while True:
+        match node:
+            case c_ast.ArrayRef(name=c_ast.ID()):
+                return True
+            case c_ast.UnaryOp(op="*", expr=inner):
+                return not isinstance(inner, c_ast.ID) and (
+                    isinstance(inner, c_ast.BinaryOp) or _subscripts_base(inner)
+                )
+            case c_ast.ArrayRef() | c_ast.StructRef():
+                node = node.name
+            case _:
+                return False
+
+
+def _substituted(condition: Any, iterator: str, start: Any, init: Any) -> Any:
+    """A loop's condition at its first iteration."""
+    value = copy.deepcopy(start)
+    if not (isinstance(value, c_ast.Constant) and value.value.isdigit()):
+        ctype = init.decls[0].type if isinstance(init, c_ast.DeclList) else None
+        if ctype is not None and isinstance(ctype, c_ast.TypeDecl) and isinstance(ctype.type, c_ast.IdentifierType):
+            value = c_ast.Cast(c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, ctype.type)), value)
+        elif ctype is not None:
+            return None
+    root = c_ast.ExprList([copy.deepcopy(condition)])
+    todo: list[Any] = [root]
+    while todo:
+        node = todo.pop()
+        for role, child in node.children():
+            if isinstance(child, c_ast.ID) and child.name == iterator:
+                if isinstance(node, c_ast.ExprList):
+                    return value
+                setattr(node, role, value)
+            else:
+                todo.append(child)
+    return root.exprs[0]
+
+
+def become(old: Any, items: Sequence[Any], new: Any) -> None:
+    """Put a node in the place of another one, somewhere in the items."""
+    todo = list(items)
+    while todo:
+        node = todo.pop()
+        for role in node.__slots__:
+            value = getattr(node, role, None)
+            if value is old:
+                setattr(node, role, new)
+                return
+            if isinstance(value, list) and any(item is old for item in value):
+                setattr(node, role, [new if item is old else item for item in value])
+                return
+        todo.extend(child for _, child in node.children())
+
+
+def _declaration(name: str, typed: Typed, how: How, text: str, condition: str) -> str:
+    """The declaration of a name. Where an extent may come from a macro, the type is taken from the member itself."""
+    element = f"{'const ' if typed.type.const else ''}{typed.type.spelling}"
+    value = f"{condition} ? {text} : 0" if condition else text
+    if how == "value":
+        return f"const {typed.type.spelling} {name} = {value};"
+    if how == "load":
+        plain = (
+            len(typed.layers) == 1
+            and (typed.type.integer or typed.type.floating)
+            and " " not in typed.type.spelling.replace("unsigned ", "")
+        )
+        return f"{element} *{name} = {value};" if plain else f"__typeof__({text}) {name} = {value};"
+    if not typed.layers:
+        return f"{element} *{name} = &{text};"
+    if len(typed.layers) == 1 and (typed.type.integer or typed.type.floating):
+        return f"{element} *{name} = {text};"
+    return f"__typeof__({text}[0]) *{name} = {text};"

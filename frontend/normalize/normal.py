@@ -1,0 +1,249 @@
+"""A region's statements in the form that extraction takes apart: a copy, rewritten where C has several ways to say the
+same."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from pycparser import c_ast
+
+from scopt.frontend.normalize.continues import without_continue
+from scopt.frontend.normalize.counting_loops import Variables, counted
+from scopt.frontend.normalize.heads import Head, with_plain_head
+from scopt.frontend.normalize.inductions import Inductions, Pointers, Sequel
+from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
+from scopt.frontend.normalize.pointer_loops import Counting, counting
+from scopt.frontend.normalize.tree_rewriting import mentions
+from scopt.frontend.region.liveness import may_be_read_behind
+from scopt.frontend.syntax.symbols import Symbol, facts_of, symbol_of, taken_in
+from scopt.ir.scop import CType
+
+if TYPE_CHECKING:
+    from scopt.frontend.region.regions import Region
+    from scopt.frontend.syntax.parse import TranslationUnit
+
+_INT_BITS = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Normal:
+    """items: the rewritten statements. origins: by the ids of their nodes, the region's own nodes that they are copies
+    of."""
+
+    items: tuple[Any, ...]
+    origins: Mapping[int, Any]
+
+    def origin(self, node: Any) -> Any:
+        """The region's own node that a node is a copy of; the node itself if it was made here."""
+        return self.origins.get(id(node), node)
+
+
+def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]) -> Normal:
+    """The statements of a region, copied and rewritten. symbols: what names mean where it begins."""
+    copies = [copy.deepcopy(item) for item in region.items]
+    pairs = list(zip(all_nodes(copies), all_nodes(region.items), strict=True))
+    normal = Normal(tuple(copies), {id(ours): theirs for ours, theirs in pairs})
+    rewriter = _Rewriter(tu, region, symbols, normal, {id(node): node for node, _ in pairs})
+    items = tuple(rewriter.statements(copies, _straight_before(tu, region)))
+    scalar_iterators(items)
+    return Normal(items, {key: node for key, node in normal.origins.items()})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rewriter:
+    """alive: all nodes of the copy, so that none of their ids is used again; sequels: as in `Inductions`."""
+
+    tu: TranslationUnit
+    region: Region
+    symbols: Mapping[str, Symbol]
+    normal: Normal
+    alive: Mapping[int, Any]
+    sequels: dict[int, Sequel] = field(default_factory=dict)
+
+    def statements(self, items: Iterable[Any], outside: Sequence[Any] = ()) -> list[Any]:
+        """The items of a block, rewritten from the inside out. outside: what stands in front of them in the same
+        block."""
+        done: list[Any] = []
+        for item in items:
+            self.inside(item)
+            done.extend(self.loop(item, done, outside) if isinstance(item, LOOPS) else [item])
+        return done
+
+    def inside(self, node: Any) -> None:
+        """Rewrite what lies in a statement."""
+        if isinstance(node, c_ast.Compound):
+            node.block_items = self.statements(node.block_items or [])
+            return
+        for role, child in node.children():
+            if not (isinstance(child, LOOPS) and isinstance(node, (*LOOPS, c_ast.If))):
+                self.inside(child)
+                continue
+            # There is room for what stands around a loop in another form.
+            made = self.statements([child])
+            setattr(node, role, made[0] if len(made) == 1 else c_ast.Compound(made, child.coord))
+
+    def loop(self, loop: Any, before: list[Any], outside: Sequence[Any]) -> list[Any]:
+        """What stands in a loop's place."""
+        kept = (loop.init, loop.next, loop.stmt) if isinstance(loop, c_ast.For) else ()
+        head = with_plain_head(loop) if kept else Head()
+        before.extend(head.before)
+        counter = counting(loop, [*outside, *before], self.inductions.pointers, self.is_integer, self.fresh)
+        made = (
+            self.counter(counter, head, loop, before, outside)
+            if counter is not None
+            else self.counted(head, loop, before, outside)
+        )
+        if made is None:
+            # It needs variables that only its head declares.
+            if kept:
+                loop.init, loop.next, loop.stmt = kept
+            return [loop]
+        return made
+
+    def counter(
+        self, counter: Counting, head: Head, loop: Any, before: list[Any], outside: Sequence[Any]
+    ) -> list[Any] | None:
+        """A loop over pointers as one that counts; what was only there to set its end is left out."""
+        before.extend(counter.before)
+        made = self.inductions.closed(
+            counter.loop, Head(declared=(*counter.declared, *head.declared)), loop, before, outside
+        )
+        if made is not None and counter.end in before and isinstance(counter.end, c_ast.Assignment):
+            end = counter.end.lvalue.name
+            if self.uses(end) == mentions(self.normal.origin(loop), end) + 1 and not self.used_after(loop, end):
+                before.remove(counter.end)
+        return made
+
+    def counted(self, head: Head, loop: Any, before: list[Any], outside: Sequence[Any]) -> list[Any] | None:
+        """Any other loop, and what has to follow it."""
+        done: list[Any] = []
+        for one in counted(loop, before, outside, self.known) or [loop]:
+            if not isinstance(one, c_ast.For):
+                done.append(one)
+                continue
+            without_continue(one)
+            closed = self.inductions.closed(one, head, loop, before, outside)
+            if closed is None:
+                return None
+            done += closed
+        return done
+
+    @property
+    def known(self) -> Variables:
+        return Variables(self.type_of, self.used_after, self.uses, self.fresh)
+
+    @property
+    def inductions(self) -> Inductions:
+        kinds = Pointers(
+            self.pointee, self.declared_pointee, self.declared_type, self.is_constant, self.is_signed, self.tu.long_type
+        )
+        return Inductions(self.known, kinds, self.sequels)
+
+    # --- variables ----------------------------------------------------------------------------------------------------
+
+    def type_of(self, name: str) -> CType | None:
+        symbol = self.symbol(name)
+        if symbol is None or symbol.static or symbol.address_taken or symbol.kind not in ("local", "parameter"):
+            return None
+        if symbol.dims or symbol.pointer or symbol.type.volatile or symbol.type.atomic:
+            return None
+        return symbol.type if symbol.type.integer and symbol.type.bits >= _INT_BITS else None
+
+    def declared_type(self, decl: Any) -> CType | None:
+        """`type_of` of a variable that a loop declares."""
+        symbol = symbol_of(decl, self.symbols)
+        if (
+            decl.name in taken_in(facts_of(self.tu, self.region.function), {})
+            or symbol.static
+            or symbol.dims
+            or symbol.pointer
+        ):
+            return None
+        plain = (
+            symbol.type.integer and symbol.type.bits >= _INT_BITS and not (symbol.type.volatile or symbol.type.atomic)
+        )
+        return symbol.type if plain else None
+
+    def pointee(self, name: str) -> Any:
+        """The type of what a pointer's or an array's elements are; None if it isn't one with elements, or has another
+        name too."""
+        symbol = self.symbol(name)
+        return _pointee(symbol) if symbol is not None else None
+
+    def declared_pointee(self, decl: Any) -> Any:
+        """The same of a pointer that a loop declares."""
+        taken = decl.name in taken_in(facts_of(self.tu, self.region.function), {})
+        return None if taken else _pointee(symbol_of(decl, self.symbols))
+
+    def is_integer(self, name: str) -> bool:
+        return self.is_constant(name) or self.type_of(name) is not None
+
+    def is_constant(self, name: str) -> bool:
+        return name in self.region.symbolic and name not in self.region.types
+
+    def is_signed(self, name: str) -> bool:
+        """Whether a name is that of a signed integer, whatever it means where."""
+        meanings = [
+            symbol_of(node, self.symbols)
+            for node in all_nodes(self.region.items)
+            if isinstance(node, c_ast.Decl) and node.name == name
+        ]
+        meanings += [self.symbols[name]] if name in self.symbols else []
+        plain = [one.type.integer and one.type.signed and not one.dims and not one.pointer for one in meanings]
+        return all(plain) if plain else self.is_constant(name)
+
+    def symbol(self, name: str) -> Symbol | None:
+        """What a name means in the whole region; None if it means several things."""
+        declared = [node for node in all_nodes(self.region.items) if isinstance(node, c_ast.Decl) and node.name == name]
+        if not declared:
+            return self.symbols.get(name)
+        if len(declared) > 1 or name in self.symbols or name in taken_in(facts_of(self.tu, self.region.function), {}):
+            return None
+        return symbol_of(declared[0], self.symbols)
+
+    def uses(self, name: str) -> int:
+        return sum(mentions(item, name) for item in self.region.items)
+
+    def fresh(self, name: str) -> str:
+        return next(candidate for k in count(2) if (candidate := f"{name}_{k}") not in self.tu.reserved)
+
+    def used_after(self, loop: Any, name: str) -> bool:
+        """Whether anything executed after a loop may read the value that it leaves in a variable."""
+        return may_be_read_behind(facts_of(self.tu, self.region.function), self.normal.origin(loop), name)
+
+
+def _pointee(symbol: Symbol) -> Any:
+    if (
+        len(symbol.dims) != 1
+        or symbol.pointer_depth > 1
+        or symbol.type.volatile
+        or symbol.type.atomic
+        or symbol.thread_local
+    ):
+        return None
+    if symbol.pointer and (symbol.address_taken or symbol.static or symbol.kind not in ("local", "parameter")):
+        return None
+    return symbol.type.spelling, symbol.type.bits, symbol.size, symbol.struct
+
+
+def _straight_before(tu: TranslationUnit, region: Region) -> Sequence[Any]:
+    """The statements in front of a region, in its block, that are executed one after the other, and then the region."""
+    items = (region.parent.block_items or ())[: region.first]
+    facts = facts_of(tu, region.function)
+    if facts.hidden_jumps:
+        return ()
+    entered = [k for k, item in enumerate(items) if id(item) in facts.entered]
+    return items[entered[-1] + 1 :] if entered else items
+
+
+def all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
+    """The nodes and all below them, parents first."""
+    todo = list(nodes)[::-1]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(child for _, child in reversed(node.children()))

@@ -1,0 +1,114 @@
+"""Control flow that stays inside one statement: loops that end where data says so, `switch`, and jumps that don't leave
+it.
+
+A SCoP's loops run over affine sets. Any other loop can still be part of one, as a statement that is executed as a
+whole, with accesses that it may
+make: the loops around it are then as parallel as its accesses allow. What the model can't hold at all is a jump out of
+  such a statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.syntax.scoping import loop_iterator
+
+LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+_NEVER = (c_ast.Goto, c_ast.Label, c_ast.Return)
+_OWN = (c_ast.While, c_ast.DoWhile, c_ast.Switch)
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """What is said of a construct that can't be part of a SCoP: a remark's id, message and hint."""
+
+    id: str
+    message: str
+    hint: str
+
+
+_CONSTRUCTS = {
+    c_ast.While: Construct(
+        "control.while", "'while' loops are not supported", "write it as a 'for' loop with affine bounds"
+    ),
+    c_ast.DoWhile: Construct(
+        "control.while", "'do' loops are not supported", "write it as a 'for' loop with affine bounds"
+    ),
+    c_ast.Goto: Construct("control.goto", "'goto' is not supported", "use structured control flow"),
+    c_ast.Label: Construct("control.goto", "labels are not supported", "use structured control flow"),
+    c_ast.Break: Construct("control.break", "'break' is not supported", "put the condition into the loop's bounds"),
+    c_ast.Continue: Construct(
+        "control.continue", "'continue' is not supported", "use an 'if' around the rest of the body"
+    ),
+    c_ast.Return: Construct(
+        "control.return", "'return' inside a SCoP is not supported", "leave the function after the region"
+    ),
+    c_ast.Switch: Construct("control.switch", "'switch' is not supported", "use 'if' statements"),
+}
+
+
+def construct_of(node: Any) -> Construct:
+    """What to say of a node that `blocking` gave."""
+    return _CONSTRUCTS[type(node)]
+
+
+def blocking(node: Any) -> Any | None:
+    """What makes a node part of an opaque statement at best: it is such a construct itself, or a `for` that a jump of
+    its own ends or continues.
+
+    None for everything that the walk over affine control can take apart.
+    """
+    if isinstance(node, _OWN):
+        return node
+    if isinstance(node, c_ast.For):
+        return next(leaving(node.stmt), None)
+    return None
+
+
+def leaving(node: Any) -> Iterator[Any]:
+    """The jumps in a node that end or continue something around it."""
+    return _jumps(node, breaks=True, continues=True)
+
+
+def _jumps(node: Any, *, breaks: bool, continues: bool) -> Iterator[Any]:
+    if (isinstance(node, c_ast.Break) and breaks) or (isinstance(node, c_ast.Continue) and continues):
+        yield node
+    if node is None or isinstance(node, LOOPS):
+        return
+    breaks = breaks and not isinstance(node, c_ast.Switch)
+    for _, child in node.children():
+        yield from _jumps(child, breaks=breaks, continues=continues)
+
+
+def out_of_statements(node: Any) -> Any | None:
+    """A jump that can't even be part of an opaque statement: to a label, or out of the function; None without any."""
+    if isinstance(node, _NEVER):
+        return node
+    return next((found for _, child in node.children() if (found := out_of_statements(child)) is not None), None)
+
+
+def scalar_iterators(items: Iterable[Any]) -> None:
+    """Make plain scalars of the variables that loops of opaque statements step, where they aren't declared in the loop.
+
+    Their values are often used after the loop, as in a search. The `for` then has no iterator of its own: its init is a
+    list of one expression.
+    """
+    for item in items:
+        _mark(item, inside=False)
+
+
+def _mark(node: Any, inside: bool) -> None:
+    inside = inside or blocking(node) is not None
+    if (
+        inside
+        and isinstance(node, c_ast.For)
+        and loop_iterator(node) is not None
+        and not isinstance(node.init, c_ast.DeclList)
+    ):
+        node.init = c_ast.ExprList([node.init], node.init.coord)
+    for _, child in node.children():
+        _mark(child, inside)

@@ -1,0 +1,186 @@
+"""Loops that step a pointer up to another one, ``for (p = a; p < a + n; p++)`` and ``while (p != end) … *p++``, as
+loops that count.
+
+The pointer itself stays, with its step in the body: `inductions` puts its values in its place.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.model.accesses import written_names
+from scopt.frontend.normalize.closed_forms import Values, unconditional
+from scopt.frontend.normalize.continues import without_continue
+from scopt.frontend.normalize.counting_loops import comparisons, runs_towards, set_value, setter_of
+from scopt.frontend.normalize.inductions import Pointers
+from scopt.frontend.normalize.opaque import leaving
+from scopt.frontend.normalize.tree_rewriting import (
+    items_of,
+    names_of,
+    nodes_of,
+    number,
+    step_of,
+    stepped_name,
+    value_of,
+    writes,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counting:
+    """A loop that counts in the place of one that compares pointers.
+
+    before: assignments in front of it. declared: the pointer, if the loop's own. end: the statement before it that set
+      the pointer it runs up to.
+    """
+
+    loop: c_ast.For
+    before: tuple[Any, ...] = ()
+    declared: tuple[c_ast.Decl, ...] = ()
+    end: Any | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """A pointer that is so many elements behind another: `base` + `offset`."""
+
+    base: str
+    offset: Any
+
+
+def counting(
+    loop: Any, before: Sequence[Any], kinds: Pointers, is_integer: Callable[[str], bool], fresh: Callable[[str], str]
+) -> Counting | None:
+    """What stands in a loop's place; None if it isn't of that kind, and then it is as it was.
+
+    before: all statements in front of it. is_integer(name): whether only its name can change an integer variable.
+      fresh(name): a name like it.
+    """
+    if not isinstance(loop, (c_ast.For, c_ast.While)):
+        return None
+    values = Values(None, None, kinds.long_type)
+    for side, op, end in comparisons(loop.cond):
+        if not isinstance(side, c_ast.ID) or is_integer(side.name):
+            continue
+        name, init = side.name, loop.init if isinstance(loop, c_ast.For) else None
+        step = _step(loop, name)
+        start = _start(init, name)
+        if step is None or start is None or not runs_towards(op, step):
+            continue
+        first, last, setter = _place(start, is_integer, values), _place(end, is_integer, values), None
+        if last is not None and first is not None and last.base != first.base and isinstance(end, c_ast.ID):
+            position = setter_of([*before, *([init] if isinstance(init, c_ast.Assignment) else [])], end.name)
+            setter = before[position] if position is not None and position < len(before) else None
+            last = _place(set_value(setter), is_integer, values)
+        if (
+            last is not None
+            and init is None
+            and last.base != name
+            and (position := setter_of(before, name)) is not None
+        ):
+            first = _place(set_value(before[position]), is_integer, values)
+        changed = written_names(loop) | {node.name for node in nodes_of(loop) if isinstance(node, c_ast.Decl)}
+        own = kinds.declared_pointee(init.decls[0]) if isinstance(init, c_ast.DeclList) else kinds.pointee(name)
+        if own is None or first is None or last is None or first.base != last.base or kinds.pointee(first.base) != own:
+            continue
+        if names_of(end) & (written_names(loop.stmt) | {name}):
+            continue
+        if (names_of(first.offset) | names_of(last.offset)) & changed or (
+            first.base != name and writes(loop, first.base)
+        ):
+            continue
+        body = _body(loop, name)
+        if body is None:
+            continue
+        behind, ahead = (first, last) if step > 0 else (last, first)
+        count = values.plus(
+            values.minus(copy.deepcopy(ahead.offset), copy.deepcopy(behind.offset)),
+            number(1 if op in ("<=", ">=") else 0),
+        )
+        made = _for(fresh(name), count, body, loop.coord, kinds.long_type)
+        declared = tuple(init.decls) if isinstance(init, c_ast.DeclList) else ()
+        return Counting(made, (init,) if isinstance(init, c_ast.Assignment) else (), declared, setter)
+    return None
+
+
+def _step(loop: Any, name: str) -> int | None:
+    """By how much every iteration steps the pointer, 1 or -1; None if it does more or less."""
+    if isinstance(loop, c_ast.For) and loop.next is not None:
+        found = step_of(loop.next)
+        return (
+            found[1]
+            if found is not None and found[0] == name and abs(found[1]) == 1 and not writes(loop.stmt, name)
+            else None
+        )
+    places = [
+        node for item in items_of(loop.stmt) for node in (item, *unconditional(item)) if stepped_name(node) == name
+    ]
+    if len(places) != 1 or writes(loop.stmt, name) != 1 or writes(loop.cond, name):
+        return None
+    found = step_of(places[0])
+    return found[1] if found is not None and abs(found[1]) == 1 else None
+
+
+def _start(init: Any, name: str) -> Any | None:
+    """What the pointer is before the first iteration."""
+    match init:
+        case None:
+            return c_ast.ID(name)
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=own), rvalue=value) if own == name:
+            return value
+        case c_ast.DeclList(decls=[c_ast.Decl(name=own, init=value)]) if own == name:
+            return value
+    return None
+
+
+def _place(node: Any, is_integer: Callable[[str], bool], values: Values) -> _Place | None:
+    match node:
+        case c_ast.ID(name=name):
+            return None if is_integer(name) else _Place(name, number(0))
+        case c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right):
+            if (found := _place(left, is_integer, values)) is not None and _is_sum(right, is_integer):
+                return _Place(
+                    found.base, values.plus(found.offset, right) if op == "+" else values.minus(found.offset, right)
+                )
+            if op == "+" and (found := _place(right, is_integer, values)) is not None and _is_sum(left, is_integer):
+                return _Place(found.base, values.plus(found.offset, left))
+    return None
+
+
+def _is_sum(node: Any, is_integer: Callable[[str], bool]) -> bool:
+    match node:
+        case c_ast.ID(name=name):
+            return is_integer(name)
+        case c_ast.Constant():
+            return value_of(node) is not None
+        case c_ast.BinaryOp(op="+" | "-" | "*", left=left, right=right):
+            return _is_sum(left, is_integer) and _is_sum(right, is_integer)
+    return False
+
+
+def _body(loop: Any, name: str) -> list[Any] | None:
+    """The statements of an iteration with the step among them; None if an iteration may end before it."""
+    following = [loop.next] if isinstance(loop, c_ast.For) and loop.next is not None else []
+    if following:
+        was = loop.stmt
+        without_continue(loop)
+        if next(leaving(loop.stmt), None) is not None:
+            loop.stmt = was
+            return None
+    elif next(leaving(loop.stmt), None) is not None:
+        return None
+    return [*items_of(loop.stmt), *following]
+
+
+def _for(name: str, count: Any, items: list[Any], where: Any, long_type: str) -> c_ast.For:
+    spelled = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(long_type.split(), where), where)
+    init = c_ast.DeclList([c_ast.Decl(name, [], [], [], [], spelled, number(0), None, where)], where)
+    condition = c_ast.BinaryOp("<", c_ast.ID(name, where), count, where)
+    return c_ast.For(
+        init, condition, c_ast.UnaryOp("p++", c_ast.ID(name, where), where), c_ast.Compound(items, where), where
+    )

@@ -1,0 +1,1 @@
+"""Where SCoPs may be: marked, found; and what pragmas ask for."""

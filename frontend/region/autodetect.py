@@ -1,0 +1,188 @@
+"""Maximal SCoPs without pragmas.
+
+Of each run of loops: the longest stretches that can be extracted, and inside loops that can't be, the loops within. The
+time is near to linear in the size of the file: what is tried together is bounded, and the end of a stretch is found by
+bisection.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.diagnostics import Refusal, Remark
+from scopt.frontend.extract import extract_whole
+from scopt.frontend.normalize.counting_loops import is_counting
+from scopt.frontend.region.placement import misplaced, with_directives
+from scopt.frontend.region.regions import Region, find_autodetected, has_loop, region_of, runs_in
+from scopt.frontend.syntax.parse import TranslationUnit
+from scopt.ir.scop import Scop
+from scopt.poly.bands import band_nodes, ordered, with_properties
+from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import operation_limit, sets_of
+
+# isl's elementary operations for one extraction: what needs more is no candidate.
+MAX_OPERATIONS = 10_000_000
+# Statements of a region that is found: schedulers take too long for more of them, and only where somebody asks for it.
+MAX_STATEMENTS = 60
+# Loops in one another, and nodes of the syntax tree, likewise.
+MAX_DEPTH = 8
+MAX_NODES = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detected:
+    """regions: unmarked regions that can be extracted, in the order of the file. remarks: why loops around or beside
+    them can't be, and on ``#pragma scopt`` that belong neither to them nor to marked regions."""
+
+    regions: tuple[Region, ...]
+    remarks: tuple[Remark, ...]
+
+
+def detect(tu: TranslationUnit, *, assume_apart: bool = False, deadline: float = float("inf")) -> Detected:
+    """All maximal SCoPs outside marked regions.
+
+    assume_apart: as in `extract`. deadline: of `time.monotonic`; candidates whose turn comes later stay as they are.
+    Raises InputError where a ``#pragma scopt`` asks for what can't be meant.
+    """
+    search = _Search(tu, assume_apart, deadline)
+    regions = tuple(region for candidate in find_autodetected(tu) for region in search.within(candidate))
+    regions = tuple(with_directives(region, tu.directives, tu.file) for region in regions)
+    return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    tu: TranslationUnit
+    assume_apart: bool = False
+    deadline: float = float("inf")
+    remarks: list[Remark] = field(default_factory=list)
+
+    def within(self, region: Region) -> Iterator[Region]:
+        """The maximal SCoPs of a candidate, which may be itself."""
+        if time.monotonic() > self.deadline:
+            message = "not looked at: the time for the file is over"
+            self.remarks.append(
+                Remark("missed", "budget.file", message, region.location, "allow more with --file-budget")
+            )
+            return
+        refusal = self.refused(region)
+        if refusal is None:
+            yield region
+        elif region.stop - region.first > 1:
+            yield from self.stretches(region)
+        else:
+            self.remarks.append(refusal)
+            for _, child in region.items[0].children():
+                for candidate in runs_in(self.tu, region.function, child):
+                    yield from self.within(candidate)
+
+    def stretches(self, region: Region) -> Iterator[Region]:
+        """Of several statements: each loop that can be extracted, joined with as many of its followers as go with
+        it."""
+        loops = [k for k in range(region.first, region.stop) if has_loop(region.parent.block_items[k])]
+        number = 0
+        while number < len(loops):
+            single = self.part(region, loops[number], loops[number])
+            if single is None or self.refused(single) is not None:
+                if single is not None:
+                    yield from self.within(single)
+                number += 1
+                continue
+            last, longest = self.longest(region, loops, number, single)
+            if any(is_counting(item) for item in longest.items):
+                yield longest
+            else:
+                yield from self.within_branch(longest)
+            number = last + 1
+
+    def longest(self, region: Region, loops: list[int], first: int, single: Region) -> tuple[int, Region]:
+        """The longest stretch from one of the loops on, and the number of its last loop."""
+        items = region.parent.block_items
+        sizes = [
+            _statements(items[loops[first] : loops[last] + 1])
+            for last in range(first, min(len(loops), first + MAX_STATEMENTS))
+        ]
+        good, end, found, step = first, first + sum(size <= MAX_STATEMENTS for size in sizes), single, 4
+        bad = end
+        while bad - good > 1:
+            # Most runs go together as a whole or hardly at all: growing steps find the end without trying all.
+            middle = min(good + step, end - 1) if bad == end else (good + bad) // 2
+            joined = self.part(region, loops[first], loops[middle])
+            if joined is None or self.refused(joined) is not None:
+                bad = middle
+            else:
+                good, found = middle, joined
+            step *= 4
+        return good, found
+
+    def within_branch(self, region: Region) -> Iterator[Region]:
+        """A branch around loops alone stays, so that what is asked inside is asked once: the loops in it are what may
+        be replaced."""
+        for item in region.items:
+            for _, child in item.children():
+                for candidate in runs_in(self.tu, region.function, child):
+                    yield from self.within(candidate)
+
+    def part(self, region: Region, first: int, last: int) -> Region | None:
+        return region_of(self.tu, region.function, region.parent, first, last + 1)
+
+    def refused(self, region: Region) -> Remark | None:
+        """Why a region can't be extracted; None if it can."""
+        if too_large := _too_large(region.items):
+            message = f"{too_large} are not taken together where nobody asks for it"
+            return Remark("missed", "region.large", message, region.location, "mark the region, or split the loop")
+        try:
+            with operation_limit(MAX_OPERATIONS):
+                scop, whole = extract_whole(self.tu, region, "candidate", assume_apart=self.assume_apart)
+                serial = without_gain(scop, frozenset(whole)) if whole else None
+                return whole[serial].remark if serial is not None else None
+        except Refusal as refusal:
+            return refusal.remark
+        except isl.Error:
+            return Remark("missed", "budget.exceeded", "too complex to analyse", region.location, "split the function")
+
+
+def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
+    """The first of some statements that no loop around can run in parallel: taken apart, they may have more to offer.
+    None without any."""
+    dependences_of = ordered(scop, dependences(scop))
+    parallel: set[str] = set()
+    for node in band_nodes(with_properties(scop, dependences_of, scop.schedule)):
+        if any(node.band_member_get_coincident(k) for k in range(node.band_n_member())):
+            parallel |= {part.get_tuple_name() for part in sets_of(node.get_domain())}
+    return min(statements - parallel, default=None)
+
+
+def _too_large(items: Sequence[Any]) -> str:
+    """What there is more of than can be taken; empty if all is well."""
+    if (statements := _statements(items)) > MAX_STATEMENTS:
+        return f"{statements} statements, more than {MAX_STATEMENTS},"
+    nodes, deepest, todo = 0, 0, [(item, 0) for item in items]
+    while todo:
+        node, depth = todo.pop()
+        depth += isinstance(node, c_ast.For)
+        nodes, deepest = nodes + 1, max(deepest, depth)
+        todo += [(child, depth) for _, child in node.children()]
+    if deepest > MAX_DEPTH:
+        return f"{deepest} loops in one another, more than {MAX_DEPTH},"
+    return f"statements of {nodes} operators and operands, more than {MAX_NODES}," if nodes > MAX_NODES else ""
+
+
+def _statements(items: Sequence[Any]) -> int:
+    """Simple statements of a region."""
+    count, todo = 0, list(items)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch)):
+            todo += [part for name in ("stmt", "iftrue", "iffalse") if (part := getattr(node, name, None)) is not None]
+        elif isinstance(node, c_ast.Compound):
+            todo += node.block_items or ()
+        else:
+            count += 1
+    return count

@@ -1,0 +1,223 @@
+"""Where in a function a local variable is live: its value may still be read before it is overwritten.
+
+Liveness as in every book on compilers (Aho, Lam, Sethi, Ullman, *Compilers*, section 9.2.5), backwards along the tree
+instead of a flow graph. A loop's head and a label have what is known of them so far; passes over the function are
+repeated until nothing is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.syntax.mentioned import identifiers
+
+Position = tuple[int, int]
+# Stands for the whole statement, and for the place behind it.
+SEEN, BEHIND = -1, -2
+
+
+def live_positions(
+    function: Any, decl: Any, mentioned: dict[int, tuple[Any, frozenset[str]]]
+) -> frozenset[Position] | None:
+    """Positions in compound statements, as `id` and index of the item that comes next, where the local or parameter of
+    a declaration is live.
+
+    With the index `SEEN` for each compound statement and loop that was walked through, and `BEHIND` for loops behind
+    which it is live.
+    mentioned: the names in parts of the tree, by `id`, and these parts, as far as they are known; others are added.
+    None where it isn't clear which variable the name means. Only what its own name does is seen, and only control flow
+    that statements spell out.
+    """
+    variable = _Variable(decl.name, decl, mentioned)
+    body = function.body
+    visible = not _declared_inside(body, decl)
+    while True:
+        variable.changed = False
+        variable.statement(body, _Around(after=False, visible=visible))
+        if not variable.changed:
+            return None if variable.unclear else frozenset(variable.live)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What surrounds a statement. after: whether the variable is live behind it; breaks, continues: where these lead.
+
+    visible: whether the name is the variable's here, not another one's of an inner scope. cases: gathers what the
+      labels of the innermost ``switch``
+    find: whether it is live at one of them, and whether there is a ``default``.
+    """
+
+    after: bool
+    visible: bool
+    breaks: bool = False
+    continues: bool = False
+    cases: list[bool] = field(default_factory=lambda: [False, False])
+
+
+@dataclass(slots=True, eq=False)
+class _Variable:
+    """One variable. mentioned, live: as in `live_positions`, so far; at_heads, at_labels: of loops by `id`, and of
+    labels, where it is live."""
+
+    name: str
+    decl: Any
+    mentioned: dict[int, tuple[Any, frozenset[str]]]
+    live: set[Position] = field(default_factory=set)
+    at_heads: set[int] = field(default_factory=set)
+    at_labels: set[str] = field(default_factory=set)
+    changed: bool = False
+    unclear: bool = False
+
+    def statement(self, node: Any, around: _Around) -> bool:
+        """Whether the variable is live before a statement or expression."""
+        match node:
+            case None:
+                return around.after
+            case c_ast.Compound():
+                return self.compound(node, around)
+            case c_ast.If():
+                chosen = self.statement(node.iftrue, around) | self.statement(node.iffalse, around)
+                return self.expression(node.cond, replace(around, after=chosen))
+            case c_ast.For() | c_ast.While() | c_ast.DoWhile():
+                return self.loop(node, around)
+            case c_ast.Switch():
+                return self.switch(node, around)
+            case c_ast.Case() | c_ast.Default():
+                before = self.sequence(None, node.stmts or (), around)
+                around.cases[0] |= before
+                around.cases[1] |= isinstance(node, c_ast.Default)
+                return before
+            case c_ast.Label():
+                before = self.statement(node.stmt, around)
+                self.add(before, node.name, self.at_labels)
+                return before
+            case c_ast.Goto():
+                return node.name in self.at_labels
+            case c_ast.Break():
+                return around.breaks
+            case c_ast.Continue():
+                return around.continues
+            case c_ast.Return():
+                return self.expression(node.expr, replace(around, after=False))
+        return self.expression(node, around)
+
+    def compound(self, node: Any, around: _Around) -> bool:
+        self.live.add((id(node), SEEN))
+        return self.sequence(node, node.block_items or (), around)
+
+    def sequence(self, compound: Any, items: Sequence[Any], around: _Around) -> bool:
+        """Before some statements; those of a compound statement are noted with what is live before each, and behind the
+        last."""
+        visible = self.visibility(items, around.visible)
+        live = around.after
+        for index in range(len(items), -1, -1):
+            if index < len(items):
+                live = self.statement(items[index], replace(around, after=live, visible=visible[index]))
+            if compound is not None:
+                self.add(live, (id(compound), index), self.live)
+        return live
+
+    def visibility(self, items: Sequence[Any], before: bool) -> list[bool]:
+        """Whether the name is the variable's, for each item. A declaration belongs to what it declares, but for an
+        initializer."""
+        found = []
+        for item in items:
+            if isinstance(item, (c_ast.Decl, c_ast.Typedef)) and item.name == self.name:
+                found.append(before)
+                before = item is self.decl
+            else:
+                found.append(before)
+        return found
+
+    def loop(self, node: Any, around: _Around) -> bool:
+        self.live.add((id(node), SEEN))
+        self.add(around.after, (id(node), BEHIND), self.live)
+        declared = node.init.decls if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.DeclList) else ()
+        visible = around.visible
+        for decl in declared:
+            visible = decl is self.decl if decl.name == self.name else visible
+        inside = replace(around, visible=visible, breaks=around.after)
+        leaves = around.after and not _always_holds(node.cond)
+        if isinstance(node, c_ast.DoWhile):
+            # Its head is the condition, behind the body.
+            again = self.expression(node.cond, replace(inside, after=leaves or id(node) in self.at_heads))
+            before = self.statement(node.stmt, replace(inside, after=again, continues=again))
+            self.add(before, id(node), self.at_heads)
+            return before
+        step = node.next if isinstance(node, c_ast.For) else None
+        again = self.expression(step, replace(inside, after=id(node) in self.at_heads))
+        body = self.statement(node.stmt, replace(inside, after=again, continues=again))
+        head = self.expression(node.cond, replace(inside, after=body or leaves))
+        self.add(head, id(node), self.at_heads)
+        return self.initial(node.init, declared, head, around) if isinstance(node, c_ast.For) else head
+
+    def initial(self, init: Any, declared: Sequence[Any], head: bool, around: _Around) -> bool:
+        if not declared:
+            return self.expression(init, replace(around, after=head))
+        return self.sequence(None, declared, replace(around, after=head))
+
+    def switch(self, node: Any, around: _Around) -> bool:
+        cases = [False, False]
+        self.statement(node.stmt, replace(around, breaks=around.after, cases=cases))
+        self.unclear = self.unclear or self.name in _declared_behind_labels(node.stmt)
+        chosen = cases[0] or (around.after and not cases[1])
+        return self.expression(node.cond, replace(around, after=chosen))
+
+    def expression(self, node: Any, around: _Around) -> bool:
+        """Before an expression, a declaration, a pragma, or whatever else has no control flow that matters here."""
+        match node:
+            case None:
+                return around.after
+            case c_ast.ExprList():
+                live = around.after
+                for part in reversed(node.exprs):
+                    live = self.expression(part, replace(around, after=live))
+                return live
+            case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=self.name)) if around.visible:
+                return self.mentions(node.rvalue)
+        if node is self.decl:
+            return self.mentions(node.init)
+        # A name in the initializer of what hides it is the hidden one's or the new one's; which is left open.
+        return around.after or (self.mentions(node) and (around.visible or isinstance(node, c_ast.Decl)))
+
+    def mentions(self, node: Any) -> bool:
+        if node is None:
+            return False
+        if id(node) not in self.mentioned:
+            self.mentioned[id(node)] = node, identifiers(node)
+        return self.name in self.mentioned[id(node)][1]
+
+    def add(self, live: bool, place: Any, places: set[Any]) -> None:
+        if live and place not in places:
+            places.add(place)
+            self.changed = True
+
+
+def _always_holds(condition: Any) -> bool:
+    return condition is None or (isinstance(condition, c_ast.Constant) and condition.value == "1")
+
+
+def _declared_behind_labels(body: Any) -> frozenset[str]:
+    """Names that are declared among the statements of a switch's labels: their scope goes on behind the next label."""
+    items = (body.block_items or ()) if isinstance(body, c_ast.Compound) else (body,)
+    statements = [
+        statement
+        for label in items
+        if isinstance(label, (c_ast.Case, c_ast.Default))
+        for statement in label.stmts or ()
+    ]
+    return frozenset(item.name for item in statements if isinstance(item, (c_ast.Decl, c_ast.Typedef)) and item.name)
+
+
+def _declared_inside(body: Any, decl: Any) -> bool:
+    todo = [body]
+    while todo:
+        node = todo.pop()
+        if node is decl:
+            return True
+        todo.extend(child for _, child in node.children())
+    return False

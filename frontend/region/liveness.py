@@ -1,0 +1,104 @@
+"""May the value that a variable has at the end of a region be read later in its function?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pycparser import c_ast
+
+from scopt.frontend.region.flow import BEHIND, SEEN, live_positions
+from scopt.frontend.syntax.mentioned import all_nodes
+from scopt.frontend.syntax.symbols import base_name, taken_in
+
+if TYPE_CHECKING:
+    from scopt.frontend.region.regions import Region
+    from scopt.frontend.syntax.facts import FunctionFacts
+
+_BASIC_WORDS = frozenset(
+    {
+        "char",
+        "short",
+        "int",
+        "long",
+        "float",
+        "double",
+        "signed",
+        "unsigned",
+        "void",
+        "_Bool",
+        "_Complex",
+        "__int128",
+    }
+)
+
+
+def may_be_read_after(facts: FunctionFacts, region: Region, name: str) -> bool:
+    """May the value of `name` at the end of the region be read by anything executed later? True when in doubt.
+
+    Always True for what isn't a local or parameter with automatic storage, whose address is taken, or that is a
+    pointer's target.
+    """
+    path = [*facts.path_to(region.parent), (region.parent, region.first)]
+    return _is_live(facts, path, name, id(region.parent), region.stop)
+
+
+def may_be_read_behind(facts: FunctionFacts, loop: Any, name: str) -> bool:
+    """The same for the value at the end of a loop of the function."""
+    return _is_live(facts, facts.path_to(loop), name, id(loop), BEHIND)
+
+
+def _is_live(facts: FunctionFacts, path: list[tuple[Any, int]], name: str, statement: int, place: int) -> bool:
+    decl = _declaration(facts, path, name)
+    if decl is None or facts.hidden_jumps or not _is_automatic(facts, decl, name):
+        return True
+    if id(decl) not in facts.live:
+        facts.live[id(decl)] = live_positions(facts.function, decl, facts.mentioned)
+    known = facts.live[id(decl)]
+    return known is None or (statement, SEEN) not in known or (statement, place) in known
+
+
+# --- what kind of variable, what kind of function ---------------------------------------------------------------------
+
+
+def _declaration(facts: FunctionFacts, path: list[tuple[Any, int]], name: str) -> Any:
+    """The declaration that the name has at the end of the path, of a local or a parameter; None if there is none."""
+    decl, function = None, facts.function
+    for node, index in path:
+        before: Any = ()
+        if isinstance(node, c_ast.Compound):
+            before = (node.block_items or ())[:index]
+        elif isinstance(node, c_ast.For) and isinstance(node.init, c_ast.DeclList):
+            before = node.init.decls
+        for item in before:
+            if isinstance(item, c_ast.Decl) and item.name == name:
+                decl = item
+    if decl is None:
+        args = function.decl.type.args
+        named = [*(args.params if args is not None else ()), *(function.param_decls or ())]
+        decl = next((p for p in named if isinstance(p, c_ast.Decl) and p.name == name), None)
+        if decl is not None and isinstance(decl.type, c_ast.ArrayDecl):
+            return None
+    return decl
+
+
+def _is_automatic(facts: FunctionFacts, decl: Any, name: str) -> bool:
+    """Whether nothing but its name can reach the local or parameter."""
+    if {"static", "extern", "_Thread_local"} & set(decl.storage or ()) or isinstance(decl.type, c_ast.FuncDecl):
+        return False
+    rank, node = 0, decl.type
+    while isinstance(node, c_ast.ArrayDecl):
+        rank, node = rank + 1, node.type
+    if isinstance(node, c_ast.TypeDecl) and isinstance(node.type, (c_ast.Struct, c_ast.Union)):
+        return False
+    if isinstance(node, c_ast.TypeDecl) and not _is_basic(node.type) and _is_subscripted(facts.function, name):
+        # An array behind a typedef's name, whose rank isn't known here: its address may be anywhere.
+        return False
+    return name not in taken_in(facts, {name: rank} if rank else {})
+
+
+def _is_basic(node: Any) -> bool:
+    return isinstance(node, c_ast.IdentifierType) and set(node.names) <= _BASIC_WORDS
+
+
+def _is_subscripted(function: Any, name: str) -> bool:
+    return any(isinstance(node, c_ast.ArrayRef) and base_name(node) == name for node in all_nodes([function.body]))

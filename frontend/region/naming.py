@@ -1,0 +1,186 @@
+"""Unmarked regions whose integer macros keep their names.
+
+Where such regions begin is only known after the file was parsed with its macros expanded. Then it is read again, with
+the macros undefined inside the regions, as it is at once with marked ones.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.diagnostics import InputError, Refusal
+from scopt.frontend.extract import extract
+from scopt.frontend.normalize.tree_rewriting import nodes_of, replace_where
+from scopt.frontend.region.directives import Directives
+from scopt.frontend.region.origins import choosing_macros
+from scopt.frontend.region.placement import with_directives
+from scopt.frontend.region.regions import Region
+from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.text.macros import reachable_words
+from scopt.frontend.text.preprocess import RegionMacros
+from scopt.options import Options
+from scopt.poly.isl_utils import operation_limit
+
+# Macros of a region among which the one is looked for whose value has to be known.
+MAX_NAMES = 6
+# What is best for a loop with fewer iterations depends on their number, as what the compiler makes of it does.
+LONG_LOOP = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """A region and the translation unit that it's a part of. expanded: the same one with the values of its integer
+    macros in place of names."""
+
+    tu: TranslationUnit
+    region: Region
+    expanded: Placed | None = None
+
+
+def with_names(tu: TranslationUnit, regions: Sequence[Region], options: Options) -> list[Placed]:
+    """The unmarked regions of a translation unit, in which integer macros are identifiers where they can be."""
+    asked = [region for region in regions if region.baked and not region.directives]
+    named = _parsed_again(tu, asked, options) if asked else None
+    if named is None:
+        return [Placed(tu, region) for region in regions]
+    found = {macros.start: macros for macros in named.preprocessed.regions if not macros.marked}
+    finder = _Counterparts(tu, named, options.eager)
+    return [_placed(tu, region, found.get(region.start), finder) for region in regions]
+
+
+def _parsed_again(tu: TranslationUnit, regions: Sequence[Region], options: Options) -> TranslationUnit | None:
+    try:
+        return parse(tu.source, tu.file, options, unmarked=[(region.start, region.end) for region in regions])
+    except InputError:
+        return None  # the file is C: then it's a use of macros that nobody has thought of
+
+
+def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, finder: _Counterparts) -> Placed:
+    if macros is None:
+        return Placed(tu, region)
+    # A macro may have another value at the end of the file.
+    expanded = Placed(tu, replace(region, baked={**macros.baked, **macros.symbolic}))
+    counterpart = finder.of(region) if macros.symbolic else None
+    if counterpart is None or choosing_macros(tu, region) & reachable_words(macros.symbolic, macros.defined):
+        return expanded
+    short = _short(counterpart, macros) if not finder.eager else []
+    for name in short:
+        for item in counterpart.items:
+            _expanded(item, name, macros.symbolic[name])
+    if short and len(short) == len(macros.symbolic):
+        return expanded
+    symbolic = {name: value for name, value in macros.symbolic.items() if name not in short}
+    baked = {**macros.baked, **{name: macros.symbolic[name] for name in short}}
+    counterpart = replace(counterpart, symbolic=symbolic, baked=baked, types=macros.types)
+    return Placed(finder.named, with_directives(counterpart, finder.named.directives, finder.named.file), expanded)
+
+
+def _short(region: Region, macros: RegionMacros) -> list[str]:
+    """The macros in the heads of loops that stand for few iterations."""
+    loops = (node for item in region.items for node in nodes_of(item) if isinstance(node, c_ast.For))
+    names = {
+        node.name
+        for loop in loops
+        for part in (loop.init, loop.cond, loop.next)
+        for node in nodes_of(part)
+        if isinstance(node, c_ast.ID)
+    }
+    return [
+        name
+        for name, value in macros.symbolic.items()
+        if name in names and 0 <= value < LONG_LOOP and name not in macros.types
+    ]
+
+
+# --- values in place of names -----------------------------------------------------------------------------------------
+
+
+def with_value(placed: Placed, options: Options) -> Placed | None:
+    """The region with the value of one of its macros in the place of the name, if that is all it takes for it to be a
+    SCoP. Its tree is changed."""
+    region = placed.region
+    if not 1 < len(region.symbolic) <= MAX_NAMES or _is_scop(placed.tu, region, options):
+        return None
+    for name, value in region.symbolic.items():
+        if name in region.types or value < 0:
+            continue  # these values are no plain literals
+        symbolic = {other: hint for other, hint in region.symbolic.items() if other != name}
+        chosen = replace(region, symbolic=symbolic, baked={**region.baked, name: value})
+        copies = tuple(_expanded(copy.deepcopy(item), name, value) for item in region.items)
+        if _is_scop(placed.tu, replace(chosen, items=copies, pragmas=Directives()), options):
+            for item in region.items:
+                _expanded(item, name, value)
+            return replace(placed, region=chosen)
+    return None
+
+
+def _expanded(statement: Any, name: str, value: int) -> Any:
+    """The statement with a number in the place of a name; it is changed in place."""
+    literal = functools.partial(c_ast.Constant, "int", str(value))
+    return replace_where(
+        statement, lambda node: isinstance(node, c_ast.ID) and node.name == name, lambda node: literal(coord=node.coord)
+    )
+
+
+def _is_scop(tu: TranslationUnit, region: Region, options: Options) -> bool:
+    try:
+        from scopt.frontend.region.autodetect import MAX_OPERATIONS  # loaded by then: it has found the regions
+
+        with operation_limit(MAX_OPERATIONS):
+            extract(tu, region, "candidate", assume_apart=options.assume_apart)
+    except (Refusal, isl.Error):
+        return False
+    return True
+
+
+# --- the second tree --------------------------------------------------------------------------------------------------
+
+
+class _Counterparts:
+    """Finds regions in a second tree of the same file, in which only expressions differ."""
+
+    def __init__(self, tu: TranslationUnit, named: TranslationUnit, eager: bool) -> None:
+        self.tu, self.named, self.eager = tu, named, eager
+        self.functions = {id(function): position for position, function in enumerate(tu.user_functions)}
+        self.compounds: dict[int, list[Any]] = {}
+
+    def of(self, region: Region) -> Region | None:
+        """The region, without its directives, in the second tree; None if that isn't like the first one."""
+        if len(self.tu.user_functions) != len(self.named.user_functions):
+            return None
+        function = self.named.user_functions[self.functions[id(region.function)]]
+        ours, theirs = self.listed(region.function), self.listed(function)
+        position = next((k for k, compound in enumerate(ours) if compound is region.parent), None)
+        if position is None or len(ours) != len(theirs) or function.decl.name != region.function.decl.name:
+            return None
+        parent = theirs[position]
+        items = tuple((parent.block_items or ())[region.first : region.stop])
+        if [_like(item) for item in items] != [_like(item) for item in region.items]:
+            return None
+        return replace(region, function=function, parent=parent, items=items, pragmas=Directives())
+
+    def listed(self, function: Any) -> list[Any]:
+        if id(function) not in self.compounds:
+            self.compounds[id(function)] = list(_compounds(function.body))
+        return self.compounds[id(function)]
+
+
+def _like(item: Any) -> tuple[type, str, int]:
+    return type(item), item.coord.file, item.coord.line
+
+
+def _compounds(root: Any) -> Iterator[Any]:
+    """The compound statements in the order of the text."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, c_ast.Compound):
+            yield node
+        todo.extend(child for _, child in reversed(node.children()))

@@ -1,0 +1,208 @@
+"""Integer macros that stand behind a region without being named in it.
+
+What else a file makes of a macro is known only for its value here: enumeration constants, functions that are inlined in
+bounds, and the parts of the file that ``#if`` chooses.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.region.regions import Region
+from scopt.frontend.syntax.mentioned import identifiers
+from scopt.frontend.syntax.parse import TranslationUnit
+from scopt.frontend.syntax.user_functions import lines_of
+from scopt.frontend.text.macros import baked_macros, reachable_words
+from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, scan
+
+_CONDITIONS = ("if", "elif")
+# Nodes that may give something a name.
+_NAMING = (c_ast.Decl, c_ast.Typedef, c_ast.Struct, c_ast.Union, c_ast.Enum)
+
+
+def macros_behind(tu: TranslationUnit, region: Region) -> dict[str, int]:
+    """The macros, with their values, that enumeration constants and functions of a region are made of.
+
+    By name alone: an inner name that hides another one counts as that too.
+    """
+    places, macros = _places(tu), tu.preprocessed.all_macros
+    # A variable keeps its name in the result, which the size of one in a constant's value doesn't.
+    todo = {name for item in region.items for name in identifiers(item) if name in places.values}
+    words: set[str] = set()
+    seen: set[str] = set()
+    while todo:
+        name = todo.pop()
+        seen.add(name)
+        for file, line in (*places.values.get(name, ()), *places.objects.get(name, ())):
+            found = _declaration(tu, file, line)
+            words |= found
+            todo |= reachable_words(found, macros) - seen
+    return baked_macros(words, macros)
+
+
+def choosing_macros(tu: TranslationUnit, region: Region) -> frozenset[str]:
+    """Names in conditions of ``#if`` whose value decides on statements of the region's function, or on declarations
+    that the region depends on.
+
+    What stands around a region as a whole is compiled where the region is.
+    """
+    raw, own = tu.preprocessed.raw, lines_of(region.function, tu.file)
+    declared: frozenset[int] | None = None
+    names: set[str] = set()
+    for chain in _choosing(tu):
+        if chain.start < region.start and region.end <= chain.end:
+            continue
+        lines = range(raw.line(chain.start), raw.line(chain.end) + 1)
+        within = lines[0] in own and lines[-1] in own
+        if not within and declared is None:
+            declared = _lines_behind(tu, region)
+        if within or (declared is not None and not declared.isdisjoint(lines)):
+            names |= chain.names
+    return frozenset(reachable_words(names, tu.preprocessed.all_macros))
+
+
+def _lines_behind(tu: TranslationUnit, region: Region) -> frozenset[int]:
+    """The lines of the file with the declarations of all that a region names, and of all that these name."""
+    places, macros = _places(tu), tu.preprocessed.all_macros
+    tokens = tu.preprocessed.raw.code_between(region.start, region.end)
+    todo = reachable_words((token.text for token in tokens if token.kind == "word"), macros)
+    seen: set[str] = set()
+    lines: set[int] = set()
+    while todo:
+        name = todo.pop()
+        seen.add(name)
+        for file, line in (*places.values.get(name, ()), *places.objects.get(name, ())):
+            if file == tu.file:
+                lines.add(line)
+            todo |= reachable_words(_declaration(tu, file, line), macros) - seen
+    return frozenset(lines)
+
+
+# --- declarations -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Files and lines where names are declared. values: of constants, and of functions whose value may be known;
+    objects: of all others, tags too."""
+
+    values: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    objects: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+
+
+def _places(tu: TranslationUnit) -> _Places:
+    """Of what a file declares; of the names inside functions, constants alone."""
+    if "places" not in tu.found_origins:
+        found = tu.found_origins["places"] = _Places()
+        todo: list[tuple[Any, bool]] = [(node, False) for node in tu.ast.ext]
+        while todo:
+            node, local = todo.pop()
+            if isinstance(node, c_ast.Enumerator) or (isinstance(node, c_ast.FuncDef) and _returns_at_once(node)):
+                name = node.name if isinstance(node, c_ast.Enumerator) else node.decl.name
+                found.values.setdefault(name, []).append((node.coord.file, node.coord.line))
+            elif isinstance(node, _NAMING) and node.name and node.coord is not None and not local:
+                found.objects.setdefault(node.name, []).append((node.coord.file, node.coord.line))
+            todo.extend(
+                (child, local or isinstance(child, (c_ast.Compound, c_ast.ParamList))) for _, child in node.children()
+            )
+    return tu.found_origins["places"]  # type: ignore[no-any-return]
+
+
+def _returns_at_once(function: c_ast.FuncDef) -> bool:
+    """Whether a function's body is one ``return``, so that its value may be known."""
+    return [type(item) for item in function.body.block_items or ()] == [c_ast.Return]
+
+
+def _declaration(tu: TranslationUnit, file: str, line: int) -> frozenset[str]:
+    """The words of the declaration on a line, from the semicolon before it to the one that ends it, and of conditions
+    inside."""
+    raw = tu.preprocessed.raw if file == tu.file else _scanned(file)
+    if raw is None:
+        return frozenset(tu.preprocessed.all_macros)
+    if not 0 < line <= len(raw.line_starts):
+        return frozenset()
+    tokens, first = raw.tokens, raw.line_starts[line - 1]
+    low = bisect_left(tokens, first, key=lambda token: token.start)
+    high = bisect_left(tokens, raw.line_end(first), key=lambda token: token.start)
+    while low and tokens[low - 1].text != ";":
+        low -= 1
+    while high < len(tokens) and tokens[high - 1].text != ";":
+        high += 1
+    return frozenset(word for token in tokens[low:high] for word in _words(token))
+
+
+@lru_cache(maxsize=64)
+def _scanned(file: str) -> RawSource | None:
+    try:
+        return scan(Path(file).read_bytes())
+    except OSError:
+        return None
+
+
+def _words(token: RawToken) -> list[str]:
+    if token.kind == "word":
+        return [token.text]
+    return _condition(token) if token.kind == "directive" else []
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Chain:
+    """``#if`` to ``#endif``. names: those whose values its conditions read. has_code: there are tokens besides
+    directives in it."""
+
+    start: int
+    end: int
+    names: set[str]
+    has_code: bool
+
+
+def _choosing(tu: TranslationUnit) -> list[_Chain]:
+    """The conditionals with code that ask for values."""
+    if "choosing" not in tu.found_origins:
+        tu.found_origins["choosing"] = [
+            chain for chain in _chains(tu.preprocessed.raw) if chain.names and chain.has_code
+        ]
+    return tu.found_origins["choosing"]  # type: ignore[no-any-return]
+
+
+def _chains(raw: RawSource) -> Iterator[_Chain]:
+    """The conditionals of a file."""
+    opened: list[_Chain] = []
+    for token in raw.tokens:
+        if token.kind == "comment":
+            continue
+        word = next(iter(directive_words(token.text)), "") if token.kind == "directive" else ""
+        if not word:
+            for chain in opened:
+                chain.has_code = True
+        elif word in ("if", "ifdef", "ifndef"):
+            opened.append(_Chain(token.start, token.end, set(_condition(token)), False))
+        elif word == "elif" and opened:
+            opened[-1].names.update(_condition(token))
+        elif word == "endif" and opened:
+            opened[-1].end = token.end
+            yield opened.pop()
+
+
+def _condition(token: RawToken) -> list[str]:
+    """The names whose values a directive's condition reads; not those that it only asks for."""
+    words = directive_words(token.text)
+    if words[:1] not in ([condition] for condition in _CONDITIONS):
+        return []
+    asked = {k + (2 if after == "(" else 1) for k, (word, after) in enumerate(pairwise(words)) if word == "defined"}
+    return [
+        word
+        for k, word in enumerate(words)
+        if k and k not in asked and (word[0].isalpha() or word[0] in "_$") and word != "defined"
+    ]

@@ -1,0 +1,415 @@
+"""Regions: where SCoPs may be, as bytes of the source and as statements of the tree. Marked by pragmas, or found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pycparser import c_ast
+
+from scopt.diagnostics import Location, Remark
+from scopt.frontend.normalize.counting_loops import is_counting
+from scopt.frontend.region.directives import Directives
+from scopt.frontend.text.macros import baked_macros
+from scopt.frontend.text.preprocess import Preprocessed, RegionMacros, is_pragma, pragma_token
+from scopt.frontend.text.source_spans import extents_of
+from scopt.frontend.text.tokens import RawSource, RawToken
+
+if TYPE_CHECKING:
+    from scopt.frontend.syntax.parse import TranslationUnit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """A stretch of one compound statement.
+
+    items: its statements and declarations, in order, pragmas of OpenMP and the like among them. parent: the compound;
+      the items are ``parent.block_items[first:stop]``.
+    start, end: bytes of the source that are replaced when the region is. Of a marked region these are the lines between
+      the pragmas.
+    whole_lines: the bytes are whole lines. indent: white space before the first statement. newline: the line ends used
+      here.
+    leading, trailing: comments and blank lines before the first and after the last token, part of [start, end).
+    marked: by pragmas. directives: the region has preprocessor directives besides pragmas, or text of other files.
+    symbolic: integer macros that are identifiers in the tree, baked: those that were expanded, both with their values.
+      types: the spelled types of identifiers that are no `int`.
+    bare: it is the whole body of another statement, without braces: what stands in its place has to be one statement.
+    pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
+    """
+
+    function: c_ast.FuncDef
+    items: tuple[Any, ...]
+    parent: c_ast.Compound
+    first: int
+    stop: int
+    start: int
+    end: int
+    location: Location
+    marked: bool
+    indent: str = ""
+    newline: str = "\n"
+    leading: bytes = b""
+    trailing: bytes = b""
+    whole_lines: bool = True
+    directives: bool = False
+    symbolic: Mapping[str, int] = field(default_factory=dict)
+    baked: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+    pragmas: Directives = field(default_factory=Directives)
+    bare: bool = False
+
+
+def marked_regions(
+    result: Preprocessed,
+    file: str,
+    functions: Iterable[Any],
+    untold: Iterable[range] = (),
+) -> tuple[tuple[Region, ...], tuple[Remark, ...]]:
+    """The regions between ``#pragma scop`` and ``#pragma endscop`` in the functions, and remarks on pragmas that make
+    none.
+
+    untold: ranges of lines about whose pragmas something was said already (functions that could not be parsed).
+    """
+    remarks = [_in_header(p.file, p.line) for p in result.pragmas if not p.user and p.kind == "scop"]
+    placed = [place for function in functions for place in _places(function)]
+    in_tree = {place.pragma.coord.line: place for place in placed}
+    regions: list[Region] = []
+    opened: _Place | None = None
+    for pragma in (p for p in result.pragmas if p.user):
+        if any(pragma.line in lines for lines in untold):
+            opened = None
+            continue
+        here = in_tree.get(pragma.line)
+        location = Location(file, pragma.line)
+        if here is None:
+            remarks.append(
+                _unbalanced(location, f"'#pragma {pragma.kind}' does not stand between the statements of a block")
+            )
+            opened = None
+        elif pragma.kind == "scop":
+            if opened is not None:
+                remarks.append(
+                    _unbalanced(
+                        _at(file, opened), "'#pragma scop' is followed by another one, not by '#pragma endscop'"
+                    )
+                )
+            opened = here
+        elif opened is None:
+            remarks.append(_unbalanced(location, "'#pragma endscop' has no '#pragma scop' before it"))
+        else:
+            found = _region(result, file, opened, here)
+            (regions if isinstance(found, Region) else remarks).append(found)  # type: ignore[arg-type]
+            opened = None
+    if opened is not None:
+        remarks.append(_unbalanced(_at(file, opened), "'#pragma scop' has no '#pragma endscop'"))
+    return tuple(regions), tuple(remarks)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """A pragma's place in the tree."""
+
+    function: Any
+    parent: Any
+    index: int
+    pragma: Any
+
+
+def _places(function: Any) -> Iterator[_Place]:
+    todo = [function.body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, c_ast.Compound):
+            for index, item in enumerate(node.block_items or ()):
+                if isinstance(item, c_ast.Pragma) and item.string in ("scop", "endscop"):
+                    yield _Place(function, node, index, item)
+        todo.extend(child for _, child in node.children())
+
+
+def _region(result: Preprocessed, file: str, begin: _Place, end: _Place) -> Region | Remark:
+    location = _at(file, begin)
+    if begin.function is not end.function or begin.parent is not end.parent:
+        return _unbalanced(location, "'#pragma scop' and its '#pragma endscop' stand in different blocks")
+    raw = result.raw
+    first, last = (
+        pragma_token(raw, "scop", begin.pragma.coord.line),
+        pragma_token(raw, "endscop", end.pragma.coord.line),
+    )
+    if first is None or last is None:
+        return Remark(
+            "missed",
+            "region.pragma-operator",
+            "a SCoP has to be marked by '#pragma scop' and '#pragma endscop' lines",
+            location,
+            "write the pragmas as lines of the file, not with _Pragma or in a macro",
+        )
+    start, stop = raw.line_end(first.end), _line_of_pragma(raw, last)
+    macros = next((m for m in result.regions if m.marked and m.start == start), None)
+    if stop is None or stop < start:
+        return Remark(
+            "missed",
+            "region.pragma-line",
+            "something besides white space stands before '#pragma endscop' on its line",
+            location,
+            "put the pragma on a line of its own",
+        )
+    if macros is not None and macros.unstable:
+        listed = ", ".join(sorted(macros.unstable))
+        return Remark(
+            "missed",
+            "region.unstable-macro",
+            f"the expansion of {listed} depends on where it stands",
+            location,
+            "don't use it in a SCoP",
+        )
+    items = tuple(begin.parent.block_items[begin.index + 1 : end.index])
+    tokens = raw.tokens_between(start, stop)
+    directives = any(t.kind == "directive" and not is_pragma(t) for t in tokens)
+    return _with_text(
+        raw,
+        macros,
+        items,
+        begin.function,
+        begin.parent,
+        (begin.index + 1, end.index),
+        (start, stop),
+        location,
+        marked=True,
+        directives=directives or not _all_in(items, file),
+    )
+
+
+def _line_of_pragma(raw: RawSource, pragma: RawToken) -> int | None:
+    """Offset where the lines of a region end: the pragma's line, or that of a comment that ends on it. None if code
+    stands before it."""
+    start = raw.line_start(pragma.start)
+    for token in reversed(raw.tokens_between(0, pragma.start)):
+        if token.end <= start:
+            break
+        if token.kind != "comment":
+            return None
+        start = raw.line_start(token.start)
+    return start
+
+
+def _with_text(
+    raw: RawSource,
+    macros: RegionMacros | None,
+    items: tuple[Any, ...],
+    function: Any,
+    parent: Any,
+    indices: tuple[int, int],
+    extent: tuple[int, int],
+    location: Location,
+    *,
+    marked: bool,
+    directives: bool,
+    whole_lines: bool = True,
+) -> Region:
+    """Fill in what the region's bytes say: indentation, line ends, comments around."""
+    start, end = extent
+    text = raw.text[start:end]
+    code = [t for t in raw.tokens_between(start, end) if t.kind != "comment"]
+    indent, leading, trailing = "", b"", b""
+    if code:
+        line = raw.line_start(code[0].start)
+        prefix = re.match(r"[ \t]*", raw.text[line:])
+        indent = prefix.group() if prefix is not None else ""
+        if line >= start and not raw.text[line : code[0].start].strip():
+            leading = raw.text[start:line].encode("latin-1")
+        after = raw.line_end(code[-1].end - 1)
+        for comment in raw.tokens_between(code[-1].end, end):
+            after = raw.line_end(comment.end - 1) if comment.start < after else after
+        if whole_lines and after <= end:
+            trailing = raw.text[after:end].encode("latin-1")
+    newline = "\r\n" if "\r\n" in text or (not text.count("\n") and "\r\n" in raw.text) else "\n"
+    return Region(
+        function,
+        items,
+        parent,
+        *indices,
+        start,
+        end,
+        location,
+        marked,
+        indent,
+        newline,
+        leading,
+        trailing,
+        whole_lines,
+        directives,
+        dict(macros.symbolic) if macros is not None else {},
+        dict(macros.baked) if macros is not None else {},
+        macros.types if macros is not None else {},
+    )
+
+
+def _all_in(items: Iterable[Any], file: str) -> bool:
+    """Whether all nodes stand in the file."""
+    todo = list(items)
+    while todo:
+        node = todo.pop()
+        if node.coord is not None and node.coord.file != file:
+            return False
+        todo.extend(child for _, child in node.children())
+    return True
+
+
+def _at(file: str, place: _Place) -> Location:
+    return Location(file, place.pragma.coord.line)
+
+
+def _unbalanced(location: Location, message: str) -> Remark:
+    return Remark(
+        "missed",
+        "region.unbalanced",
+        message,
+        location,
+        "put both pragmas into the same block, one pair after the other",
+    )
+
+
+def _in_header(file: str, line: int) -> Remark:
+    return Remark(
+        "missed",
+        "region.in-header",
+        "a SCoP in an included file is not transformed",
+        Location(file, line),
+        "run scopt on that file",
+    )
+
+
+# --- autodetection ----------------------------------------------------------------------------------------------------
+
+
+# Statements with statements inside, but for blocks and loops with an iterator.
+_AROUND = (c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Case, c_ast.Default, c_ast.Label)
+
+
+def find_autodetected(tu: TranslationUnit) -> tuple[Region, ...]:
+    """Candidates for SCoPs without pragmas: maximal runs of `for` loops, with what may stand between them, in the
+    user's functions."""
+    regions = (region for function in tu.user_functions for region in runs_in(tu, function, function.body))
+    return tuple(sorted(regions, key=lambda region: region.start))
+
+
+def runs_in(tu: TranslationUnit, function: Any, node: Any) -> Iterator[Region]:
+    """The maximal runs of loops in a statement, those in bodies of other loops left out."""
+    if not isinstance(node, c_ast.Compound):
+        if isinstance(node, _AROUND) and not is_counting(node):
+            for _, child in node.children():
+                yield from runs_in(tu, function, child)
+        return
+    items = node.block_items or ()
+    taken = [range(region.first, region.stop) for region in tu.regions if region.parent is node]
+    position = 0
+    while position < len(items):
+        stop = position
+        while stop < len(items) and _may_belong(items[stop]) and not any(stop in indices for indices in taken):
+            stop += 1
+        loops = [k for k in range(position, stop) if has_loop(items[k]) and not under_pragma(node, k)]
+        if any(is_counting(items[k]) for k in loops):
+            yield from _told(tu, function, node, loops)
+        else:
+            for index in range(position, max(stop, position + 1)):
+                if not any(index in indices for indices in taken):
+                    yield from runs_in(tu, function, items[index])
+        position = max(stop, position + 1)
+
+
+def _told(tu: TranslationUnit, function: Any, parent: Any, loops: list[int]) -> Iterator[Region]:
+    """The run from the first to the last of some items; where its place isn't known for sure, the parts whose place
+    is."""
+    region = region_of(tu, function, parent, loops[0], loops[-1] + 1)
+    if region is not None:
+        yield region
+        return
+    for position in loops:
+        single = region_of(tu, function, parent, position, position + 1)
+        if single is not None and is_counting(parent.block_items[position]):
+            yield single
+        elif single is None and isinstance(parent.block_items[position], c_ast.If):
+            yield from runs_in(tu, function, parent.block_items[position])
+
+
+def has_loop(node: Any) -> bool:
+    """Whether an item of a run is a loop, or an `if` around loops."""
+    return is_counting(node) or (
+        isinstance(node, c_ast.If) and any(_is_or_has_for(part) for part in (node.iftrue, node.iffalse))
+    )
+
+
+def _is_or_has_for(node: Any) -> bool:
+    return is_counting(node) or (node is not None and any(_is_or_has_for(child) for _, child in node.children()))
+
+
+def _may_belong(item: Any) -> bool:
+    if isinstance(item, c_ast.Decl):
+        return (
+            isinstance(item.type, c_ast.TypeDecl)
+            and isinstance(item.type.type, c_ast.IdentifierType)
+            and not item.storage
+        )
+    return (
+        is_counting(item)
+        or isinstance(item, (c_ast.If, c_ast.Assignment, c_ast.EmptyStatement))
+        or (isinstance(item, c_ast.UnaryOp) and item.op in ("++", "--", "p++", "p--"))
+    )
+
+
+# Pragmas that say nothing about the statement after them, by how they begin.
+_ABOUT_NO_STATEMENT = re.compile(r"(?:scop|endscop|scopt|STDC|message|region|endregion|(?:GCC|clang)\s+diagnostic)\b")
+
+
+def under_pragma(parent: Any, position: int) -> bool:
+    """Whether a statement of a compound stands under a pragma that may be about it, such as ``omp parallel for`` or
+    ``GCC ivdep``.
+
+    Another statement in its place would be under it then.
+    """
+    before = parent.block_items[position - 1] if position else None
+    return isinstance(before, c_ast.Pragma) and not _ABOUT_NO_STATEMENT.match((before.string or "").strip())
+
+
+def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop: int) -> Region | None:
+    """The unmarked region of ``parent.block_items[first:stop]``; None if its place in the source isn't known for sure,
+    or is under a pragma."""
+    if under_pragma(parent, first):
+        return None
+    items = tuple(parent.block_items[first:stop])
+    extents = [statement_extent(tu, item) for item in items if not isinstance(item, c_ast.EmptyStatement)]
+    known = [extent for extent in extents if extent is not None]
+    if not known or len(known) < len(extents) or not _all_in(items, tu.file):
+        return None
+    raw = tu.preprocessed.raw
+    start, end = known[0][0], known[-1][1]
+    line_start, line_end = raw.line_start(start), raw.line_end(end - 1)
+    whole = not raw.text[line_start:start].strip() and not raw.text[end:line_end].strip()
+    location = Location(tu.file, raw.line(start), raw.column(start))
+    if whole:
+        start, end = line_start, line_end
+    tokens = raw.tokens_between(start, end)
+    directives = any(t.kind == "directive" and not is_pragma(t, "scopt") for t in tokens)
+    baked = baked_macros({t.text for t in tokens if t.kind == "word"}, tu.preprocessed.all_macros)
+    macros = RegionMacros(start, end, False, tu.preprocessed.all_macros, baked=baked)
+    found = _with_text(
+        raw,
+        macros,
+        items,
+        function,
+        parent,
+        (first, stop),
+        (start, end),
+        location,
+        marked=False,
+        directives=directives,
+        whole_lines=whole,
+    )
+    return replace(found, bare=True) if id(parent) in tu.bare else found
+
+
+def statement_extent(tu: TranslationUnit, node: Any) -> tuple[int, int] | None:
+    """First byte and byte past the last of a statement of the user's file; None if it can't be told for sure."""
+    return extents_of(tu).get(id(node))

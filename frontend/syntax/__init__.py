@@ -1,0 +1,1 @@
+"""C as trees: parsing, types, scopes, constants."""

@@ -1,0 +1,243 @@
+"""C types: what a declarator says, with typedefs resolved, for the target that the preprocessor describes.
+
+Types stand in the same mapping as the other names: a base type under its canonical spelling (``unsigned int``), a
+typedef under its name, an enum under its `enum_key`. So one `Mapping[str, Symbol]` says all that is known at a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, Protocol
+
+from pycparser import c_ast
+
+from scopt.ir.scop import CType
+
+SymbolKind = Literal["parameter", "local", "global", "enum-constant", "function", "typedef", "type"]
+
+
+class Layer(NamedTuple):
+    """One step from an object to its element: array of, pointer to, function returning. dim: an array's extent, None if
+    unknown."""
+
+    kind: Literal["array", "pointer", "function"]
+    dim: c_ast.Node | None = None
+    quals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol:
+    """What a name means at a place.
+
+    type: of an element. dims: extents, outermost first, None where unknown; () for a scalar. The first extent of a
+      parameter is what is written there, though C doesn't enforce it; the first of a pointer is None.
+    pointer: elements are reached through a pointer value. pointer_depth: how many pointers have to be followed.
+    restrict, static, extern, thread_local: as declared (static: storage that outlives the call, or internal linkage).
+    address_taken: a pointer to it may exist: ``&x``, an array used as a value, any global.
+    decl: the declaration. value: of an enum constant. size: of the element in bytes, 0 if unknown. layers: the whole
+      type.
+    within: the variable in whose object, or in an element of which, a member of a structure lies, else None; path: the
+      member's name there, with those of the structures around it; struct: tells definitions of structures apart, 0 if
+      unknown.
+    """
+
+    name: str
+    kind: SymbolKind
+    type: CType
+    dims: tuple[c_ast.Node | None, ...] = ()
+    pointer: bool = False
+    pointer_depth: int = 0
+    restrict: bool = False
+    static: bool = False
+    extern: bool = False
+    thread_local: bool = False
+    address_taken: bool = False
+    decl: Any = None
+    value: int | None = None
+    size: int = 0
+    layers: tuple[Layer, ...] = ()
+    within: Symbol | None = None
+    path: tuple[str, ...] = ()
+    struct: int = 0
+
+
+class _HasBody(Protocol):
+    @property
+    def body(self) -> str: ...
+
+
+_SIZES = {"short": 2, "int": 4, "long": 8, "long long": 8, "void *": 8, "float": 4, "double": 8, "long double": 16}
+_SIZE_MACROS = {
+    "short": "__SIZEOF_SHORT__",
+    "int": "__SIZEOF_INT__",
+    "long": "__SIZEOF_LONG__",
+    "long long": "__SIZEOF_LONG_LONG__",
+    "void *": "__SIZEOF_POINTER__",
+    "float": "__SIZEOF_FLOAT__",
+    "double": "__SIZEOF_DOUBLE__",
+    "long double": "__SIZEOF_LONG_DOUBLE__",
+}
+
+
+def target_of(macros: Mapping[str, _HasBody]) -> dict[str, Symbol]:
+    """The base types of the target, described by the compiler's predefined macros (LP64 where they are missing)."""
+    sizes = {
+        name: int(macros[m].body) if m in macros and macros[m].body.isdigit() else _SIZES[name]
+        for name, m in _SIZE_MACROS.items()
+    }
+    types: list[tuple[CType, int]] = [
+        (CType("char", integer=True, signed="__CHAR_UNSIGNED__" not in macros, bits=8), 1),
+        (CType("signed char", integer=True, bits=8), 1),
+        (CType("unsigned char", integer=True, signed=False, bits=8), 1),
+        (CType("_Bool", integer=True, signed=False, bits=1), 1),
+        (CType("void"), 1),
+        (CType("void *"), sizes["void *"]),
+        (CType("__int128", integer=True, bits=128), 16),
+        (CType("unsigned __int128", integer=True, signed=False, bits=128), 16),
+    ]
+    for name in ("short", "int", "long", "long long"):
+        types.append((CType(name, integer=True, bits=8 * sizes[name]), sizes[name]))
+        types.append((CType(f"unsigned {name}", integer=True, signed=False, bits=8 * sizes[name]), sizes[name]))
+    for name in ("float", "double", "long double"):
+        types.append((CType(name, floating=True, bits=8 * sizes[name]), sizes[name]))
+        types.append((CType(f"{name} _Complex", floating=True, bits=16 * sizes[name]), 2 * sizes[name]))
+    return {t.spelling: Symbol(t.spelling, "type", t, size=size) for t, size in types}
+
+
+def canonical(names: Sequence[str]) -> str:
+    """The canonical spelling of a list of type specifier words: ``long unsigned int`` is ``unsigned long``."""
+    words = list(names)
+    if "_Complex" in words:
+        return f"{canonical([w for w in words if w != '_Complex'] or ['double'])} _Complex"
+    unsigned = "unsigned" in words
+    base = [w for w in words if w not in ("unsigned", "signed")]
+    if "char" in base:
+        return "unsigned char" if unsigned else "signed char" if "signed" in words else "char"
+    if "long" in base or "short" in base or "int" in base or not base:
+        if "double" in base:
+            return "long double"
+        width = " ".join(w for w in base if w in ("long", "short")) or "int"
+        return f"unsigned {width}" if unsigned else width
+    return f"unsigned {' '.join(base)}" if unsigned else " ".join(base)
+
+
+class Shape(NamedTuple):
+    """A declarator taken apart: layers from the object inwards, the element's type and size."""
+
+    layers: tuple[Layer, ...]
+    type: CType
+    size: int
+
+
+def shape_of(node: Any, scope: Mapping[str, Symbol]) -> Shape:
+    """The type that a declaration, type name or declarator node gives."""
+    layers: list[Layer] = []
+    while True:
+        match node:
+            case c_ast.ArrayDecl():
+                # `[*]` in a prototype comes as an identifier.
+                unknown = isinstance(node.dim, c_ast.ID) and node.dim.name == "*"
+                layers.append(Layer("array", None if unknown else node.dim, tuple(node.dim_quals or ())))
+            case c_ast.PtrDecl():
+                layers.append(Layer("pointer", None, tuple(node.quals or ())))
+            case c_ast.FuncDecl():
+                layers.append(Layer("function"))
+            case c_ast.TypeDecl():
+                inner, element, size = _base(node.type, scope)
+                quals = (*(node.quals or ()),)
+                if inner:
+                    # Qualifiers on a typedef of an array go to its elements; on one of a pointer to the pointer itself.
+                    pointer = next((k for k, layer in enumerate(inner) if layer.kind == "pointer"), None)
+                    if pointer is not None:
+                        inner = (
+                            *inner[:pointer],
+                            inner[pointer]._replace(quals=(*inner[pointer].quals, *quals)),
+                            *inner[pointer + 1 :],
+                        )
+                        quals = ()
+                return Shape((*layers, *inner), _qualified(element, quals), size)
+            case c_ast.Decl() | c_ast.Typedef() | c_ast.Typename():
+                pass
+            case _:
+                inner, element, size = _base(node, scope)
+                return Shape((*layers, *inner), element, size)
+        node = node.type
+
+
+def _base(node: Any, scope: Mapping[str, Symbol]) -> tuple[tuple[Layer, ...], CType, int]:
+    match node:
+        case c_ast.IdentifierType():
+            spelling = canonical(node.names)
+            symbol = scope.get(spelling)
+            if symbol is None or symbol.kind not in ("typedef", "type"):
+                return (), CType(" ".join(node.names)), 0
+            element = symbol.type
+            if symbol.kind == "typedef" and not symbol.layers:
+                element = replace(element, spelling=spelling)
+            return symbol.layers, element, symbol.size
+        case c_ast.Enum():
+            symbol = scope.get(enum_key(node))
+            return (
+                ((), symbol.type, symbol.size)
+                if symbol is not None
+                else ((), CType(f"enum {node.name or ''}".strip()), 0)
+            )
+        case c_ast.Struct():
+            return (), CType(f"struct {node.name}" if node.name else "struct"), 0
+        case c_ast.Union():
+            return (), CType(f"union {node.name}" if node.name else "union"), 0
+    return (), CType("?"), 0
+
+
+def enum_key(node: Any) -> str:
+    """The key of an enum's type in a scope; one without a tag goes by its node."""
+    return f"enum {node.name}" if node.name else f"enum @{id(node)}"
+
+
+def _qualified(element: CType, quals: Iterable[str]) -> CType:
+    present = set(quals)
+    return replace(
+        element,
+        volatile=element.volatile or "volatile" in present,
+        atomic=element.atomic or "_Atomic" in present,
+        const=element.const or "const" in present,
+    )
+
+
+def describe(name: str, shape: Shape, kind: SymbolKind) -> Symbol:
+    """A symbol from its type: which layers are dimensions, which are pointers to follow."""
+    layers, element, size = shape
+    volatile = element.volatile or any("volatile" in layer.quals for layer in layers)
+    element = replace(
+        element, volatile=volatile, atomic=element.atomic or any("_Atomic" in layer.quals for layer in layers)
+    )
+    base = Symbol(name, kind, element, layers=layers, size=size)
+    if layers and layers[0].kind == "function":
+        return replace(base, kind="function" if kind != "typedef" else kind)
+    pointer, restrict, dims, rest = False, False, [], list(layers)
+    if rest and (rest[0].kind == "pointer" or (kind == "parameter" and rest[0].kind == "array")):
+        first = rest.pop(0)
+        pointer, restrict = True, "restrict" in first.quals
+        dims.append(first.dim)
+    while rest and rest[0].kind == "array":
+        dims.append(rest.pop(0).dim)
+    if rest:
+        # The elements are pointers (or what is pointed to is a function): no arithmetic type.
+        element = CType(
+            f"{element.spelling} {'*' * sum(layer.kind == 'pointer' for layer in rest)}".strip(), volatile=volatile
+        )
+        size = 0
+        if rest[0].kind == "function":
+            dims = []
+    depth = int(pointer) + sum(layer.kind == "pointer" for layer in rest)
+    return replace(
+        base, type=element, dims=tuple(dims), pointer=pointer, pointer_depth=depth, restrict=restrict, size=size
+    )
+
+
+def ctype_of(node: Any, scope: Mapping[str, Symbol]) -> CType | None:
+    """The arithmetic (or at least plain) type that a type name or declaration gives; None for pointers, arrays and
+    functions."""
+    shape = shape_of(node, scope)
+    return None if shape.layers else shape.type

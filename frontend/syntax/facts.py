@@ -1,0 +1,70 @@
+"""What is known of a function as a whole, worked out once: a file may have thousands of loops, and each asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.text.gnu import opaque_words
+
+_RETURNS_TWICE = frozenset(
+    {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "siglongjmp", "vfork", "getcontext"}
+)
+_HIDDEN_CONTROL = frozenset({"goto", "break", "continue", "return"})
+
+
+@dataclass(slots=True, eq=False)
+class FunctionFacts:
+    """Of one function definition, whose tree doesn't change any more.
+
+    parents: by `id` of a node of the body, the node above it and its position among that one's children. hidden_jumps:
+    control may move in ways that no statement of C spells out. entered: `id` of each statement that is a label or has
+    one inside.
+    taken: what `addresses_taken` said, by its ranks. live: what `live_positions` said, by `id` of the declaration;
+    mentioned: the names in expressions and declarations, by `id`, which that asks for for each variable; each with its
+      node, so that none gets the same `id` later.
+    """
+
+    function: Any
+    parents: dict[int, tuple[Any, int]] = field(default_factory=dict)
+    hidden_jumps: bool = False
+    entered: set[int] = field(default_factory=set)
+    taken: dict[frozenset[tuple[str, int]], frozenset[str]] = field(default_factory=dict)
+    live: dict[int, frozenset[tuple[int, int]] | None] = field(default_factory=dict)
+    mentioned: dict[int, tuple[Any, frozenset[str]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, function: Any) -> FunctionFacts:
+        facts = cls(function)
+        todo = [function.body]
+        while todo:
+            node = todo.pop()
+            facts.hidden_jumps = facts.hidden_jumps or _is_hidden_jump(node)
+            for index, (_, child) in enumerate(node.children()):
+                facts.parents[id(child)] = (node, index)
+                todo.append(child)
+            if isinstance(node, (c_ast.Label, c_ast.Case, c_ast.Default)):
+                facts.entered.update((id(node), *(id(above) for above, _ in facts.path_to(node))))
+        return facts
+
+    def path_to(self, target: Any) -> list[tuple[Any, int]]:
+        """The nodes from the body down to, without, `target`, each with the position of the child that leads on; empty
+        if it isn't in the body."""
+        path: list[tuple[Any, int]] = []
+        while (above := self.parents.get(id(target))) is not None:
+            path.append(above)
+            target = above[0]
+        return path[::-1] if target is self.function.body else []
+
+
+def _is_hidden_jump(node: Any) -> bool:
+    if isinstance(node, c_ast.FuncDef):
+        return True
+    if not isinstance(node, c_ast.FuncCall):
+        return False
+    if isinstance(node.name, c_ast.ID) and node.name.name in _RETURNS_TWICE:
+        return True
+    words = opaque_words(node)
+    return words is not None and bool(_HIDDEN_CONTROL & set(words))

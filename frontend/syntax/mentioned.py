@@ -1,0 +1,62 @@
+"""Names in pieces of a tree: which occur, and which may be assigned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.region.directives import is_directive
+from scopt.frontend.syntax.symbols import base_name
+from scopt.frontend.text.gnu import opaque_words
+
+
+def written_in(nodes: Iterable[Any]) -> frozenset[str]:
+    """Names of variables that may be assigned in the nodes, wholly or in part: ``x = …``, ``a[i] += …``, ``x++``, ``*p
+    = …`` (p)."""
+    written: set[str] = set()
+    for node in all_nodes(nodes):
+        target = None
+        if isinstance(node, c_ast.Assignment):
+            target = node.lvalue
+        elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+            target = node.expr
+        elif (words := opaque_words(node)) is not None:
+            written.update(word.lstrip("&") for word in words)
+        if target is not None and (name := base_name(target)) is not None:
+            written.add(name)
+    return frozenset(written)
+
+
+def identifiers(node: Any) -> frozenset[str]:
+    """Names of all variables, functions and constants that occur in a node; names of members and labels are left
+    out."""
+    names: set[str] = set()
+    for found in all_nodes([node]):
+        if isinstance(found, c_ast.ID):
+            names.add(found.name)
+        elif isinstance(found, c_ast.Pragma):
+            names.update(_pragma_words(found))
+        elif (words := opaque_words(found)) is not None:
+            names.update(word.lstrip("&") for word in words)
+    return frozenset(names)
+
+
+def _pragma_words(pragma: Any) -> list[str]:
+    if is_directive(pragma):
+        return []  # names loops, which is no use of their iterators
+    text = pragma.string if isinstance(pragma.string, str) else str(getattr(pragma.string, "value", ""))
+    return "".join(c if c.isalnum() or c in "_$" else " " for c in text).split()
+
+
+def all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
+    """The nodes and all below them, names of members left out."""
+    todo = [node for node in nodes if node is not None]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, c_ast.StructRef):
+            todo.append(node.name)
+        else:
+            todo.extend(child for _, child in node.children())

@@ -1,0 +1,449 @@
+"""From the bytes of a C file to a `TranslationUnit`: tree, regions, and what else is known of the file."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pycparser import c_ast, c_lexer, c_parser
+
+from scopt.diagnostics import InputError, Location, Remark
+from scopt.frontend.region.directives import Directive, read_directive
+from scopt.frontend.region.placement import misplaced, with_directives
+from scopt.frontend.region.regions import Region, marked_regions
+from scopt.frontend.syntax.ctypes import Symbol, target_of
+from scopt.frontend.syntax.facts import FunctionFacts
+from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, computing_functions
+from scopt.frontend.syntax.scoping import blocks_around_loops
+from scopt.frontend.syntax.structs import definitions_of
+from scopt.frontend.syntax.symbols import FileScope
+from scopt.frontend.text.chunks import Chunk, declared_names, needed, split
+from scopt.frontend.text.columns import Moved, moved_columns, source_column
+from scopt.frontend.text.gnu import OPAQUE_TYPE, PREAMBLE, clean, closing
+from scopt.frontend.text.macros import Macro
+from scopt.frontend.text.preprocess import Preprocessed, ScoptPragma, check_syntax, pragma_token, preprocess
+from scopt.options import Options
+from scopt.scheduler import scheduler_names
+
+_ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
+# Characters of a declaration from which on its initial values are left out, and where these begin.
+_HUGE = 20_000
+_VALUES = re.compile(r"=\s*\{")
+# An attribute of the whole declaration, before a body begins.
+_COLD = re.compile(r"\A[^{]*\b(?:__attribute__|__attribute)\s*\(\((?:[^()]|\([^()]*\))*\b_*cold_*\b")
+_C_WORDS = frozenset(
+    {
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "_Alignas",
+        "_Alignof",
+        "_Atomic",
+        "_Bool",
+        "_Complex",
+        "_Generic",
+        "_Imaginary",
+        "_Noreturn",
+        "_Static_assert",
+        "_Thread_local",
+        "asm",
+        "typeof",
+        "bool",
+        "true",
+        "false",
+        "nullptr",
+        "alignas",
+        "alignof",
+        "constexpr",
+        "static_assert",
+        "thread_local",
+        "typeof_unqual",
+        "main",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TranslationUnit:
+    """A parsed file.
+
+    ast: the user's file and the declarations of headers that it needs; coordinates are those of the files.
+    regions: the marked regions. pure_functions: name → ``const`` or ``pure`` by attribute. functions: those with a body
+      that can be looked into. defined_functions: names of all with a body. user_functions: definitions of the user's
+      file, in order.
+    reserved: every identifier and macro name of the translation unit, and C's keywords. typedefs: names of types at
+      file scope.
+    target: the base types. long_type, long_suffix: an integer type of 64 bits and the suffix of its literals.
+    remarks: on pragmas and functions that could not be used. directives: the file's ``#pragma scopt``, wherever they
+      stand.
+    bare: `id` of each compound that the source has no braces for (see `blocks_around_loops`). cold_functions: that are
+      said to run rarely.
+    found_extents: what `extents_of` has worked out, which takes a while and is only needed without pragmas.
+      found_facts, file_scope, found_origins: likewise what `facts_of`, `scope_at` and `origins` have. structs:
+      definitions of structures and unions by ``struct tag``.
+    strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies.
+    """
+
+    source: bytes
+    file: str
+    ast: c_ast.FileAST
+    regions: tuple[Region, ...]
+    pure_functions: Mapping[str, str]
+    functions: Mapping[str, c_ast.FuncDef]
+    defined_functions: frozenset[str]
+    user_functions: tuple[c_ast.FuncDef, ...]
+    reserved: frozenset[str]
+    typedefs: frozenset[str]
+    macros: Mapping[str, Macro]
+    target: Mapping[str, Symbol]
+    long_type: str
+    long_suffix: str
+    remarks: tuple[Remark, ...]
+    preprocessed: Preprocessed
+    directives: tuple[Directive, ...] = ()
+    bare: frozenset[int] = frozenset()
+    cold_functions: frozenset[str] = frozenset()
+    found_extents: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
+    structs: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    strict_aliasing: bool = True
+    found_facts: dict[int, FunctionFacts] = field(default_factory=dict, repr=False)
+    file_scope: FileScope = field(default_factory=FileScope, repr=False)
+    found_origins: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+def parse(
+    source: bytes,
+    file: str,
+    options: Options,
+    *,
+    symbolic: bool = True,
+    unmarked: Sequence[tuple[int, int]] = (),
+) -> TranslationUnit:
+    """Preprocess and parse a file.
+
+    symbolic: integer macros stay identifiers inside marked regions and the unmarked ones of these bytes, see
+      `preprocess`.
+    Raises InputError, with the compiler's message, if the file is not C, and where a ``#pragma scopt`` can't be
+      understood.
+    """
+    result = preprocess(source, file, options, symbolic=symbolic, unmarked=unmarked)
+    directives = _directives(result)
+    unit = _Unit(result, source, options)
+    ast = unit.parse()
+    in_file = tuple(n for n in ast.ext if isinstance(n, c_ast.FuncDef) and n.coord is not None and n.coord.file == file)
+    bare = blocks_around_loops(in_file) if options.autodetect else frozenset()
+    regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
+    regions = tuple(with_directives(region, directives, file) for region in regions)
+    if not options.autodetect:
+        lost = (d for d in directives if not any(d.line in lines for lines in unit.unparsed_lines))
+        remarks = (*remarks, *misplaced(lost, regions))
+    target = target_of(result.macros)
+    long_type = "long" if target["long"].size == 8 else "long long"
+    functions = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
+    defined = frozenset(functions) | unit.defined
+    const = (VALUE_FUNCTIONS - defined) | {name for name, purity in unit.pure.items() if purity == "const"}
+    pure = {**dict.fromkeys(computing_functions(ast, const), "const"), **unit.pure}
+    return TranslationUnit(
+        source=source,
+        file=file,
+        ast=ast,
+        regions=regions,
+        pure_functions=pure,
+        functions=functions,
+        defined_functions=defined,
+        user_functions=in_file,
+        reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII))
+        | result.all_macros.keys()
+        | _C_WORDS,
+        typedefs=frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Typedef)),
+        macros=result.macros,
+        target=target,
+        long_type=long_type,
+        long_suffix="L" if long_type == "long" else "LL",
+        remarks=(*unit.remarks, *remarks),
+        preprocessed=result,
+        directives=directives,
+        structs=definitions_of(ast),
+        strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
+        bare=bare,
+        cold_functions=unit.cold,
+    )
+
+
+def _directives(result: Preprocessed) -> tuple[Directive, ...]:
+    """The ``#pragma scopt`` of the user's file. Raises InputError."""
+    raw = result.raw
+
+    def directive(pragma: ScoptPragma) -> Directive:
+        token = pragma_token(raw, "scopt", pragma.line)
+
+        def place(offset: int) -> Location:
+            if token is None:  # written with _Pragma
+                return Location(result.file, pragma.line)
+            return Location(result.file, raw.line(token.start + offset), raw.column(token.start + offset))
+
+        text = token.text if token is not None else pragma.text
+        return read_directive(text, pragma.line, place, pragma.macros, scheduler_names(), pragma.text)
+
+    return tuple(directive(pragma) for pragma in result.directives)
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A chunk on its way into the parser. text: what the parser gets. lines: the user's lines that it covers."""
+
+    chunk: Chunk
+    text: str
+    name_hint: str
+    blanked: bool = False
+    first_line: int = 0
+    last_line: int = 0
+
+
+@dataclass(slots=True)
+class _Unit:
+    """The parsing of one translation unit: pieces that don't parse are taken out one by one."""
+
+    result: Preprocessed
+    source: bytes
+    options: Options
+    pure: dict[str, str] = field(default_factory=dict)
+    defined: frozenset[str] = frozenset()
+    cold: frozenset[str] = frozenset()
+    remarks: list[Remark] = field(default_factory=list)
+    unparsed_lines: list[range] = field(default_factory=list)
+    checked: bool = False
+    failed: list[_Piece] = field(default_factory=list)
+
+    def parse(self) -> c_ast.FileAST:
+        text = self.result.text
+        pieces = [self.piece(chunk) for chunk in needed(text, split(self.result))]
+        line_starts = [0]
+        while (following := text.find("\n", line_starts[-1]) + 1) > 0:
+            line_starts.append(following)
+        for _ in range(len(pieces) + 1):
+            assembled = _Assembled(self.result, pieces, line_starts)
+            ast, error, line = _parsed(assembled.text)
+            if ast is not None:
+                assembled.restore_places(ast)
+                return ast
+            self.take_out(assembled.find(line, pieces), error)
+            if len(self.failed) == 3:
+                self.screen(pieces)
+        raise InputError(f"{self.result.file}: could not be parsed")
+
+    def piece(self, chunk: Chunk) -> _Piece:
+        text = self.result.text[chunk.start : chunk.end]
+        body = ""
+        if chunk.body >= 0 and chunk.system:
+            head = self.result.text[chunk.start : chunk.body]
+            body = ";" + re.sub(r"[^\n]", " ", self.result.text[chunk.body : chunk.end])[1:]
+            text = head
+            self.defined |= _function_names(head)
+        if chunk.body < 0 and len(text) > _HUGE:
+            text = _without_values(text)
+        cleaned = clean(text)
+        if cleaned.purity:
+            for name in _function_names(text):
+                self.pure[name] = cleaned.purity
+        if "cold" in text and _COLD.search(text):
+            self.cold |= _function_names(text)
+        piece = _Piece(chunk, cleaned.text + body, text)
+        if cleaned.opaque and re.match(r"\s*(?:__extension__\s*)?typedef\b", text):
+            piece.text = _opaque_typedefs(text)
+        return piece
+
+    def take_out(self, piece: _Piece | None, error: str) -> None:
+        """Blank what could not be parsed; the user's own text only after the compiler has said that it is C."""
+        if piece is None:
+            raise InputError(f"{self.result.file}: could not be parsed: {error}")
+        if piece.chunk.user and not self.checked:
+            message = check_syntax(self.source, self.result.file, self.options)
+            if message:
+                raise InputError(message)
+            self.checked = True
+        typedef = re.match(r"\s*(?:__extension__\s*)?typedef\b", piece.name_hint)
+        if typedef and not piece.blanked:
+            piece.text = _opaque_typedefs(piece.name_hint)
+        else:
+            piece.text = re.sub(r"[^\n]", " ", piece.text)
+            self.remark(piece, error)
+        piece.blanked = True
+        self.failed.append(piece)
+
+    def screen(self, pieces: list[_Piece]) -> None:
+        """Where several pieces don't parse, look at each function alone, so that the whole isn't parsed once for each
+        of them."""
+        declarations = "\n".join(piece.text for piece in pieces if piece.chunk.body < 0)
+        ast, _, _ = _parsed(f"{PREAMBLE}\n{declarations}")
+        if ast is None:
+            return
+        types = "".join(f"typedef int {node.name};" for node in ast.ext if isinstance(node, c_ast.Typedef))
+        for piece in pieces:
+            if piece.chunk.body >= 0 and piece.text.strip():
+                alone, error, _ = _parsed(types + piece.text)
+                if alone is None:
+                    self.take_out(piece, error)
+
+    def remark(self, piece: _Piece, error: str) -> None:
+        """Say that a function with a region can't be parsed."""
+        lines = [p for p in self.result.pragmas if p.user and piece.first_line <= p.line <= piece.last_line]
+        if not piece.chunk.user or not lines:
+            return
+        self.unparsed_lines.append(range(piece.first_line, piece.last_line + 1))
+        for pragma in lines:
+            if pragma.kind == "scop":
+                self.remarks.append(
+                    Remark(
+                        "missed",
+                        "parse.unsupported",
+                        f"the function around this region uses C that is not supported ({error})",
+                        Location(pragma.file, pragma.line),
+                        "move the region into a function of its own",
+                    )
+                )
+
+
+class _Lexer(c_lexer.CLexer):  # type: ignore[misc]
+    """A lexer that remembers how far it came: not every error of the parser says where it is."""
+
+    last_line = 1
+
+    def token(self) -> c_lexer.Token | None:
+        token = super().token()
+        if token is not None:
+            self.last_line = token.lineno
+        return token
+
+
+def _parsed(text: str) -> tuple[c_ast.FileAST | None, str, int]:
+    """The tree of a text; or None, and the message and line of the error."""
+    parser = c_parser.CParser(lexer=_Lexer)
+    try:
+        return parser.parse(text, ""), "", 0
+    except c_parser.ParseError as error:
+        match = _ERROR.match(str(error))
+        if match is not None:
+            return None, match.group("message"), int(match.group("line"))
+        return None, str(error).lstrip(": "), parser.clex.last_line
+    except (AssertionError, RecursionError, AttributeError, TypeError) as error:
+        # Only a fault of the parser itself ends here; it concerns one piece all the same.
+        return None, f"{type(error).__name__} in the parser", parser.clex.last_line
+
+
+class _Assembled:
+    """The text for the parser: pieces one after the other, with line numbers of its own that are mapped back
+    afterwards."""
+
+    def __init__(self, result: Preprocessed, pieces: list[_Piece], line_starts: list[int]) -> None:
+        self.result, self.line_starts = result, line_starts
+        parts = [PREAMBLE + "\n"]
+        self.origins: list[int] = [-1]
+        self.owners: list[_Piece | None] = [None]
+        for piece in pieces:
+            first = bisect_right(line_starts, piece.chunk.start) - 1
+            column = piece.chunk.start - line_starts[first]
+            parts.append(" " * column + piece.text + "\n")
+            count = piece.text.count("\n") + 1
+            self.origins.extend(range(first, first + count))
+            self.owners.extend([piece] * count)
+            places = (
+                [result.place(k) for k in range(first, first + count) if result.run(k).user] if piece.chunk.user else []
+            )
+            if places:
+                piece.first_line, piece.last_line = min(line for _, line in places), max(line for _, line in places)
+        self.text = "".join(parts)
+
+    def find(self, line: int, pieces: list[_Piece]) -> _Piece | None:
+        """The piece that an error at a line of the text is about."""
+        owner = self.owners[min(line - 1, len(self.owners) - 1)]
+        index = next((k for k, piece in enumerate(pieces) if piece is owner), 0)
+        # The parser looks ahead, so the line may be that of the next piece: blame this one only if all is well without
+        # it.
+        while index > 0 and _parsed(_Assembled(self.result, pieces[:index], self.line_starts).text)[0] is None:
+            index -= 1
+        while index < len(pieces) and not pieces[index].text.strip():
+            index += 1
+        return pieces[index] if index < len(pieces) else None
+
+    def restore_places(self, ast: c_ast.FileAST) -> None:
+        """Give every coordinate the file and line that its text came from."""
+        done: set[int] = set()
+        moved: dict[int, tuple[Moved, ...]] = {}
+        lines = self.result.text.split("\n")
+        todo: list[Any] = [ast]
+        while todo:
+            node = todo.pop()
+            todo.extend(child for _, child in node.children())
+            coord = node.coord
+            if coord is None or id(coord) in done or not hasattr(coord, "line"):
+                continue
+            done.add(id(coord))
+            origin = self.origins[min(coord.line - 1, len(self.origins) - 1)]
+            if origin < 0:
+                continue
+            if self.result.run(origin).user and coord.column is not None:
+                if origin not in moved:
+                    moved[origin] = moved_columns(self.result, origin, lines[origin])
+                coord.column = source_column(moved[origin], coord.column)
+            coord.file, coord.line = self.result.place(origin)
+
+
+def _function_names(text: str) -> frozenset[str]:
+    """The names of the functions that a declaration declares."""
+    head = re.match(r"[^({=]*", re.sub(r"\b(?:__attribute__|__attribute)\s*\(\((?:[^()]|\([^()]*\))*\)\)", " ", text))
+    word = re.search(r"([A-Za-z_$][\w$]*)\s*\Z", head.group()) if head is not None else None
+    return frozenset({word.group(1)}) if word is not None else frozenset()
+
+
+def _without_values(text: str) -> str:
+    """A declaration without its lists of initial values, as many lines long: tables of constants can be long, and
+    nobody looks at them."""
+    while (start := _VALUES.search(text)) is not None:
+        end = closing(text, start.end() - 1)
+        text = text[: start.start()] + "\n" * text.count("\n", start.start(), end) + text[end:]
+    return text
+
+
+def _opaque_typedefs(text: str) -> str:
+    """A typedef of the same names to a type that nothing is known of, as many lines long."""
+    names: Iterable[str] = sorted(declared_names(text) - {"__extension__"})
+    newlines = text.count("\n")
+    tail = re.sub(r"\{[\s\S]*\}", " ", text)
+    last = re.findall(r"[A-Za-z_$][\w$]*", re.sub(r"\b__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", " ", tail))
+    chosen = [name for name in names if name in last] or list(names)
+    return "\n" * newlines + " ".join(f"typedef {OPAQUE_TYPE} {name};" for name in chosen)

@@ -1,0 +1,292 @@
+"""Functions whose bodies show that they only compute a value from their arguments: as if declared
+``__attribute__((const))``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.frontend.syntax.symbols import base_name
+from scopt.frontend.text.gnu import opaque_words
+
+# The functions of <math.h> and the like that compute a value from values. That they may set errno is not taken as an
+# effect.
+_ROUNDING = ("ceil", "floor", "trunc", "round", "rint", "nearbyint", "lround", "llround", "lrint", "llrint")
+_MATH = (
+    *_ROUNDING,
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "copysign",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "fabs",
+    "fdim",
+    "fma",
+    "fmax",
+    "fmin",
+    "fmod",
+    "hypot",
+    "ilogb",
+    "ldexp",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logb",
+    "nextafter",
+    "pow",
+    "remainder",
+    "scalbln",
+    "scalbn",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tgamma",
+    "exp10",
+)
+_OTHER = ("abs", "labs", "llabs", "isalpha", "isdigit", "isspace", "toupper", "tolower")
+_BUILTINS = (
+    "expect",
+    "popcount",
+    "popcountl",
+    "popcountll",
+    "clz",
+    "clzl",
+    "clzll",
+    "ctz",
+    "ctzl",
+    "ctzll",
+    "bswap16",
+    "bswap32",
+    "bswap64",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "isnormal",
+    "isinf_sign",
+    "signbit",
+    "inf",
+    "huge_val",
+    "isless",
+    "islessequal",
+    "islessgreater",
+    "isgreater",
+    "isgreaterequal",
+    "isunordered",
+    "fpclassify",
+)
+VALUE_FUNCTIONS = frozenset(
+    [name + suffix for name in _MATH for suffix in ("", "f", "l")]
+    + list(_OTHER)
+    + ["__builtin_" + name + suffix for name in _MATH for suffix in ("", "f", "l")]
+    + ["__builtin_" + name for name in (*_OTHER, *_BUILTINS)]
+)
+# What a body may consist of besides names, members, assignments and calls, which are looked at one by one.
+_HARMLESS = (
+    c_ast.Compound,
+    c_ast.If,
+    c_ast.Return,
+    c_ast.BinaryOp,
+    c_ast.TernaryOp,
+    c_ast.Constant,
+    c_ast.ExprList,
+    c_ast.EmptyStatement,
+    c_ast.Switch,
+    c_ast.Case,
+    c_ast.Default,
+    c_ast.Break,
+    c_ast.Continue,
+    c_ast.Cast,
+    c_ast.DeclList,
+    c_ast.InitList,
+    c_ast.Typename,
+    c_ast.TypeDecl,
+    c_ast.IdentifierType,
+    c_ast.ArrayDecl,
+    c_ast.Union,
+    c_ast.Struct,
+    c_ast.NamedInitializer,
+    c_ast.Enum,
+)
+_OPERATORS = frozenset({"+", "-", "!", "~", "sizeof"})
+_STEPS = frozenset({"++", "--", "p++", "p--"})
+
+
+def computing_functions(ast: c_ast.FileAST, known: Collection[str]) -> frozenset[str]:
+    """Names of the functions with a body that only compute a value. known: others that do.
+
+    Only those that nobody can put another function in the place of: static and inline ones. They read their parameters,
+    locals and constant tables, write their locals, and call functions of the same kind; loops in them are taken to end,
+    as C allows.
+    """
+    functions = {node.decl.name: node for node in ast.ext if isinstance(node, c_ast.FuncDef)}
+    declared = [
+        node
+        for node in ast.ext
+        if isinstance(node, c_ast.Decl) and node.name and not isinstance(node.type, c_ast.FuncDecl)
+    ]
+    constants = {node.name: _rank(node.type) for node in declared if _is_constant(node)}
+    constants.update((name, 0) for node in ast.ext for name in _enumerators(node))
+    found = _Functions(functions, frozenset(known), constants, frozenset(node.name for node in declared))
+    return frozenset(name for name, function in functions.items() if _is_fixed(function) and found.computes(name))
+
+
+@dataclass(slots=True, eq=False)
+class _Functions:
+    """functions: those with a body. constants: names at file scope whose values never change, with their ranks.
+    variables: all names of objects.
+
+    results: what is known so far; None: being looked at.
+    """
+
+    functions: Mapping[str, Any]
+    known: frozenset[str]
+    constants: Mapping[str, int]
+    variables: frozenset[str]
+    results: dict[str, bool | None] = field(default_factory=dict)
+
+    def computes(self, name: str) -> bool:
+        if name in self.results:
+            return self.results[name] is True  # one that calls itself might not end
+        function = self.functions.get(name)
+        if function is None:
+            return name in self.known
+        self.results[name] = None
+        self.results[name] = _is_fixed(function) and _takes_values(function) and self.body_computes(function)
+        return self.results[name] is True
+
+    def body_computes(self, function: Any) -> bool:
+        args = function.decl.type.args
+        local = {param.name: 0 for param in (args.params if args is not None else ()) if isinstance(param, c_ast.Decl)}
+        todo = [function.body]
+        while todo:
+            node = todo.pop()
+            if isinstance(node, c_ast.Decl):
+                # One that hides another is that one again behind its block.
+                if not _is_plain_local(node) or node.name in self.variables:
+                    return False
+                local[node.name] = _rank(node.type)
+            elif not self.is_allowed(node, local):
+                return False
+            # In the order of the text, so that a local is known where it is used.
+            todo.extend(child for _, child in reversed(_looked_into(node)))
+        return True
+
+    def is_allowed(self, node: Any, local: Mapping[str, int]) -> bool:
+        match node:
+            case c_ast.ID():
+                return node.name in local or node.name in self.constants
+            case c_ast.Assignment():
+                return base_name(node.lvalue) in local
+            case c_ast.UnaryOp():
+                return node.op in _OPERATORS or (node.op in _STEPS and base_name(node.expr) in local)
+            case c_ast.StructRef():
+                return node.type == "." and base_name(node) in local
+            case c_ast.ArrayRef():
+                return self.is_element(node, local)
+            case c_ast.For() | c_ast.While() | c_ast.DoWhile():
+                return node.cond is not None and not isinstance(node.cond, c_ast.Constant)
+            case c_ast.FuncCall():
+                name = node.name.name if isinstance(node.name, c_ast.ID) and opaque_words(node) is None else ""
+                return name not in local and self.computes(name)
+        if isinstance(node, (c_ast.TypeDecl, c_ast.ArrayDecl)) and _has_qualifier(node, ("volatile", "_Atomic")):
+            return False
+        return isinstance(node, _HARMLESS)
+
+    def is_element(self, node: Any, local: Mapping[str, int]) -> bool:
+        """Whether a reference is to an element of an array, or a row, not to what an element points to."""
+        depth = 0
+        while isinstance(node, c_ast.ArrayRef):
+            depth, node = depth + 1, node.name
+        name = node.name if isinstance(node, c_ast.ID) else ""
+        return depth <= local.get(name, self.constants.get(name, 0))
+
+
+def _looked_into(node: Any) -> list[tuple[str, Any]]:
+    """The children that are code: not the name of what is called, nor names of members."""
+    if isinstance(node, c_ast.FuncCall):
+        return [(role, child) for role, child in node.children() if role != "name"]
+    if isinstance(node, c_ast.StructRef):
+        return [("name", node.name)]
+    if isinstance(node, (c_ast.Union, c_ast.Struct, c_ast.Enum)):
+        return []
+    return list(node.children())
+
+
+def _is_fixed(function: Any) -> bool:
+    return "static" in (function.decl.storage or ()) or any(
+        word in ("inline", "__inline", "__inline__") for word in function.decl.funcspec or ()
+    )
+
+
+def _takes_values(function: Any) -> bool:
+    """Whether it is given numbers and returns one."""
+    declared = function.decl.type
+    params = declared.args.params if declared.args is not None else ()
+    if function.param_decls or not isinstance(declared.type, c_ast.TypeDecl) or _names(declared.type) == ["void"]:
+        return False
+    return all(isinstance(param, (c_ast.Decl, c_ast.Typename)) and _is_value(param.type) for param in params)
+
+
+def _is_value(declared: Any) -> bool:
+    """Whether a type is spelled without pointers and arrays, and is not volatile. What a typedef hides can't be
+    followed without a `*` or `[]`."""
+    return isinstance(declared, c_ast.TypeDecl) and not _has_qualifier(declared, ("volatile", "_Atomic"))
+
+
+def _is_plain_local(node: c_ast.Decl) -> bool:
+    inner: Any = node.type
+    while isinstance(inner, c_ast.ArrayDecl):
+        if not isinstance(inner.dim, (c_ast.Constant, c_ast.BinaryOp, type(None))):
+            return False
+        inner = inner.type
+    return not node.storage and _is_value(inner)
+
+
+def _rank(declared: Any) -> int:
+    rank = 0
+    while isinstance(declared, c_ast.ArrayDecl):
+        rank, declared = rank + 1, declared.type
+    return rank
+
+
+def _is_constant(node: c_ast.Decl) -> bool:
+    """Whether an array or scalar of the file is const."""
+    inner: Any = node.type
+    while isinstance(inner, c_ast.ArrayDecl):
+        inner = inner.type
+    return (
+        isinstance(inner, c_ast.TypeDecl)
+        and _has_qualifier(inner, ("const",))
+        and not _has_qualifier(inner, ("volatile",))
+    )
+
+
+def _has_qualifier(node: Any, qualifiers: Iterable[str]) -> bool:
+    return any(qualifier in (getattr(node, "quals", None) or ()) for qualifier in qualifiers)
+
+
+def _names(declared: Any) -> list[str]:
+    return list(declared.type.names) if isinstance(declared.type, c_ast.IdentifierType) else []
+
+
+def _enumerators(node: Any) -> list[str]:
+    while node is not None and not isinstance(node, c_ast.Enum):
+        node = getattr(node, "type", None)
+    return [one.name for one in node.values.enumerators] if node is not None and node.values is not None else []

@@ -1,0 +1,263 @@
+"""Rewrites GNU C into what pycparser reads, line for line, and columns where it can.
+
+What is only advice to the compiler is blanked; what has a meaning that can't be said in C becomes a call of `OPAQUE`
+whose argument lists the words inside, so that whoever reads the tree knows which variables may be read and written
+there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pycparser import c_ast
+
+OPAQUE = "__scopt_opaque"
+OPAQUE_TYPE = "__scopt_opaque_type"
+# Types of the compiler itself. The binary layout doesn't matter here, whether it's a floating type does.
+PREAMBLE = (
+    f"typedef struct {OPAQUE_TYPE} {OPAQUE_TYPE}; typedef {OPAQUE_TYPE} __builtin_va_list, __builtin_ms_va_list, __auto_type;"
+    " typedef float _Float32, _Float16, __fp16, __bf16; typedef double _Float64, _Float32x;"
+    " typedef long double _Float128, _Float64x, __float128, __float80, __ibm128;"
+    f" typedef {OPAQUE_TYPE} _Decimal32, _Decimal64, _Decimal128;"
+    " typedef __int128 __int128_t; typedef unsigned __int128 __uint128_t;"
+)
+_RENAMED = {
+    "__restrict": "restrict",
+    "__restrict__": "restrict",
+    "__inline": "inline",
+    "__inline__": "inline",
+    "__const": "const",
+    "__const__": "const",
+    "__volatile__": "volatile",
+    "__volatile": "volatile",
+    "__signed__": "signed",
+    "__signed": "signed",
+    "__complex__": "_Complex",
+    "__complex": "_Complex",
+    "__thread": "_Thread_local",
+    "__alignof__": "_Alignof",
+    "__alignof": "_Alignof",
+    "__builtin_offsetof": "offsetof",
+    "thread_local": "_Thread_local",
+}
+# pycparser takes _Complex only beside keywords.
+_COMPLEX_PARTS = {
+    "_Float16": "float",
+    "_Float32": "float",
+    "_Float64": "double",
+    "_Float32x": "double",
+    "_Float64x": "long double",
+    "_Float128": "long double",
+    "__float128": "long double",
+    "__float80": "long double",
+}
+_ATTRIBUTES = frozenset({"__attribute__", "__attribute", "__declspec"})
+_ASM = frozenset({"__asm__", "__asm", "asm"})
+_TYPEOF = frozenset({"__typeof__", "__typeof", "typeof", "__typeof_unqual__", "typeof_unqual"})
+_TYPE_ARGUMENTS = frozenset({"__builtin_types_compatible_p", "__builtin_convertvector", "__builtin_tgmath"})
+_ASSERT = frozenset({"_Static_assert", "static_assert"})
+_WORDS = (
+    frozenset(_RENAMED)
+    | _ATTRIBUTES
+    | _ASM
+    | _TYPEOF
+    | _TYPE_ARGUMENTS
+    | _ASSERT
+    | frozenset(_COMPLEX_PARTS)
+    | {"__extension__", "__label__"}
+)
+_STRING = r'"(?:\\[\s\S]|[^"\\\n])*"|\'(?:\\[\s\S]|[^\'\\\n])*\''
+_INTERESTING = re.compile(
+    rf"(?P<string>{_STRING})|(?P<pragma>^[ \t]*#[^\n]*)|(?P<word>\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b)"
+    r"|(?P<block>\((?=\s*\{))|(?P<c23>\[\s*\[)",
+    re.MULTILINE,
+)
+_BALANCE = re.compile(rf"{_STRING}|[()\[\]{{}}]")
+_WORD = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
+# With these a declaration means something else than without: it is better not understood.
+_MEANINGFUL = re.compile(r"\b_*(?:cleanup|alias|ifunc)_*\b")
+_OPAQUE_TYPES = re.compile(r"\b_*(?:vector_size|mode|ext_vector_type|neon_vector_type)_*\b")
+_PURITY = re.compile(r"\b_*(const|pure)_*\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """Cleaned text. purity: ``const`` or ``pure`` if an attribute says so. opaque: an attribute makes it a type that C
+    has no words for."""
+
+    text: str
+    purity: str = ""
+    opaque: bool = False
+
+
+def clean(text: str) -> Cleaned:
+    """Rewrite one external declaration (or any other text); lines stay lines."""
+    if not _INTERESTING.search(text):
+        return Cleaned(text)
+    return _Cleaner(text).run()
+
+
+def opaque_words(node: Any) -> list[str] | None:
+    """For a call that stands for code that isn't understood: its words, with ``&`` before those whose address is taken.
+    Else None."""
+    if not (isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name == OPAQUE):
+        return None
+    return str(node.args.exprs[0].value)[1:-1].split()
+
+
+def is_opaque(node: Any) -> bool:
+    """Whether a node, or any below it, is code that isn't understood."""
+    todo = [node]
+    while todo:
+        found = todo.pop()
+        if opaque_words(found) is not None:
+            return True
+        todo.extend(child for _, child in found.children())
+    return False
+
+
+class _Cleaner:
+    """One pass over a text: `out` holds what is done, `position` is where the rest begins."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.out, self.position, self.depth = text, [""], 0, 0
+        self.purity, self.opaque = "", False
+
+    def run(self) -> Cleaned:
+        while (match := _INTERESTING.search(self.text, self.position)) is not None:
+            self.copy(match.start())
+            kind, value = match.lastgroup, match.group()
+            if kind in ("string", "pragma"):
+                self.copy(match.end())
+            elif kind == "block":
+                self.replace_opaque(match.start(), closing(self.text, match.start()))
+            elif kind == "c23":
+                self.blank(closing(self.text, match.start()))
+            else:
+                self.word(value, match.end())
+        self.copy(len(self.text))
+        return Cleaned("".join(self.out), self.purity, self.opaque)
+
+    def word(self, word: str, end: int) -> None:
+        if word in _RENAMED:
+            if word == "thread_local" and not re.match(
+                r"\s*(?:static|extern|const|volatile|[A-Za-z_])", self.text[end:]
+            ):
+                self.copy(end)
+                return
+            self.position = end
+            self.out.append(_RENAMED[word].ljust(len(word)))
+        elif word in _COMPLEX_PARTS:
+            if "omplex" in self.text:
+                self.replace(_COMPLEX_PARTS[word], end)
+            self.copy(end)
+        elif word == "__extension__":
+            self.blank(end)
+        elif word == "__label__":
+            self.blank(self.find(";", end))
+        elif word in _ATTRIBUTES:
+            self.attribute(end)
+        elif word in _ASM:
+            self.asm(word, end)
+        elif (after := arguments(self.text, end)) is None:
+            self.copy(end)
+        elif word in _TYPEOF:
+            self.replace(OPAQUE_TYPE, after)
+        elif word in _ASSERT:
+            self.blank(after)
+        else:
+            self.replace_opaque(self.position, after)
+
+    def attribute(self, end: int) -> None:
+        after = arguments(self.text, end)
+        if after is None:
+            self.copy(end)
+            return
+        content = self.text[end:after]
+        if _MEANINGFUL.search(content):
+            self.copy(after)
+            return
+        self.opaque = self.opaque or bool(_OPAQUE_TYPES.search(content))
+        purity = _PURITY.search(content)
+        if purity is not None and self.text.count("{", 0, end) == 0 and not self.inside_parentheses(end):
+            self.purity = "const" if "const" in (self.purity, purity.group(1)) else "pure"
+        self.blank(after)
+
+    def inside_parentheses(self, end: int) -> bool:
+        before = re.sub(_STRING, "", self.text[:end])
+        return before.count("(") > before.count(")")
+
+    def asm(self, word: str, end: int) -> None:
+        """A label of a function's declaration is blanked; a statement becomes opaque; other uses stay and don't
+        parse."""
+        qualifiers = re.compile(
+            r"(?:\s*\b(?:__volatile__|__volatile|volatile|__inline__|__inline|inline|goto)\b)*"
+        ).match(self.text, end)
+        assert qualifiers is not None
+        after = arguments(self.text, qualifiers.end())
+        if after is None:
+            self.copy(end)
+            return
+        before = re.sub(r"^[ \t]*#.*", ";", "".join(self.out), flags=re.MULTILINE).rstrip()
+        in_body = before.count("{") > before.count("}")
+        if not in_body and (not before.strip() or before.endswith(")")):
+            self.blank(after)
+        elif before.endswith((";", "{", "}", ")", ":")) or re.search(r"\b(?:else|do)\Z", before):
+            control = "goto " if "goto" in qualifiers.group() else ""
+            self.replace_opaque(self.position, after, control)
+        else:
+            self.copy(end)
+
+    # --- output -------------------------------------------------------------------------------------------------------
+
+    def copy(self, end: int) -> None:
+        self.out.append(self.text[self.position : end])
+        self.position = end
+
+    def blank(self, end: int) -> None:
+        self.out.append(re.sub(r"[^\n]", " ", self.text[self.position : end]))
+        self.position = end
+
+    def replace(self, replacement: str, end: int) -> None:
+        """Put a replacement for the text up to `end`, keeping its length if it can, its newlines always."""
+        old = self.text[self.position : end]
+        newlines = old.count("\n")
+        self.out.append(replacement + "\n" * newlines if newlines else replacement.ljust(len(old)))
+        self.position = end
+
+    def replace_opaque(self, start: int, end: int, extra: str = "") -> None:
+        content = re.sub(_STRING, " ", self.text[start:end])
+        words = dict.fromkeys(_operands(content))
+        self.replace(f'{OPAQUE}("{extra}{" ".join(words)}")', end)
+
+    def find(self, character: str, start: int) -> int:
+        position = self.text.find(character, start)
+        return position if position >= 0 else len(self.text)
+
+
+def _operands(content: str) -> Iterator[str]:
+    for match in _WORD.finditer(content):
+        before = content[: match.start()].rstrip(" \t\n(")
+        takes_address = before.endswith("&") and not before.endswith("&&") and not re.search(r"[\w)\]]\s*&\Z", before)
+        yield f"&{match.group()}" if takes_address else match.group()
+
+
+def arguments(text: str, position: int) -> int | None:
+    """End of the parenthesized group that follows `position`, None if none does."""
+    start = re.compile(r"\s*").match(text, position)
+    assert start is not None
+    return closing(text, start.end()) if text[start.end() : start.end() + 1] == "(" else None
+
+
+def closing(text: str, start: int) -> int:
+    """Offset just past the bracket that closes the one at `start`; the text's end if none does."""
+    depth = 0
+    for match in _BALANCE.finditer(text, start):
+        character = match.group()
+        depth += (character in "([{") - (character in ")]}")
+        if depth == 0:
+            return match.end()
+    return len(text)

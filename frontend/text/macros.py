@@ -1,0 +1,165 @@
+"""Macros of the translation unit: their definitions, and which of them are plain integer constants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from pycparser import c_parser
+
+from scopt.frontend.syntax.constants import typed_constant
+from scopt.frontend.syntax.ctypes import target_of
+
+_DEFINE = re.compile(r"([A-Za-z_$\x80-\xff][\w$\x80-\xff]*)(?:\(([^)]*)\))?[ \t]?(.*)", re.DOTALL)
+_PIECES = re.compile(
+    r'(?:u8|[uUL])?"(?:\\.|[^"\\])*"|(?:u8|[uUL])?\'(?:\\.|[^\'\\])*\'|[A-Za-z_$\x80-\xff][\w$\x80-\xff]*'
+    r"|\.?\d(?:[eEpP][+-]|[\w.])*|\.\.\.|<<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|\S",
+    re.ASCII,
+)
+_LITERAL = re.compile(r"(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)\Z")
+_WORD = re.compile(r"[A-Za-z_$\x80-\xff]")
+# What literals and arithmetic with them can be.
+_TYPES = frozenset(sign + width for sign in ("", "unsigned ") for width in ("int", "long", "long long"))
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A macro. parameters: None for an object-like one. system: defined by the compiler or a system header."""
+
+    name: str
+    parameters: tuple[str, ...] | None
+    body: str
+    system: bool = False
+
+
+def parse_define(text: str, *, system: bool) -> Macro:
+    """A macro from what follows ``#define`` in the preprocessor's output."""
+    match = _DEFINE.match(text)
+    assert match is not None
+    name, parameters, body = match.groups()
+    listed = None if parameters is None else tuple(p.strip() for p in parameters.split(",") if p.strip())
+    return Macro(name, listed, body.strip(), system)
+
+
+def split_tokens(text: str) -> list[str]:
+    """The tokens of preprocessed text."""
+    return _PIECES.findall(text)
+
+
+def reachable_words(words: Iterable[str], macros: Mapping[str, Macro], stop: Collection[str] = ()) -> set[str]:
+    """The words and all that the macros among them can expand to, not looking into those in `stop`."""
+    reached: set[str] = set()
+    todo = list(words)
+    while todo:
+        word = todo.pop()
+        if word in reached:
+            continue
+        reached.add(word)
+        if word in macros and word not in stop:
+            todo.extend(t for t in split_tokens(macros[word].body) if _WORD.match(t))
+    return reached
+
+
+def symbolic_macros(words: Collection[str], macros: Mapping[str, Macro]) -> dict[str, int]:
+    """The object-like macros of the user that stand for one integer constant, as they are first met from `words` on;
+    with their values.
+
+    Only what is an operand wherever it stands counts: a literal, one with a sign, or an expression in parentheses.
+    """
+    found: dict[str, int] = {}
+    seen: set[str] = set()
+    todo = sorted(words)
+    while todo:
+        word = todo.pop()
+        macro = macros.get(word)
+        if macro is None or word in seen:
+            continue
+        seen.add(word)
+        value = None if macro.system else operand_value(word, macros)
+        if value is not None:
+            found[word] = value
+        else:
+            todo.extend(t for t in split_tokens(macro.body) if _WORD.match(t))
+    return dict(sorted(found.items()))
+
+
+def baked_macros(words: Collection[str], macros: Mapping[str, Macro]) -> dict[str, int]:
+    """All integer macros of the user that the words can expand to, with their values."""
+    values = {
+        word: value
+        for word in sorted(reachable_words(words, macros))
+        if word in macros and not macros[word].system and (value := integer_value(word, macros)) is not None
+    }
+    return values
+
+
+def other_types(names: Iterable[str], macros: Mapping[str, Macro]) -> dict[str, str]:
+    """The types' spellings of those integer macros that are no `int`."""
+    found = {name: _evaluate(_expanded(name, macros, frozenset()) or [], macros) for name in names}
+    return {name: constant[1] for name, constant in found.items() if constant is not None and constant[1] != "int"}
+
+
+def operand_value(name: str, macros: Mapping[str, Macro]) -> int | None:
+    """The value of an object-like macro that is an integer constant and an operand wherever it stands, else None."""
+    tokens = _expanded(name, macros, frozenset())
+    if tokens is None or not _is_operand(tokens):
+        return None
+    constant = _evaluate(tokens, macros)
+    return constant[0] if constant is not None and constant[1] in _TYPES else None
+
+
+def integer_value(name: str, macros: Mapping[str, Macro]) -> int | None:
+    """The value of an object-like macro that is an integer constant expression of any type, else None."""
+    tokens = _expanded(name, macros, frozenset())
+    constant = _evaluate(tokens, macros) if tokens else None
+    return constant[0] if constant is not None else None
+
+
+def _expanded(name: str, macros: Mapping[str, Macro], active: frozenset[str]) -> list[str] | None:
+    """Tokens of constants and operators only; None if anything else is left."""
+    macro = macros[name]
+    if macro.parameters is not None or name in active:
+        return None
+    tokens: list[str] = []
+    for token in split_tokens(macro.body):
+        if token in macros:
+            inner = _expanded(token, macros, active | {name})
+            if inner is None:
+                return None
+            tokens.extend(inner)
+        elif _WORD.match(token) or token in ("#", "##", ",", ";", "{", "}", "=") or '"' in token:
+            return None
+        else:
+            tokens.append(token)
+    return tokens
+
+
+def _is_operand(tokens: list[str]) -> bool:
+    """One primary expression, perhaps with signs: nothing around it can bind to a part of it."""
+    if not tokens:
+        return False
+    while len(tokens) > 1 and tokens[0] in ("-", "+"):
+        tokens = tokens[1:]
+    if len(tokens) == 1:
+        return tokens[0][0].isdigit() or "'" in tokens[0]
+    depth = 0
+    for position, token in enumerate(tokens):
+        depth += (token == "(") - (token == ")")
+        if depth == 0 and position < len(tokens) - 1:
+            return False
+    return tokens[0] == "("
+
+
+def _evaluate(tokens: list[str], macros: Mapping[str, Macro]) -> tuple[int, str] | None:
+    """Value and type's spelling of an expression of constants."""
+    if len(tokens) == 1 and _LITERAL.match(tokens[0]) and len(tokens[0]) < 6:
+        text = tokens[0].lower()
+        octal = text.startswith("0") and text.isdigit()
+        return int(text, 8 if octal else 0), "int"
+    try:
+        ast = c_parser.CParser().parse(f"int value = {' '.join(tokens)};")
+    except c_parser.ParseError:
+        return None
+    constant = typed_constant(ast.ext[0].init, target_of(macros))
+    return None if constant is None else (constant[0], constant[1].spelling)

@@ -1,0 +1,305 @@
+"""Where statements of the tree stand in the bytes of the user's file: a structure parser for raw C, checked against the
+preprocessed text.
+
+Inside the lines of a statement the raw tokens and the preprocessed ones must agree on everything that makes statements
+(keywords of control flow, braces, semicolons), and no macro there may expand to any of it. Otherwise the place is not
+told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pycparser import c_ast
+
+from scopt.frontend.text.macros import reachable_words, split_tokens
+from scopt.frontend.text.tokens import RawToken
+
+if TYPE_CHECKING:
+    from scopt.frontend.syntax.parse import TranslationUnit
+
+_STRUCTURAL = frozenset(
+    {
+        "for",
+        "if",
+        "else",
+        "while",
+        "do",
+        "switch",
+        "case",
+        "default",
+        "goto",
+        "return",
+        "break",
+        "continue",
+        "asm",
+        "__asm__",
+        "{",
+        "}",
+        ";",
+    }
+)
+_KEYWORDS = frozenset(
+    {
+        "if",
+        "while",
+        "do",
+        "switch",
+        "case",
+        "default",
+        "goto",
+        "return",
+        "break",
+        "continue",
+        "else",
+        "asm",
+        "__asm__",
+    }
+)
+_LOOPS = {c_ast.For: "for", c_ast.While: "while", c_ast.DoWhile: "do"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A raw statement: kind is ``for``, ``while``, ``do``, ``if``, ``simple`` or ``other``; first and last are indices
+    of its tokens.
+
+    single: it has no comma.
+    """
+
+    kind: str
+    first: int
+    last: int
+    single: bool = False
+
+
+def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
+    """Byte extents by `id` of the node, for `for` loops and simple statements of compounds in the user's functions,
+    where they are sure."""
+    if tu.found_extents:
+        return tu.found_extents
+    raw = tu.preprocessed.raw
+    tokens = [t for t in raw.tokens if t.kind not in ("comment", "directive")]
+    places = _Lines(tu, tokens)
+    lists = _statement_lists(tokens)
+    found: dict[int, tuple[int, int]] = {}
+    # A loop that stands in a list among others is better known than as another statement's whole body.
+    loops = {
+        (s.kind, places.line(s.first), places.order_in_line(s.first)): (statements, k)
+        for statements in (*_alone(tokens), *lists)
+        for k, s in enumerate(statements)
+        if s.kind in _LOOPS.values()
+    }
+    for function in tu.user_functions:
+        for compound in _compounds(function.body):
+            _match(tu, compound, loops, places, found)
+    tu.found_extents.update(found)
+    return found
+
+
+def _match(
+    tu: TranslationUnit,
+    compound: Any,
+    loops: Mapping[tuple[str, int, int], tuple[Sequence[_Statement], int]],
+    places: _Lines,
+    found: dict[int, tuple[int, int]],
+) -> None:
+    """Find the raw statements of a compound's items: the loops by line, the simple statements by standing next to a
+    loop."""
+    items = compound.block_items or ()
+    for index, item in enumerate(items):
+        # What was found from a loop beside it lies in a stretch that was walked to both of its ends.
+        if type(item) not in _LOOPS or item.coord.file != tu.file or id(item) in found:
+            continue
+        place = loops.get((_LOOPS[type(item)], item.coord.line, places.order_of_node(item)))
+        if place is None:
+            continue
+        statements, position = place
+        for step in (1, -1):
+            here, raw = index, position
+            while 0 <= here < len(items) and 0 <= raw < len(statements):
+                node, statement = items[here], statements[raw]
+                if (
+                    not _same_kind(node, statement)
+                    or places.line(statement.first) != node.coord.line
+                    or not places.sure(statement)
+                ):
+                    break
+                found[id(node)] = places.extent(statement)
+                here, raw = here + step, raw + step
+
+
+def _same_kind(node: Any, statement: _Statement) -> bool:
+    if statement.kind == "if":
+        return isinstance(node, c_ast.If)
+    if statement.kind in _LOOPS.values():
+        return _LOOPS.get(type(node)) == statement.kind
+    # Declarators that share a declaration are several nodes for one statement.
+    simple = isinstance(node, (c_ast.Assignment, c_ast.UnaryOp)) or (isinstance(node, c_ast.Decl) and statement.single)
+    return simple and statement.kind == "simple"
+
+
+def _compounds(root: Any) -> Iterable[Any]:
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, c_ast.Compound):
+            yield node
+        todo.extend(child for _, child in node.children())
+
+
+class _Lines:
+    """The raw tokens and the preprocessed structural tokens of each line of the user's file."""
+
+    def __init__(self, tu: TranslationUnit, tokens: list[RawToken]) -> None:
+        self.tu, self.tokens, self.raw = tu, tokens, tu.preprocessed.raw
+        self.raw_by_line: dict[int, list[int]] = {}
+        for index, token in enumerate(tokens):
+            self.raw_by_line.setdefault(self.raw.line(token.start), []).append(index)
+        self.structure: dict[int, list[str]] = {}
+        self.loop_nodes: dict[int, int] = {}
+        result = tu.preprocessed
+        for number, line in enumerate(result.text.split("\n")):
+            run = result.run(number)
+            if run.user and not line.lstrip().startswith("#"):
+                words = [t for t in split_tokens(line) if t in _STRUCTURAL]
+                self.structure.setdefault(run.number + number - run.first, []).extend(words)
+        self.count_nodes()
+
+    def count_nodes(self) -> None:
+        """Number the loops of each kind of each line in the order of the text. (The ``while`` of a ``do`` would be
+        counted as a loop's.)"""
+        counts: dict[tuple[str, int], int] = {}
+        nodes = [node for function in self.tu.user_functions for node in _loop_nodes(function.body)]
+        for node in nodes:
+            key = _LOOPS[type(node)], node.coord.line
+            self.loop_nodes[id(node)] = counts.get(key, 0)
+            counts[key] = self.loop_nodes[id(node)] + 1
+        for node in nodes:
+            texts = (self.tokens[k].text for k in self.raw_by_line.get(node.coord.line, ()))
+            if (
+                isinstance(node, c_ast.While)
+                and sum(text == "while" for text in texts) != counts["while", node.coord.line]
+            ):
+                self.loop_nodes[id(node)] = -1
+
+    def line(self, index: int) -> int:
+        return self.raw.line(self.tokens[index].start)
+
+    def order_in_line(self, index: int) -> int:
+        keyword = self.tokens[index].text
+        return sum(self.tokens[k].text == keyword for k in self.raw_by_line[self.line(index)] if k < index)
+
+    def order_of_node(self, node: Any) -> int:
+        return self.loop_nodes.get(id(node), -1)
+
+    def extent(self, statement: _Statement) -> tuple[int, int]:
+        return self.tokens[statement.first].start, self.tokens[statement.last].end
+
+    def sure(self, statement: _Statement) -> bool:
+        """Whether macros leave the structure of the statement's lines alone."""
+        first, last = self.line(statement.first), self.line(statement.last)
+        words: set[str] = set()
+        for line in range(first, last + 1):
+            texts = [self.tokens[k].text for k in self.raw_by_line.get(line, ())]
+            words.update(texts)
+            if [t for t in texts if t in _STRUCTURAL] != self.structure.get(line, []):
+                return False
+        macros = self.tu.preprocessed.all_macros
+        for word in reachable_words(words, macros) & macros.keys():
+            body = split_tokens(macros[word].body)
+            if _STRUCTURAL & set(body) or body.count("(") != body.count(")"):
+                return False
+        return True
+
+
+def _loop_nodes(root: Any) -> Iterable[Any]:
+    """The loops in the order of the text."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if type(node) in _LOOPS:
+            yield node
+        todo.extend(child for _, child in reversed(node.children()))
+
+
+# --- the structure of raw tokens --------------------------------------------------------------------------------------
+
+
+def _statement_lists(tokens: Sequence[RawToken]) -> list[list[_Statement]]:
+    """The statements of every pair of braces, as far as they look like statements."""
+    lists: list[list[_Statement]] = []
+    for index, token in enumerate(tokens):
+        if token.text != "{":
+            continue
+        statements: list[_Statement] = []
+        position = index + 1
+        while position < len(tokens) and tokens[position].text != "}":
+            end = _statement_end(tokens, position)
+            if end is None:
+                break
+            text = tokens[position].text
+            kind = (
+                text if text == "if" or text in _LOOPS.values() else "other" if text in _KEYWORDS | {"{"} else "simple"
+            )
+            single = kind == "simple" and all(token.text != "," for token in tokens[position:end])
+            statements.append(_Statement(kind, position, end, single))
+            position = end + 1
+        lists.append(statements)
+    return lists
+
+
+def _alone(tokens: Sequence[RawToken]) -> Iterable[list[_Statement]]:
+    """Every loop in a list of its own."""
+    for index, token in enumerate(tokens):
+        if token.text == "for" and (end := _statement_end(tokens, index)) is not None:
+            yield [_Statement("for", index, end)]
+
+
+def _statement_end(tokens: Sequence[RawToken], position: int) -> int | None:
+    """Index of the last token of the statement that begins at `position`; None if it doesn't end."""
+    if position >= len(tokens):
+        return None
+    text = tokens[position].text
+    if text == "{":
+        return _closing(tokens, position)
+    if text in ("for", "while", "if", "switch"):
+        header = (
+            _closing(tokens, position + 1) if position + 1 < len(tokens) and tokens[position + 1].text == "(" else None
+        )
+        body = _statement_end(tokens, header + 1) if header is not None else None
+        if body is not None and text == "if" and body + 1 < len(tokens) and tokens[body + 1].text == "else":
+            return _statement_end(tokens, body + 2)
+        return body
+    if text == "do":
+        body = _statement_end(tokens, position + 1)
+        return _to_semicolon(tokens, body + 1) if body is not None else None
+    return _to_semicolon(tokens, position)
+
+
+def _to_semicolon(tokens: Sequence[RawToken], position: int) -> int | None:
+    while position < len(tokens):
+        text = tokens[position].text
+        if text == ";":
+            return position
+        if text in ("(", "[", "{"):
+            closed = _closing(tokens, position)
+            if closed is None:
+                return None
+            position = closed
+        elif text in (")", "]", "}"):
+            return None
+        position += 1
+    return None
+
+
+def _closing(tokens: Sequence[RawToken], position: int) -> int | None:
+    depth = 0
+    for index in range(position, len(tokens)):
+        text = tokens[index].text
+        depth += (text in ("(", "[", "{")) - (text in (")", "]", "}"))
+        if depth == 0:
+            return index
+    return None

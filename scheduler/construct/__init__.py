@@ -1,0 +1,1 @@
+"""Schedulers: the construction of schedules, dimension by dimension."""

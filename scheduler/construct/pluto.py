@@ -1,0 +1,118 @@
+"""Pluto's algorithm: permutable bands with small reuse distances, outer loops parallel where dependences allow.
+
+Source: Bondhugula et al., "A practical automatic polyhedral parallelizer and locality optimizer" (2008); with negative
+coefficients, Bondhugula, Acharya and Cohen, "The Pluto+ algorithm" (2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from scopt.poly.ilp import Program, lexmin
+from scopt.scheduler.constraints.coincidence import coincident
+from scopt.scheduler.constraints.contiguity import small
+from scopt.scheduler.constraints.influence_rows import injected
+from scopt.scheduler.constraints.progression import progressing, shifted_if_reversed
+from scopt.scheduler.constraints.proximity import ProximityForm, bounded
+from scopt.scheduler.constraints.validity import weakly
+from scopt.scheduler.construct.dimensions import Wish
+from scopt.scheduler.construct.scheduling_problem import Bounds, Delays, Draft, Edge, Rows, Step
+
+# Bounds of coefficients, tried one after the other: small programs first.
+COEFFICIENTS = (4, 32)
+
+
+@dataclass(frozen=True, slots=True)
+class PlutoStrategy:
+    """validity ∧ progression ∧ proximity, and small coefficients last.
+
+    form: of the proximity function. negative: allow negative coefficients where that brings dependences closer together
+    or makes a dimension possible at all. penalties: of iterators that are to stay inside, see `contiguity.small`.
+    """
+
+    form: ProximityForm = "isl"
+    negative: bool = True
+    penalties: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    bands: bool = True
+
+    def solve(self, step: Step, wish: Wish) -> Rows | None:
+        ranges = tuple(edge for edge in step.remaining if edge.live)
+        # Live ranges that are local to an iteration need no order among each other: worth more than short distances.
+        delays: Delays = {}
+        local = self._best(step, wish, ranges, delays) if ranges else None
+        return local or self._best(step, wish, (), delays)
+
+    def _best(self, step: Step, wish: Wish, local: tuple[Edge, ...], delays: Delays) -> Rows | None:
+        """The best rows of all attempts. local: edges without any distance. delays: see `Draft`."""
+        best: tuple[tuple[int, ...], Rows] | None = None
+        for bounds in self._attempts():
+            found = self._solved(step, wish, bounds, best[0] if best is not None else None, local, delays)
+            best = found or best
+            if best is not None and (bounds.negative or not any(best[0])):
+                break  # no distance at all: nothing is better
+        return None if best is None else best[1]
+
+    def possible(self, step: Step, wish: Wish) -> bool:
+        delays: Delays = {}
+
+        def draft(bounds: Bounds) -> Draft:
+            return self._constrained(step, wish, bounds, delays, zero=bounds.negative and not wish.far)
+
+        drafts = map(draft, self._attempts())
+        return any(lexmin(replace(one.program(), objectives=())) is not None for one in drafts)
+
+    def _attempts(self) -> list[Bounds]:
+        small_bounds, large = COEFFICIENTS
+        signs = (False, True) if self.negative else (False,)
+        return [Bounds(size, negative=sign, parametric=sign) for size in (small_bounds, large) for sign in signs]
+
+    def _solved(
+        self,
+        step: Step,
+        wish: Wish,
+        bounds: Bounds,
+        known: tuple[int, ...] | None,
+        local: tuple[Edge, ...],
+        delays: Delays,
+    ) -> tuple[tuple[int, ...], Rows] | None:
+        """(values of the proximity function, rows); None also where the values aren't less than the known ones."""
+        draft = self._constrained(step, wish, bounds, delays, zero=bounds.negative and known is None and not wish.far)
+        coincident(draft, local)
+        distances = len(draft.objectives)
+        if known is not None:
+            # The last objective takes longest where signs are to be chosen: only for a row that is wanted.
+            point = lexmin(program := draft.program())
+            if point is None or _values(program, point) >= known:
+                return None
+        small(draft, step, self.penalties)
+        program = draft.program()
+        point = lexmin(program)
+        if point is None:
+            return None
+        return _values(program, point)[:distances], draft.solution(point)
+
+    def _constrained(self, step: Step, wish: Wish, bounds: Bounds, delays: Delays, *, zero: bool) -> Draft:
+        """The program with the proximity function as its objectives.
+
+        zero: without any distance. Where only signs make a dimension possible, a cut is better than distances, if there
+          is one (`wish.far`: none is).
+        """
+        draft = Draft(step.spaces, bounds, known_delays=delays)
+        for name in step.statements:
+            draft.add_statement(name)
+        weakly(draft, step.edges)
+        if wish.coincident:
+            coincident(draft, step.remaining)
+        if wish.progression:
+            progressing(draft, step)
+        if bounds.parametric:
+            shifted_if_reversed(draft, step)
+        if wish.node is not None:
+            injected(draft, wish.node.rows, step.outer, step.spaces)
+        bounded(draft, (*step.edges, *step.inputs), step.spaces[step.statements[0]].parameters, self.form, zero=zero)
+        return draft
+
+
+def _values(program: Program, point: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sum(factor * point[column] for column, factor in objective) for objective in program.objectives)

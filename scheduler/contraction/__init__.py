@@ -1,1 +1,0 @@
-"""Contractions: what they are, how their operands are split, when these may be packed."""

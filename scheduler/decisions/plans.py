@@ -1,0 +1,317 @@
+"""What is to become of a band with nothing but statements below: decided as a whole, from its dependences and strides,
+before it is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.costs import has_loop
+from scopt.ir.nest import Reduction
+from scopt.ir.scop import Array, LoopDirective, Scop
+from scopt.options import Options
+from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
+from scopt.poly.isl_utils import sets_of
+from scopt.scheduler.influence.honoured import wished_member
+from scopt.scheduler.locality.strides import interleaved, linear_schedule, strides
+from scopt.scheduler.passes.restructure import distributable, leaf_parts, topological, united
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafPlan:
+    """What is to become of a band with no bands below.
+
+    order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop
+      of its own; a group is a sequence of parts.
+    simd: per group, whether its innermost loop carries nothing but reductions and walks through memory well; scalar:
+      whether it carries nothing, but jumps in every access. private: per group, what each lane needs
+      a copy of. reductions: per group, what its innermost loop carries; threads: what the parallel loop does.
+    tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
+    tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
+    slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and
+      cheap loop bounds.
+    jumps: the vector loop jumps between lines in some access. serial: every innermost loop would carry something.
+    """
+
+    order: tuple[int, ...]
+    groups: tuple[tuple[isl.UnionSet, ...], ...]
+    simd: tuple[bool, ...]
+    scalar: tuple[bool, ...]
+    private: tuple[tuple[str, ...], ...]
+    tile: bool
+    tile_vector: bool
+    parallel: int | None
+    skew: bool
+    slopes: tuple[int, ...]
+    jumps: bool
+    serial: bool
+    reductions: tuple[tuple[Reduction, ...], ...]
+    threads: tuple[Reduction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """The statement groups of an innermost loop, each with what it has in a `LeafPlan`. free: whether a group carries
+    nothing but reductions."""
+
+    groups: tuple[tuple[isl.UnionSet, ...], ...]
+    free: tuple[bool, ...]
+    private: tuple[tuple[str, ...], ...]
+    reductions: tuple[tuple[Reduction, ...], ...]
+
+    @property
+    def penalty(self) -> int:
+        """What vectors lose: the copies of a reduction have to be put together in the end."""
+        if any(ok and not carried for ok, carried in zip(self.free, self.reductions, strict=True)):
+            return 0
+        return 1 if any(self.free) else 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planner:
+    """Plans for leaf bands of one tree. dependences: sorted by what they ask of a schedule. loops: that pragmas want
+    parallel or vector."""
+
+    scop: Scop
+    dependences: Ordered
+    options: Options
+    loops: tuple[LoopDirective, ...] = ()
+
+    def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:
+        """Decide everything about a leaf band from its dependences and strides."""
+        width = node.band_n_member()
+        schedule = linear_schedule(self.scop, node)
+        carried = [not node.band_member_get_coincident(k) for k in range(width)]
+        walks = [strides(self.scop, schedule, k) for k in range(width)]
+        groupings = [self.grouping(node, k) for k in range(width)]
+        quality = [walk.score() - grouping.penalty for walk, grouping in zip(walks, groupings, strict=True)]
+        wished = wished_member(self.scop, node, self.loops, "vector")
+        vector = wished if wished is not None else max(range(width), key=lambda k: (quality[k], k))
+        found = groupings[vector]
+        groups, free, private, reductions = found.groups, found.free, found.private, found.reductions
+        others = [k for k in range(width) if k != vector]
+        coincident = [k for k in others if not carried[k]]
+        parallel: int | None = None
+        skew = tile_vector = False
+        threads = wished_member(self.scop, node, self.loops, "parallel")
+        cells = width == 1 and node.get_schedule_depth() == 0  # a loop of its own: the variables stand around it
+        reduced = self.reduced_member(node, cells=cells) if all(carried) and not parallel_above else None
+        coincident.sort(key=lambda k: k != threads)
+        if threads == vector and not carried[vector]:
+            coincident = []
+        if coincident:
+            others = [coincident[0], *(k for k in others if k != coincident[0])]
+            parallel = 0
+        elif not carried[vector]:
+            parallel, tile_vector = len(others), bool(others) and self.options.tile
+        elif reduced is not None and reduced[0] != vector:
+            others = [reduced[0], *(k for k in others if k != reduced[0])]
+            parallel = 0
+        elif reduced is not None:
+            parallel, tile_vector = len(others), bool(others) and self.options.tile
+        elif width >= 2 and self.options.tile:
+            parallel, skew = 1, True
+        tile = (
+            self.options.tile
+            and width >= 2
+            and (width >= 3 or skew or walks[vector].other_reads + walks[vector].other_writes > 0)
+        )
+        if skew and width == 2:
+            tile_vector = True
+        if tile and not carried[vector]:
+            tile_vector = True
+        if parallel_above:
+            parallel, skew, tile_vector = None, False, tile and not carried[vector]
+        if tile_vector and not skew and parallel == len(others):
+            parallel = 0  # its tile loop goes outermost
+        serial = not any(free)
+        if serial:
+            # Loops of their own would gain nothing.
+            groups, free, private, reductions = (
+                (tuple(part for group in groups for part in group),),
+                (False,),
+                ((),),
+                ((),),
+            )
+        vectors = [ok and not self.holds_loop(group) for ok, group in zip(free, groups, strict=True)]
+        simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in vectors)
+        scalar = tuple(ok and self.options.simd and walks[vector].jumping and wished is None for ok in vectors)
+        slopes = [
+            max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1
+            for k in range(width)
+        ]
+        order = (*others, vector)
+        jumps = walks[vector].other_reads + walks[vector].other_writes > 0
+        reduces = reduced[1] if reduced is not None and parallel is not None else ()
+        sizes = tuple(slopes[k] for k in order)
+        return LeafPlan(
+            order,
+            groups,
+            simd,
+            scalar,
+            private,
+            tile,
+            tile_vector,
+            parallel,
+            skew,
+            sizes,
+            jumps,
+            serial,
+            reductions,
+            reduces,
+        )
+
+    def holds_loop(self, group: Sequence[isl.UnionSet]) -> bool:
+        """Whether a statement of a group is a loop itself."""
+        return any(
+            has_loop(self.scop.statement(part.get_tuple_name()).body) for some in group for part in sets_of(some)
+        )
+
+    def grouping(self, node: isl.ScheduleNode, vector: int) -> Grouping:
+        """The statement groups of an innermost loop over `vector`: distributed where legal."""
+        parts = leaf_parts(node.child(0)) or [node.get_domain()]
+        partial = node.band_get_partial_schedule()
+        member = partial.get_at(vector)
+
+        def inner(pairs: isl.UnionMap) -> isl.UnionMap:
+            found = active(pairs, node)
+            for k in range(node.band_n_member()):
+                if k != vector and not found.is_empty():
+                    found = found.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)))
+            return found
+
+        must = inner(self.dependences.must)
+        order = topological(parts, must)
+        if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
+            order = [list(range(len(parts)))]
+        lines = self.lines(node, vector)
+        order = self.with_lines_together(
+            parts, order, lines, lambda domain: self.carried(inner, domain, member) == ((), ())
+        )
+        groups, free, private, reductions = [], [], [], []
+        for indices in order:
+            domain = united([parts[index] for index in indices])
+            found = self.carried(inner, domain, member)
+            carried, copies = found if found is not None else ((), ())
+            groups.append(tuple(parts[index] for index in indices))
+            free.append(found is not None)
+            private.append(copies)
+            reductions.append(carried)
+        return Grouping(tuple(groups), tuple(free), tuple(private), tuple(reductions))
+
+    def with_lines_together(
+        self,
+        parts: Sequence[isl.UnionSet],
+        order: Sequence[Sequence[int]],
+        lines: Mapping[str, frozenset[str]],
+        is_free: Callable[[isl.UnionSet], bool],
+    ) -> list[list[int]]:
+        """The groups, those merged with the one before them that access other cells of the same cache lines: loops of
+        their own would get them again. Only groups that carry nothing, where the merged one doesn't either. lines: of
+        what, by statement."""
+        if not any(lines.values()):
+            return [list(group) for group in order]
+        merged: list[list[int]] = []
+        for group in order:
+            if merged:
+                together = sorted([*merged[-1], *group])
+                domains = [united([parts[k] for k in some]) for some in (merged[-1], group, together)]
+                known = [
+                    frozenset().union(*(lines[str(part.get_tuple_name())] for part in sets_of(domain)))
+                    for domain in domains
+                ]
+                if known[0] & known[1] and all(is_free(domain) for domain in domains):
+                    merged[-1] = together
+                    continue
+            merged.append(list(group))
+        return merged
+
+    def lines(self, node: isl.ScheduleNode, vector: int) -> dict[str, frozenset[str]]:
+        """What a loop over `vector` gets whole cache lines of for a part of their cells, by statement: arrays in steps,
+        and structures of members."""
+        schedule, names = (
+            linear_schedule(self.scop, node),
+            {str(part.get_tuple_name()) for part in sets_of(node.get_domain())},
+        )
+        found = {}
+        for name in names:
+            whole = (_structures_of(self.scop.arrays[access.array]) for access in self.scop.statement(name).accesses)
+            stepped = interleaved(self.scop, schedule, vector, name, self.options.machine.caches[0].line)
+            found[name] = frozenset(one for one in whole if one) | stepped
+        return found
+
+    def carried(
+        self, inner: Callable[[isl.UnionMap], isl.UnionMap], domain: isl.UnionSet, member: isl.UnionPwAff
+    ) -> tuple[tuple[Reduction, ...], tuple[str, ...]] | None:
+        """The reductions that an innermost loop carries, and what its lanes need copies of; None if it carries anything
+        else."""
+
+        def apart(pairs: isl.UnionMap) -> bool:
+            return not zero(distances(inner(pairs).intersect_domain(domain).intersect_range(domain), member))
+
+        if (
+            not apart(self.dependences.shared)
+            and (copies := self.copies(self.dependences, inner, domain, member)) is not None
+        ):
+            return (), copies
+        relaxed = self.dependences.relaxed
+        if relaxed is None or apart(relaxed.shared) or (copies := self.copies(relaxed, inner, domain, member)) is None:
+            return None
+        names = {part.get_tuple_name() for part in sets_of(domain)}
+        found = tuple(clause for clause, pairs in self.dependences.reductions.items() if apart(pairs))
+        if any(self.named_by_data(clause, names) for clause in found):
+            return None  # lanes would need copies of all cells
+        seen = any(looks_in_between(self.scop, clause, self.dependences.updating[clause], names) for clause in found)
+        return None if seen or any(clause.array in copies for clause in found) else (found, copies)
+
+    def named_by_data(self, clause: Reduction, names: Collection[str | None]) -> bool:
+        """Whether which cell a reduction updates is only known at run time."""
+        writes = (
+            a
+            for one in self.scop.statements
+            if one.name in names
+            for a in one.accesses
+            if a.is_write and a.array == clause.array
+        )
+        return not all(access.relation.is_single_valued() for access in writes)
+
+    def copies(
+        self, dependences: Ordered, inner: object, domain: isl.UnionSet, member: isl.UnionPwAff
+    ) -> tuple[str, ...] | None:
+        """Private arrays that each lane of a vector loop needs a copy of; None if a live range would leave its lane."""
+        assert callable(inner)
+        needed = []
+        for name, ranges in dependences.ranges.items():
+            reuse = dependences.reuse[name].intersect_domain(domain).intersect_range(domain)
+            touched = ranges.intersect_domain(domain).union(ranges.intersect_range(domain))
+            inside = ranges.intersect_domain(domain).intersect_range(domain)
+            if reuse.is_empty() and touched.is_empty():
+                continue
+            if zero(distances(inner(reuse), member)) and zero(distances(inner(inside), member)):
+                continue  # each lane has cells of its own
+            if touched.subtract(inside).is_empty() and zero(distances(inner(inside), member)):
+                needed.append(name)
+            else:
+                return None
+        return tuple(needed)
+
+    def reduced_member(
+        self, node: isl.ScheduleNode, *, cells: bool = False
+    ) -> tuple[int, tuple[Reduction, ...]] | None:
+        """The outermost member of a band that may be a parallel loop if it reduces variables or small arrays, and
+        those.
+
+        cells: single cells of arrays will be held in variables.
+        """
+        for position in range(node.band_n_member()):
+            found = reductions_of(self.scop, self.dependences, node, node.band_get_partial_schedule().get_at(position))
+            if found and (clauses := with_copies(self.scop, node, found, cells=cells)) is not None:
+                return position, clauses
+        return None
+
+
+def _structures_of(array: Array) -> str:
+    """The array of structures that an array is, or whose members make it; empty if it has no part in structures."""
+    return array.within or ("" if array.type.integer or array.type.floating else array.name)

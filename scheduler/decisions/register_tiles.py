@@ -1,0 +1,162 @@
+"""The loops around register tiles: blocks whose operands are packed, in caches; then tiles in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from scopt.ir.marked_schedule import Contraction, RegisterTiling
+from scopt.ir.scop import Scop
+from scopt.options import Options
+from scopt.poly.bands import Ordered
+from scopt.poly.isl_utils import joined, sets_of
+from scopt.poly.set_pieces import coordinate
+from scopt.scheduler.decisions.contractions import contraction_of, packable, pure_part
+from scopt.scheduler.locality.tile_sizes import ContractionSizes, contraction_sizes
+
+# Of elements of 8 bytes; twice as many columns of those of 4. With 32 vector registers of 64 bytes a tile is made in
+# one pass; with less in several (see `scopt.astgen.lower.kernel`). Which registers there are is only known when the
+# result is compiled.
+ROWS, COLUMNS, _BYTES = 8, 24, 8
+
+
+def wanted(options: Options) -> bool:
+    """Whether contractions are to have register tiles."""
+    return options.register_tile and options.tile and not options.tile_sizes
+
+
+def register_tiling(scop: Scop, node: isl.ScheduleNode, options: Options) -> RegisterTiling | None:
+    """The tiling of a leaf band that is a contraction and nothing else, where the operands may be packed."""
+    if not wanted(options):
+        return None
+    contraction = contraction_of(scop, node)
+    if contraction is None or len(sets_of(node.get_domain())) > len(contraction.statements):
+        return None
+    sizes = _sizes(contraction, options)
+    simd = options.simd and bool(node.band_member_get_coincident(contraction.members[1]))
+    tiling = RegisterTiling(contraction, ROWS, _columns(contraction), sizes.block, sizes.depth, simd)
+    blocks = register_bands(node, tiling, options)[0][1]
+    prefix = node.get_prefix_schedule_multi_union_pw_aff()
+    scope = prefix.flat_range_product(blocks) if node.get_schedule_depth() else blocks
+    return tiling if packable(scop, contraction, scope) else None
+
+
+def pure_tiling(
+    scop: Scop, dependences: Ordered, node: isl.ScheduleNode, options: Options
+) -> tuple[RegisterTiling, isl.UnionSet, bool] | None:
+    """The tiling of a part of a tile's instances, that part, and whether it runs before all others; None if there is no
+    such part.
+
+    node: the band over the points of a tile.
+    """
+    if not wanted(options):
+        return None
+    contraction = contraction_of(scop, node)
+    if contraction is None:
+        return None
+    partial = node.band_get_partial_schedule()
+    members = [partial.get_at(k) for k in range(node.band_n_member())]
+    shape = joined([origin(members[k], band_tile(contraction, options)) for k in contraction.members])
+    for first in (False, True):
+        pure = pure_part(scop, dependences, node, contraction, shape, first=first)
+        if not pure.is_empty():
+            simd = bool(node.band_member_get_coincident(contraction.members[1]))
+            return tiling_within(node, contraction, options, members, pure, simd=simd), pure, first
+    return None
+
+
+def tiling_within(
+    node: isl.ScheduleNode,
+    contraction: Contraction,
+    options: Options,
+    members: Sequence[isl.UnionPwAff],
+    instances: isl.UnionSet,
+    *,
+    simd: bool,
+) -> RegisterTiling:
+    """The tiling of instances below what stands around a node. members: of their band. simd: its column carries
+    nothing."""
+    sizes = _sizes(contraction, options)
+    row, _, step = contraction.members
+    block = _extent_within(node, instances, members[row], sizes.tile, sizes.block)
+    depth = _extent_within(node, instances, members[step], sizes.tile, sizes.depth)
+    return RegisterTiling(contraction, ROWS, _columns(contraction), block, depth, options.simd and simd)
+
+
+def _extent_within(
+    node: isl.ScheduleNode, instances: isl.UnionSet, member: isl.UnionPwAff, tile: int, most: int
+) -> int:
+    """The size of blocks along a member: a tile's, where the loops around the node fix one."""
+    values = isl.UnionMap.from_union_pw_aff(member).intersect_domain(instances)
+    around = isl.UnionMap.from_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff()).intersect_domain(
+        instances
+    )
+    together = around.apply_range(around.reverse())
+    distances = isl.Set.from_union_set(together.apply_domain(values).apply_range(values).deltas())
+    largest = distances.dim_max_val(0)
+    return tile if largest.is_int() and largest.to_python() < tile else most
+
+
+def origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
+    """The largest multiple of a size that isn't larger than the member."""
+    return member.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
+
+
+def _columns(contraction: Contraction) -> int:
+    return COLUMNS * _BYTES // _bytes(contraction)
+
+
+def _bytes(contraction: Contraction) -> int:
+    return contraction.operation.type.bits // 8
+
+
+def _sizes(contraction: Contraction, options: Options) -> ContractionSizes:
+    return contraction_sizes(options.machine, ROWS, _columns(contraction), _bytes(contraction))
+
+
+def band_tile(contraction: Contraction, options: Options) -> int:
+    """The tile size of a band with other statements beside the contraction: a multiple of a register tile's rows and
+    columns."""
+    return _sizes(contraction, options).tile
+
+
+def register_bands(
+    node: isl.ScheduleNode, tiling: RegisterTiling, options: Options, *, chunks: bool = False
+) -> list[tuple[str, isl.MultiUnionPwAff]]:
+    """The bands from the outside in, each with the place that the mark above it names.
+
+    chunks: the loop over chunks of columns goes outermost, since it alone is parallel. options: its machine says how
+      large they are.
+    """
+    contraction, partial = tiling.contraction, node.band_get_partial_schedule()
+    row, column, step = (partial.get_at(k) for k in contraction.members)
+
+    def first(member: isl.UnionPwAff, iterator: int, size: int) -> isl.UnionPwAff:
+        """The iterator's value where the member is the first one of its tile."""
+        return _iterator(node, iterator).sub(member.sub(origin(member, size)))
+
+    others = [k for k in range(node.band_n_member()) if k not in contraction.members]
+    # what may be parallel goes outermost
+    others.sort(key=lambda k: not node.band_member_get_coincident(k))
+    outer = [
+        *(partial.get_at(k) for k in others),
+        first(row, contraction.row, tiling.block),
+        first(step, contraction.reduction, tiling.depth),
+    ]
+    if chunks:
+        outer.insert(0, origin(column, _sizes(contraction, options).chunk * tiling.columns))
+    return [
+        ("", joined(outer)),
+        ("rows", joined([first(column, contraction.column, tiling.columns)])),
+        ("columns", joined([first(row, contraction.row, tiling.rows)])),
+        ("tile", joined([row, step, column])),
+    ]
+
+
+def _iterator(node: isl.ScheduleNode, position: int) -> isl.UnionPwAff:
+    """One iterator of all statements at a node."""
+    first, *others = (coordinate(part, position) for part in sets_of(node.get_domain()))
+    for other in others:
+        first = first.union_add(other)
+    return first

@@ -1,0 +1,1 @@
+"""Strides, footprints, tiles and their sizes."""

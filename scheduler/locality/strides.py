@@ -1,0 +1,163 @@
+"""How an inner loop walks through memory: the stride of every access along one band member, all other schedule
+dimensions fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import islpy as isl
+
+from scopt.ir.scop import Scop, Statement
+from scopt.poly.linear import Vector, coefficients, dot, solve, subscript_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Strides:
+    """Counts of a loop's accesses by what one iteration does to the last subscript; writes counted apart.
+
+    unit: moves by ±1. invariant: stays. other: jumps (another row, a larger step, or unknown).
+    """
+
+    unit_reads: int = 0
+    unit_writes: int = 0
+    invariant_reads: int = 0
+    invariant_writes: int = 0
+    other_reads: int = 0
+    other_writes: int = 0
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the loop is worth vectorizing: something moves by one, no write jumps, and jumping reads are few."""
+        moving = self.unit_reads + self.unit_writes
+        return moving > 0 and self.other_writes == 0 and 2 * self.other_reads <= moving
+
+    @property
+    def jumping(self) -> bool:
+        """Whether every access that moves jumps, so that a vector would be put together element by element."""
+        return self.unit_reads + self.unit_writes == 0 and self.other_writes > 0
+
+    def score(self) -> float:
+        """Larger is better for an innermost loop; a jump costs more than a unit stride gains."""
+        gain = self.unit_reads + 2 * self.unit_writes + 0.5 * (self.invariant_reads + self.invariant_writes)
+        return gain - 2 * self.other_reads - 4 * self.other_writes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearSchedule:
+    """Rows of a schedule by statement, for what strides need.
+
+    prefix: linear rows outside the band (tile coordinates, which the point loops inside fix anyway, are left out).
+      members: rows of the band's members. A statement with a member that isn't linear is absent.
+    """
+
+    prefix: Mapping[str, tuple[Vector, ...]]
+    members: Mapping[str, tuple[Vector, ...]]
+
+
+def linear_schedule(scop: Scop, node: isl.ScheduleNode) -> LinearSchedule:
+    """The rows of a band node and of everything above it."""
+    outside, inside = node.get_prefix_schedule_multi_union_pw_aff(), node.band_get_partial_schedule()
+    prefix: dict[str, tuple[Vector, ...]] = {}
+    members: dict[str, tuple[Vector, ...]] = {}
+    for statement in _statements(scop, node):
+        above = _rows(outside, statement) if node.get_schedule_depth() else ()
+        own = [row for row in _rows(inside, statement) if row is not None]
+        if len(own) == inside.dim(isl.dim_type.out):
+            prefix[statement.name], members[statement.name] = tuple(row for row in above if row is not None), tuple(own)
+    return LinearSchedule(prefix, members)
+
+
+def shape_rows(scop: Scop, functions: isl.MultiUnionPwAff, name: str) -> tuple[Vector, ...]:
+    """The functions of one statement that are linear, as rows."""
+    return tuple(row for row in _rows(functions, scop.statement(name)) if row is not None)
+
+
+def _statements(scop: Scop, node: isl.ScheduleNode) -> list[Statement]:
+    names: set[str] = set()
+    node.get_domain().foreach_set(lambda part: names.add(part.get_tuple_name()))
+    return [statement for statement in scop.statements if statement.name in names]
+
+
+def _rows(functions: isl.MultiUnionPwAff, statement: Statement) -> tuple[Vector | None, ...]:
+    """A row for each function; None where it isn't linear."""
+    rows: list[Vector | None] = []
+    for position in range(functions.dim(isl.dim_type.out)):
+        pieces = functions.get_at(position).get_pw_aff_list()
+        own = [
+            piece
+            for k in range(pieces.n_pw_aff())
+            if (piece := pieces.get_at(k)).get_tuple_id(isl.dim_type.in_).get_name() == statement.name
+        ]
+        rows.append(coefficients(own[0]) if own else None)
+    return tuple(rows)
+
+
+def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
+    """The strides of all statements' accesses along one member of the band."""
+    counts = {
+        "unit_reads": 0,
+        "unit_writes": 0,
+        "invariant_reads": 0,
+        "invariant_writes": 0,
+        "other_reads": 0,
+        "other_writes": 0,
+    }
+    for name, rows in schedule.members.items():
+        outside = schedule.prefix[name]
+        wanted = [0] * len(outside) + [int(k == member) for k in range(len(rows))]
+        direction = solve([*outside, *rows], wanted)
+        if direction is None or not any(direction):
+            continue  # the statement runs once for each iteration of the other loops: it doesn't move here
+        for access in scop.statement(name).accesses:
+            kind = _kind(subscript_rows(access.relation), direction)
+            counts[f"{kind}_{'writes' if access.is_write else 'reads'}"] += 1
+    return Strides(**counts)
+
+
+def interleaved(scop: Scop, schedule: LinearSchedule, member: int, name: str, line: int) -> frozenset[str]:
+    """The arrays of which a statement leaves out cells along one member of the band, but no cache line. line: its
+    bytes."""
+    rows = schedule.members.get(name)
+    if rows is None:
+        return frozenset()
+    outside = schedule.prefix[name]
+    direction = solve([*outside, *rows], [0] * len(outside) + [int(k == member) for k in range(len(rows))])
+    found = set()
+    for access in scop.statement(name).accesses if direction is not None else ():
+        subscripts, size = subscript_rows(access.relation), scop.arrays[access.array].type.bits // 8
+        moves = [dot(row, direction) for row in subscripts] if subscripts is not None and direction is not None else []
+        if moves and not any(moves[:-1]) and 1 < abs(moves[-1]) <= line // max(1, size):
+            found.add(access.array)
+    return frozenset(found)
+
+
+def unskewed(scop: Scop, schedule: LinearSchedule, member: int, statement: str) -> isl.UnionPwAff | None:
+    """The plain iterator that one band member comes down to for a statement, once all other members are fixed; None if
+    it is no single one.
+
+    An innermost loop may run over it instead of the member: both differ by a constant, and the loop reads better.
+    """
+    rows = schedule.members.get(statement)
+    if rows is None:
+        return None
+    outside = schedule.prefix[statement]
+    direction = solve([*outside, *rows], [0] * len(outside) + [int(k == member) for k in range(len(rows))])
+    moving = [k for k, step in enumerate(direction or ()) if step]
+    if direction is None or len(moving) != 1 or abs(direction[moving[0]]) != 1:
+        return None
+    space = isl.LocalSpace.from_space(scop.statement(statement).domain.get_space())
+    iterator = isl.PwAff.var_on_domain(space, isl.dim_type.set, moving[0])
+    return (iterator if direction[moving[0]] > 0 else iterator.neg()).to_union_pw_aff()
+
+
+def _kind(rows: Sequence[Vector] | None, direction: Vector) -> str:
+    if rows is None:
+        return "other"
+    moves = [dot(row, direction) for row in rows]
+    if not any(moves):
+        return "invariant"
+    if not any(moves[:-1]) and abs(moves[-1]) == Fraction(1):
+        return "unit"
+    return "other"

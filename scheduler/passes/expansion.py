@@ -1,0 +1,238 @@
+"""Expansion: scalars and small arrays that every iteration uses anew get a cell for each of them, where that makes a
+statement a contraction.
+
+A sum that is collected in a scalar, or in a row that all outer iterations share, binds these to their order, though
+nothing but memory connects them. With cells of their own they don't (Feautrier, "Array expansion", 1988). Values that
+may be used after the region are copied back.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.ir.body_rewriting import agree, replaced
+from scopt.ir.nest import Expr
+from scopt.ir.scop import Access, Array, CType, Dependences, Scop, Statement
+from scopt.poly.array_extents import extents
+from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
+from scopt.poly.linear import subscript_rows
+from scopt.scheduler.decisions.contractions import shape_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expansion:
+    """A SCoP with arrays in place of others. extents: of the new arrays, by name, outermost dimension first: at least
+    so many elements."""
+
+    scop: Scop
+    extents: Mapping[str, tuple[Expr, ...]]
+
+
+def expand(scop: Scop, deps: Dependences) -> Expansion | None:
+    """The SCoP with everything expanded that makes a statement a contraction; None if nothing does."""
+    extents: dict[str, tuple[Expr, ...]] = {}
+    for array in scop.arrays.values():
+        depth = _common_depth(scop, deps, array)
+        made = _expanded(scop, array, depth) if depth else None
+        if made is not None:
+            scop, sizes = made
+            extents.update(sizes)
+    return Expansion(scop, extents) if extents else None
+
+
+def _accesses(scop: Scop, array: Array) -> Iterator[tuple[Statement, Access]]:
+    for statement in scop.statements:
+        for access in statement.accesses:
+            if access.array == array.name:
+                yield statement, access
+
+
+def _common_depth(scop: Scop, deps: Dependences, array: Array) -> int:
+    """How many outer loops no value in the array crosses; 0 if it is accessed in any way that can't be rewritten, or
+    read before it is written."""
+    uses = list(_accesses(scop, array))
+    if not any(access.is_write for _, access in uses) or array.type.volatile or array.declaration is not None:
+        return 0
+    flows = [d.relation for d in deps.select("flow") if d.array == array.name]
+    written_first = union_of_maps(flows).range()
+    for _, access in uses:
+        if access.kind == "may-write" or access.node is None or not access.relation.is_single_valued():
+            return 0
+        if access.kind == "read" and not isl.UnionSet.from_set(access.relation.domain()).is_subset(written_first):
+            return 0
+    depth = min(len(statement.iterators) for statement, _ in uses)
+    names = {statement.iterators[:depth] for statement, _ in uses}
+    while depth and len({one[:depth] for one in names}) > 1:
+        depth -= 1
+    while depth and not all(agree(flow, depth) for flow in flows):
+        depth -= 1
+    # an iterator that subscripts the array already gives each of its values a cell
+    while depth and all(_is_subscript(access.relation, depth - 1) for _, access in uses):
+        depth -= 1
+    return depth
+
+
+def _is_subscript(relation: isl.Map, iterator: int) -> bool:
+    rows = subscript_rows(relation) or ()
+    return any(row[iterator] and sum(1 for value in row if value) == 1 for row in rows)
+
+
+def _expanded(scop: Scop, array: Array, depth: int) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
+    """The SCoP with one array expanded by the outer loops; None if no statement becomes a contraction by that."""
+    name = _new_name(scop, array)
+    statements = {
+        s.name: _rewritten(s, array, name, depth)
+        for s in scop.statements
+        if any(a.array == array.name for a in s.accesses)
+    }
+    sizes = extents(scop, [a.relation for s in statements.values() for a in s.accesses if a.array == name])
+    if sizes is None:
+        return None
+    unknown = (None,) * (depth + array.rank)
+    new = replace(array, name=name, spelling=name, extents=unknown, sizes=unknown, private=False, flat=False)
+    arrays = {**{key: value for key, value in scop.arrays.items()}, name: new}
+    changed = replace(scop, statements=tuple(statements.get(s.name, s) for s in scop.statements), arrays=arrays)
+    gained = [
+        s
+        for s in statements.values()
+        if shape_of(changed, s) is not None and shape_of(scop, scop.statement(s.name)) is None
+    ]
+    if not gained:
+        return None
+    if array.private:
+        return replace(changed, arrays={key: value for key, value in arrays.items() if key != array.name}), {
+            name: sizes
+        }
+    return _with_copies(changed, scop, array, new, depth), {name: sizes}
+
+
+def _new_name(scop: Scop, array: Array) -> str:
+    taken = set(scop.reserved) | set(scop.arrays) | {p.spelling for p in scop.parameters}
+    return next(name for k in range(1, 1000) if (name := f"{array.spelling}_all{k if k > 1 else ''}") not in taken)
+
+
+# --- statements -------------------------------------------------------------------------------------------------------
+
+
+def _rewritten(statement: Statement, array: Array, name: str, depth: int) -> Statement:
+    """The statement with references to the new array, which has the outer iterators as its first subscripts."""
+    memo: dict[int, Any] = {}
+    body = copy.deepcopy(statement.body, memo)
+    outer = statement.iterators[:depth]
+
+    def cell() -> c_ast.Node:
+        node: c_ast.Node = c_ast.ID(name)
+        for iterator in outer:
+            node = c_ast.ArrayRef(node, c_ast.ID(iterator))
+        return node
+
+    moved: dict[int, c_ast.Node] = {}
+    accesses = []
+    root = c_ast.Compound([body])
+    for access in statement.accesses:
+        if access.array != array.name:
+            node = memo.get(id(access.node), access.node) if access.node is not None else None
+            accesses.append(replace(access, node=node))
+            continue
+        old = memo[id(access.node)]
+        if id(old) not in moved:
+            moved[id(old)] = replaced(root, old, cell)
+        accesses.append(
+            replace(access, array=name, node=moved[id(old)], relation=_widened(access.relation, name, depth))
+        )
+    return replace(statement, body=root.block_items[0], accesses=tuple(accesses))
+
+
+def _widened(relation: isl.Map, name: str, depth: int) -> isl.Map:
+    """``{ S[i] -> name[i0, …, i(depth-1), subscripts] }``"""
+    count = relation.dim(IN)
+    outer = relation.domain().identity().project_out(OUT, depth, count - depth).reset_tuple_id(OUT)
+    return outer.flat_range_product(relation.reset_tuple_id(OUT)).set_tuple_name(OUT, name)
+
+
+# --- the values that are left -----------------------------------------------------------------------------------------
+
+
+def _with_copies(changed: Scop, scop: Scop, array: Array, new: Array, depth: int) -> Scop:
+    """Statements after all others that put the original's last values where they belong."""
+    writes = union_of_maps(a.relation for _, a in _accesses(scop, array) if a.is_write)
+    last = (
+        writes.reverse().apply_range(scop.order).lexmax().apply_range(scop.order.reverse()).intersect(writes.reverse())
+    )
+    pairs = ((statement, _into(last, statement)) for statement in scop.statements)
+    made = [
+        _copy(statement, cells, array, new, depth, scop.long_type) for statement, cells in pairs if cells is not None
+    ]
+    tree, order = changed.schedule, _dated(changed.order, 0)
+    for number, statement in enumerate(made):
+        domain = isl.UnionSet.from_set(statement.domain)
+        own = isl.Schedule.from_domain(domain)
+        width = statement.domain.dim(SET)
+        if width:
+            identity = isl.MultiPwAff.identity_on_domain_space(statement.domain.get_space()).reset_tuple_id(OUT)
+            own = own.insert_partial_schedule(isl.MultiUnionPwAff.from_multi_pw_aff(identity).intersect_domain(domain))
+        tree = tree.sequence(own)
+        order = order.union(_dated(_padded(statement.domain, changed.order), number + 1))
+    return replace(changed, statements=(*changed.statements, *made), schedule=tree, order=order)
+
+
+def _into(pairs: isl.UnionMap, statement: Statement) -> isl.Map | None:
+    """The part of ``{ A[…] -> S[…] }`` that leads to one statement."""
+    found = maps_of(pairs.intersect_range(isl.UnionSet.from_set(statement.domain)))
+    return found[0] if found else None
+
+
+def _copy(writer: Statement, cells: isl.Map, array: Array, new: Array, depth: int, long_type: str) -> Statement:
+    """``array[…] = new[i…][…]`` for the last writes, ``{ A[…] -> S[i, …] }``, of one statement."""
+    count = len(writer.iterators)
+    name = f"{writer.name}_last"
+    instances = cells.reverse().wrap().flatten()
+    kept = instances.project_out(SET, depth, count - depth)
+    domain = kept.set_tuple_name(name).coalesce()
+    iterators = (*writer.iterators[:depth], *(f"{array.spelling}_{k}" for k in range(array.rank)))
+    long = CType(long_type, integer=True, bits=64)
+    target, value = c_ast.ID(array.spelling), c_ast.ID(new.spelling)
+    for k, iterator in enumerate(iterators):
+        value = c_ast.ArrayRef(value, c_ast.ID(iterator))
+        if k >= depth:
+            target = c_ast.ArrayRef(target, c_ast.ID(iterator))
+    everything = domain.identity().set_tuple_name(OUT, new.name)
+    accesses = (
+        Access(new.name, "read", everything, value, writer.location),
+        Access(
+            array.name,
+            "write",
+            everything.project_out(OUT, 0, depth).set_tuple_name(OUT, array.name),
+            target,
+            writer.location,
+        ),
+    )
+    types = (*writer.iterator_types[:depth], *(long for _ in range(array.rank)))
+    return Statement(name, domain, iterators, types, c_ast.Assignment("=", target, value), accesses, writer.location)
+
+
+def _dated(order: isl.UnionMap, place: int) -> isl.UnionMap:
+    """Dates with one more dimension in front."""
+
+    def widened(dates: isl.Map) -> isl.Map:
+        return dates.insert_dims(OUT, 0, 1).fix_val(OUT, 0, isl.Val(place))
+
+    return union_of_maps(widened(dates) for dates in maps_of(order))
+
+
+def _padded(domain: isl.Set, order: isl.UnionMap) -> isl.UnionMap:
+    """The iterators as dates as long as those of `order`, or longer."""
+    length = maps_of(order)[0].dim(OUT)
+    dates = domain.identity().reset_tuple_id(OUT)
+    missing = length - dates.dim(OUT)
+    if missing > 0:
+        dates = dates.add_dims(OUT, missing)
+        for k in range(length - missing, length):
+            dates = dates.fix_val(OUT, k, isl.Val(0))
+    return isl.UnionMap.from_map(dates)

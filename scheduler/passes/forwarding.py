@@ -1,0 +1,223 @@
+"""Forwarding: a scalar that collects what a cell is to get is replaced by the cell, where that makes a contraction.
+
+In ``for i for j { s = A[i][j]; for k s -= A[i][k] * A[k][j]; A[i][j] = s; }`` the scalar binds all iterations to their
+order, and keeps the sum from being recognized for what it is. Its values could as well be collected in A[i][j] itself,
+which nothing looks at in between. One scalar may serve many
+purposes: each web of values that flow into each other is replaced on its own (live range splitting; Cytron and
+  Ferrante, "What's in a name?", 1987).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+from pycparser.c_generator import CGenerator
+
+from scopt.ir.body_rewriting import agree, replaced
+from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
+from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
+from scopt.scheduler.decisions.contractions import shape_of
+
+
+def forward(scop: Scop, deps: Dependences) -> Scop | None:
+    """The SCoP with cells in place of scalars wherever that makes a statement a contraction; None if it nowhere
+    does."""
+    result = scop
+    for array in scop.arrays.values():
+        if array.rank or not array.private or array.type.volatile or array.pointer:
+            continue
+        for names in _webs(scop, deps, array):
+            web = _web(scop, deps, array, names)
+            made = _forwarded(result, web) if web is not None else None
+            if made is not None and _gains(scop, made, names):
+                result = made
+    return _without_unused(result) if result is not scop else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Web:
+    """Statements that share values of a scalar. end: the one that writes the cell, last of all; depth: of its loops,
+    which all are in."""
+
+    array: Array
+    statements: tuple[Statement, ...]
+    end: Statement
+    cell: Access
+    depth: int
+
+
+def _webs(scop: Scop, deps: Dependences, array: Array) -> Iterator[frozenset[str]]:
+    """The names of statements between which values of the array flow, together."""
+    users = [s.name for s in scop.statements if any(a.array == array.name for a in s.accesses)]
+    web = {name: frozenset((name,)) for name in users}
+    for flow in deps.select("flow"):
+        if flow.array == array.name:
+            together = web[flow.relation.get_tuple_name(IN)] | web[flow.relation.get_tuple_name(OUT)]
+            web |= {name: together for name in together}
+    yield from dict.fromkeys(web.values())
+
+
+def _web(scop: Scop, deps: Dependences, array: Array, names: frozenset[str]) -> _Web | None:
+    """The web, if one statement at its end puts its value into a cell, and the cell may stand for the scalar all the
+    time."""
+    statements = tuple(s for s in scop.statements if s.name in names)
+    ends = [s for s in statements if any(a.is_write and a.array != array.name for a in s.accesses)]
+    if len(statements) < 2 or len(ends) != 1:
+        return None
+    end = ends[0]
+    cell = _written_cell(scop, end, array)
+    depth = len(end.iterators)
+    if cell is None or any(s.iterators[:depth] != end.iterators for s in statements):
+        return None
+    web = _Web(array, statements, end, cell, depth)
+    plain = all(
+        a.node is not None and a.kind != "may-write" for s in statements for a in s.accesses if a.array == array.name
+    )
+    flows = [
+        d.relation for d in deps.select("flow") if d.array == array.name and d.relation.get_tuple_name(IN) in names
+    ]
+    if not plain or not all(agree(flow, depth) for flow in flows) or not _reads_are_written(web, flows):
+        return None
+    return web if _ends_all(web) and _is_last(scop, web) and _is_alone(scop, web) else None
+
+
+def _written_cell(scop: Scop, end: Statement, array: Array) -> Access | None:
+    """The cell that a statement assigns the scalar's value to: of the same type, and all that it writes."""
+    writes = [a for a in end.accesses if a.is_write]
+    body = end.body
+    if (
+        len(writes) != 1
+        or writes[0].kind != "write"
+        or not isinstance(body, c_ast.Assignment)
+        or body.op != "="
+        or body.lvalue is not writes[0].node
+    ):
+        return None
+    target = scop.arrays[writes[0].array]
+    same = target.type.spelling == array.type.spelling and not (target.type.volatile or target.type.atomic)
+    return writes[0] if same and writes[0].relation.is_single_valued() else None
+
+
+def _reads_are_written(web: _Web, flows: Sequence[isl.Map]) -> bool:
+    """Whether the web's reads all get values of the web."""
+    written = union_of_maps(flows).range()
+    reads = union_of_sets(
+        a.relation.domain()
+        for s in web.statements
+        for a in s.accesses
+        if a.array == web.array.name and a.kind == "read"
+    )
+    return bool(reads.is_subset(written))
+
+
+def _outer(statement: Statement, depth: int) -> isl.Map:
+    """``{ S[i] -> [i0, …, i(depth-1)] }``"""
+    count = len(statement.iterators)
+    return statement.domain.identity().project_out(OUT, depth, count - depth).reset_tuple_id(OUT)
+
+
+def _to_end(statement: Statement, web: _Web) -> isl.Map:
+    """``{ S[i, …] -> E[i] }``, E the end of the same iteration."""
+    return _outer(statement, web.depth).set_tuple_name(OUT, web.end.name)
+
+
+def _ends_all(web: _Web) -> bool:
+    """Whether each iteration that has instances of the web has its end."""
+    return all(_to_end(s, web).range().is_subset(web.end.domain) for s in web.statements)
+
+
+def _before(scop: Scop, first: isl.UnionSet, second: isl.UnionSet) -> isl.UnionMap:
+    """All pairs of instances in their order, of statements of which some instances are given."""
+    earlier, later = (scop.order.intersect_domain(some.universe()) for some in (first, second))
+    return earlier.lex_lt_union_map(later)
+
+
+def _is_last(scop: Scop, web: _Web) -> bool:
+    """Whether the end comes after everything else of its iteration."""
+    pairs = union_of_maps(_to_end(s, web) for s in web.statements if s is not web.end)
+    return bool(pairs.is_subset(_before(scop, pairs.domain(), pairs.range())))
+
+
+def _is_alone(scop: Scop, web: _Web) -> bool:
+    """Whether nothing else looks at the cell from the first instance of an iteration on until its end, or changes it:
+    what the end reads too is what was there before."""
+    same = union_of_maps(_to_end(s, web) for s in web.statements)
+    for statement in scop.statements:
+        for access in statement.accesses:
+            if access.array != web.cell.array or access is web.cell:
+                continue
+            touching = access.relation.apply_range(web.cell.relation.reverse())
+            if statement is web.end and not touching.intersect(_identity(touching)).is_empty():
+                return False
+            if touching.is_empty():
+                continue
+            domains = (one.domain.to_union_set() for one in (statement, web.end))
+            between = touching.to_union_map().intersect(_before(scop, *domains))
+            if not _before(scop, same.domain(), between.domain()).apply_range(between).intersect(same).is_empty():
+                return False
+    return True
+
+
+def _identity(relation: isl.Map) -> isl.Map:
+    return isl.Map.identity(relation.get_space())
+
+
+# --- the new SCoP -----------------------------------------------------------------------------------------------------
+
+
+def _forwarded(scop: Scop, web: _Web) -> Scop:
+    """The SCoP with the cell in the web's statements, and without those that then copy the cell to itself."""
+    names = {s.name for s in web.statements}
+    made = [_rewritten(s, web) if s.name in names else s for s in scop.statements]
+    kept = tuple(s for s in made if s.name not in names or not _does_nothing(s))
+    domain = union_of_sets(s.domain for s in kept)
+    # what is declared and killed stays in the order
+    order = scop.order.intersect_domain(domain.union(union_of_sets(k.domain for k in scop.kills)))
+    return replace(scop, statements=kept, schedule=scop.schedule.intersect_domain(domain), order=order)
+
+
+def _rewritten(statement: Statement, web: _Web) -> Statement:
+    memo: dict[int, Any] = {}
+    root = c_ast.Compound([copy.deepcopy(statement.body, memo)])
+    outer = _outer(statement, web.depth).set_tuple_name(OUT, web.end.name)
+    relation = outer.apply_range(web.cell.relation)
+    moved: dict[int, c_ast.Node] = {}
+    accesses = []
+    for access in statement.accesses:
+        node = memo.get(id(access.node), access.node)
+        if access.array != web.array.name:
+            accesses.append(replace(access, node=node))
+            continue
+        if id(node) not in moved:
+            moved[id(node)] = replaced(root, node, lambda: copy.deepcopy(web.cell.node))
+        accesses.append(replace(access, array=web.cell.array, node=moved[id(node)], relation=relation))
+    return replace(statement, body=root.block_items[0], accesses=tuple(accesses))
+
+
+def _does_nothing(statement: Statement) -> bool:
+    body = statement.body
+    if not isinstance(body, c_ast.Assignment) or body.op != "=":
+        return False
+    text = CGenerator().visit
+    return bool(text(body.lvalue) == text(body.rvalue))
+
+
+def _gains(before: Scop, after: Scop, names: frozenset[str]) -> bool:
+    kept = {s.name for s in after.statements}
+    return any(
+        shape_of(after, after.statement(n)) is not None and shape_of(before, before.statement(n)) is None
+        for n in names & kept
+    )
+
+
+def _without_unused(scop: Scop) -> Scop:
+    """Without private arrays that no statement touches any more."""
+    used = {a.array for s in scop.statements for a in s.accesses}
+    arrays = {name: array for name, array in scop.arrays.items() if name in used or not array.private}
+    kills = tuple(k for k in scop.kills if all(a.array in arrays for a in k.accesses))
+    return replace(scop, arrays=arrays, kills=kills)

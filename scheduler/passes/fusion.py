@@ -1,0 +1,140 @@
+"""Fusion of neighbouring loops that gain nothing by standing apart.
+
+The scheduler separates statements as far as their dependences allow. That pays where a loop becomes vectorizable, or
+gets another innermost loop. Where it doesn't, running the loops together keeps data in the cache and lets independent
+chains of operations overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import islpy as isl
+
+from scopt.ir.scop import Scop
+from scopt.poly.bands import Ordered, distances, nonnegative, zero
+from scopt.poly.isl_utils import sets_of
+from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, first_member, read
+
+# Tells of a leaf band whether it should stay a nest of its own, given the tree that it is in and its node there.
+KeepsApart = Callable[[isl.ScheduleNode], bool]
+
+
+def fuse_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule, keeps_apart: KeepsApart) -> isl.Schedule:
+    """Fuse neighbours in sequences: parallel loops where the result is parallel, sequential ones where it is legal.
+
+    Flags of the result have to be recomputed.
+    """
+    fusion = _Fusion(scop, dependences, keeps_apart)
+    return build(fusion.visit(read(tree.get_root()), None))
+
+
+class _Fusion:
+    def __init__(self, scop: Scop, dependences: Ordered, keeps_apart: KeepsApart) -> None:
+        self.scop, self.dependences, self.keeps_apart = scop, dependences, keeps_apart
+
+    def visit(self, tree: Tree, prefix: isl.MultiUnionPwAff | None) -> Tree:
+        """Fuse below; prefix: the schedule dimensions outside."""
+        match tree:
+            case Leaf():
+                return tree
+            case Band(partial, body):
+                inside = (
+                    partial if prefix is None else prefix.intersect_domain(domain_of(tree)).flat_range_product(partial)
+                )
+                return Band(partial, self.visit(body, inside))
+            case Sequence(parts):
+                fused = list(parts)
+                # What was fused may share data with a neighbour that its parts shared none with.
+                while len(shorter := self.once(fused, prefix)) < len(fused):
+                    fused = shorter
+                done = [self.visit(part, prefix) for part in fused]
+                return done[0] if len(done) == 1 else Sequence(tuple(done))
+
+    def once(self, parts: list[Tree], prefix: isl.MultiUnionPwAff | None) -> list[Tree]:
+        """Fuse neighbours from the first to the last."""
+        fused: list[Tree] = []
+        for part in parts:
+            together = self.together(fused[-1], part, prefix) if fused else None
+            if together is not None:
+                fused[-1] = together
+            else:
+                fused.append(part)
+        return fused
+
+    def together(self, first: Tree, second: Tree, prefix: isl.MultiUnionPwAff | None) -> Tree | None:
+        """Two neighbours as one loop around a sequence; None where that is illegal or no gain."""
+        if not isinstance(first, Band) or not isinstance(second, Band) or not self.share_data(first, second):
+            return None
+        if self.apart(first, prefix) or self.apart(second, prefix):
+            return None
+        left, left_rest = first_member(first)
+        right, right_rest = first_member(second)
+        member = left.union_add(right)
+        domain = domain_of(first).union(domain_of(second))
+        was_parallel = self.carries_nothing(left, domain_of(first), prefix) and self.carries_nothing(
+            right, domain_of(second), prefix
+        )
+        legal = (
+            self.carries_nothing(member, domain, prefix)
+            if was_parallel
+            else self.carries_forward(member, domain, prefix)
+        )
+        if not legal:
+            return None
+        parts = (*_parts(left_rest), *_parts(right_rest))
+        return Band(isl.MultiUnionPwAff.from_union_pw_aff(member), Sequence(parts))
+
+    def share_data(self, first: Tree, second: Tree) -> bool:
+        """Whether some array is accessed by both, or members of the same structures, which share cache lines."""
+        arrays = []
+        for tree in (first, second):
+            names = {part.get_tuple_name() for part in sets_of(domain_of(tree))}
+            accesses = (
+                access for statement in self.scop.statements if statement.name in names for access in statement.accesses
+            )
+            arrays.append({self.scop.arrays[access.array].within or access.array for access in accesses})
+        return bool(arrays[0] & arrays[1])
+
+    def apart(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
+        """Whether a nest is better off alone; nests with bands in sequences inside never are."""
+        parts = band.body.parts if isinstance(band.body, Sequence) else (band.body,)
+        if not all(isinstance(part, Leaf) for part in parts):
+            return False
+        whole: Tree = band if prefix is None else Band(prefix.intersect_domain(domain_of(band)), band)
+        node = build(whole).get_root().child(0)
+        return self.keeps_apart(node if prefix is None else node.child(0))
+
+    def inside(self, pairs: isl.UnionMap, domain: isl.UnionSet, prefix: isl.MultiUnionPwAff | None) -> isl.UnionMap:
+        """The pairs within a domain that the outer dimensions don't order."""
+        found = pairs.intersect_domain(domain).intersect_range(domain)
+        return found if prefix is None or found.is_empty() else found.eq_at_multi_union_pw_aff(prefix)
+
+    def carries_nothing(self, member: isl.UnionPwAff, domain: isl.UnionSet, prefix: isl.MultiUnionPwAff | None) -> bool:
+        """Whether a loop over `member` is parallel (with private copies where live ranges stay in one iteration)."""
+        if not zero(distances(self.inside(self.dependences.shared, domain, prefix), member)):
+            return False
+        return all(
+            (zero(distances(self.inside(ranges, domain, prefix), member)) and _stays(ranges, domain))
+            or zero(distances(self.inside(self.dependences.reuse[name], domain, prefix), member))
+            for name, ranges in self.dependences.ranges.items()
+        )
+
+    def carries_forward(self, member: isl.UnionPwAff, domain: isl.UnionSet, prefix: isl.MultiUnionPwAff | None) -> bool:
+        """Whether a sequential loop over `member` around the sequence keeps the order of all pairs."""
+        pairs = [self.dependences.must, *self.dependences.reuse.values()]
+        return all(nonnegative(distances(self.inside(some, domain, prefix), member)) for some in pairs)
+
+
+def _stays(ranges: isl.UnionMap, domain: isl.UnionSet) -> bool:
+    """Whether no live range crosses the border of a domain."""
+    crossing = (
+        ranges.intersect_domain(domain)
+        .subtract_range(domain)
+        .union(ranges.intersect_range(domain).subtract_domain(domain))
+    )
+    return bool(crossing.is_empty())
+
+
+def _parts(tree: Tree) -> tuple[Tree, ...]:
+    return tree.parts if isinstance(tree, Sequence) else (tree,)

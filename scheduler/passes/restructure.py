@@ -1,0 +1,124 @@
+"""Band surgery that keeps the execution order of dependences: reorder members, sink a loop into a sequence, merge
+nested bands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import islpy as isl
+
+from scopt.poly.bands import Ordered, active
+from scopt.poly.components import ordered_components
+from scopt.poly.isl_utils import joined, sets_of, union_of_sets, walk
+
+_TYPE = isl.schedule_node_type
+
+
+def has_inner_bands(node: isl.ScheduleNode) -> bool:
+    """Whether a band node has bands below it."""
+    return any(inner.get_type() == _TYPE.band for inner in walk(node.child(0)))
+
+
+def reordered(node: isl.ScheduleNode, order: Sequence[int]) -> isl.ScheduleNode:
+    """A permutable band with its members in another order, or with only some of them where others order everything."""
+    if list(order) == list(range(node.band_n_member())):
+        return node
+    partial = node.band_get_partial_schedule()
+    flags = [node.band_member_get_coincident(k) for k in order]
+    node = node.delete().insert_partial_schedule(joined([partial.get_at(k) for k in order])).band_set_permutable(1)
+    for position, flag in enumerate(flags):
+        node = node.band_member_set_coincident(position, int(flag))
+    return node
+
+
+def leaf_parts(node: isl.ScheduleNode) -> list[isl.UnionSet] | None:
+    """The statements below a band as groups in execution order, where only sequences and sets of leaves lie below; None
+    otherwise."""
+    kind = node.get_type()
+    if kind == _TYPE.leaf:
+        return [node.get_domain()]
+    if kind in (_TYPE.sequence, _TYPE.set):
+        parts: list[isl.UnionSet] = []
+        for position in range(node.n_children()):
+            inner = leaf_parts(node.child(position).child(0))
+            if inner is None:
+                return None
+            parts += inner
+        return parts
+    return None
+
+
+def topological(parts: Sequence[isl.UnionSet], pairs: isl.UnionMap) -> list[list[int]]:
+    """Strongly connected components of the parts under some dependences, in a legal order that keeps the given one
+    where it is free.
+
+    Returns groups of indices into `parts`; a group with several parts can't be distributed.
+    """
+    successors: list[set[int]] = []
+    for source in parts:
+        leaving = pairs.intersect_domain(source)
+        sinks = (
+            ()
+            if leaving.is_empty()
+            else (k for k, sink in enumerate(parts) if not leaving.intersect_range(sink).is_empty())
+        )
+        successors.append(set(sinks))
+    return ordered_components(successors)
+
+
+def distributable(
+    parts: Sequence[isl.UnionSet], groups: Sequence[Sequence[int]], dependences: Ordered, node: isl.ScheduleNode
+) -> bool:
+    """Whether the cells of private arrays allow one loop a group.
+
+    Where a live range leads from one group to another, all uses of its cells have to stay in their order: no pair from
+    a later group to an earlier one, or the first loop would overwrite what the second one needs.
+    """
+    place = {part: position for position, group in enumerate(groups) for part in group}
+    for name, ranges in dependences.ranges.items():
+        crossing = _between_groups(parts, place, active(ranges, node))
+        if crossing and any(
+            source > sink for source, sink in _between_groups(parts, place, active(dependences.reuse[name], node))
+        ):
+            return False
+    return True
+
+
+def _between_groups(
+    parts: Sequence[isl.UnionSet], place: Mapping[int, int], pairs: isl.UnionMap
+) -> set[tuple[int, int]]:
+    """The pairs of different groups that some instances are related between."""
+    found = set()
+    for source, domain in enumerate(parts):
+        leaving = pairs.intersect_domain(domain)
+        if leaving.is_empty():
+            continue
+        for sink, other in enumerate(parts):
+            if place[source] != place[sink] and not leaving.intersect_range(other).is_empty():
+                found.add((place[source], place[sink]))
+    return found
+
+
+def united(parts: Sequence[isl.UnionSet]) -> isl.UnionSet:
+    """The union of at least one set."""
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.union(part)
+    return result
+
+
+def sequence_of(parts: Sequence[isl.UnionSet]) -> isl.UnionSetList:
+    """A list of filters for `insert_sequence`."""
+    result = isl.UnionSetList.alloc(parts[0].get_ctx(), len(parts))
+    for part in parts:
+        universes = union_of_sets(isl.Set.universe(piece.get_space()) for piece in sets_of(part))
+        result = result.add(universes)
+    return result
+
+
+def filters_of(parts: Sequence[isl.UnionSet]) -> isl.UnionSetList:
+    """A list of filters for `insert_sequence` where statements are cut into parts."""
+    result = isl.UnionSetList.alloc(parts[0].get_ctx(), len(parts))
+    for part in parts:
+        result = result.add(part)
+    return result

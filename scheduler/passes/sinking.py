@@ -1,0 +1,113 @@
+"""Sinking: a loop around a sequence of loops moves into the sequence, where legal and where the inner loops walk
+through memory better for it.
+
+isl keeps statements that depend on each other in one band as deep as it can. In ``for k { for j { for i S; for i T }
+}`` the statements may only be tied together by k: with a j loop of its own each can have j innermost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.ir.scop import Scop
+from scopt.poly.bands import Ordered, active
+from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, strides
+from scopt.scheduler.passes.restructure import distributable, has_inner_bands, leaf_parts, sequence_of, topological
+
+_TYPE = isl.schedule_node_type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """A child of the sequence: its statements, its leaf band if it has one, and the statement groups at its leaves."""
+
+    domain: isl.UnionSet
+    band: isl.ScheduleNode | None
+    groups: tuple[isl.UnionSet, ...]
+
+
+def sink_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule, *, tile: bool) -> isl.Schedule:
+    """Sink the last member of every band with bands below where that is legal and gains. Flags of the result have to be
+    recomputed.
+
+    tile: bands that are going to be tiled in wavefronts are left: what sinks there is the loop inside a tile.
+    """
+
+    def descend(node: isl.ScheduleNode) -> isl.ScheduleNode:
+        if node.get_type() == _TYPE.band and has_inner_bands(node) and not (tile and waits_for_tiles(node)):
+            node = sunk(scop, dependences, node) or node
+        for position in range(node.n_children()):
+            node = descend(node.child(position)).parent()
+        return node
+
+    return descend(tree.get_root()).get_schedule()
+
+
+def waits_for_tiles(node: isl.ScheduleNode) -> bool:
+    """Whether only wavefronts of tiles make a band parallel."""
+    width = node.band_n_member()
+    return (
+        width >= 2
+        and bool(node.band_get_permutable())
+        and not any(node.band_member_get_coincident(k) for k in range(width))
+    )
+
+
+def sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+    """The band without its last member, which is sunk; None where that is illegal or gains nothing."""
+    members = node.band_n_member()
+    parts = _parts(node.child(0))
+    if members < 2 or parts is None:
+        return None
+    inner = node.band_split(members - 1).child(0)
+    domains = [part.domain for part in parts]
+    groups = topological(domains, active(dependences.must, inner))
+    if any(len(group) > 1 for group in groups) or not distributable(domains, groups, dependences, inner):
+        return None
+    if not any(part.band is not None and _gains(scop, node, part.band) for part in parts):
+        return None
+    partial = inner.band_get_partial_schedule()
+    bands = [part.band.band_get_partial_schedule() if part.band is not None else None for part in parts]
+    node = inner.cut().insert_sequence(sequence_of([domains[group[0]] for group in groups]))
+    for position, group in enumerate(groups):
+        part, band = parts[group[0]], bands[group[0]]
+        combined = partial if band is None else partial.flat_range_product(band)
+        below = (
+            node.child(position)
+            .child(0)
+            .insert_partial_schedule(combined.intersect_domain(part.domain))
+            .band_set_permutable(0)
+        )
+        if len(part.groups) > 1:
+            below = below.child(0).insert_sequence(sequence_of(part.groups)).parent()
+        node = below.parent().parent()
+    return node.parent()
+
+
+def _parts(sequence: isl.ScheduleNode) -> list[_Part] | None:
+    """The children of a sequence, if each is a leaf band or plain statements."""
+    if sequence.get_type() not in (_TYPE.sequence, _TYPE.set):
+        return None
+    parts = []
+    for position in range(sequence.n_children()):
+        child = sequence.child(position).child(0)
+        band = child if child.get_type() == _TYPE.band else None
+        groups = leaf_parts(child.child(0) if band is not None else child)
+        if groups is None:
+            return None
+        parts.append(_Part(sequence.child(position).filter_get_filter(), band, tuple(groups)))
+    return parts
+
+
+def _gains(scop: Scop, upper: isl.ScheduleNode, lower: isl.ScheduleNode) -> bool:
+    """Whether the upper band's last member would be a better innermost loop for the lower band's statements than any
+    that it has."""
+    below = linear_schedule(scop, lower)
+    place = upper.get_schedule_depth() + upper.band_n_member() - 1
+    moved = LinearSchedule(
+        {name: rows[:place] for name, rows in below.prefix.items() if len(rows) > place},
+        {name: (rows[place], *below.members[name]) for name, rows in below.prefix.items() if len(rows) > place},
+    )
+    return strides(scop, moved, 0).score() > max(strides(scop, below, k).score() for k in range(lower.band_n_member()))

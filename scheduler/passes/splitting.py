@@ -1,0 +1,166 @@
+"""Index-set splitting: a loop that carries dependences only from or to one iteration becomes the loop before it, it,
+and the loop after it.
+
+In ``for j: p[i][j] = f(p[i][j], p[i][k])`` all that is carried leads to or from j = k. What comes before and what comes
+after carries nothing, and may be a parallel or a vector loop (Griebl, Feautrier and Lengauer, "Index set splitting",
+IJPP 28(6), 2000).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.ir.scop import Scop
+from scopt.poly.bands import Ordered, active, band_nodes, distances, with_properties_below, zero
+from scopt.poly.isl_utils import joined, maps_of
+from scopt.scheduler.locality.strides import linear_schedule, strides
+from scopt.scheduler.passes.restructure import filters_of, has_inner_bands, reordered
+
+_BAND = isl.schedule_node_type.band
+# Pairs in more pieces than this aren't looked at: each would be a loop to tell apart.
+_MOST_PIECES = 24
+
+
+def split_loops(
+    scop: Scop, dependences: Ordered, tree: isl.Schedule, lacks_vectors: Callable[[isl.ScheduleNode], bool]
+) -> isl.Schedule:
+    """Split loops of the leaf bands where that alone makes one parallel or a vector loop.
+
+    lacks_vectors: whether a leaf band would have no vector loop as it is.
+    """
+    splitter = _Splitter(scop, dependences, lacks_vectors)
+
+    def descend(node: isl.ScheduleNode) -> isl.ScheduleNode:
+        if node.get_type() == _BAND and not has_inner_bands(node):
+            return splitter.leaf_band(node)
+        for position in range(node.n_children()):
+            node = descend(node.child(position)).parent()
+        return node
+
+    # filters may not bring in parameters that the domain at the root doesn't have
+    every = isl.Set(f"[{', '.join(parameter.name for parameter in scop.parameters)}] -> {{ : }}")
+    split = descend(tree.align_params(every.get_space()).get_root()).get_schedule()
+    return tree if len(band_nodes(split)) == len(band_nodes(tree)) else split
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Splitter:
+    scop: Scop
+    dependences: Ordered
+    lacks_vectors: Callable[[isl.ScheduleNode], bool]
+
+    def leaf_band(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """The band, or what has taken its place."""
+        members = range(node.band_n_member())
+        if not node.band_get_permutable() or not self.lacks_vectors(node):
+            return node
+        if not any(node.band_member_get_coincident(k) for k in members):
+            for member in members:
+                parts = self.parts(node, member, 0)
+                if parts:
+                    return self.split_around(node, parts)
+        return self.split_vector_loop(node)
+
+    def split_around(self, node: isl.ScheduleNode, parts: list[isl.UnionSet]) -> isl.ScheduleNode:
+        """A copy of the band for each part, each looked at anew."""
+        node = node.insert_sequence(filters_of(parts))
+        for position in range(node.n_children()):
+            child = with_properties_below(self.scop, self.dependences, node.child(position).child(0))
+            if child.get_type() == _BAND and not has_inner_bands(child):
+                child = self.split_vector_loop(child)
+            node = child.parent().parent()
+        return node
+
+    def split_vector_loop(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """The member that walks through memory best as loops of their own inside of the others, if it alone is in the
+        way of vectors."""
+        schedule, width = linear_schedule(self.scop, node), node.band_n_member()
+        walks = [strides(self.scop, schedule, k) for k in range(width)]
+        best = max(range(width), key=lambda k: (walks[k].score(), k))
+        if not walks[best].contiguous or node.band_member_get_coincident(best) or not self.lacks_vectors(node):
+            return node
+        inner = reordered(node, [*(k for k in range(width) if k != best), best])
+        parts = self.parts(inner, width - 1, width - 1)
+        if not parts:
+            return node
+        if width > 1:
+            inner = inner.band_split(width - 1).child(0)
+        partial = inner.band_get_partial_schedule()
+        inner = inner.cut() if inner.child(0).get_type() == isl.schedule_node_type.leaf else inner
+        inner = inner.insert_sequence(filters_of(parts))
+        if inner.child(0).child(0).get_type() != _BAND:
+            for position, part in enumerate(parts):
+                inner = (
+                    inner.child(position)
+                    .child(0)
+                    .insert_partial_schedule(partial.intersect_domain(part))
+                    .parent()
+                    .parent()
+                )
+        top = inner.parent() if width > 1 else inner
+        return with_properties_below(self.scop, self.dependences, top)
+
+    def parts(self, node: isl.ScheduleNode, member: int, outer: int) -> list[isl.UnionSet] | None:
+        """The instances before, at and after the one iteration of a member that all it carries leads from or to; None
+        without such an iteration.
+
+        outer: how many of the band's first members stand outside of the loop that is split.
+        """
+        partial = node.band_get_partial_schedule()
+        value = isl.UnionMap.from_union_pw_aff(partial.get_at(member))
+        around = _prefix(node, [partial.get_at(k) for k in range(outer)])
+        pairs = self.dependences.must
+        for some in self.dependences.reuse.values():
+            pairs = pairs.union(some)
+        pairs = active(pairs, node)
+        for k in range(outer):
+            pairs = pairs.eq_at_multi_union_pw_aff(joined([partial.get_at(k)]))
+        iteration = _iteration(pairs, value, around)
+        if iteration is None:
+            return None
+        domain = node.get_domain()
+        at = around.apply_range(iteration).intersect(value).domain()
+        before = (
+            around.apply_range(iteration.apply_range(isl.UnionMap("{ [d] -> [e] : e < d }"))).intersect(value).domain()
+        )
+        found = [part.intersect(domain).coalesce() for part in (before, at, domain.subtract(before).subtract(at))]
+        legal = all(
+            zero(distances(pairs.intersect_domain(part).intersect_range(part), partial.get_at(member)))
+            for part in found
+        )
+        return [part for part in found if not part.is_empty()] if legal else None
+
+
+def _prefix(node: isl.ScheduleNode, members: list[isl.UnionPwAff]) -> isl.UnionMap:
+    """The instances' values in all that stands outside of a loop: ``{ S[…] -> [outer…] }``."""
+    around = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+    for member in members:
+        around = around.flat_range_product(isl.UnionMap.from_union_pw_aff(member))
+    return around
+
+
+def _iteration(pairs: isl.UnionMap, value: isl.UnionMap, around: isl.UnionMap) -> isl.UnionMap | None:
+    """``{ [outer…] -> [d] }``: the one iteration that each carried pair has an end in; None if there is none, or
+    nothing is carried."""
+    found = isl.UnionMap("{ }")
+    count = 0
+    for space in maps_of(pairs):
+        for piece in space.get_basic_maps():
+            pair = isl.UnionMap.from_basic_map(piece)
+            apart = pair.apply_domain(value).apply_range(value).deltas()
+            if apart.is_empty() or zero(isl.Set.from_union_set(apart)):  # empty: an end that no iteration has
+                continue
+            count += 1
+            ends = (around.intersect_domain(end).reverse().apply_range(value) for end in (pair.domain(), pair.range()))
+            single = next((end for end in ends if end.is_single_valued()), None)
+            if single is None or count > _MOST_PIECES:
+                return None
+            found = found.union(single)
+            if not found.is_single_valued():
+                return None
+    # where nothing is carried, any iteration will do: the plain function makes the plainest loops
+    found = found.coalesce()
+    return found.gist_domain(found.domain()) if count else None

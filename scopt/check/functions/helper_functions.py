@@ -1,0 +1,143 @@
+"""Whether small helper functions compute what the loops that call them rely on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import Any
+
+from pycparser import c_ast
+
+from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
+from scopt.check.functions.conversions import Signature
+from scopt.check.functions.faults import Fault
+from scopt.check.functions.translated_statements import Functions
+from scopt.check.functions.values import Element, Opaque, Void, Whole
+from scopt.check.functions.workshop import Form, Workshop, declared_signature, forms, run, translated
+
+MEMORY = re.compile(r"scopt_rows_\d+$")
+THREADS = re.compile(r"scopt_thread(?:s_\d+_most|_\d+)$")
+# The first version of C with memory that is aligned, and the alignment: a line of the cache.
+_C11, _LINE = 201112, 64
+_MEANT: dict[str, Callable[[int, int], int]] = {
+    "scopt_floord": lambda n, d: n // d,
+    "scopt_mod": lambda n, d: n % d,
+    "scopt_min": min,
+    "scopt_max": max,
+}
+_DIVISIONS = ("scopt_floord", "scopt_mod")
+_FAR = (-(2**63), -(2**63) + 1, -(2**32), 2**31, 2**32 + 5, 2**63 - 2, 2**63 - 1)
+_NUMBERS = (*range(-19, 20), *_FAR)
+_DIVISORS = (*range(1, 9), 16, 2**31, 2**63 - 1)
+_SIZES = (1, 2, 7, 8, 62, 63, 64, 65, 127, 128, 129, 4096, 10**9 + 1, 2**40 + 1)
+
+
+def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: frozenset[str]) -> None:
+    """Raise Fault unless each function of the text is a helper, by its name among the file's identifiers, and computes
+    what it has to.
+
+    Divisors are positive.
+    """
+    for form in forms(text):
+        made = translated(workshop, form.source, declared, externals={})
+        functions = run(made, form.source, {})
+        names = {helper_name(helper, reserved): helper for helper in (*HELPERS, APART, SCALAR, *PRODUCTS.values())}
+        for name, tree in made.functions.items():
+            helper = names.get(name)
+            if helper is None:
+                raise Fault(f"'{name}' is no helper")
+            _check_helper(workshop, name, helper, functions, _signature(workshop, form, tree), long_type)
+
+
+def _check_helper(
+    workshop: Workshop, name: str, helper: str, functions: Mapping[str, Any], signature: Signature, long_type: str
+) -> None:
+    long = Whole(long_type)
+    if helper in _MEANT:
+        if signature != Signature((long, long), long):
+            raise Fault(f"'{name}' isn't a function of two of the type '{long_type}'")
+        for pair in product(_NUMBERS, _DIVISORS if helper in _DIVISIONS else _NUMBERS):
+            found, meant = functions[name](*pair), _MEANT[helper](*pair)
+            if found != meant:
+                raise Fault(f"{name}({pair[0]}, {pair[1]}) is {found}, not {meant}")
+    elif helper in (APART, SCALAR):
+        if signature != Signature((), Void()):
+            raise Fault(f"'{name}' takes or gives a value")
+    else:
+        number = Element(next(ctype for ctype, product_name in PRODUCTS.items() if product_name == helper))
+        value = workshop.terms.leaf("product")
+        if signature != Signature((number,), number) or functions[name](value) != value:
+            raise Fault(f"'{name}' gives another value than it is given")
+
+
+def check_memory(workshop: Workshop, text: str) -> None:
+    """Raise Fault unless the text's function finds as much memory as it is asked for, in whole lines where it is
+    aligned.
+    """
+    size, memory = Whole("unsigned long"), Opaque("void *")
+    externals = {"malloc": Signature((size,), memory), "aligned_alloc": Signature((size, size), memory)}
+    for form in forms(text):
+        made = translated(workshop, form.source, declared, externals=externals)
+        (name,) = _only(made.functions, MEMORY, 1)
+        if _signature(workshop, form, made.functions[name]) != Signature((size,), memory):
+            raise Fault(f"'{name}' isn't given a size")
+        asked: list[tuple[int, ...]] = []
+        functions = run(made, form.source, dict.fromkeys(externals, _noted(asked)))
+        for bytes_ in _SIZES:
+            asked.clear()
+            functions[name](bytes_)
+            if asked == [(_LINE, -(-bytes_ // _LINE) * _LINE)]:
+                if (form.configuration.get("__STDC_VERSION__") or 0) < _C11:
+                    raise Fault(f"'{name}' asks for aligned memory where there is none (with {form})")
+            elif asked != [(bytes_,)]:
+                raise Fault(f"'{name}' asks for {asked} where {bytes_} bytes are needed (with {form})")
+
+
+def _noted(calls: list[tuple[int, ...]]) -> Callable[..., None]:
+    return lambda *given: calls.append(given)
+
+
+def check_threads(workshop: Workshop, text: str) -> None:
+    """Raise Fault unless the text's functions tell how many threads there may be, and a number below that for each, its
+    own if it has one.
+    """
+    for form in forms(text):
+        made = translated(workshop, form.source, declared, externals={})
+        most, own = sorted(_only(made.functions, THREADS, 2), key=lambda name: not name.endswith("_most"))
+        number = Whole("int")
+        if _signature(workshop, form, made.functions[most]) != Signature((), number):
+            raise Fault(f"'{most}' takes or gives another type")
+        if _signature(workshop, form, made.functions[own]) != Signature((number,), number):
+            raise Fault(f"'{own}' takes or gives another type")
+        parallel = form.configuration.get("_OPENMP") is not None
+        if made.declared - {"omp_get_max_threads", "omp_get_thread_num"} or (made.declared and not parallel):
+            raise Fault("functions of OpenMP where there are none")
+        for threads, thread in product(range(1, 6), range(8)):
+            calls = (
+                {"omp_get_max_threads": lambda n=threads: n, "omp_get_thread_num": lambda n=thread: n}
+                if parallel
+                else {}
+            )
+            functions = run(made, form.source, calls)
+            if functions[most]() != (threads if parallel else 1):
+                raise Fault(f"'{most}' is {functions[most]()} where there are {threads} threads (with {form})")
+            found, meant = functions[own](threads), thread if thread < threads and parallel else 0
+            if found != meant:
+                raise Fault(f"'{own}' is {found}, not {meant}, for thread {thread} of {threads} (with {form})")
+
+
+def declared(functions: Functions, declaration: c_ast.Decl) -> Signature | None:
+    """Functions are given what they say."""
+    return None
+
+
+def _signature(workshop: Workshop, form: Form, tree: c_ast.FuncDef) -> Signature:
+    return declared_signature(Functions(workshop.terms, form.source.vectors, {}, {}, {}, True), tree.decl)
+
+
+def _only(functions: Mapping[str, c_ast.FuncDef], names: re.Pattern[str], count: int) -> list[str]:
+    """The functions' names. Raises Fault unless there are so many, all of this kind."""
+    if len(functions) != count or not all(map(names.match, functions)):
+        raise Fault(f"other functions than are known: {', '.join(functions)}")
+    return list(functions)

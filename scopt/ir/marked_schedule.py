@@ -1,0 +1,176 @@
+"""A schedule tree with what has been decided of its bands: loops' properties, tiles, strips and panels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.ir.nest import Expr, LoopMark
+from scopt.ir.scop import CType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TileShape:
+    """How the tiles of a band without a parallel member are cut, and the order of their points, where the band's own
+    members are not the best choice.
+
+    statements: names of all that the band holds. rows: hyperplanes of the tile loops, so that all tiles of a wavefront
+    can start at once (diamond tiling); None for the band's members. interleave: run the points of a tile in wavefronts
+    too, where no innermost loop is parallel otherwise.
+    """
+
+    statements: frozenset[str]
+    rows: isl.MultiUnionPwAff | None = None
+    interleave: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Extremum:
+    """A comparison of a cell, on its left side, with a value: where it holds the cell keeps what it has (keeps), or
+    takes the value.
+
+    op: ``<``, ``<=``, ``>`` or ``>=``. Not the same as a minimum or maximum, where floating-point values can't be
+      compared or are zeros of two signs.
+    """
+
+    op: str
+    keeps: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """What one instance of a contraction does to its cell.
+
+    op: the assignment operator. expression: its right side over the names ``cell``, ``row0`` …, ``column0`` …,
+      ``scalar0`` ….
+    extremum: whether the cell takes the expression's value depends on that comparison of the two; None if it always
+      does.
+    rows, columns, scalars: the subexpressions that those names stand for, as they are in the statement: each depends on
+      the row and the reduction loop, on the column and the reduction loop, on neither. type: of the cell and of
+      everything else.
+    """
+
+    op: str
+    expression: c_ast.Node
+    rows: tuple[c_ast.Node, ...]
+    columns: tuple[c_ast.Node, ...]
+    scalars: tuple[c_ast.Node, ...]
+    type: CType
+    extremum: Extremum | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contraction:
+    """A statement that accumulates, along one loop, into cells that two other loops walk through; or several that do
+    the same in different parts.
+
+    row, column, reduction: positions of its iterators. members: the band's members that are these iterators, up to a
+      constant.
+    cell: the reference in the first statement's body that is updated.
+    """
+
+    statements: tuple[str, ...]
+    row: int
+    column: int
+    reduction: int
+    members: tuple[int, int, int]
+    cell: c_ast.ArrayRef
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegisterTiling:
+    """How a contraction is tiled. rows, columns: of a register tile. block: rows, depth: steps of the reduction loop
+    whose operands are packed at a time. simd: the loop over the columns of a tile carries nothing."""
+
+    contraction: Contraction
+    rows: int
+    columns: int
+    block: int
+    depth: int
+    simd: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowBuffer:
+    """Where a strip of rows keeps an array's cells: ``array[…][row + offset][…]`` in ``buffer[…][…][row - strip +
+    offset - first]``, where `strip` is the strip's first row.
+
+    dimension: the subscript that is the row. first: the least offset; spread: by how much the largest one exceeds it.
+    extents: of the array's dimensions, as far as the strips' references reach.
+    """
+
+    array: str
+    dimension: int
+    first: int
+    spread: int
+    extents: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """Nests whose rows run in strips, a vector loop over the rows of a strip innermost.
+
+    lane: the row of each instance of `statements`, an iterator up to a constant. first: row of the first strip, count:
+      rows of a strip.
+    buffers: of arrays whose cells of neighbouring rows are apart. scalars: private ones that get a cell a row.
+    """
+
+    statements: tuple[str, ...]
+    lane: isl.UnionPwAff
+    first: int
+    count: int
+    buffers: tuple[RowBuffer, ...]
+    scalars: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """Where a tile keeps an array's cells: ``array[…][column]`` in ``panel[…][column - origin - first]``.
+
+    origin: position in the tile's `origins`. first: the least column of a tile, from its origin on. width: columns of
+      the panel.
+    extents: of the array's dimensions, as far as the tiles' references reach.
+    """
+
+    array: str
+    origin: int
+    first: int
+    width: int
+    extents: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedTile:
+    """Tiles that keep arrays in panels: narrow in the last subscript, contiguous, with all rows that a tile touches.
+
+    statements: all that the tiles run, each in all of its instances. origins: ``{ S[…] -> [(o)] }`` for all statements,
+    the same value for all instances of a tile.
+    """
+
+    statements: tuple[str, ...]
+    origins: tuple[isl.UnionPwAff, ...]
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarkedSchedule:
+    """A schedule tree with marks: a mark node named by a key of `marks` stands right above a band with one member and
+    says what the loops that this band becomes are. shapes: of the tiles of wavefronts, where they are not the bands'
+    members.
+    tilings: by a key that three marks name, from the outside in: ``rows:key`` stands below the loops over blocks of
+      rows and of steps, ``columns:key`` below the loop over register tiles' columns, ``tile:key`` below the one over
+      their rows; the band over a tile's instances follows.
+    sweeps: by the name of a mark that stands right below the loop over strips. packed: by that of one right below the
+      loops over tiles.
+    """
+
+    tree: isl.Schedule
+    marks: Mapping[str, LoopMark]
+    shapes: tuple[TileShape, ...] = ()
+    tilings: Mapping[str, RegisterTiling] = field(default_factory=dict)
+    sweeps: Mapping[str, Sweep] = field(default_factory=dict)
+    packed: Mapping[str, PackedTile] = field(default_factory=dict)

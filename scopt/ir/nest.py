@@ -1,0 +1,206 @@
+"""The simplified form (paper "MLIR: The case for a simplified polyhedral form"): loops, tests and instances, ready to
+print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A loop iterator of the nest or a parameter of the SCoP."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Σ cₖ·xₖ + constant. terms: (coefficient ≠ 0, expression that is neither Sum nor Const), each expression once."""
+
+    terms: tuple[tuple[int, Expr], ...]
+    constant: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FloorDiv:
+    """⌊numerator / divisor⌋, divisor > 0. nonnegative: C's `/` is right: the numerator is known to be ≥ 0, or a
+    multiple of the divisor."""
+
+    numerator: Expr
+    divisor: int
+    nonnegative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mod:
+    """numerator mod divisor, in 0 … divisor-1, divisor > 0. nonnegative: as in `FloorDiv`, so that C's `%` is right.
+
+    zero_test: only compared with zero, so that the sign doesn't matter and C's `%` is right too.
+    """
+
+    numerator: Expr
+    divisor: int
+    nonnegative: bool = False
+    zero_test: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Min:
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Max:
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """condition ? then : otherwise."""
+
+    condition: Condition
+    then: Expr
+    otherwise: Expr
+
+
+Expr = Const | Name | Sum | FloorDiv | Mod | Min | Max | Select
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    left: Expr
+    op: Literal["<", "<=", ">", ">=", "==", "!="]
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    args: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    args: tuple[Condition, ...]
+
+
+Condition = Compare | And | Or
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """Each thread, or lane of a vector, updates a copy of its own; in the end the copies are put together.
+
+    operator: as in OpenMP's clause. array: whose cells are updated; nothing else in the loop touches what there are
+      copies of.
+    held: the variables that stand for the cells of an array (see `Hold`); () for a scalar, and where
+    whole: of an array, each thread has a copy of all cells. (Which ones it updates may depend on data: histograms.)
+    """
+
+    operator: str
+    array: str
+    held: tuple[str, ...] = ()
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopMark:
+    """What the band passes have found out about a loop.
+
+    parallel: no dependence is carried, once each thread has its own copy of `private`. simd: the same for the lanes of
+      a vector.
+    jammed: the body holds instances of several rows: cells that it uses again and again are worth a register each (see
+      `Hold`).
+    scalar: it could be a vector loop, but would lose by that: each access jumps, so that compilers would gather
+      elements one by one.
+    coarse: its iterations are few and long, the last one perhaps shorter: a thread takes the next one when it is done
+      with one.
+    most: no more iterations than this, where the bounds don't tell; 0: nothing is known.
+    lanes: vectors of so many elements are worth asking for (gcc takes shorter ones on some processors if nobody asks);
+      0: as the compiler likes.
+    reductions: what else is carried, by updates whose order doesn't matter.
+    """
+
+    parallel: bool = False
+    simd: bool = False
+    private: tuple[str, ...] = ()
+    jammed: bool = False
+    scalar: bool = False
+    coarse: bool = False
+    most: int = 0
+    lanes: int = 0
+    reductions: tuple[Reduction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """``for (iterator = lower; iterator <= upper; iterator += step)``: both bounds inclusive, step > 0.
+
+    work: a condition under which forking threads is worth it, or None (only looked at for parallel loops).
+    """
+
+    iterator: str
+    lower: Expr
+    upper: Expr
+    step: int
+    body: Block
+    mark: LoopMark = field(default_factory=LoopMark)
+    work: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Condition
+    then: Block
+    otherwise: Block | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One instance of a statement: its iterators' values as expressions over the nest's iterators and the parameters
+    (affine.apply).
+
+    held: (position among the statement's accesses, name of the variable that stands for the cell) of references to
+      cells that are held.
+    """
+
+    statement: str
+    args: tuple[Expr, ...]
+    held: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A local variable that stands for one cell of an array. subscripts: over the iterators around the `Hold`. stored:
+    the cell is written."""
+
+    name: str
+    array: str
+    subscripts: tuple[Expr, ...]
+    stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Cells are loaded into variables, the body runs, and those that it writes are stored. No other reference in the
+    body touches them."""
+
+    cells: tuple[Held, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    items: tuple[For | If | Call | Hold, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNest:
+    """The transformed SCoP in the simplified form, ready to print."""
+
+    body: Block

@@ -1,0 +1,297 @@
+"""The data dictionary of the traditional form: what the front end hands on.
+
+Everything here is frozen. isl objects are immutable too. Spaces: a statement `S` with iterators (i, j) lives in the
+named set space ``S[i, j]``; parameters are isl parameters with the C name; an array `A` of two dimensions is ``A[_,
+_]``, a scalar `t` is ``t[]``. Schedules map statement instances to unnamed integer tuples (or are schedule trees).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.diagnostics import Location, Remark
+
+AccessKind = Literal["read", "write", "may-write"]
+
+
+@dataclass(frozen=True, slots=True)
+class CType:
+    """The type of an object, as far as extraction and printing need it.
+
+    spelling: the C type of one element, without array parts or qualifiers: ``double``, ``unsigned int``, a typedef's
+      name.
+    integer/floating: what the element is once typedefs are resolved; both False for structs, pointers and the unknown.
+    signed: of an integer element. bits: its width, 0 if unknown.
+    volatile/atomic/const: the element's qualifiers.
+    """
+
+    spelling: str
+    integer: bool = False
+    floating: bool = False
+    signed: bool = True
+    bits: int = 0
+    volatile: bool = False
+    atomic: bool = False
+    const: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Array:
+    """An array or scalar that a SCoP accesses.
+
+    name: unique in the SCoP, and the tuple name in isl. spelling: its name in C (another one only where isl would take
+      `name` for a keyword).
+    type: of an element. extents: one C expression a dimension, outermost first; None where unknown (the first dimension
+      of a pointer or parameter, a flexible array). () for a scalar.
+    sizes: the same as integers where they are constants, else None. Hints and out-of-bounds checks only.
+    pointer: reached through a pointer value (a parameter ``double *a``, ``double a[n][m]`` or a local pointer).
+    private: dead outside one execution of its scope and never read before it is written there (see `live_out`): its
+      anti and output dependences may be removed by giving each thread its own copy.
+    within: of members of structures: the variable in whose elements they lie, else empty. Such an array's spelling is
+      no C.
+    local: declared inside the region, so that the printer has to declare it. declaration: that declaration, else None.
+    flat: C knows one dimension only; ``A[i][j]`` in a statement's body stands for ``A[i * extent + j]``.
+    """
+
+    name: str
+    spelling: str
+    type: CType
+    extents: tuple[c_ast.Node | None, ...] = ()
+    sizes: tuple[int | None, ...] = ()
+    pointer: bool = False
+    private: bool = False
+    local: bool = False
+    declaration: c_ast.Decl | None = None
+    location: Location | None = None
+    within: str = ""
+    flat: bool = False
+
+    @property
+    def rank(self) -> int:
+        return len(self.extents)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """One reference of a statement to one array.
+
+    relation: isl.Map ``[params] -> { S[i, …] -> A[a, …] }``, intersected with the statement's domain; exact for a
+      single subscripted reference, a superset for opaque statements (then a write is a ``may-write``).
+    node: the reference in `Statement.body`, or None (a pure function that may read everything).
+    """
+
+    array: str
+    kind: AccessKind
+    relation: isl.Map
+    node: c_ast.Node | None
+    location: Location
+
+    @property
+    def is_write(self) -> bool:
+        return self.kind != "read"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    """A statement of the SCoP: executed as a whole, once for each point of its domain.
+
+    name: ``S0``, ``S1``, … in textual order.
+    domain: isl.Set ``[params] -> { S0[i, j] : … }``.
+    iterators: C names of the enclosing loops' iterators, outermost first, as they stand in `body`.
+    iterator_types: their C types, for casts where the value (not a subscript) is used.
+    body: the statement as pycparser's node, macros expanded, region-local names already unique. Where an iterator is
+      used, it is an ``ID`` with a name of `iterators`. Never modified: the printer works on a copy.
+    accesses: reads and writes; within one instance all reads come before all writes.
+    """
+
+    name: str
+    domain: isl.Set
+    iterators: tuple[str, ...]
+    iterator_types: tuple[CType, ...]
+    body: c_ast.Node
+    accesses: tuple[Access, ...]
+    location: Location
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """A symbolic constant of the SCoP: an integer that the region reads and never writes.
+
+    name: the isl parameter, which is what `Name` expressions hold. spelling: the same in C (another one only for isl's
+      keywords).
+    estimate: a guess of its value from array extents or macros, for cost models only; None if nothing is known.
+    """
+
+    name: str
+    spelling: str
+    type: CType
+    estimate: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopDirective:
+    """The user asks for a loop over an iterator that runs in parallel, or that is the innermost one and vectorized.
+
+    iterator: its name in the source. targets: (statement, what the iterator is called in `Statement.iterators`) of the
+      statements meant; none if the loop is part of an opaque statement, or empty.
+    """
+
+    kind: Literal["parallel", "vector"]
+    iterator: str
+    targets: tuple[tuple[str, str], ...]
+    location: Location
+
+    def __str__(self) -> str:
+        return f"{self.kind}({self.iterator})"
+
+
+Polynomial = tuple[tuple[int, tuple[str, ...]], ...]
+
+
+"""Σ coefficient · product of factors: C names of parameters, or keys of `Stretch.sums`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The memory that a region may touch through one name, in bytes: from the least of `first` up to the greatest of
+    `beyond`, which is not part of it; both are counted in elements from the array's beginning. Where the region touches
+    nothing, it may be anything.
+
+    array: a name of `Scop.arrays`, or of a parameter. base: C expression, the address of element zero (``a``, ``&n``).
+    element: C expression, the bytes of one (``sizeof(*a)``). sums: what factors stand for that are no names in C
+      (``$1``).
+    """
+
+    array: str
+    base: str
+    element: str
+    first: tuple[Polynomial, ...]
+    beyond: tuple[Polynomial, ...]
+    sums: tuple[tuple[str, Polynomial], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """What the SCoP takes for granted and what the program can test where the region begins; elsewhere the original
+    statements run.
+
+    parameters: parameter set, simplified by what is known anyway; `Scop.context` lies in it. apart: pairs that must not
+      overlap.
+    fits: unsigned parameters, by their C spelling, that must have values of the long type: all else computes with
+      these.
+    """
+
+    parameters: isl.Set
+    apart: tuple[tuple[Stretch, Stretch], ...] = ()
+    fits: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scop:
+    """A static control part.
+
+    context: isl.Set ``[params] -> { : … }``, what is known of the parameters.
+    kills: the declarations of locals, as pseudo-statements `K0`, … that write what they declare: its old value is gone.
+      Not executed.
+    schedule: the original execution order as a schedule tree over `domain`.
+    order: the same as a union map to one flat, zero-padded space, kills included, for dependence analysis.
+    reserved: every identifier that the emitted code must not use for names of its own (all identifiers and macros of
+      the translation unit).
+    typedefs: names that are types where the region stands (the printed C is parsed again with them).
+    long_type/long_suffix: an integer type of 64 bits on the target, and the suffix of its literals (``long``/``L``, or
+      ``long long``/``LL``).
+    assumptions: analysis remarks on what was taken for granted (no aliasing, …).
+    directives: the loops that the user's pragmas ask for.
+    guard: what the emitted program has to test; None if nothing.
+    prologue: declarations, one each, that have to stand in a block around the emitted code: names for members of
+      structures.
+    by_value: variables around the region, each a number or a pointer, of which threads may have copies. Where they
+      share one it has an address, and clang keeps it in memory in all of the function, the original alternative
+      included; so they are named where there is one.
+    """
+
+    name: str
+    location: Location
+    context: isl.Set
+    parameters: tuple[Parameter, ...]
+    arrays: Mapping[str, Array]
+    statements: tuple[Statement, ...]
+    schedule: isl.Schedule
+    order: isl.UnionMap
+    kills: tuple[Statement, ...] = ()
+    reserved: frozenset[str] = frozenset()
+    typedefs: frozenset[str] = frozenset()
+    long_type: str = "long"
+    long_suffix: str = "L"
+    assumptions: tuple[Remark, ...] = ()
+    directives: tuple[LoopDirective, ...] = ()
+    guard: Guard | None = None
+    prologue: tuple[str, ...] = ()
+    by_value: frozenset[str] = frozenset()
+
+    @property
+    def domain(self) -> isl.UnionSet:
+        """Union of the statements' domains, intersected with the context."""
+        union = isl.UnionSet.from_set(self.statements[0].domain)
+        for statement in self.statements[1:]:
+            union = union.union(isl.UnionSet.from_set(statement.domain))
+        return union.intersect_params(self.context)
+
+    def statement(self, name: str) -> Statement:
+        return next(s for s in self.statements if s.name == name)
+
+
+DependenceKind = Literal["flow", "anti", "output", "input", "reduction"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependence:
+    """All dependences of one kind, over one array, from one statement to another.
+
+    relation: isl.Map ``{ S[…] -> T[…] }``, the earlier instance to the later one.
+    Flow dependences are value-based (the last write before the read, and may-writes between); anti and output
+    dependences too, except over private arrays, where they hold every pair: a schedule may drop those whose live ranges
+    stay apart. Reduction dependences: every pair of updates of one cell that may change places. operator: theirs, as in
+    a reduction clause (``+``, ``min``).
+    """
+
+    kind: DependenceKind
+    array: str
+    source: str
+    sink: str
+    relation: isl.Map
+    operator: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependences:
+    """The dependences of a SCoP.
+
+    all: of every kind; input dependences only where they were asked for. What they mean to a schedule depends on the
+    array: flow over all arrays, anti and output over arrays that are not private: a legal schedule orders every pair.
+    flow over private arrays: the live ranges of their cells, besides.
+    anti and output over private arrays: two live ranges of one cell. A legal schedule keeps each such pair of ranges
+      apart, in either order; a loop that carries no live range and has none across its borders may be parallel with a
+      private copy.
+    reductions: pairs that would be flow, anti and output dependences, but that a schedule may put in any order
+      (Doerfert et al., "Polly's Polyhedral Scheduling in the Presence of Reductions", 2015). A parallel or vector loop
+      that carries some needs a `Reduction`. In their place, `all` has the pairs of each update with what reads or
+      writes the cell before and after (privatization dependences there).
+    source: where there are reductions, what `all` would be if they kept the order of the source.
+    """
+
+    all: tuple[Dependence, ...]
+    reductions: tuple[Dependence, ...] = ()
+    source: tuple[Dependence, ...] = ()
+
+    def select(self, *kinds: DependenceKind) -> tuple[Dependence, ...]:
+        return tuple(d for d in self.all if d.kind in kinds)
+
+    def strict(self) -> Dependences:
+        """The dependences where reductions keep their order."""
+        return Dependences(self.source) if self.reductions else self

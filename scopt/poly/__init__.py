@@ -1,0 +1,1 @@
+"""isl idioms that several stages need: relations, rows, bands, trees, dependences, generators, integer programs."""

@@ -1,0 +1,177 @@
+"""A statement's expression split by what its operands depend on: what a register tile needs of it.
+
+An instance updates a cell by values of its row, of its column, and of nothing but the reduction loop and constants.
+Each maximal subexpression of one kind is computed once for all instances that share it, when operands are packed, in
+the C type and the order of operations that it has in the statement: results stay bit-identical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pycparser import c_ast
+
+from scopt.ir.marked_schedule import Operation
+from scopt.ir.scop import CType, Scop, Statement
+from scopt.poly.isl_utils import IN
+from scopt.poly.linear import subscript_rows
+from scopt.poly.reductions import Selected, is_int, selected
+
+CELL = "cell"
+_ARITHMETIC = ("+", "-", "*", "/")
+# Of two operands' kinds, the one that their value has.
+_MOST_SPECIFIC = ("row", "column", "reduction", "scalar")
+_ELEMENTS = ("double", "float", "int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
+# An integer constant with fewer digits has the type int everywhere.
+_DIGITS = 10
+# One with fewer is a float without rounding.
+_EXACT_DIGITS = 8
+_ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=")
+
+
+def split(
+    scop: Scop, statement: Statement, cell: c_ast.ArrayRef, row: int, column: int, reduction: int
+) -> Operation | None:
+    """The statement ``cell op= expression``, or an extremum of the cell and an expression, as an operation; None if it
+    has another form, operands of several types, or an operand that depends on row and column.
+
+    row, column, reduction: positions of iterators.
+    """
+    ctype = scop.arrays[next(a.array for a in statement.accesses if a.node is cell)].type
+    if not _is_element(ctype):
+        return None
+    splitter = _Splitter(scop, statement, cell, ctype, {row: "row", column: "column"}, reduction)
+    chosen = selected(statement.body)
+    try:
+        if chosen is not None:
+            op, expression = "=", splitter.selected(chosen)
+        else:
+            op, expression = splitter.assigned(statement.body)
+    except _Other:
+        return None
+    if not splitter.found["row"] or not splitter.found["column"]:
+        return None
+    rows, columns, scalars = (tuple(splitter.found[kind]) for kind in ("row", "column", "scalar"))
+    return Operation(op, expression, rows, columns, scalars, ctype, chosen.extremum if chosen is not None else None)
+
+
+def _is_element(ctype: CType) -> bool:
+    """Whether vectors can hold elements of a type that has one name everywhere: floating-point numbers, and integers
+    that aren't promoted."""
+    return ctype.spelling in _ELEMENTS and ctype.bits in (32, 64) and not (ctype.volatile or ctype.atomic)
+
+
+class _Other(Exception):
+    """The expression isn't one that a register tile can compute."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A subexpression. kind: what it depends on: "row", "column", only the "reduction", a "scalar" on none; "tile": put
+    together from several."""
+
+    node: c_ast.Node
+    kind: str
+
+
+@dataclass(slots=True)
+class _Splitter:
+    scop: Scop
+    statement: Statement
+    cell: c_ast.ArrayRef
+    type: CType
+    roles: Mapping[int, str]
+    reduction: int
+    found: dict[str, list[c_ast.Node]] = field(default_factory=lambda: {"row": [], "column": [], "scalar": []})
+    reads_cell: bool = False
+
+    def assigned(self, body: c_ast.Node) -> tuple[str, c_ast.Node]:
+        """The assignment operator and the expression on its right side. Raises _Other if nothing accumulates."""
+        if not isinstance(body, c_ast.Assignment) or body.op not in _ASSIGNMENTS or body.lvalue is not self.cell:
+            raise _Other
+        if body.op == "/=" and self.type.integer:
+            raise _Other  # of cells that don't exist too, by a zero that stands for what isn't there
+        expression = self.operand(self.visit(body.rvalue))
+        if body.op == "=" and not self.reads_cell:
+            raise _Other
+        return body.op, expression
+
+    def selected(self, chosen: Selected) -> c_ast.Node:
+        """The value that the cell may take, which doesn't depend on the cell."""
+        if chosen.cell is not self.cell:
+            raise _Other
+        for use in chosen.uses:
+            self.own_cell(use)
+        self.reads_cell = False
+        expression = self.operand(self.visit(chosen.value))
+        if self.reads_cell:
+            raise _Other
+        return expression
+
+    def visit(self, n: c_ast.Node) -> _Value:
+        match n:
+            case c_ast.Constant():
+                self.check_constant(n)
+                return _Value(n, "scalar")
+            case c_ast.ID() | c_ast.ArrayRef():
+                return self.reference(n)
+            case c_ast.UnaryOp(op="-" | "+" as op, expr=inner):
+                value = self.visit(inner)
+                if value.kind != "tile":
+                    return _Value(n, value.kind)
+                return _Value(c_ast.UnaryOp(op, value.node), "tile")
+            case c_ast.BinaryOp(op=op, left=left, right=right) if op in self.operators:
+                a, b = self.visit(left), self.visit(right)
+                kinds = {a.kind, b.kind}
+                if kinds <= {"row", "reduction", "scalar"} or kinds <= {"column", "reduction", "scalar"}:
+                    return _Value(n, next(kind for kind in _MOST_SPECIFIC if kind in kinds))
+                return _Value(c_ast.BinaryOp(op, self.operand(a), self.operand(b)), "tile")
+        raise _Other
+
+    def operand(self, value: _Value) -> c_ast.Node:
+        """The name of a subexpression that is complete."""
+        if value.kind == "tile":
+            return value.node
+        if isinstance(value.node, c_ast.Constant):
+            return value.node
+        # what only the reduction loop moves is a row's value that all rows share
+        kind = "row" if value.kind == "reduction" else value.kind
+        self.found[kind].append(value.node)
+        return c_ast.ID(f"{kind}{len(self.found[kind]) - 1}")
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Those that can't trap where a cell doesn't exist, and zeros stand for its operands."""
+        return _ARITHMETIC if self.type.floating else _ARITHMETIC[:-1]
+
+    def check_constant(self, n: c_ast.Constant) -> None:
+        if self.type.integer and not (is_int(n) and len(n.value) < _DIGITS):
+            raise _Other
+        if n.type not in ("int", self.type.spelling):
+            raise _Other
+        if self.type.floating and n.type == "int" and not (n.value.isdecimal() and len(n.value) < _EXACT_DIGITS):
+            raise _Other  # vectors don't take what they can't hold
+
+    def reference(self, n: c_ast.Node) -> _Value:
+        access = next((a for a in self.statement.accesses if a.node is n and a.kind == "read"), None)
+        if access is None or self.scop.arrays[access.array].type.spelling != self.type.spelling:
+            raise _Other  # an iterator's or a parameter's value, or another type
+        rows = subscript_rows(access.relation)
+        if rows is None:
+            raise _Other
+        moved = {k for row in rows for k in range(access.relation.dim(IN)) if row[k]}
+        roles = {self.roles[k] for k in moved if k in self.roles}
+        if len(roles) == 2:
+            return self.own_cell(n)
+        if roles:
+            return _Value(n, roles.pop())
+        return _Value(n, "reduction" if self.reduction in moved else "scalar")
+
+    def own_cell(self, n: c_ast.Node) -> _Value:
+        write = next(a for a in self.statement.accesses if a.node is self.cell and a.is_write)
+        read = next((a for a in self.statement.accesses if a.node is n and a.kind == "read"), None)
+        if read is None or read.array != write.array or not read.relation.is_equal(write.relation):
+            raise _Other
+        self.reads_cell = True
+        return _Value(c_ast.ID(CELL), "tile")

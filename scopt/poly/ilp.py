@@ -1,0 +1,217 @@
+"""Lexicographic minima of small integer programs.
+
+HiGHS works in floating point: a solution is rounded and then checked exactly against every row; where that fails, isl's
+exact (and for large programs much slower) lexmin decides. Whether there is a solution at all is HiGHS's word: an error
+there costs a schedule, never legality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import highspy
+import islpy as isl
+import numpy as np
+
+from scopt.diagnostics import InternalError
+
+# (column, factor), each column once, factors not 0.
+Terms = tuple[tuple[int, int], ...]
+
+
+class LinearRow(NamedTuple):
+    """Σ factor·column + constant >= 0, or = 0."""
+
+    terms: Terms
+    constant: int = 0
+    equality: bool = False
+
+    def holds(self, point: Sequence[int]) -> bool:
+        value = sum(factor * point[column] for column, factor in self.terms) + self.constant
+        return value == 0 if self.equality else value >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """An integer unknown and its bounds, None where it has none."""
+
+    name: str
+    lower: int | None = 0
+    upper: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """columns: all integer. objectives: minimized one after the other, each among the minima of those before."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[LinearRow, ...]
+    objectives: tuple[Terms, ...] = ()
+
+    def allows(self, point: Sequence[int]) -> bool:
+        """Whether a point keeps every bound and row (exact)."""
+        inside = all(
+            (c.lower is None or c.lower <= value) and (c.upper is None or value <= c.upper)
+            for c, value in zip(self.columns, point, strict=True)
+        )
+        return inside and all(row.holds(point) for row in self.rows)
+
+
+def lexmin(program: Program) -> tuple[int, ...] | None:
+    """A point with lexicographically minimal objectives; None if there is no point.
+
+    Raises InternalError if an objective has no minimum: all builders bound theirs. (Where isl has to decide, it raises
+      isl.Error.)
+    """
+    try:
+        point = highs_lexmin(program)
+    except ArithmeticError:
+        return isl_lexmin(program)
+    return point
+
+
+def highs_lexmin(program: Program) -> tuple[int, ...] | None:
+    """By HiGHS, one solve an objective. Raises ArithmeticError if its answer isn't one, and InternalError if an
+    objective has no minimum."""
+    if any(not row.terms and not row.holds(()) for row in program.rows):
+        return None
+    solver = _loaded(program)
+    count = len(program.columns)
+    point: tuple[int, ...] | None = None
+    for number, objective in enumerate(program.objectives or ((),)):
+        cost = np.zeros(count)
+        for column, factor in objective:
+            cost[column] = factor
+        if point is not None and objective and _at_its_bounds(program, objective, point):
+            value = sum(factor * point[column] for column, factor in objective)
+        else:
+            status = _solved(solver, cost)
+            if status == highspy.HighsModelStatus.kUnbounded:
+                raise InternalError(f"objective {number} of an integer program has no minimum")
+            if status == highspy.HighsModelStatus.kInfeasible:
+                if point is None:
+                    return None
+                raise ArithmeticError("infeasible after a feasible objective")
+            if status != highspy.HighsModelStatus.kOptimal:
+                raise ArithmeticError(str(status))
+            point = tuple(round(value) for value in solver.getSolution().col_value)
+            if not program.allows(point):
+                raise ArithmeticError("inexact solution")
+            value = sum(factor * point[column] for column, factor in objective)
+        if number + 1 < len(program.objectives):
+            columns = np.array([column for column, _ in objective], dtype=np.int32)
+            factors = np.array([factor for _, factor in objective], dtype=np.float64)
+            solver.addRow(-highspy.kHighsInf, float(value), len(objective), columns, factors)
+    assert point is not None
+    return point
+
+
+def _solved(solver: Any, cost: Any) -> Any:
+    """The status of the program with these costs of its columns. Unbounded or infeasible, which of both: told by
+    whether it has any point."""
+    columns = np.arange(len(cost), dtype=np.int32)
+    solver.changeColsCost(len(cost), columns, cost)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kUnboundedOrInfeasible:
+        return solver.getModelStatus()
+    solver.changeColsCost(len(cost), columns, np.zeros(len(cost)))
+    solver.run()
+    status = solver.getModelStatus()
+    return highspy.HighsModelStatus.kUnbounded if status == highspy.HighsModelStatus.kOptimal else status
+
+
+def _at_its_bounds(program: Program, objective: Terms, point: Sequence[int]) -> bool:
+    """Whether no point can be better than this one, by the columns' bounds alone."""
+    return all(
+        point[column] == (program.columns[column].lower if factor > 0 else program.columns[column].upper)
+        for column, factor in objective
+    )
+
+
+def _loaded(program: Program) -> Any:
+    """A silent, sequential, deterministic solver that holds the program."""
+    infinity = highspy.kHighsInf
+    rows = [row for row in program.rows if row.terms]
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(program.columns), len(rows)
+    model.col_cost_ = np.zeros(len(program.columns))
+    model.col_lower_ = np.array([-infinity if c.lower is None else c.lower for c in program.columns], dtype=np.float64)
+    model.col_upper_ = np.array([infinity if c.upper is None else c.upper for c in program.columns], dtype=np.float64)
+    model.row_lower_ = np.array([-row.constant for row in rows], dtype=np.float64)
+    model.row_upper_ = np.array([-row.constant if row.equality else infinity for row in rows], dtype=np.float64)
+    starts = np.zeros(len(rows) + 1, dtype=np.int32)
+    np.cumsum([len(row.terms) for row in rows], out=starts[1:])
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = starts
+    model.a_matrix_.index_ = np.array([column for row in rows for column, _ in row.terms], dtype=np.int32)
+    model.a_matrix_.value_ = np.array([factor for row in rows for _, factor in row.terms], dtype=np.float64)
+    model.integrality_ = [highspy.HighsVarType.kInteger] * len(program.columns)
+    solver = highspy.Highs()
+    solver.silent()
+    for name, value in _settings():
+        solver.setOptionValue(name, value)
+    solver.passModel(model)
+    return solver
+
+
+@cache
+def _settings() -> tuple[tuple[str, Any], ...]:
+    return (
+        ("threads", 1),
+        ("parallel", "off"),
+        ("random_seed", 0),
+        ("mip_rel_gap", 0.0),
+        ("mip_abs_gap", 0.5),
+        ("time_limit", 20.0),
+    )
+
+
+def isl_lexmin(program: Program) -> tuple[int, ...] | None:
+    """By isl, exactly: the objectives become the leading dimensions of a set. Objectives must be bounded from below."""
+    objectives = program.objectives
+    width = len(objectives) + len(program.columns)
+    rows: list[tuple[list[int], int, bool]] = []
+    for number, objective in enumerate(objectives):
+        line = [0] * width
+        line[number] = -1
+        for column, factor in objective:
+            line[len(objectives) + column] += factor
+        rows.append((line, 0, True))
+    for row in program.rows:
+        line = [0] * width
+        for column, factor in row.terms:
+            line[len(objectives) + column] += factor
+        rows.append((line, row.constant, row.equality))
+    for number, bounded in enumerate(program.columns):
+        unit = [int(k == len(objectives) + number) for k in range(width)]
+        if bounded.lower is not None:
+            rows.append((unit, -bounded.lower, False))
+        if bounded.upper is not None:
+            rows.append(([-x for x in unit], bounded.upper, False))
+    context = isl.DEFAULT_CONTEXT
+    matrices = []
+    for equality in (True, False):
+        chosen = [(*line, constant) for line, constant, is_equality in rows if is_equality == equality]
+        matrix = isl.Mat.alloc(context, len(chosen), width + 1)
+        for position, values in enumerate(chosen):
+            for column, value in enumerate(values):
+                matrix = matrix.set_element_val(position, column, isl.Val(value))
+        matrices.append(matrix)
+    equalities, inequalities = matrices
+    kinds = (isl.dim_type.set, isl.dim_type.div, isl.dim_type.param, isl.dim_type.cst)
+    space = isl.Space.set_alloc(context, 0, width)
+    least = isl.Set.from_basic_set(isl.BasicSet.from_constraint_matrices(space, equalities, inequalities, *kinds))
+    if least.is_empty():
+        return None
+    # isl's lexmin raises an error for a few such sets, the least value of one dimension does not
+    for number in range(width):
+        lowest = least.dim_min_val(number)
+        if lowest.is_int():
+            least = least.fix_val(isl.dim_type.set, number, lowest)
+    point = least.sample_point()
+    return tuple(
+        int(str(point.get_coordinate_val(isl.dim_type.set, len(objectives) + k))) for k in range(len(program.columns))
+    )

@@ -1,0 +1,148 @@
+"""isl idioms that several stages need; dimensions are named by what they hold, never counted by hand elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import islpy as isl
+
+PARAM = isl.dim_type.param
+SET = isl.dim_type.set
+IN = isl.dim_type.in_
+OUT = isl.dim_type.out
+
+
+def param_pw_aff(name: str) -> isl.PwAff:
+    """The parameter `name` as a function on the parameter domain: ``[name] -> { [(name)] }``."""
+    return isl.PwAff(f"[{name}] -> {{ [({name})] }}")
+
+
+def constant_pw_aff(value: int) -> isl.PwAff:
+    """A constant on the parameter domain: ``{ [(value)] }``."""
+    return isl.PwAff(f"{{ [({value})] }}")
+
+
+def universe_params() -> isl.Set:
+    """The unconstrained set of parameter values."""
+    return isl.Set("{ : }")
+
+
+def to_statement_space(params_set: isl.Set, name: str, iterators: Sequence[str]) -> isl.Set:
+    """Turn a parameter set whose parameters include the iterators into ``name[iterators]``.
+
+    The iterators become set dimensions, in the order given; iterators that the set doesn't mention are unconstrained.
+    """
+    if not iterators:
+        return isl.Set(f"{{ {name}[] }}").intersect_params(params_set)
+    copies = ", ".join(f"{iterator}__" for iterator in iterators)
+    equal = " and ".join(f"{iterator}__ = {iterator}" for iterator in iterators)
+    tie = isl.Set(f"[{', '.join(iterators)}] -> {{ {name}[{copies}] : {equal} }}")
+    lifted: isl.Set = project_out_params(tie.intersect_params(params_set), iterators)
+    for position, iterator in enumerate(iterators):
+        lifted = lifted.set_dim_name(SET, position, iterator)
+    return lifted
+
+
+def project_out_params(thing: Any, names: Iterable[str]) -> Any:
+    """Existentially quantify the named parameters of a set or map; those that it doesn't have are ignored."""
+    for name in names:
+        position = thing.find_dim_by_name(PARAM, name)
+        if position >= 0:
+            thing = thing.project_out(PARAM, position, 1)
+    return thing
+
+
+def sets_of(union: isl.UnionSet) -> list[isl.Set]:
+    """The sets of a union, in a deterministic order (by tuple name)."""
+    found: list[isl.Set] = []
+    union.foreach_set(found.append)
+    return sorted(found, key=lambda s: s.get_tuple_name() or "")
+
+
+def maps_of(union: isl.UnionMap) -> list[isl.Map]:
+    """The maps of a union, in a deterministic order (by their printed spaces)."""
+    found: list[isl.Map] = []
+    union.foreach_map(found.append)
+    return sorted(found, key=lambda m: str(m.get_space()))
+
+
+def union_of_sets(sets: Iterable[isl.Set]) -> isl.UnionSet:
+    """The union of sets in any spaces."""
+    result = isl.UnionSet("{ }")
+    for item in sets:
+        result = result.union(isl.UnionSet.from_set(item))
+    return result
+
+
+def union_of_maps(maps: Iterable[isl.Map]) -> isl.UnionMap:
+    """The union of maps in any spaces."""
+    result = isl.UnionMap("{ }")
+    for item in maps:
+        result = result.union(isl.UnionMap.from_map(item))
+    return result
+
+
+def equalities(piece: isl.BasicSet) -> int:
+    """How many equations a set has, those that define quotients aside."""
+    return sum(
+        1 for constraint in piece.get_constraints() if constraint.is_equality() and not constraint.is_div_constraint()
+    )
+
+
+def compact(union: isl.Set) -> isl.Set:
+    """The same set as the conjunction of all constraints of its pieces that hold for all of it, if it is one.
+
+    isl's own coalescing misses such unions where that takes reasoning about integers.
+    """
+    union = union.coalesce()
+    if union.n_basic_set() < 2:
+        return union
+    hull = isl.Set.universe(union.get_space())
+    for valid in _halves(union):
+        if not hull.is_subset(valid) and union.is_subset(valid):
+            hull = hull.intersect(valid)
+    return hull.coalesce() if hull.is_subset(union) else union
+
+
+def _halves(union: isl.Set) -> Iterator[isl.Set]:
+    """For each constraint of a union's pieces, quotients' definitions aside, all that it allows; none twice."""
+    seen: dict[int, list[isl.Set]] = {}
+    for piece in union.get_basic_sets():
+        for constraint in piece.get_constraints():
+            if constraint.is_div_constraint():
+                continue
+            half = isl.Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
+            alike = seen.setdefault(hash(half), [])
+            if not any(half.plain_is_equal(other) for other in alike):
+                alike.append(half)
+                yield half
+
+
+@contextmanager
+def operation_limit(operations: int) -> Iterator[None]:
+    """Let isl raise an error after that many of its elementary operations (some millions a second); 0: no limit."""
+    context = isl.DEFAULT_CONTEXT
+    context.reset_operations()
+    context.set_max_operations(operations)
+    try:
+        yield
+    finally:
+        context.set_max_operations(0)
+        context.reset_operations()
+
+
+def joined(members: Sequence[isl.UnionPwAff]) -> isl.MultiUnionPwAff:
+    """One or more functions side by side, as the schedule of a band."""
+    result = isl.MultiUnionPwAff.from_union_pw_aff(members[0])
+    for member in members[1:]:
+        result = result.flat_range_product(isl.MultiUnionPwAff.from_union_pw_aff(member))
+    return result
+
+
+def walk(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+    """A schedule node and all its descendants, parents first."""
+    yield node
+    for position in range(node.n_children()):
+        yield from walk(node.child(position))

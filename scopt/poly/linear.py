@@ -1,0 +1,91 @@
+"""Linear views of isl functions: coefficient vectors of schedule dimensions and subscripts over a statement's
+iterators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import islpy as isl
+
+from scopt.poly.isl_utils import IN
+from scopt.scheduler.construct.scheduling_problem import parameter_space
+
+Vector = tuple[Fraction, ...]
+
+
+def coefficients(function: isl.PwAff) -> Vector | None:
+    """Coefficients of the domain's dimensions, if the function is one affine piece without divisions; else None."""
+    if function.n_piece() != 1:
+        return None
+    aff = function.get_pieces()[0][1]
+    if aff.dim(isl.dim_type.div) > 0:
+        return None
+    return tuple(_fraction(aff.get_coefficient_val(IN, k)) for k in range(aff.dim(IN)))
+
+
+def affine_row(function: isl.PwAff, parameters: Sequence[str]) -> tuple[int, ...] | None:
+    """Coefficients of the domain's dimensions, of the parameters, and the constant, if all pieces are the same integer
+    affine function; else None."""
+    rows = set()
+    for _, aff in function.align_params(parameter_space(function.get_ctx(), parameters)).get_pieces():
+        if aff.dim(isl.dim_type.div) > 0 or aff.dim(isl.dim_type.param) != len(parameters):
+            return None
+        values = [aff.get_coefficient_val(IN, k) for k in range(aff.dim(IN))]
+        values += [aff.get_coefficient_val(isl.dim_type.param, k) for k in range(len(parameters))]
+        rows.add(tuple(_fraction(value) for value in (*values, aff.get_constant_val())))
+    if len(rows) != 1:
+        return None
+    row = rows.pop()
+    return tuple(int(value) for value in row) if all(value.denominator == 1 for value in row) else None
+
+
+def _fraction(value: isl.Val) -> Fraction:
+    return Fraction(int(value.get_num_si()), int(value.get_den_val().get_num_si()))
+
+
+def solve(rows: Sequence[Vector], wanted: Sequence[int]) -> Vector | None:
+    """A vector v with rows·v = wanted; None if there is none. Free unknowns are zero (Gauss-Jordan over the
+    rationals)."""
+    if not rows:
+        return None
+    width = len(rows[0])
+    matrix = [[*row, Fraction(value)] for row, value in zip(rows, wanted, strict=True)]
+    pivots: list[int] = []
+    line = 0
+    for column in range(width):
+        pivot = next((r for r in range(line, len(matrix)) if matrix[r][column]), None)
+        if pivot is None:
+            continue
+        matrix[line], matrix[pivot] = matrix[pivot], matrix[line]
+        matrix[line] = [value / matrix[line][column] for value in matrix[line]]
+        for r in range(len(matrix)):
+            if r != line and (factor := matrix[r][column]):
+                matrix[r] = [a - factor * b for a, b in zip(matrix[r], matrix[line], strict=True)]
+        pivots.append(column)
+        line += 1
+    if any(row[-1] for row in matrix[line:]):
+        return None
+    result = [Fraction(0)] * width
+    for r, column in enumerate(pivots):
+        result[column] = matrix[r][-1]
+    return tuple(result)
+
+
+def dot(a: Vector, b: Vector) -> Fraction:
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+def subscript_rows(relation: isl.Map) -> tuple[Vector, ...] | None:
+    """One coefficient vector a subscript, over the statement's iterators; None where a subscript isn't affine (whole
+    arrays, piecewise ones)."""
+    if not relation.is_single_valued():
+        return None
+    function = relation.as_pw_multi_aff()
+    rows = []
+    for position in range(function.dim(isl.dim_type.out)):
+        row = coefficients(function.get_pw_aff(position))
+        if row is None:
+            return None
+        rows.append(row)
+    return tuple(rows)

@@ -1,0 +1,325 @@
+"""Statements that accumulate into a cell by an operator whose operands may be taken in any order.
+
+Doerfert, Streit, Hack, Benaissa: "Polly's Polyhedral Scheduling in the Presence of Reductions" (IMPACT 2015): instances
+of such statements that update one cell depend on each other only in that they mustn't be lost. Here a reduction is
+recognized by the form of the statement, and by the type of the cell: whether another order gives the same value is the
+operator's and the type's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from pycparser import c_ast
+
+from scopt.ir.marked_schedule import Extremum
+from scopt.ir.scop import Access, CType, Scop, Statement
+from scopt.poly.isl_utils import OUT
+
+# Of C's `&&` and `||` each operand is evaluated only if it is needed, and a reduction clause makes 0 or 1 of a value
+# that isn't updated at all.
+_SUMS = ("+", "-")
+_BITWISE = ("&", "|", "^")
+_GREATER = (">", ">=")
+# Comparisons with their sides exchanged.
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_EXTREMA = {"fmin": "min", "fminf": "min", "fmax": "max", "fmaxf": "max"}
+_INT_BITS = 32
+_CHAR_BITS = 8  # _Bool has less, and no sums
+
+
+class Reorder(Enum):
+    """Which reductions may be reordered. SAFE: those with the same result, bit for bit; WRAPPING: and signed sums,
+    which wrap around; ALL."""
+
+    SAFE = 0
+    WRAPPING = 1
+    ALL = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Update:
+    """How a statement accumulates. operator: as in a reduction clause: ``+ * & | ^ min max``. array: the cell's.
+
+    own: the accesses that are the cell's update; all others of the statement are elsewhere in every instance.
+    """
+
+    operator: str
+    array: str
+    own: tuple[Access, ...]
+
+    @property
+    def reduction(self) -> tuple[str, str]:
+        """Operator and array."""
+        return self.operator, self.array
+
+
+def updates_of(scop: Scop, reorder: Reorder) -> dict[str, Update]:
+    """By the names of the statements, those that accumulate into a cell and may do so in any order."""
+    found = ((statement, update_of(scop, statement)) for statement in scop.statements)
+    return {
+        statement.name: update
+        for statement, update in found
+        if update is not None and _allowed(scop, statement, update, reorder)
+    }
+
+
+def update_of(scop: Scop, statement: Statement) -> Update | None:
+    """The statement as ``cell op= expression``, where the expression doesn't use the cell; None if it has another
+    form."""
+    form = _form(statement.body)
+    writes = [access for access in statement.accesses if access.is_write]
+    if form is None or len(writes) != 1:
+        return None
+    operator, cell, uses, expression = form
+    write = writes[0]
+    array = scop.arrays[write.array]
+    if (
+        write.node is not cell
+        or array.type.volatile
+        or array.type.atomic
+        or not (array.type.integer or array.type.floating)
+    ):
+        return None
+    if any(access.node is None for access in statement.accesses) or not _is_reference(
+        cell, array.spelling, array.rank, write
+    ):
+        return None
+    reads = [access for access in statement.accesses if not access.is_write and access.array == write.array]
+    same = [read for read in reads if read.node is cell or any(read.node is use for use in uses)]
+    if not same or not all(_same_cell(read, write) for read in same):
+        return None
+    if any(not read.relation.intersect(write.relation).is_empty() for read in reads if read not in same):
+        return None
+    if array.type.integer and not _integers(scop, statement, expression, array.type, exact=operator in ("min", "max")):
+        return None
+    return Update(operator, write.array, (write, *same))
+
+
+def only_updates(scop: Scop, statements: Iterable[Statement], operator: str, array: str) -> bool:
+    """Whether nothing but updates by one operator touches an array, so that threads may update copies of all of it."""
+    for statement in statements:
+        touching = [access for access in statement.accesses if access.array == array]
+        update = update_of(scop, statement) if touching else None
+        own = update.own if update is not None and update.reduction == (operator, array) else ()
+        if any(access not in own for access in touching):
+            return False
+    return True
+
+
+def _allowed(scop: Scop, statement: Statement, update: Update, reorder: Reorder) -> bool:
+    """Whether the order of updates may change, as far as the user allows it."""
+    ctype = scop.arrays[update.array].type
+    if reorder == Reorder.ALL:
+        return True
+    if not ctype.integer:
+        return False
+    # an unsigned type smaller than int is promoted to int, in which a product may overflow
+    wraps = not ctype.signed and (ctype.bits >= _INT_BITS or update.operator != "*")
+    counts = ctype.bits >= _INT_BITS and _counts(statement.body)
+    return update.operator not in ("+", "*") or wraps or counts or reorder == Reorder.WRAPPING
+
+
+# --- extrema ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selected:
+    """``cell = cell op value ? cell : value``, in any of its forms: a comparison decides whether the cell takes a
+    value.
+
+    uses: other references to the cell. extremum: the comparison. value: as it is assigned; compared: the same
+      expression, in the comparison.
+    """
+
+    cell: c_ast.Node
+    uses: tuple[c_ast.Node, ...]
+    extremum: Extremum
+    value: c_ast.Node
+    compared: c_ast.Node
+
+    @property
+    def operator(self) -> str:
+        """As in a reduction clause."""
+        return "max" if self.extremum.keeps == (self.extremum.op in _GREATER) else "min"
+
+
+def selected(body: c_ast.Node) -> Selected | None:
+    """A statement as a selection by ``?:`` or by an if; None if it has another form."""
+    match body:
+        case c_ast.Compound(block_items=[c_ast.Node() as only]):
+            return selected(only)
+        case c_ast.Assignment(
+            op="=", lvalue=cell, rvalue=c_ast.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise)
+        ):
+            for use, other, keeps in ((otherwise, then, False), (then, otherwise, True)):
+                if same_text(use, cell) and (found := _compared(condition, cell, other)) is not None:
+                    op, kept, compared = found
+                    return Selected(cell, (use, kept), Extremum(op, keeps), other, compared)
+        case c_ast.If(cond=condition, iftrue=c_ast.Node() as then, iffalse=None):
+            if isinstance(then, c_ast.Compound) and len(then.block_items or ()) == 1:
+                then = then.block_items[0]
+            match then:
+                case c_ast.Assignment(op="=", lvalue=cell, rvalue=value) if (
+                    found := _compared(condition, cell, value)
+                ) is not None:
+                    op, kept, compared = found
+                    return Selected(cell, (kept,), Extremum(op, keeps=False), value, compared)
+    return None
+
+
+def _compared(condition: c_ast.Node, cell: c_ast.Node, value: c_ast.Node) -> tuple[str, c_ast.Node, c_ast.Node] | None:
+    """The operator that compares the cell, on its left side, with the value; the cell's reference there; the
+    value's."""
+    match condition:
+        case c_ast.BinaryOp(op=op, left=left, right=right) if op in _MIRRORED:
+            if same_text(left, cell) and same_text(right, value):
+                return op, left, right
+            if same_text(left, value) and same_text(right, cell):
+                return _MIRRORED[op], right, left
+    return None
+
+
+# --- forms ------------------------------------------------------------------------------------------------------------
+
+# operator, the cell that is assigned, other references to it, what is accumulated
+_Form = tuple[str, c_ast.Node, tuple[c_ast.Node, ...], c_ast.Node]
+
+
+def _form(body: c_ast.Node) -> _Form | None:
+    chosen = selected(body)
+    if chosen is not None:
+        return chosen.operator, chosen.cell, chosen.uses, c_ast.ExprList([chosen.value, chosen.compared])
+    match body:
+        case c_ast.Compound(block_items=[c_ast.Node() as only]):
+            return _form(only)
+        case c_ast.Assignment(op="=", lvalue=cell, rvalue=value):
+            return _assignment(cell, value)
+        case c_ast.Assignment(op=op, lvalue=cell, rvalue=value) if op[:-1] in (*_SUMS, *_BITWISE, "*"):
+            return ("+" if op == "-=" else op[:-1]), cell, (), value
+        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=cell):
+            return "+", cell, (), c_ast.Constant("int", "1")
+        case c_ast.If(iftrue=c_ast.Node() as then, iffalse=None):
+            return _form(then)
+    return None
+
+
+def _counts(body: c_ast.Node) -> bool:
+    """Whether a statement adds 1, or subtracts it, and nothing else: partial counts don't overflow before the program
+    ends."""
+    match body:
+        case c_ast.Compound(block_items=[c_ast.Node() as only]):
+            return _counts(only)
+        case c_ast.If(iftrue=c_ast.Node() as then, iffalse=None):
+            return _counts(then)
+        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--"):
+            return True
+        case c_ast.Assignment(op="+=" | "-=", rvalue=c_ast.Constant(value="1")):
+            return True
+    return False
+
+
+def _assignment(cell: c_ast.Node, value: c_ast.Node) -> _Form | None:
+    """``cell = cell op …`` or ``cell = … op cell``, an extremum by a function."""
+    match value:
+        case c_ast.BinaryOp(op="+" | "-"):
+            return _sum(cell, value)
+        case c_ast.BinaryOp(op=op, left=left, right=right) if op in (*_BITWISE, "*"):
+            for use, other in ((left, right), (right, left)):
+                if same_text(use, cell):
+                    return op, cell, (use,), other
+        case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[a, b])) if name in _EXTREMA:
+            for use, other in ((a, b), (b, a)):
+                if same_text(use, cell):
+                    return _EXTREMA[name], cell, (use,), other
+    return None
+
+
+def _sum(cell: c_ast.Node, value: c_ast.Node) -> _Form | None:
+    """``cell + a - b …`` or ``a + cell``: the cell as an operand that is added, once."""
+    others: list[c_ast.Node] = []
+    while isinstance(value, c_ast.BinaryOp) and value.op in _SUMS:
+        if same_text(value.left, cell):
+            return "+", cell, (value.left,), c_ast.ExprList([*others, value.right])
+        if value.op == "+" and same_text(value.right, cell):
+            return "+", cell, (value.right,), c_ast.ExprList([*others, value.left])
+        others.append(value.right)
+        value = value.left
+    return None
+
+
+def same_text(a: c_ast.Node, b: c_ast.Node) -> bool:
+    """Whether two expressions are the same tree."""
+    if type(a) is not type(b) or any(getattr(a, name) != getattr(b, name) for name in a.attr_names):
+        return False
+    first, second = a.children(), b.children()
+    return len(first) == len(second) and all(
+        x[0] == y[0] and same_text(x[1], y[1]) for x, y in zip(first, second, strict=True)
+    )
+
+
+# --- cells and types --------------------------------------------------------------------------------------------------
+
+
+def _is_reference(node: c_ast.Node, spelling: str, rank: int, write: Access) -> bool:
+    """Whether a node is the array's name with all its subscripts, and a single cell in each instance: one that is
+    known, or that data name. Other writes that may or may not happen are those of statements with conditions.
+    """
+    while isinstance(node, c_ast.ArrayRef):
+        node, rank = node.name, rank - 1
+    single = write.kind == "may-write" or bool(write.relation.is_single_valued())
+    return single and rank == 0 and isinstance(node, c_ast.ID) and node.name == spelling
+
+
+def _same_cell(read: Access, write: Access) -> bool:
+    """Whether a read is of the cell that is written, given that it is the same expression, without effects. (A
+    conditional statement's accesses have the whole domain, those of cells that only data name all cells.)
+    """
+    return read.relation.dim(OUT) == write.relation.dim(OUT) and bool(read.relation.is_equal(write.relation))
+
+
+def _integers(scop: Scop, statement: Statement, expression: c_ast.Node, ctype: CType, *, exact: bool) -> bool:
+    """Whether an expression is of an integer type that the cell's can take.
+
+    exact: a comparison with the cell has to see the value that the cell would take: no unsigned expression beside a
+      signed cell. Decided from the
+    leaves: for anything but references, iterators, parameters and plain constants, the answer is no.
+    """
+    types = {array.spelling: array.type for array in scop.arrays.values()}
+    types |= {p.spelling: p.type for p in scop.parameters} | dict(
+        zip(statement.iterators, statement.iterator_types, strict=True)
+    )
+    if ctype.bits < (_INT_BITS if exact else _CHAR_BITS):
+        return False
+
+    def fits(other: CType | None) -> bool:
+        if other is None or not other.integer or other.bits > ctype.bits:
+            return False
+        return not exact or not ctype.signed or other.signed or other.bits < _INT_BITS
+
+    return all(
+        fits(types.get(leaf.name)) if isinstance(leaf, c_ast.ID) else is_int(leaf) for leaf in _leaves(expression)
+    )
+
+
+def is_int(leaf: c_ast.Node) -> bool:
+    """Whether a leaf is a constant of type int."""
+    return isinstance(leaf, c_ast.Constant) and leaf.type == "int" and leaf.value.isdigit()
+
+
+def _leaves(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """What an expression is made of; subscripts have no part in its type."""
+    match node:
+        case c_ast.ArrayRef():
+            while isinstance(node, c_ast.ArrayRef):
+                node = node.name
+            yield node
+        case c_ast.BinaryOp() | c_ast.TernaryOp() | c_ast.ExprList():
+            for _, child in node.children():
+                yield from _leaves(child)
+        case c_ast.UnaryOp(op="+" | "-" | "~", expr=operand):
+            yield from _leaves(operand)
+        case _:
+            yield node

@@ -1,0 +1,1 @@
+"""How long a schedule takes, estimated without compiling anything."""

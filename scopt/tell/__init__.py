@@ -1,0 +1,1 @@
+"""What people are told: remarks, explanations, pages."""

@@ -1,0 +1,112 @@
+"""What each loop of the source got: the loops of a region's first level, and whether their statements now run in
+parallel or in vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+from pycparser import c_ast
+
+from scopt.diagnostics import Location
+from scopt.frontend.region.regions import Region
+from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import Block, For, LoopMark, LoopNest
+from scopt.ir.nest_walks import items
+from scopt.ir.scop import Scop
+from scopt.poly.isl_utils import sets_of
+
+_TYPE = isl.schedule_node_type
+WHAT = ("parallel", "vector")
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """One loop of the source that no other loop of its region is around.
+
+    location: of the loop. number: of the loop among all `for` loops of its function, in textual order, from 1.
+      iterator: its name.
+    got: those of `WHAT` that all its statements got.
+    """
+
+    location: Location
+    number: int
+    iterator: str
+    got: tuple[str, ...]
+
+
+def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest) -> tuple[Gain, ...]:
+    """The loops of the region in textual order, those without statements left out. A register tile counts as a vector
+    loop."""
+    emitted, scheduled = _emitted(nest.body), _scheduled(marked)
+    loops = list(_loops(region.function))
+    found = []
+    for loop in _first_level(region.items):
+        places = list(_places(loop))
+        first, last = min(places), max(places)
+        inside = [one.name for one in scop.statements if first <= (one.location.line, one.location.column) <= last]
+        if inside:
+            got = frozenset.intersection(*(scheduled.get(name, frozenset()) for name in inside))
+            kept = got & (emitted | {"vector"} if marked.tilings else emitted)
+            place = Location(loop.coord.file, loop.coord.line, loop.coord.column or 0)
+            number = 1 + next(k for k, other in enumerate(loops) if other is loop)
+            found.append(Gain(place, number, loop_iterator(loop) or "?", tuple(what for what in WHAT if what in kept)))
+    return tuple(found)
+
+
+def _first_level(nodes: Any) -> Iterator[Any]:
+    for item in nodes:
+        if isinstance(item, c_ast.For):
+            yield item
+        elif isinstance(item, c_ast.Node):
+            yield from _first_level(child for _, child in item.children())
+
+
+def _loops(node: Any) -> Iterator[Any]:
+    """All `for` loops in a node, an outer one before those inside."""
+    if isinstance(node, c_ast.For):
+        yield node
+    for _, child in node.children():
+        yield from _loops(child)
+
+
+def _places(node: Any) -> Iterator[tuple[int, int]]:
+    """The places of all that is in a node: a statement between the first and the last one of a loop's is part of it."""
+    if node.coord is not None:
+        yield node.coord.line, node.coord.column or 0
+    for _, child in node.children():
+        yield from _places(child)
+
+
+def _marks(mark: LoopMark) -> frozenset[str]:
+    return frozenset(what for what, on in (("parallel", mark.parallel), ("vector", mark.simd)) if on)
+
+
+def _scheduled(marked: MarkedSchedule) -> dict[str, frozenset[str]]:
+    """By statement: what the marks above it say; of a statement in several places, what any of them has."""
+    found: dict[str, frozenset[str]] = {}
+
+    def visit(node: isl.ScheduleNode, around: frozenset[str]) -> None:
+        if node.get_type() == _TYPE.mark:
+            name = node.mark_get_id().get_name()
+            role, _, key = name.partition(":")
+            tiling = marked.tilings.get(key)
+            around |= _marks(marked.marks[name]) if name in marked.marks else frozenset()
+            around |= {"vector"} if role == "tile" and tiling is not None and tiling.simd else frozenset()
+        if node.get_type() == _TYPE.leaf:
+            for statement in sets_of(node.get_domain()):
+                name = statement.get_tuple_name()
+                found[name] = found.get(name, frozenset()) | around
+        for position in range(node.n_children()):
+            visit(node.child(position), around)
+
+    visit(marked.tree.get_root(), frozenset())
+    return found
+
+
+def _emitted(block: Block) -> frozenset[str]:
+    """What any loop of the nest is: bounds that are too small for threads or vectors have taken marks away."""
+    return frozenset(what for item in items(block) if isinstance(item, For) for what in _marks(item.mark))

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scopt import pipeline
+from scopt.astgen.emit.loop_work import add_work_guards, imbalanced, is_tile_loop
+from scopt.ir import expr as ex
+from scopt.ir.expr import Product
+from scopt.ir.nest import Compare, Const, For, LoopMark, LoopNest, Name
+from scopt.ir.nest_walks import items
+from scopt.options import Options
+from tests.astgen.scops import INT, S, loops, make_scop
+from tests.sources import source_of
+
+PARALLEL, SIMD = LoopMark(parallel=True), LoopMark(simd=True)
+MATRIX = S("S0[i, j] : 0 <= i < n and 0 <= j < m", "A[i][j] = A[i][j] * 2.0;")
+TWO = {"n": INT, "m": INT}
+ROWS = ("S0[i, j] -> [i]", "S0[i, j] -> [j]")
+
+
+def fors(nest: LoopNest) -> dict[str, For]:
+    return {item.iterator: item for item in items(nest.body) if isinstance(item, For)}
+
+
+@pytest.mark.parametrize("sizes", [(), (32, 32)])
+def test_the_guard_is_the_product_of_the_extents(sizes: tuple[int, ...]) -> None:
+    scop = make_scop(MATRIX, parameters=TWO)
+    nest = add_work_guards(scop, loops(scop, *ROWS, sizes=sizes, marks={0: PARALLEL}))
+    outer = next(iter(fors(nest).values()))
+    # one nanosecond an instance; tiles don't change the amount of work
+    assert outer.work == Compare(Product((Name("n"), Name("m"))), ">", Const(20000))  # type: ignore[arg-type]
+
+
+def test_a_triangle_counts_half() -> None:
+    scop = make_scop(S("S0[i, j] : 0 <= i < n and 0 <= j < i", "A[i][j] = A[i][j] * 2.0;"))
+    nest = add_work_guards(scop, loops(scop, *ROWS, marks={0: PARALLEL}))
+    assert fors(nest)["i"].work == Compare(Product((Name("n"), Name("n"))), ">", Const(50000))  # type: ignore[arg-type]
+
+
+def test_an_enclosing_iterator_is_in_scope() -> None:
+    scop = make_scop(S("S0[t, i] : 0 <= t < n and 0 <= i < t", "A[i] = 0;"))
+    nest = add_work_guards(scop, loops(scop, "S0[t, i] -> [t]", "S0[t, i] -> [i]", marks={1: PARALLEL}))
+    assert fors(nest)["i"].work == Compare(Name("t"), ">", Const(50000))
+    assert fors(nest)["t"].work is None
+
+
+def test_expensive_statements_pay_sooner() -> None:
+    scop = make_scop(S("S0[i] : 0 <= i < n", "A[i] = exp(A[i]) / sin(A[i]);"))
+    work = fors(add_work_guards(scop, loops(scop, "S0[i] -> [i]", marks={0: PARALLEL})))["i"].work
+    assert isinstance(work, Compare)
+    assert isinstance(work.right, Const)
+    assert work.right.value < 1000
+
+
+def test_constant_work_needs_no_guard() -> None:
+    large = make_scop(S("S0[i] : 0 <= i < 1000000", "A[i] = 0;"))
+    loop = fors(add_work_guards(large, loops(large, "S0[i] -> [i]", marks={0: PARALLEL})))["i"]
+    assert (loop.mark, loop.work) == (PARALLEL, None)
+    small = make_scop(S("S0[i] : 0 <= i < 100", "A[i] = 0;"))
+    loop = fors(add_work_guards(small, loops(small, "S0[i] -> [i]", marks={0: PARALLEL})))["i"]
+    assert (loop.mark, loop.work) == (LoopMark(), None)
+
+
+def test_a_small_vector_loop_stays_a_vector_loop() -> None:
+    small = make_scop(S("S0[i] : 0 <= i < 100", "A[i] = 0;"))
+    both = LoopMark(parallel=True, simd=True, private=("t",))
+    loop = fors(add_work_guards(small, loops(small, "S0[i] -> [i]", marks={0: both})))["i"]
+    assert loop.mark == replace(both, parallel=False)
+
+
+def test_only_the_outermost_parallel_loop_is_parallel() -> None:
+    scop = make_scop(MATRIX, parameters=TWO)
+    nest = add_work_guards(scop, loops(scop, *ROWS, marks={0: PARALLEL, 1: LoopMark(parallel=True, simd=True)}))
+    assert fors(nest)["i"].mark == PARALLEL
+    assert fors(nest)["j"].mark == SIMD
+    assert fors(nest)["j"].work is None
+
+
+def test_nothing_is_marked_inside_a_vector_loop() -> None:
+    scop = make_scop(MATRIX, parameters=TWO)
+    nest = add_work_guards(scop, loops(scop, *ROWS, marks={0: SIMD, 1: LoopMark(parallel=True, simd=True)}))
+    assert [loop.mark for loop in fors(nest).values()] == [SIMD, LoopMark()]
+
+
+def test_balance() -> None:
+    triangle = make_scop(S("S0[i, j] : 0 <= i < n and 0 <= j <= i"))
+    assert imbalanced(fors(loops(triangle, *ROWS))["i"])
+    assert not imbalanced(fors(loops(triangle, *ROWS))["j"])
+    assert imbalanced(fors(loops(triangle, *ROWS, sizes=(8, 8)))["it"])
+    square = make_scop(MATRIX, parameters=TWO)
+    assert not imbalanced(fors(loops(square, *ROWS, sizes=(8, 8)))["it"])
+    # a parallelogram's inner loop moves with the outer one and keeps its length
+    assert not imbalanced(fors(loops(square, "S0[i, j] -> [i]", "S0[i, j] -> [i + j]"))["i"])
+
+
+def test_tile_loops() -> None:
+    nest = loops(make_scop(MATRIX, parameters=TWO), *ROWS, sizes=(8, 8))
+    assert {name: is_tile_loop(loop) for name, loop in fors(nest).items()} == {
+        "it": True,
+        "jt": True,
+        "i": False,
+        "j": False,
+    }
+
+
+def test_the_guard_survives_substitution() -> None:
+    work = Compare(Product((Name("n"), ex.plus(Name("t"), 1))), ">", Const(5))  # type: ignore[arg-type]
+    assert ex.substitute_condition(work, {"t": Const(2)}) == Compare(Product((Name("n"), Const(3))), ">", Const(5))  # type: ignore[arg-type]
+
+
+def test_a_trip_count_that_is_a_remainder() -> None:
+    """Nothing is left of it where remainders are dropped from estimates."""
+    body = "for (i = 0; i < n % 3; i++) for (j = 0; j < n; j++) x[j] = y[j] + x[j];"
+    result = pipeline.optimize(source_of(body), Options(scheduler="isl", tile_sizes=(2,), budget=0.0), file="in.c")
+    assert [remark.id for remark in result.remarks if remark.id == "internal.error"] == []
+    assert result.regions[0].transformed

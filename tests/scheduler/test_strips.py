@@ -1,0 +1,200 @@
+"""Where strips of rows are made, where they aren't, and that what runs is what the original computes, to the last
+bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import islpy as isl
+import pytest
+
+from scopt.astgen.lower.strip_dependences import apart
+from scopt.astgen.lower.strip_lowering import lower_sweeps
+from scopt.diagnostics import InternalError
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.options import Options
+from scopt.pipeline import optimize
+from scopt.poly.dependences import dependences
+from scopt.scheduler import get_scheduler
+from scopt.scheduler.passes.band_passes import apply_passes
+from tests.fuzz.harness import without_thresholds
+from tests.sources import scop_of
+
+RECURRENCE = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 + B[i][j];"
+DOWN = "for (j = 0; j < m; j++) for (i = 1; i < n; i++) A[i][j] = A[i-1][j] * 0.5 + B[i][j];"
+PREFIX_SUM = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] + B[i][j];"
+CARRIED_TWICE = "for (i = 1; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 + A[i-1][j];"
+BOTH_WAYS = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 + B[i][j] + B[j][i];"
+KEPT = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) { s = A[i][j-1] * 0.5 + B[i][j]; A[i][j] = s * s; }"
+# A scalar that is used after the region holds the rows to their order.
+FILTER = """
+for (i = 0; i < n; i++) {
+  double w = 0.0;
+  for (j = 0; j < m; j++) { A[i][j] = w * 0.5 + B[i][j]; w = A[i][j] * 0.25 + w; }
+}"""
+LOCAL_ARRAY = """
+for (i = 0; i < n; i++) {
+  double w[100];
+  for (j = 0; j < m; j++) w[j] = B[i][j] + 1.0;
+  for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * w[j] + 0.5;
+}"""
+GUARDED = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 + (x[i] > 0.0 ? B[i+1][j] : 1.0);"
+THEN_A_PRODUCT = (
+    RECURRENCE
+    + " for (i = 0; i < n; i++) for (j = 0; j < m; j++) for (k = 0; k < m; k++) C[i][j] += A[i][k] * B[k][j];"
+)
+# The first sweep's values are overwritten; the second one's are left for the last t only; B is read in two rows beside.
+SWEEPS = """
+for (t = 0; t < 3; t++) {
+  for (i = 1; i < n - 1; i++) {
+    A[i][0] = 1.0 / (t + 2);
+    for (j = 1; j < m; j++) A[i][j] = B[i][j] / (A[i][j-1] * 0.5 + 2.0);
+    for (j = m - 2; j >= 1; j--) C[j][i] = A[i][j] * C[j+1][i] + A[i][j-1];
+  }
+  for (i = 1; i < n - 1; i++) {
+    A[i][0] = 2.0;
+    for (j = 1; j < m; j++) A[i][j] = (C[i-1][j] - C[i+1][j] * 0.5 + C[i][j]) / (A[i][j-1] * 0.5 + 3.0);
+    for (j = m - 2; j >= 1; j--) B[i][j] = A[i][j] * B[i][j+1] + 0.25;
+  }
+}"""
+
+
+def schedule_of(body: str, options: Options | None = None, after: str = "") -> MarkedSchedule:
+    options = options or Options()
+    scop = scop_of(body, after=after)
+    deps = dependences(scop)
+    return apply_passes(scop, deps, get_scheduler(options.scheduler).schedule(scop, deps, options, None).tree, options)
+
+
+# --- where there are strips -------------------------------------------------------------------------------------------
+
+
+def test_a_recurrence_along_rows_uses_buffers_with_the_rows_side_by_side() -> None:
+    (sweep,) = schedule_of(RECURRENCE).sweeps.values()
+    assert [(one.array, one.dimension, one.spread) for one in sweep.buffers] == [("A", 0, 0), ("B", 0, 0)]
+
+
+def test_scalars_that_rows_use_anew_get_a_cell_a_row() -> None:
+    (sweep,) = schedule_of(FILTER).sweeps.values()
+    assert len(sweep.scalars) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "after"),
+    [
+        pytest.param(PREFIX_SUM, "", id="a chain of one addition doesn't pay"),
+        pytest.param(DOWN, "", id="the loop over rows is a vector loop anyway"),
+        pytest.param(CARRIED_TWICE, "", id="rows depend on each other"),
+        pytest.param(BOTH_WAYS, "", id="an array is read along rows and across them"),
+        pytest.param(LOCAL_ARRAY, "", id="each row needs an array of its own"),
+        pytest.param(GUARDED, "", id="what is read may not exist"),
+        pytest.param(KEPT, "x[0] = s;", id="a scalar is used afterwards"),
+        pytest.param(
+            "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = B[i][j-1] * 0.5 + 1.0;",
+            "",
+            id="nothing is carried",
+        ),
+    ],
+)
+def test_no_strips_where(body: str, after: str) -> None:
+    assert schedule_of(body, after=after).sweeps == {}
+
+
+def test_a_contraction_does_not_join() -> None:
+    scop = scop_of(THEN_A_PRODUCT, params="int n, int m, double A[100][100], double B[100][100], double C[100][100]")
+    deps = dependences(scop)
+    marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options(), None).tree, Options())
+    assert [sweep.statements for sweep in marked.sweeps.values()] == [("S0",)]
+    assert len(marked.tilings) == 1
+
+
+def test_no_strips_with_tile_sizes_of_the_user() -> None:
+    assert schedule_of(RECURRENCE, Options(tile_sizes=(8,))).sweeps == {}
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
+def test_values_that_go_from_row_to_row_are_found() -> None:
+    sound = schedule_of(RECURRENCE)
+    other = scop_of(CARRIED_TWICE)
+    with pytest.raises(InternalError, match="'A' is kept by rows"):
+        apart(other, dependences(other), sound)
+
+
+def test_only_what_is_used_is_copied() -> None:
+    scop = scop_of(SWEEPS, params="int n, int m, double A[100][100], double B[100][100], double C[100][100]")
+    deps = dependences(scop)
+    marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options(), None).tree, Options())
+    swept = lower_sweeps(scop, deps, marked)
+    copies = sorted(
+        one.name for one in swept.scop.statements if one.name.rstrip("0123456789").endswith(("_in", "_out"))
+    )
+    # A comes from nowhere; the first sweep's A is dead, of the second one's the last t is left; B's last column comes
+    # in twice
+    assert copies == ["A_out", "B_in", "B_in2", "B_out", "C_in"]
+    left = next(one for one in swept.scop.statements if one.name == "A_out").domain
+    assert left.is_subset(left.lower_bound_val(isl.dim_type.set, 0, isl.Val(2)))
+
+
+# --- what runs --------------------------------------------------------------------------------------------------------
+
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+void f(int n, int m, double A[N][M], double B[N][M], double C[M][N]) {{
+  int i, j, t;
+  double s;
+#pragma scop
+{body}
+#pragma endscop
+}}
+static double A[N][M], B[N][M], C[M][N];
+int main(void) {{
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) {{ A[i][j] = (i * 7 + j) % 11 / 8.0; B[i][j] = (i + j * 5) % 13 / 9.0; C[j][i] = (i * 3 + j) % 17 / 10.0; }}
+  f(N - LESS, M - LESS, A, B, C);
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) printf("%a %a %a\\n", A[i][j], B[i][j], C[j][i]);
+  return 0;
+}}
+"""
+FLAGS = ("-O2", "-march=native", "-ffp-contract=off", "-fopenmp", "-w")
+
+
+@cache
+def emitted(source: str) -> str:
+    result = optimize(source, Options(cpp_flags=("-DN=80", "-DM=80", "-DLESS=0")), file="in.c")
+    assert [remark.id for remark in result.remarks if remark.kind == "missed"] == []
+    return without_thresholds(result.text.decode())
+
+
+@pytest.mark.parametrize("rows", [3, 32, 71])
+@pytest.mark.parametrize("body", [RECURRENCE, FILTER, SWEEPS], ids=["recurrence", "filter", "sweeps"])
+def test_results_are_the_same(body: str, rows: int, run_c: Callable[..., str]) -> None:
+    square = body is SWEEPS  # its arrays are used along both directions
+    source = MAIN.format(body=body)
+    text = emitted(source)
+    assert "_rows" in text
+    columns = rows if square else rows + 10
+    sizes = (f"-DN={rows}", f"-DM={columns}", f"-DLESS={int(rows == 71)}")
+    before = run_c(source, *FLAGS, *sizes, name="before")
+    assert run_c(text, *FLAGS, *sizes, name="after") == before
+    assert run_c(text, "-O1", "-std=c99", "-ffp-contract=off", "-w", *sizes, name="plain") == before
+
+
+def test_without_threads_there_is_one_buffer() -> None:
+    source = MAIN.format(body=RECURRENCE)
+    text = optimize(source, Options(cpp_flags=("-DN=80", "-DM=80", "-DLESS=0"), parallel=False), file="in.c").text
+    assert b"omp_get_thread_num" not in text
+    assert b"A_rows[" in text
+
+
+def test_no_strips_inside_a_parallel_loop() -> None:
+    body = """for (t = 0; t < n; t++)
+  for (i = 0; i < m; i++) for (j = 1; j < m; j++) D[t][i][j] = D[t][i][j-1] * 0.5 + 1.0;"""
+    scop = scop_of(body, params="int n, int m, double D[50][60][70]")
+    deps = dependences(scop)
+    marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options(), None).tree, Options())
+    assert len([mark for mark in marked.marks.values() if mark.parallel]) == 1

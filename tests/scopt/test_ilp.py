@@ -1,0 +1,192 @@
+"""Lexicographic minima: by HiGHS, by isl, and that both say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scopt.diagnostics import InternalError
+from scopt.poly import ilp
+from scopt.poly.ilp import Column, LinearRow, Program, Terms, highs_lexmin, isl_lexmin, lexmin
+
+Solver = Callable[[Program], tuple[int, ...] | None]
+SOLVERS = pytest.mark.parametrize("solve", [highs_lexmin, isl_lexmin])
+
+
+def columns(count: int, lower: int | None = 0, upper: int | None = 10) -> tuple[Column, ...]:
+    return tuple(Column(f"x{k}", lower, upper) for k in range(count))
+
+
+def values(program: Program, point: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sum(factor * point[column] for column, factor in objective) for objective in program.objectives)
+
+
+@SOLVERS
+def test_the_first_objective_comes_first(solve: Solver) -> None:
+    # x + y >= 4: the least x, and then the least y, is (0, 4); the other way round it is (4, 0).
+    rows = (LinearRow(((0, 1), (1, 1)), -4),)
+    assert solve(Program(columns(2), rows, (((0, 1),), ((1, 1),)))) == (0, 4)
+    assert solve(Program(columns(2), rows, (((1, 1),), ((0, 1),)))) == (4, 0)
+
+
+@SOLVERS
+def test_a_later_objective_decides_among_minima(solve: Solver) -> None:
+    rows = (LinearRow(((0, 1), (1, 1), (2, 1)), -4),)
+    total: Terms = ((0, 1), (1, 1), (2, 1))
+    assert solve(Program(columns(3), rows, (total, ((2, -1),)))) == (0, 0, 4)
+    assert solve(Program(columns(3), rows, (total, ((1, -2), (2, -1))))) == (0, 4, 0)
+
+
+@SOLVERS
+def test_minima_are_integers(solve: Solver) -> None:
+    # 2x >= 3 and 3y >= 4x: (1.5, 2) over the rationals.
+    rows = (LinearRow(((0, 2),), -3), LinearRow(((0, -4), (1, 3))))
+    assert solve(Program(columns(2), rows, (((0, 1),), ((1, 1),)))) == (2, 3)
+
+
+@SOLVERS
+def test_equalities(solve: Solver) -> None:
+    rows = (LinearRow(((0, 2), (1, 3)), -12, equality=True),)
+    assert solve(Program(columns(2), rows, (((1, -1),),))) == (0, 4)
+    assert solve(Program(columns(2), (LinearRow(((0, 2), (1, 4)), -7, equality=True),), (((0, 1),),))) is None
+
+
+@SOLVERS
+def test_no_point(solve: Solver) -> None:
+    assert solve(Program(columns(1), (LinearRow(((0, 1),), -11),), (((0, 1),),))) is None
+    assert solve(Program(columns(1), (LinearRow((), -1),), (((0, 1),),))) is None
+    assert solve(Program(columns(1), (LinearRow((), 1, equality=True),))) is None
+
+
+@SOLVERS
+def test_rows_without_unknowns_that_hold_are_nothing(solve: Solver) -> None:
+    assert solve(Program(columns(1, 3), (LinearRow((), 5), LinearRow((), 0, equality=True)), (((0, 1),),))) == (3,)
+
+
+@SOLVERS
+def test_without_objectives_any_point_will_do(solve: Solver) -> None:
+    program = Program(columns(2, -3, 3), (LinearRow(((0, 1), (1, 1)), 5, equality=True),))
+    point = solve(program)
+    assert point is not None
+    assert program.allows(point)
+
+
+@SOLVERS
+def test_columns_without_upper_bound(solve: Solver) -> None:
+    assert solve(Program(columns(2, 0, None), (LinearRow(((0, 1), (1, -3)), -7),), (((0, 1),), ((1, -1),)))) == (7, 0)
+
+
+@SOLVERS
+def test_columns_without_lower_bound(solve: Solver) -> None:
+    assert solve(Program(columns(1, None, None), (LinearRow(((0, 1),), 7),), (((0, 1),),))) == (-7,)
+
+
+FREE = Column("x", None, None)
+
+
+@pytest.mark.parametrize(
+    ("program", "number"),
+    [
+        (Program((FREE,), (), (((0, 1),),)), 0),
+        (Program(columns(2, 0, None), (LinearRow(((0, 1), (1, -1))),), (((0, -1), (1, 1)),)), 0),
+        (Program((Column("y"), FREE), (), (((0, 1),), ((1, 1),))), 1),
+    ],
+)
+def test_an_objective_without_minimum_is_an_error(program: Program, number: int) -> None:
+    with pytest.raises(InternalError, match=f"objective {number} "):
+        lexmin(program)
+
+
+def test_where_no_point_is_nothing_is_unbounded() -> None:
+    assert lexmin(Program((FREE, Column("y", 0, 3)), (LinearRow(((1, 1),), -5),), (((0, 1),),))) is None
+    # 2y + 4z = 7 has rational points only.
+    rows = (LinearRow(((1, 2), (2, 4)), -7, equality=True),)
+    assert lexmin(Program((FREE, *columns(2, 0, None)), rows, (((0, 1),),))) is None
+
+
+def test_a_point_is_checked_exactly() -> None:
+    program = Program(
+        (Column("x", -1, 1), Column("y", None, 5)),
+        (LinearRow(((0, 3), (1, 1)), -2), LinearRow(((0, 1), (1, -1)), 0, equality=True)),
+    )
+    assert program.allows((1, 1))
+    assert not program.allows((0, 0))
+    assert not program.allows((1, 2))
+    assert not program.allows((2, 2))
+
+
+# --- inexact answers --------------------------------------------------------------------------------------------------
+
+
+def test_an_inexact_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solver that gives another point than it should, by way of a looser program."""
+    program = Program(columns(2), (LinearRow(((0, 1), (1, 1)), -4),), (((0, 1), (1, 1)),))
+    loaded = ilp._loaded
+    monkeypatch.setattr(ilp, "_loaded", lambda given: loaded(Program(given.columns, (), given.objectives)))
+    with pytest.raises(ArithmeticError, match="inexact"):
+        highs_lexmin(program)
+    assert sum(lexmin(program) or ()) == 4
+
+
+def test_large_factors_are_exact_after_all() -> None:
+    """2⁵³ + 1 isn't a double: x = 2⁵³ + 1 can't be what HiGHS finds."""
+    odd = (1 << 53) + 1
+    assert lexmin(Program((Column("x", 0, None),), (LinearRow(((0, 1),), -odd, equality=True),), (((0, 1),),))) == (
+        odd,
+    )
+
+
+def test_isl_is_asked_where_highs_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def failing(program: Program) -> None:
+        asked.append(program)
+        raise ArithmeticError
+
+    monkeypatch.setattr(ilp, "highs_lexmin", failing)
+    program = Program(columns(2), (LinearRow(((0, 1), (1, 1)), -4),), (((0, 1),), ((1, 1),)))
+    assert lexmin(program) == (0, 4)
+    assert asked == [program]
+
+
+# --- HiGHS against isl ------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    count = draw(st.integers(1, 4))
+
+    def terms(most: int) -> Terms:
+        factors = draw(st.lists(st.integers(-most, most), min_size=count, max_size=count))
+        return tuple((column, factor) for column, factor in enumerate(factors) if factor)
+
+    bounds = [draw(st.tuples(st.integers(-5, 2), st.integers(0, 6))) for _ in range(count)]
+    rows = [
+        LinearRow(terms(5), draw(st.integers(-9, 9)), draw(st.integers(0, 3)) == 0)
+        for _ in range(draw(st.integers(0, 5)))
+    ]
+    objectives = [terms(3) for _ in range(draw(st.integers(1, 3)))]
+    return Program(
+        tuple(Column(f"x{k}", low, low + width) for k, (low, width) in enumerate(bounds)),
+        tuple(rows),
+        tuple(objectives),
+    )
+
+
+def test_a_program_that_isl_s_lexmin_gives_up() -> None:
+    program = Program((Column("x0", 0, 1), Column("x1", 0, 1)), (LinearRow(((0, -1), (1, 1)), 0),), (((0, -2),),))
+    assert isl_lexmin(program) == (1, 1)
+
+
+@given(programs())
+@settings(max_examples=150, deadline=None)
+def test_highs_and_isl_agree(program: Program) -> None:
+    found, exact = highs_lexmin(program), isl_lexmin(program)
+    assert (found is None) == (exact is None)
+    if found is not None and exact is not None:
+        assert program.allows(found)
+        assert program.allows(exact)
+        assert values(program, found) == values(program, exact)
