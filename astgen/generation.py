@@ -15,7 +15,7 @@ from scopt.astgen.emit.emit_c import Emitted, emit
 from scopt.astgen.emit.loop_work import add_work_guards, with_uncopied_loops
 from scopt.astgen.guard import guard_text
 from scopt.astgen.guard_counters import counter_name
-from scopt.astgen.isl_loops import build
+from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.lower.register_lowering import Lowered, lower
 from scopt.astgen.lower.strip_lowering import Swept, lower_sweeps
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
@@ -27,9 +27,8 @@ from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.worth import check_nest
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
-from scopt.ir.scop import Dependences, Scop
+from scopt.ir.scop import Dependences, LoopDirective, Scop
 from scopt.options import Options
-from scopt.scheduler.influence.guidance import Guidance
 
 T = TypeVar("T")
 
@@ -67,10 +66,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """What rewrites look at besides. judged: nobody asks for the transformation, so that it has to pay."""
+    """What rewrites look at besides. wishes: loops that pragmas name. judged: nobody asks for the transformation, so that
+    it has to pay."""
 
     options: Options
-    guide: Guidance
+    wishes: tuple[LoopDirective, ...]
     judged: bool
 
 
@@ -132,7 +132,7 @@ def _work_guards(program: Program, setting: Setting) -> Program:
 
 def _small_loops(program: Program, setting: Setting) -> Program:
     """What the user's pragmas ask for stays, however small it is."""
-    return program if setting.guide.loops else replace(program, nest=drop_small_loops(program.source, program.nest))
+    return program if setting.wishes else replace(program, nest=drop_small_loops(program.source, program.nest))
 
 
 def _worth(program: Program, setting: Setting) -> Program:

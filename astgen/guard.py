@@ -14,7 +14,7 @@ from pycparser import c_ast, c_parser
 
 from scopt.astgen.emit.c_expr import HELPERS, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical_condition
-from scopt.astgen.isl_loops import condition_of
+from scopt.astgen.loops.isl_loops import condition_of
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import TRUE
 from scopt.ir.nest import And, Block, Condition, LoopNest

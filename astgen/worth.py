@@ -18,7 +18,7 @@ from pycparser import c_ast
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.emit_c import work_text
 from scopt.astgen.emit.loop_work import bounded, is_tile_loop, loop_work, rounded, statement_costs
-from scopt.astgen.isl_loops import build
+from scopt.astgen.loops.isl_loops import build
 from scopt.costs import instance_cost
 from scopt.diagnostics import Remark, ScoptError
 from scopt.ir.expr import Product, compare, linear, names

@@ -22,7 +22,7 @@ from scopt.frontend.extract import extract
 from scopt.frontend.syntax.parse import parse
 from scopt.ir.scop import Dependences, Scop
 from scopt.isolation import Failed, run_isolated
-from scopt.options import Fusion, Options
+from scopt.options import SCHEDULERS, Fusion, Options
 from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.polybench.argument_types import defines, name_list, names_among, positive, seconds
@@ -30,7 +30,7 @@ from scopt.polybench.growth import SIZES, source_of_size
 from scopt.polybench.plot import drawing, require_plotting
 from scopt.polybench.space_growth import SpacePlan, run_spaces
 from scopt.polybench.suite_command import command_parser, exit_status, kernels_of, save
-from scopt.scheduler import get_scheduler, scheduler_names
+from scopt.scheduler import get_scheduler
 
 DESCRIPTION = """\
 Measure how long scopt's schedulers take: for the kernels of a suite, or (--growth) for generated SCoPs of growing size, five statements a nest,
@@ -387,7 +387,7 @@ def _kernels(options: argparse.Namespace) -> list[Source]:
 
 
 def _schedulers(text: str) -> tuple[str, ...]:
-    return names_among(text, "scheduler", scheduler_names())
+    return names_among(text, "scheduler", SCHEDULERS)
 
 
 def _probability(text: str) -> float:

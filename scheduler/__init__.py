@@ -6,7 +6,7 @@ from importlib import import_module
 
 from scopt.scheduler.base import Scheduler
 
-# name → module and class; the name is what `--scheduler` takes.
+# name, one of `scopt.options.SCHEDULERS` → module and class.
 REGISTRY: dict[str, tuple[str, str]] = {
     "isl": ("scopt.scheduler.construct.isl_default", "IslScheduler"),
     "pluto": ("scopt.scheduler.construct.pluto_scheduler", "PlutoScheduler"),
@@ -14,11 +14,6 @@ REGISTRY: dict[str, tuple[str, str]] = {
     "identity": ("scopt.scheduler.construct.identity", "IdentityScheduler"),
     "sample": ("scopt.scheduler.space.sample", "SampleScheduler"),
 }
-
-
-def scheduler_names() -> tuple[str, ...]:
-    """The names that `get_scheduler` knows."""
-    return tuple(REGISTRY)
 
 
 def get_scheduler(name: str) -> Scheduler:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from scopt.version import __version__
+
 if _TYPE_CHECKING:
     from scopt.options import Options as Options
-    from scopt.pipeline import Result as Result
     from scopt.pipeline import optimize as optimize
+    from scopt.tell.results import Result as Result
 
-__version__ = "0.1.0"
 __all__ = ["Options", "Result", "__version__", "optimize"]
 
 # A plain checkout keeps the stages in root folders; installed, they are subpackages. Where setup.py stands beside the

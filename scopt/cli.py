@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO, get_args
 
-from scopt import __version__
 from scopt.diagnostics import InputError, Location, Remark
 from scopt.machine import Machine
 from scopt.options import Fusion, Options, VerifyLevel, Walk, check_options
+from scopt.version import __version__
 
 if TYPE_CHECKING:
-    from scopt.pipeline import RegionResult, Result
+    from scopt.tell.results import RegionResult, Result
 
 DONE, REFUSED, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
@@ -250,7 +250,8 @@ class _Outcome:
 def _optimize(source: bytes, options: Options, name: str, emit: str) -> _Outcome:
     """Transform the source. A fault of scopt itself, outside of any region, costs nobody their file: it goes through
     unchanged."""
-    from scopt.pipeline import Result, optimize  # isl takes a while to load: --help and --version do without
+    from scopt.pipeline import optimize  # isl takes a while to load: --help and --version do without
+    from scopt.tell.results import Result  # isl takes a while to load: --help and --version do without
 
     try:
         result = optimize(source, options, file=name)
@@ -335,12 +336,11 @@ def _formatted(remarks: tuple[Remark, ...], arguments: argparse.Namespace) -> by
 
 def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp_flags: tuple[str, ...]) -> Options:
     if arguments.scheduler is not None:
-        from scopt.scheduler import scheduler_names
+        from scopt.options import SCHEDULERS
 
-        if arguments.scheduler not in scheduler_names():
+        if arguments.scheduler not in SCHEDULERS:
             parser.error(
-                f"argument --scheduler: there is no scheduler {arguments.scheduler!r}, "
-                f"only {', '.join(scheduler_names())}"
+                f"argument --scheduler: there is no scheduler {arguments.scheduler!r}, only {', '.join(SCHEDULERS)}"
             )
     tile, sizes = arguments.tile_size
     return Options(

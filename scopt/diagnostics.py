@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Literal
 
-from scopt.remark_ids import advice
-
-RemarkKind = Literal["passed", "missed", "analysis"]
+from scopt.remark_ids import RemarkKind, advice
 
 
 @dataclass(frozen=True, slots=True, order=True)

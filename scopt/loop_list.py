@@ -19,7 +19,7 @@ from scopt.files import write_atomically
 from scopt.tell.wording import some
 
 if TYPE_CHECKING:
-    from scopt.pipeline import Result
+    from scopt.tell.results import Result
 
 HEADER = """\
 # Loops that scopt has to keep optimizing: file, function, number of the loop in it, iterator, what it got.

@@ -13,6 +13,9 @@ VerifyLevel = Literal["off", "schedule", "full"]
 Assumption = Literal["noalias"]
 Walk = Literal["uniform", "bias_select_dep", "bias_coeff_0"]
 
+SCHEDULERS = ("isl", "pluto", "feautrier", "identity", "sample")
+"""What `--scheduler` takes; `scopt.scheduler.REGISTRY` says which classes they are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -28,7 +31,7 @@ class Options:
       memory.
     count_guards: the program counts how often what is tested at run time holds, and says so when it ends
       (`scopt.astgen.guard_counters`).
-    scheduler: a name in `scopt.scheduler.REGISTRY`.
+    scheduler: one of `SCHEDULERS`.
     fusion: which statements share loops: ``max`` as many as legal, ``smart`` those in nests of the same depth,
       ``typed`` parallel with parallel ones, ``no`` only those that depend on each other in a cycle; ``auto``: what was
       measured to be good for the scheduler.

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from scopt.astgen.alternative import Original, in_braces, with_original
-from scopt.astgen.clause_words import expanded_words, without_helpers
 from scopt.astgen.emit.emit_c import helper_definitions
-from scopt.astgen.splice import Piece, Replacement, pieces, splice
+from scopt.astgen.splice import Replacement, pieces, splice
 from scopt.check.composition import Parts
 from scopt.check.written import unproved
-from scopt.diagnostics import InputError, Location, Remark, Remarks
+from scopt.clause_words import expanded_words, without_helpers
+from scopt.diagnostics import InputError, Remark, Remarks
 from scopt.frontend.region.naming import Placed, with_names, with_value
 from scopt.frontend.region.origins import macros_behind
 from scopt.frontend.region.regions import Region
@@ -32,68 +32,16 @@ from scopt.recursion import DEEPEST, recursion
 from scopt.schedule_file import ScheduleDocument, read_schedules
 from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.influence.guidance import check_influence_file
-from scopt.tell.gains import Gain
-from scopt.transform import Outcome, transform
+from scopt.tell.results import Outcome, RegionResult, Result
+from scopt.transform import transform
 
 if TYPE_CHECKING:
     from scopt.frontend.region.autodetect import Detected
-    from scopt.tell.report.view import RegionView
 
 # Why regions stay as they are that could be transformed, whether macros have their names or their values.
 _NOT_WANTED = frozenset(
     {"region.no-gain", "region.tiny", "region.library", "region.cold", "region.static-macro", "budget.file"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class RegionResult:
-    """What became of one region.
-
-    marked: by pragmas, as opposed to found. schedule: the transformed schedule tree as isl prints it, empty if the
-      region stayed as it was.
-    proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (see
-      `scopt.schedule_file`).
-    explanation: what was found and done, for people; empty unless `Options.explain`.
-    seconds: wall time of the region as a whole; stages: of its parts.
-    view: what a report shows of it; None unless `Options.report`, and for a region that stayed as it was.
-    gains: what the loops of its first level got; empty for a region that stayed as it was. function: the C function
-      that it is in.
-    """
-
-    location: Location
-    marked: bool
-    transformed: bool
-    remarks: tuple[Remark, ...] = ()
-    schedule: str = ""
-    seconds: float = 0.0
-    stages: dict[str, float] = field(default_factory=dict)
-    proposal: str = ""
-    final: str = ""
-    explanation: str = ""
-    view: RegionView | None = None
-    gains: tuple[Gain, ...] = ()
-    function: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The output of `optimize`.
-
-    text: the whole file; bytes outside transformed regions are those of the input. remarks: all, in order of discovery.
-    timings: seconds by stage: parse, each region (by location), total. pieces: which bytes of the source became which
-      of the text; all others are the same in both.
-    """
-
-    text: bytes
-    remarks: tuple[Remark, ...]
-    regions: tuple[RegionResult, ...]
-    timings: dict[str, float]
-    pieces: tuple[Piece, ...] = ()
-
-    @property
-    def schedules(self) -> tuple[str, ...]:
-        """The schedule trees of the transformed regions, as isl prints them."""
-        return tuple(region.schedule for region in self.regions if region.transformed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -376,17 +324,12 @@ def _remarks(item: _Done) -> tuple[Remark, ...]:
 def _result(item: _Done) -> RegionResult:
     outcome = item.outcome
     return RegionResult(
-        item.region.location,
-        item.region.marked,
-        outcome.text is not None,
-        _remarks(item),
-        outcome.schedule,
-        item.seconds,
-        outcome.seconds,
-        outcome.proposal,
-        outcome.final,
-        outcome.explanation,
-        outcome.view,
-        outcome.gains,
-        item.region.function.decl.name,
+        location=item.region.location,
+        marked=item.region.marked,
+        transformed=outcome.text is not None,
+        remarks=_remarks(item),
+        seconds=item.seconds,
+        stages=outcome.seconds,
+        function=item.region.function.decl.name,
+        **outcome.told(),
     )

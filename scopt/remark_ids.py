@@ -11,10 +11,9 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Literal
 
-if TYPE_CHECKING:
-    from scopt.diagnostics import RemarkKind
+RemarkKind = Literal["passed", "missed", "analysis"]
 
 
 @dataclass(frozen=True, slots=True)

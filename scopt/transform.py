@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from scopt.astgen.allocation import INCLUDE, Allocation, allocations
-from scopt.astgen.clause_words import expanded_words, without_directives
 from scopt.astgen.emit.emit_c import Emitted
 from scopt.astgen.generation import Setting, Watch, allocated, emitted, guard_of, lowered_program, rewritten
 from scopt.astgen.guard import guard_helpers
@@ -19,6 +18,7 @@ from scopt.astgen.lower.strip_dependences import apart
 from scopt.astgen.worth import NotWorth, Simpler, check_source
 from scopt.check.program import check_program
 from scopt.check.rewritten import check_rewritten
+from scopt.clause_words import expanded_words, without_directives
 from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
 from scopt.frontend.extract import extract
 from scopt.frontend.region.directives import apply_directives
@@ -42,51 +42,17 @@ from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
 from scopt.steps import Shown
 from scopt.tell.explain import explain
-from scopt.tell.gains import Gain, gains
+from scopt.tell.gains import gains
 from scopt.tell.reordered import kept_in_order, reducible, reordered
 from scopt.tell.report.collect import view_of
-from scopt.tell.report.view import RegionView
+from scopt.tell.results import Outcome
+from scopt.tell.view import RegionView
 
 # isl counts elementary operations; this many take some seconds. A transformation that needs more is tried again in a
 # simpler form.
 MAX_OPERATIONS = 40_000_000
 # For wishes where neither the user nor a pragma names a scheduler that can follow them.
 INFLUENCED_SCHEDULER = "pluto"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a region. text is None if it stays as it was; then a `missed` remark says why.
-
-    helpers: helper functions that the text calls, by name. definitions: of other functions that it calls. allocations:
-      memory that it needs.
-    schedule: the transformed schedule tree in isl's notation. seconds: per stage.
-    proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (which can't
-      have the final one).
-    explanation: for people, if it was asked for. view: for a report, likewise. gains: what the loops of the region's
-      first level got.
-    error: what is wrong with something that the user gave for this region, such as a schedule. It ends the run; nothing
-      is written.
-    guard: C expression that has to hold where the region begins, so that the text may run in place of the original;
-      empty if it always may.
-    prologue: declarations that text, guard and allocations need.
-    """
-
-    text: str | None
-    helpers: tuple[str, ...] = ()
-    definitions: tuple[str, ...] = ()
-    allocations: tuple[Allocation, ...] = ()
-    remarks: tuple[Remark, ...] = ()
-    schedule: str = ""
-    seconds: dict[str, float] = field(default_factory=dict)
-    proposal: str = ""
-    final: str = ""
-    explanation: str = ""
-    error: str = ""
-    view: RegionView | None = None
-    gains: tuple[Gain, ...] = ()
-    guard: str = ""
-    prologue: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,11 +268,11 @@ def _transform(
         ),
         made.allocations,
         tuple(remarks),
-        str(made.marked.tree.get_root()),
         clock.seconds,
-        document(region.location, str(made.tree), legend(scop)),
-        document(region.location, str(made.marked.tree), legend(scop, made.marked.marks)),
-        explanation,
+        schedule=str(made.marked.tree.get_root()),
+        proposal=document(region.location, str(made.tree), legend(scop)),
+        final=document(region.location, str(made.marked.tree), legend(scop, made.marked.marks)),
+        explanation=explanation,
         view=view,
         gains=gains(scop, region, made.marked, made.nest),
         guard=made.guard,
@@ -380,7 +346,7 @@ def _generate(
             check_order(scop, rows_apart, marked.tree.get_map())
             check_marks(scop, rows_apart, marked)
     with clock("generate"):
-        program = rewritten(lowered_program(scop, deps, marked, watch), Setting(options, guide, judged), watch)
+        program = rewritten(lowered_program(scop, deps, marked, watch), Setting(options, guide.loops, judged), watch)
     check_wishes(scop, program.loops, guide.loops)
     with clock("print"):
         guard = watch("guard", guard_of(program, options))

@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 from scopt.options import Options
-from scopt.pipeline import Result, optimize
+from scopt.pipeline import optimize
+from scopt.tell.results import Result
 
 COMPILERS = [compiler for compiler in ("gcc", "clang", "clang-19") if shutil.which(compiler)]
 HEAD = """#include <stdio.h>

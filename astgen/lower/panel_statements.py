@@ -21,10 +21,10 @@ from scopt.astgen.lower.body_syntax import assignment, call, integer
 from scopt.astgen.lower.strip_cells import Copied
 from scopt.astgen.lower.strip_statements import Names, minus, plus, statement_of, subscripts_of
 from scopt.diagnostics import InternalError
-from scopt.ir.body_rewriting import put
 from scopt.ir.marked_schedule import PackedTile, Panel
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Access, CType, Dependences, Scop, Statement
+from scopt.poly.body_rewriting import put
 from scopt.poly.isl_utils import OUT, SET, compact, joined, maps_of, sets_of
 from scopt.poly.linear import affine_row
 from scopt.poly.set_pieces import coordinate, marked

@@ -14,11 +14,11 @@ from pycparser import c_ast, c_parser
 from scopt.astgen.allocation import INCLUDE, Allocation
 from scopt.astgen.emit.c_expr import ExprPrinter, Level
 from scopt.astgen.lower.body_syntax import array_of, assignment, call, integer
-from scopt.ir.body_rewriting import put
 from scopt.ir.expr import linear, maximum
 from scopt.ir.marked_schedule import Panel, RowBuffer, Sweep
 from scopt.ir.nest import Const
 from scopt.ir.scop import Array, CType, Scop, Statement
+from scopt.poly.body_rewriting import put
 
 # The iterator that holds a strip's first row; no C identifier is like it.
 STRIP = "$strip"

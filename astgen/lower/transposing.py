@@ -16,7 +16,7 @@ from pycparser import c_ast
 
 from scopt.astgen.emit.c_statement import PlainGenerator
 from scopt.astgen.lower.body_syntax import nodes
-from scopt.astgen.passes.held import is_cell
+from scopt.ir.references import is_cell
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.poly.linear import subscript_rows
 

@@ -19,6 +19,7 @@ from scopt.astgen.emit.names import KEYWORDS
 from scopt.ir.expr import compare, conjunction, names, negate, weighted
 from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import Item, used_names
+from scopt.ir.references import is_cell
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.poly.isl_utils import OUT
 from scopt.poly.linear import affine_row
@@ -34,14 +35,6 @@ def hold_cells(scop: Scop, nest: LoopNest) -> LoopNest:
     taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
     space = NestSpace.of(scop, nest)
     return LoopNest(_Holder(scop, space, frozenset(taken)).block(nest.body, space.outside()))
-
-
-def is_cell(node: c_ast.Node | None, spelling: str, rank: int) -> bool:
-    """Whether a reference is the array's name with as many subscripts as it has dimensions, one at least."""
-    depth = 0
-    while isinstance(node, c_ast.ArrayRef):
-        node, depth = node.name, depth + 1
-    return depth == rank > 0 and isinstance(node, c_ast.ID) and node.name == spelling
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,12 +34,15 @@ def as_subscripts(
     root = c_ast.Compound(list(items))
     for name, declaration in list(_row_declarations(root, symbols)):
         if _is_row(root, name, declaration, symbols):
-            _replace(
-                root, lambda node, name=name, row=declaration: copy.deepcopy(row.init) if _names(node, name) else node
-            )  # type: ignore[misc]
-            _replace(root, lambda node, row=declaration: c_ast.EmptyStatement() if node is row else node)  # type: ignore[misc]
+            _put_row(root, name, declaration)
     _replace(root, pointers.subscripted)
     return tuple(root.block_items)
+
+
+def _put_row(root: c_ast.Compound, name: str, row: c_ast.Decl) -> None:
+    """Put a row in the place of the pointer that is declared to be it; nothing is left of the declaration."""
+    _replace(root, lambda node: copy.deepcopy(row.init) if _names(node, name) else node)
+    _replace(root, lambda node: c_ast.EmptyStatement() if node is row else node)
 
 
 # --- one reference ----------------------------------------------------------------------------------------------------

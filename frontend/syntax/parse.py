@@ -25,8 +25,7 @@ from scopt.frontend.text.columns import Moved, moved_columns, source_column
 from scopt.frontend.text.gnu import OPAQUE_TYPE, PREAMBLE, clean, closing
 from scopt.frontend.text.macros import Macro
 from scopt.frontend.text.preprocess import Preprocessed, ScoptPragma, check_syntax, pragma_token, preprocess
-from scopt.options import Options
-from scopt.scheduler import scheduler_names
+from scopt.options import SCHEDULERS, Options
 
 _ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
 # Characters of a declaration from which on its initial values are left out, and where these begin.
@@ -217,7 +216,7 @@ def _directives(result: Preprocessed) -> tuple[Directive, ...]:
             return Location(result.file, raw.line(token.start + offset), raw.column(token.start + offset))
 
         text = token.text if token is not None else pragma.text
-        return read_directive(text, pragma.line, place, pragma.macros, scheduler_names(), pragma.text)
+        return read_directive(text, pragma.line, place, pragma.macros, SCHEDULERS, pragma.text)
 
     return tuple(directive(pragma) for pragma in result.directives)
 

@@ -13,13 +13,14 @@ from pathlib import Path
 
 from scopt.diagnostics import InputError
 from scopt.options import Options
-from scopt.pipeline import Result, optimize
+from scopt.pipeline import optimize
 from scopt.polybench.explore.outputs import Output, difference, output_of
 from scopt.polybench.explore.programs import Program, compile_program, preprocessor_flags, unpack
 from scopt.polybench.explore.records import Status, digest
 from scopt.polybench.measure import parse_seconds
 from scopt.polybench.processes import Finished, run
 from scopt.polybench.toolchains import Compiler
+from scopt.tell.results import Result
 
 # Seconds that an original may run.
 ORIGINAL_LIMIT = 600.0

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import get_args
 
 from scopt.diagnostics import InputError, InternalError
-from scopt.options import Walk
+from scopt.options import SCHEDULERS, Walk
 from scopt.polybench.argument_types import names_among, positive, seconds, words
 from scopt.polybench.bench import SIZES
 from scopt.polybench.explore.analysis import analysed, checkable
@@ -29,7 +29,6 @@ from scopt.polybench.explore.settle import Mismatch, Settings
 from scopt.polybench.explore.summary import best_schedules, is_file, save_schedules, summary, table
 from scopt.polybench.suite_command import command_parser, exit_status, kernels_of
 from scopt.polybench.toolchains import Compiler, find_compiler, find_peer
-from scopt.scheduler import scheduler_names
 
 PROG = "scopt-explore"
 
@@ -353,7 +352,7 @@ def _size(text: str) -> str:
 
 
 def _baselines(text: str) -> tuple[str, ...]:
-    return () if text == "none" else names_among(text, "baseline", (*scheduler_names(), POLLY))
+    return () if text == "none" else names_among(text, "baseline", (*SCHEDULERS, POLLY))
 
 
 if __name__ == "__main__":

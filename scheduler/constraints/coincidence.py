@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scopt.scheduler.construct.scheduling_problem import Draft, Edge
+from scopt.scheduler.constraints.scheduling_problem import Draft, Edge
 
 
 def coincident(draft: Draft, edges: Iterable[Edge]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from scopt.ir.scop import Scop
 from scopt.poly.linear import subscript_rows
-from scopt.scheduler.construct.scheduling_problem import Draft, Step
+from scopt.scheduler.constraints.scheduling_problem import Draft, Step
 
 # Cost of a unit of a coefficient; an iterator further in costs a little more, so that the original order wins where
 # nothing else decides.

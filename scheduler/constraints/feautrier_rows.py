@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scopt.scheduler.construct.scheduling_problem import Draft, Edge, Step
+from scopt.scheduler.constraints.scheduling_problem import Draft, Edge, Step
 
 
 def carrying(draft: Draft, edges: Iterable[Edge], divisor: int = 1, least: int | None = None) -> None:

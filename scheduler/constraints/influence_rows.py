@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from scopt.scheduler.construct.scheduling_problem import Draft, Rows, StatementSpace
+from scopt.scheduler.constraints.scheduling_problem import Draft, Rows, StatementSpace
 from scopt.scheduler.influence.influence_tree import InfluenceRow
 
 

@@ -7,7 +7,7 @@ of the program, as in Bondhugula, Acharya and Cohen, "The Pluto+ algorithm" (201
 from __future__ import annotations
 
 from scopt.poly.generators import Row, nullspace
-from scopt.scheduler.construct.scheduling_problem import Draft, Step
+from scopt.scheduler.constraints.scheduling_problem import Draft, Step
 
 
 def orthogonal_complement(rows: list[Row], width: int) -> list[Row]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from scopt.scheduler.construct.scheduling_problem import Draft, Edge
+from scopt.scheduler.constraints.scheduling_problem import Draft, Edge
 
 # pluto: minimize u₀, u₁, …, w one after the other; isl: the sum of all u, then w.
 ProximityForm = Literal["pluto", "isl"]

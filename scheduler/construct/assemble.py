@@ -10,8 +10,8 @@ from scopt.ir.scop import Scop
 from scopt.poly import trees
 from scopt.poly.generators import Row
 from scopt.poly.isl_utils import joined, union_of_sets
+from scopt.scheduler.constraints.scheduling_problem import StatementSpace, with_parameters
 from scopt.scheduler.construct.dimensions import Dimension
-from scopt.scheduler.construct.scheduling_problem import StatementSpace, with_parameters
 
 
 def schedule_tree(scop: Scop, spaces: Mapping[str, StatementSpace], dimensions: Sequence[Dimension]) -> isl.Schedule:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from scopt.scheduler.constraints.scheduling_problem import Edge, Rows, StatementSpace
 from scopt.scheduler.construct.groups import Dimension, Group, GroupSolver, NoSchedule, Result, State, Strategy, Wish
 from scopt.scheduler.construct.influenced import InfluencedSearch, Log
-from scopt.scheduler.construct.scheduling_problem import Edge, Rows, StatementSpace
 from scopt.scheduler.construct.separation import FusionPolicy, strongly_connected
 from scopt.scheduler.influence.influence_tree import InfluenceTree
 

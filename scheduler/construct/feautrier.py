@@ -18,13 +18,13 @@ from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.feautrier_rows import carrying, early
 from scopt.scheduler.constraints.influence_rows import injected
+from scopt.scheduler.constraints.scheduling_problem import Bounds, Draft, Edge, Rows, Step, statement_spaces
 from scopt.scheduler.construct.assemble import schedule_tree
 from scopt.scheduler.construct.dimensions import Construction, Dimension, Strategy, Wish
 from scopt.scheduler.construct.journal import Journal
 from scopt.scheduler.construct.live_ranges import Bonds, with_reuse_where_needed
 from scopt.scheduler.construct.pluto import PlutoStrategy
 from scopt.scheduler.construct.quasi_affine import Problem, with_divisors
-from scopt.scheduler.construct.scheduling_problem import Bounds, Draft, Edge, Rows, Step, statement_spaces
 from scopt.scheduler.influence.influence_tree import InfluenceTree
 
 # Of iterators' and parameters' coefficients, tried one after the other.

@@ -11,7 +11,7 @@ from scopt.diagnostics import ScoptError
 from scopt.poly.generators import Row
 from scopt.scheduler.constraints.influence_rows import coupled
 from scopt.scheduler.constraints.progression import complete
-from scopt.scheduler.construct.scheduling_problem import Edge, Rows, StatementSpace, Step
+from scopt.scheduler.constraints.scheduling_problem import Edge, Rows, StatementSpace, Step
 from scopt.scheduler.construct.separation import (
     FusionPolicy,
     Part,

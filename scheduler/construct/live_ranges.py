@@ -9,7 +9,7 @@ import islpy as isl
 
 from scopt.ir.scop import Dependences, Scop
 from scopt.poly.legality import overlapping_private
-from scopt.scheduler.construct.scheduling_problem import Edge, edges_of
+from scopt.scheduler.constraints.scheduling_problem import Edge, edges_of
 
 # Pairs of statements that a live range of a private array leads between.
 Bonds = frozenset[tuple[str, str]]

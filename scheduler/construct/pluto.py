@@ -15,9 +15,9 @@ from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.influence_rows import injected
 from scopt.scheduler.constraints.progression import progressing, shifted_if_reversed
 from scopt.scheduler.constraints.proximity import ProximityForm, bounded
+from scopt.scheduler.constraints.scheduling_problem import Bounds, Delays, Draft, Edge, Rows, Step
 from scopt.scheduler.constraints.validity import weakly
 from scopt.scheduler.construct.dimensions import Wish
-from scopt.scheduler.construct.scheduling_problem import Bounds, Delays, Draft, Edge, Rows, Step
 
 # Bounds of coefficients, tried one after the other: small programs first.
 COEFFICIENTS = (4, 32)

@@ -11,13 +11,13 @@ from scopt.options import Options
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.constraints.contiguity import contiguity_penalties
 from scopt.scheduler.constraints.proximity import ProximityForm
+from scopt.scheduler.constraints.scheduling_problem import Edge, edges_of, statement_spaces
 from scopt.scheduler.construct.assemble import schedule_tree
 from scopt.scheduler.construct.dimensions import Construction
 from scopt.scheduler.construct.feautrier import FeautrierStrategy
 from scopt.scheduler.construct.journal import Journal
 from scopt.scheduler.construct.live_ranges import Bonds, with_reuse_where_needed
 from scopt.scheduler.construct.pluto import PlutoStrategy
-from scopt.scheduler.construct.scheduling_problem import Edge, edges_of, statement_spaces
 from scopt.scheduler.construct.separation import FusionPolicy
 from scopt.scheduler.influence.influence_tree import InfluenceTree
 

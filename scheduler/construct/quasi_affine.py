@@ -20,11 +20,10 @@ import islpy as isl
 from scopt.ir.scop import Scop
 from scopt.poly.generators import Row
 from scopt.poly.ilp import lexmin
+from scopt.poly.linear import parameter_space
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.feautrier_rows import carrying, early
-from scopt.scheduler.construct.assemble import row_function
-from scopt.scheduler.construct.dimensions import Dimension, Strategy, Wish
-from scopt.scheduler.construct.scheduling_problem import (
+from scopt.scheduler.constraints.scheduling_problem import (
     Bounds,
     Draft,
     Edge,
@@ -32,11 +31,12 @@ from scopt.scheduler.construct.scheduling_problem import (
     Rows,
     StatementSpace,
     Step,
-    parameter_space,
     points_of,
     statement_space,
     with_parameters,
 )
+from scopt.scheduler.construct.assemble import row_function
+from scopt.scheduler.construct.dimensions import Dimension, Strategy, Wish
 from scopt.scheduler.influence.influence_tree import CONSTANT
 
 # Divisors 2 … MAX_DIVISOR are tried. Every quotient by one of them is a multiple of 1/UNITS.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from scopt.poly.components import ordered_components
-from scopt.scheduler.construct.scheduling_problem import Edge, StatementSpace
+from scopt.scheduler.constraints.scheduling_problem import Edge, StatementSpace
 
 FusionPolicy = Literal["max", "smart", "no", "typed"]
 Part = tuple[str, ...]

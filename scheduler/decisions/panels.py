@@ -17,13 +17,13 @@ from math import ceil
 
 import islpy as isl
 
-from scopt.astgen.passes.held import is_cell
-from scopt.ir.body_rewriting import always_evaluated
 from scopt.ir.marked_schedule import PackedTile, Panel
 from scopt.ir.nest import Expr
+from scopt.ir.references import is_cell
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
 from scopt.machine import Machine
 from scopt.poly.array_extents import extents
+from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import OUT, sets_of, union_of_sets
 from scopt.poly.linear import affine_row
 from scopt.scheduler.locality.footprints import ReferenceGroup, TileSpace, reference_groups, tile_space, trip_count

@@ -14,9 +14,9 @@ from scopt.ir.scop import Array, LoopDirective, Scop
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.poly.isl_utils import sets_of
+from scopt.poly.restructure import distributable, leaf_parts, topological, united
 from scopt.scheduler.influence.honoured import wished_member
 from scopt.scheduler.locality.strides import interleaved, linear_schedule, strides
-from scopt.scheduler.passes.restructure import distributable, leaf_parts, topological, united
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.ir.body_rewriting import always_evaluated
 from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer, Sweep
 from scopt.ir.nest import Expr, LoopMark, Max, Name
@@ -25,6 +24,7 @@ from scopt.options import Options
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
 from scopt.poly.bands import Ordered, active, distances, zero
+from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import OUT, sets_of, union_of_sets, walk
 from scopt.poly.linear import affine_row
 from scopt.poly.set_pieces import in_band, in_sequence, marked

@@ -19,9 +19,7 @@ from scopt.poly.isl_utils import joined, maps_of, sets_of
 from scopt.poly.linear import affine_row
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.proximity import bounded
-from scopt.scheduler.constraints.validity import weakly
-from scopt.scheduler.construct.assemble import loop_member
-from scopt.scheduler.construct.scheduling_problem import (
+from scopt.scheduler.constraints.scheduling_problem import (
     Bounds,
     Draft,
     Edge,
@@ -32,6 +30,8 @@ from scopt.scheduler.construct.scheduling_problem import (
     statement_spaces,
     with_parameters,
 )
+from scopt.scheduler.constraints.validity import weakly
+from scopt.scheduler.construct.assemble import loop_member
 
 # Largest factors of the face and of the first hyperplane in the second one.
 FACTORS = 16

@@ -27,6 +27,7 @@ from scopt.poly.bands import (
     with_properties_below,
 )
 from scopt.poly.isl_utils import joined, sets_of, walk
+from scopt.poly.restructure import filters_of, has_inner_bands, reordered, sequence_of, united
 from scopt.scheduler import shapes_tiles
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.inner_contraction import InnerPart, inner_contraction, inner_part
@@ -44,7 +45,6 @@ from scopt.scheduler.locality.tiling import atomic, interleaved, shaped_tiles, s
 from scopt.scheduler.passes.distribution import set_apart
 from scopt.scheduler.passes.fusion import fuse_loops
 from scopt.scheduler.passes.marks import LOOP, Marks
-from scopt.scheduler.passes.restructure import filters_of, has_inner_bands, reordered, sequence_of, united
 from scopt.scheduler.passes.sinking import sink_loops, sunk
 from scopt.scheduler.passes.splitting import split_loops
 

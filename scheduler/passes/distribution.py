@@ -11,7 +11,7 @@ import islpy as isl
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, active, with_properties_below
 from scopt.poly.isl_utils import sets_of
-from scopt.scheduler.passes.restructure import distributable, filters_of, has_inner_bands, leaf_parts, topological
+from scopt.poly.restructure import distributable, filters_of, has_inner_bands, leaf_parts, topological
 
 _BAND = isl.schedule_node_type.band
 

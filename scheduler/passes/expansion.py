@@ -16,10 +16,10 @@ from typing import Any
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.ir.body_rewriting import agree, replaced
 from scopt.ir.nest import Expr
 from scopt.ir.scop import Access, Array, CType, Dependences, Scop, Statement
 from scopt.poly.array_extents import extents
+from scopt.poly.body_rewriting import agree, replaced
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of

@@ -18,8 +18,8 @@ import islpy as isl
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
-from scopt.ir.body_rewriting import agree, replaced
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
+from scopt.poly.body_rewriting import agree, replaced
 from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
 from scopt.scheduler.decisions.contractions import shape_of
 

@@ -13,8 +13,8 @@ import islpy as isl
 
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, active
+from scopt.poly.restructure import distributable, has_inner_bands, leaf_parts, sequence_of, topological
 from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, strides
-from scopt.scheduler.passes.restructure import distributable, has_inner_bands, leaf_parts, sequence_of, topological
 
 _TYPE = isl.schedule_node_type
 

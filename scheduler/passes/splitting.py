@@ -16,8 +16,8 @@ import islpy as isl
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, active, band_nodes, distances, with_properties_below, zero
 from scopt.poly.isl_utils import joined, maps_of
+from scopt.poly.restructure import filters_of, has_inner_bands, reordered
 from scopt.scheduler.locality.strides import linear_schedule, strides
-from scopt.scheduler.passes.restructure import filters_of, has_inner_bands, reordered
 
 _BAND = isl.schedule_node_type.band
 # Pairs in more pieces than this aren't looked at: each would be a loop to tell apart.

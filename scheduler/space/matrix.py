@@ -21,8 +21,8 @@ from scopt.poly.components import ordered_components
 from scopt.poly.generators import Row, nullspace
 from scopt.poly.isl_utils import joined, union_of_sets
 from scopt.poly.linear import solve
+from scopt.scheduler.constraints.scheduling_problem import Rows, StatementSpace, with_parameters
 from scopt.scheduler.construct.assemble import loop_member, row_function
-from scopt.scheduler.construct.scheduling_problem import Rows, StatementSpace, with_parameters
 from scopt.scheduler.space.space_problem import SpaceProblem
 
 

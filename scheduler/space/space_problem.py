@@ -16,7 +16,7 @@ from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.dependences import dependences
 from scopt.poly.generators import Row, normalized
 from scopt.poly.isl_utils import union_of_maps
-from scopt.scheduler.construct.scheduling_problem import Edge, StatementSpace, edges_of, statement_spaces
+from scopt.scheduler.constraints.scheduling_problem import Edge, StatementSpace, edges_of, statement_spaces
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from fractions import Fraction
 import islpy as isl
 
 from scopt.poly.isl_utils import IN
-from scopt.scheduler.construct.scheduling_problem import parameter_space
 
 Vector = tuple[Fraction, ...]
 
@@ -89,3 +88,11 @@ def subscript_rows(relation: isl.Map) -> tuple[Vector, ...] | None:
             return None
         rows.append(row)
     return tuple(rows)
+
+
+def parameter_space(context: isl.Context, parameters: Sequence[str]) -> isl.Space:
+    """The space of these parameters, in this order."""
+    space = isl.Space.params_alloc(context, len(parameters))
+    for position, name in enumerate(parameters):
+        space = space.set_dim_name(isl.dim_type.param, position, name)
+    return space

@@ -15,9 +15,9 @@ from math import prod
 import islpy as isl
 from pycparser import c_ast
 
-from scopt.astgen.isl_loops import raw_loops
-from scopt.astgen.passes.bounds import plain_bounds
-from scopt.astgen.passes.simplify import simplify
+from scopt.astgen.loops.bounds import plain_bounds
+from scopt.astgen.loops.isl_loops import raw_loops
+from scopt.astgen.loops.simplify import simplify
 from scopt.diagnostics import ScoptError
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark, LoopNest

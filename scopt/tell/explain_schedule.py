@@ -18,8 +18,8 @@ from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.bands import Ordered, active, band_nodes, distances, nonnegative, private_arrays, with_properties, zero
 from scopt.poly.isl_utils import IN, sets_of, union_of_sets
 from scopt.poly.legality import counterexample
+from scopt.poly.restructure import distributable, has_inner_bands, leaf_parts, topological
 from scopt.scheduler.locality.strides import linear_schedule, strides
-from scopt.scheduler.passes.restructure import distributable, has_inner_bands, leaf_parts, topological
 from scopt.tell.wording import distance_text, function_text, kinds_text, mark_text, people_order, some
 
 _TYPE = isl.schedule_node_type

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 from urllib.parse import quote
 
-from scopt import __version__
 from scopt.diagnostics import Remark, remarks_as_json
 from scopt.remark_ids import RemarkId, known_ids
+from scopt.version import __version__
 
 RemarkFormat = Literal["text", "json", "sarif", "yaml"]
 

@@ -10,7 +10,7 @@ import islpy as isl
 from pycparser import c_ast, c_parser
 
 from scopt.astgen.emit.emit_c import Emitted, emit, helper_definitions
-from scopt.astgen.isl_loops import build
+from scopt.astgen.loops.isl_loops import build
 from scopt.diagnostics import Location
 from scopt.ir.expr import evaluate, satisfied
 from scopt.ir.marked_schedule import MarkedSchedule

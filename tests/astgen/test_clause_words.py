@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scopt.astgen.clause_words import WORDS
+from scopt.clause_words import WORDS
 from scopt.options import Options
 from scopt.pipeline import optimize
 

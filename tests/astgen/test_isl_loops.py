@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 import pytest
 
-from scopt.astgen.isl_loops import build
+from scopt.astgen.loops.isl_loops import build
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Const, For, If, LoopMark, LoopNest, Max, Min, Name, Select

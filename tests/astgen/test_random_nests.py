@@ -13,7 +13,7 @@ import pytest
 from scopt.astgen.emit.emit_c import emit
 from scopt.astgen.emit.loop_work import add_work_guards
 from scopt.astgen.emit.reparse import check_printed
-from scopt.astgen.isl_loops import build
+from scopt.astgen.loops.isl_loops import build
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark

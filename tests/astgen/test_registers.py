@@ -6,7 +6,7 @@ import islpy as isl
 import pytest
 
 from scopt.astgen.emit.emit_c import emit
-from scopt.astgen.isl_loops import build
+from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.lower.register_lowering import Lowered, lower
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
 from scopt.ir.nest import LoopNest

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scopt.astgen.emit.rounding import settle_divisions
-from scopt.astgen.passes.bounds import plain_bounds
-from scopt.astgen.passes.simplify import simplify
+from scopt.astgen.loops.bounds import plain_bounds
+from scopt.astgen.loops.rounding import settle_divisions
+from scopt.astgen.loops.simplify import simplify
 from scopt.ir import expr as ex
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, FloorDiv, For, If, LoopNest, Max, Min, Mod, Name, Select
 from scopt.ir.nest_walks import items, rename_iterators

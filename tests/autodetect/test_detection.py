@@ -14,7 +14,8 @@ from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.regions import Region
 from scopt.frontend.syntax.parse import parse
 from scopt.options import Options
-from scopt.pipeline import Result, optimize
+from scopt.pipeline import optimize
+from scopt.tell.results import Result
 
 KERNELS = sorted((Path(__file__).parents[2] / "polybench" / "kernels").glob("*.c"))
 HEAD = "static double A[100000], B[100000], M[2000][2000];\nvoid g(void);\n"

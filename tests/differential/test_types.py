@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import Result, optimize
+from scopt.pipeline import optimize
+from scopt.tell.results import Result
 
 HEAD = r"""
 #include <complex.h>

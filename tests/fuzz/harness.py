@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from tests.fuzz.program import DEFINES, Program
 
 if TYPE_CHECKING:
-    from scopt.pipeline import Result
+    from scopt.tell.results import Result
 
 SUPPORT = Path(__file__).with_name("support.c")
 # gcc 12 at -O1 loses stores to `A[8 * j]` in its choice of induction variables, of originals and results alike.

@@ -33,7 +33,7 @@ import islpy as isl
 from scopt.diagnostics import InputError, InternalError
 from scopt.isolation import Failed, run_isolated
 from scopt.options import Options, Walk
-from scopt.pipeline import Result, optimize
+from scopt.pipeline import optimize
 from scopt.poly.generators import Row
 from scopt.poly.legality import check_order
 from scopt.polybench.catalog import load_suite, own_suite, select
@@ -48,6 +48,7 @@ from scopt.scheduler.space.exploration import DEFAULT_LARGEST, ScheduleSpace
 from scopt.scheduler.space.matrix import schedule_of_rows
 from scopt.scheduler.space.polytope import Polytopes
 from scopt.scheduler.space.walk import WALKS, draw_coefficients, random_sample
+from scopt.tell.results import Result
 from tests.fuzz.harness import without_thresholds
 
 # Seconds for a walk, beyond which spaces are shared; for such a space; for a tree and its check; and for a program to

@@ -13,13 +13,13 @@ from scopt.poly.bands import band_nodes, ordered, with_properties
 from scopt.poly.dependences import dependences
 from scopt.poly.generators import Row
 from scopt.poly.legality import check_order
+from scopt.scheduler.constraints.scheduling_problem import Edge, edges_of, statement_spaces
 from scopt.scheduler.construct.assemble import schedule_tree
 from scopt.scheduler.construct.dimensions import Construction, Dimension, Strategy
 from scopt.scheduler.construct.feautrier import FeautrierStrategy
 from scopt.scheduler.construct.journal import Journal
 from scopt.scheduler.construct.live_ranges import Bonds, with_reuse_where_needed
 from scopt.scheduler.construct.pluto import PlutoStrategy
-from scopt.scheduler.construct.scheduling_problem import Edge, edges_of, statement_spaces
 from scopt.scheduler.construct.separation import FusionPolicy
 from scopt.scheduler.influence.influence_tree import CONSTANT, InfluenceTree
 

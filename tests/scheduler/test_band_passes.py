@@ -8,12 +8,12 @@ import pytest
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
-from scopt.options import Options
+from scopt.options import SCHEDULERS, Options
 from scopt.poly.bands import band_nodes, ordered, with_properties
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import walk
 from scopt.poly.legality import check_marks, check_order
-from scopt.scheduler import get_scheduler, scheduler_names
+from scopt.scheduler import REGISTRY, get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
@@ -120,7 +120,7 @@ def test_live_range_across_iterations_is_not_private() -> None:
     assert not any(mark.parallel and "s" in mark.private for _, mark, _ in loops(schedule))
 
 
-@pytest.mark.parametrize("scheduler", scheduler_names())
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("sizes", [(), (3,), (4, 2)])
 def test_every_combination_is_legal(scheduler: str, name: str, sizes: tuple[int, ...]) -> None:
@@ -138,6 +138,10 @@ def test_properties_are_computed_not_believed() -> None:
 def test_unknown_scheduler() -> None:
     with pytest.raises(KeyError):
         get_scheduler("nonesuch")
+
+
+def test_every_name_that_options_take_is_a_scheduler() -> None:
+    assert tuple(REGISTRY) == SCHEDULERS
 
 
 def test_only_outermost_wavefronts_have_shapes() -> None:

@@ -16,8 +16,8 @@ from scopt.scheduler.constraints.feautrier_rows import carrying, early
 from scopt.scheduler.constraints.influence_rows import constants_hold, coupled, injected
 from scopt.scheduler.constraints.progression import complete, orthogonal_complement, progressing
 from scopt.scheduler.constraints.proximity import ProximityForm, bounded
+from scopt.scheduler.constraints.scheduling_problem import Bounds, Draft, Row, Rows, Step, edges_of, statement_spaces
 from scopt.scheduler.constraints.validity import strongly, weakly
-from scopt.scheduler.construct.scheduling_problem import Bounds, Draft, Row, Rows, Step, edges_of, statement_spaces
 from scopt.scheduler.influence.influence_tree import CONSTANT, Coefficient, InfluenceRow, equals
 from tests.sources import scop_of
 

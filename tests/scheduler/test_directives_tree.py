@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scopt.astgen.isl_loops import build
+from scopt.astgen.loops.isl_loops import build
 from scopt.ir.nest import For, LoopMark, LoopNest
 from scopt.ir.scop import Scop
 from scopt.options import Options

@@ -16,11 +16,11 @@ from scopt.options import Options
 from scopt.poly.bands import band_nodes
 from scopt.poly.dependences import dependences
 from scopt.poly.legality import check_order
+from scopt.scheduler.constraints.scheduling_problem import edges_of, statement_spaces, with_parameters
 from scopt.scheduler.construct import feautrier
 from scopt.scheduler.construct.dimensions import Construction, Dimension, Strategy
 from scopt.scheduler.construct.feautrier import FeautrierScheduler, FeautrierStrategy
 from scopt.scheduler.construct.quasi_affine import Problem, Watching, lifted, quotient_text, with_divisors
-from scopt.scheduler.construct.scheduling_problem import edges_of, statement_spaces, with_parameters
 from tests.conftest import RunC
 from tests.fuzz.harness import without_thresholds
 from tests.scheduler.schedules import row_text

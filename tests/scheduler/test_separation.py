@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scopt.ir.scop import Dependence
-from scopt.scheduler.construct.scheduling_problem import Edge, StatementSpace
+from scopt.scheduler.constraints.scheduling_problem import Edge, StatementSpace
 from scopt.scheduler.construct.separation import (
     FusionPolicy,
     Part,

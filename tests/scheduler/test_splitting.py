@@ -6,7 +6,7 @@ import islpy as isl
 import pytest
 
 from scopt.astgen.emit.emit_c import emit
-from scopt.astgen.isl_loops import build
+from scopt.astgen.loops.isl_loops import build
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop

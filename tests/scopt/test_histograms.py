@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scopt import pipeline
-from scopt.astgen.isl_loops import build
+from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.passes.held_check import check_held
 from scopt.cli import main
 from scopt.diagnostics import InternalError

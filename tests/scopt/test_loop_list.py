@@ -11,8 +11,9 @@ from scopt import cli
 from scopt.diagnostics import InputError, Location
 from scopt.loop_list import Loop, check, read_list, update
 from scopt.options import Options
-from scopt.pipeline import RegionResult, Result, optimize
+from scopt.pipeline import optimize
 from scopt.tell.gains import Gain
+from scopt.tell.results import RegionResult, Result
 from tests.sources import source_of
 
 ROOT = Path(__file__).parents[2]

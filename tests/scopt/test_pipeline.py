@@ -14,9 +14,10 @@ from scopt.diagnostics import InputError, Location
 from scopt.frontend.region.regions import Region
 from scopt.isolation import Failed, Finished, run_tasks
 from scopt.options import Options
-from scopt.pipeline import Result, _in_time, optimize
+from scopt.pipeline import _in_time, optimize
 from scopt.scheduler.construct.dimensions import NoSchedule
-from scopt.transform import Outcome, _attempts
+from scopt.tell.results import Outcome, Result
+from scopt.transform import _attempts
 from tests.sources import source_of
 
 LOOP = "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n      A[i][j] = 2 * B[j][i];"

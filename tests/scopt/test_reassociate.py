@@ -12,7 +12,7 @@ import pytest
 from scopt import pipeline
 from scopt.astgen.emit.emit_c import emit
 from scopt.astgen.emit.reparse import check_printed
-from scopt.astgen.isl_loops import build
+from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.held_check import check_held
 from scopt.cli import main

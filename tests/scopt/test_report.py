@@ -15,7 +15,7 @@ from scopt.astgen.splice import Piece
 from scopt.diagnostics import Location, Remark
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.options import Options
-from scopt.pipeline import Result, optimize
+from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
@@ -26,7 +26,8 @@ from scopt.tell.report.drawing import drawing_svg, notes
 from scopt.tell.report.graph import graph_svg
 from scopt.tell.report.page import page
 from scopt.tell.report.source_page import decoded, highlighted, segments
-from scopt.tell.report.view import Arrow, Drawing, Edge, Point, RegionView, StatementView, TreeNode
+from scopt.tell.results import Result
+from scopt.tell.view import Arrow, Drawing, Edge, Point, RegionView, StatementView, TreeNode
 from tests.sources import scop_of
 
 STENCIL = "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) x[i] = x[i - 1] + x[i + 1];"

@@ -8,9 +8,10 @@ import pytest
 
 from scopt.diagnostics import InputError
 from scopt.options import Options
-from scopt.pipeline import Result, optimize
+from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.schedule_file import checked_tree, parse_schedules
+from scopt.tell.results import Result
 from tests.sources import scop_of, source_of
 
 BODY = "for (i = 1; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i - 1][j] + A[i][j - 1];"

@@ -14,7 +14,7 @@ from scopt.poly.isl_utils import operation_limit
 from scopt.tell.wording import kinds_text, some
 
 if TYPE_CHECKING:
-    from scopt.tell.report.view import Drawing, Edge, RegionView, TreeNode
+    from scopt.tell.view import Drawing, Edge, RegionView, TreeNode
 
 MAX_STATEMENTS = 60
 MAX_DEPENDENCES = 120
@@ -32,7 +32,7 @@ def view_of(scop: Scop, deps: Dependences, tree: isl.Schedule, marked: MarkedSch
     from scopt.tell.explain import array_lines, dependence_rows, statement_rows  # all this is imported for pages alone
     from scopt.tell.explain_schedule import regrouped
     from scopt.tell.report.tree_page import final_tree, proposed_tree
-    from scopt.tell.report.view import DependenceView, RegionView, StatementView
+    from scopt.tell.view import DependenceView, RegionView, StatementView
 
     left_out: list[str] = []
     dependences = ordered(scop, deps)
@@ -72,7 +72,7 @@ def _first(items: Sequence[T], most: int, noun: str, left_out: list[str]) -> tup
 
 def _edges(scop: Scop, deps: Dependences) -> tuple[Edge, ...]:
     """The dependences that order something, one edge for each pair of statements, in textual order."""
-    from scopt.tell.report.view import Edge
+    from scopt.tell.view import Edge
 
     private = {name for name, array in scop.arrays.items() if array.private}
     arrays: dict[tuple[str, str], dict[str, set[str]]] = {}

@@ -18,7 +18,7 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Dependence, Dependences, Scop, Statement
 from scopt.poly.isl_utils import walk
 from scopt.tell.explain_schedule import member_functions, tile_coordinates
-from scopt.tell.report.view import Arrow, Cell, Drawing, Point
+from scopt.tell.view import Arrow, Cell, Drawing, Point
 from scopt.tell.wording import people_order
 
 # Values tried for all parameters at once, the best first. Tiles of 4 are seen best in some dozen iterations.

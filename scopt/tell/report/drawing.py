@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from scopt.tell.report.view import Arrow, Cell, Drawing
+from scopt.tell.view import Arrow, Cell, Drawing
 from scopt.tell.wording import some
 
 _STEP = 30

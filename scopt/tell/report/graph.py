@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from scopt.tell.report.view import Edge, StatementView
+from scopt.tell.view import Edge, StatementView
 
 _WIDTH, _HEIGHT = 210, 44
 _GAP_X, _GAP_Y = 34, 62

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from scopt import __version__
 from scopt.diagnostics import Remark
-from scopt.pipeline import RegionResult, Result
 from scopt.remark_ids import known_ids
 from scopt.tell.report.region_page import region_sections
 from scopt.tell.report.source_page import decoded_name, place_html, side_by_side
 from scopt.tell.report.style import STYLE
+from scopt.tell.results import RegionResult, Result
 from scopt.tell.wording import some
+from scopt.version import __version__
 
 # Regions that are shown in detail; the rest are in the table.
 MAX_REGIONS = 40

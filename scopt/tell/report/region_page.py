@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from scopt.pipeline import RegionResult
 from scopt.remark_ids import known_ids
 from scopt.tell.report.drawing import drawing_svg, notes, title
 from scopt.tell.report.graph import graph_svg
 from scopt.tell.report.source_page import decoded_name, place_html
-from scopt.tell.report.view import Drawing, RegionView, TreeNode
+from scopt.tell.results import RegionResult
+from scopt.tell.view import Drawing, RegionView, TreeNode
 
 _KINDS = {
     "flow": "the later one reads what the earlier one wrote",

@@ -14,7 +14,7 @@ from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Dependences, Scop
 from scopt.poly.bands import Ordered, with_properties
 from scopt.tell.explain_schedule import FinalTree, TreeExplainer, member_text, statement_names
-from scopt.tell.report.view import TreeNode
+from scopt.tell.view import TreeNode
 from scopt.tell.wording import mark_text
 
 _TYPE = isl.schedule_node_type

@@ -11,6 +11,7 @@ import islpy as isl
 from scopt.ir.scop import Dependence, Scop, Statement
 from scopt.poly.generators import Generators, Row, defined, generators
 from scopt.poly.ilp import Column, LinearRow, Program, Terms
+from scopt.poly.linear import parameter_space
 from scopt.scheduler.influence.influence_tree import CONSTANT
 
 
@@ -169,14 +170,6 @@ def _unique(names: Sequence[str]) -> tuple[str, ...]:
 def with_parameters(thing: isl.Set, parameters: Sequence[str]) -> isl.Set:
     """The set with exactly these parameters, in this order."""
     return thing.align_params(parameter_space(thing.get_ctx(), parameters))
-
-
-def parameter_space(context: isl.Context, parameters: Sequence[str]) -> isl.Space:
-    """The space of these parameters, in this order."""
-    space = isl.Space.params_alloc(context, len(parameters))
-    for position, name in enumerate(parameters):
-        space = space.set_dim_name(isl.dim_type.param, position, name)
-    return space
 
 
 def edges_of(scop: Scop, dependences: Iterable[Dependence]) -> tuple[Edge, ...]:

@@ -11,9 +11,9 @@ from typing import Any
 import islpy as isl
 
 from scopt.astgen.emit.names import choose_names
-from scopt.astgen.emit.rounding import settle_divisions
-from scopt.astgen.passes.bounds import plain_bounds
-from scopt.astgen.passes.simplify import simplify
+from scopt.astgen.loops.bounds import plain_bounds
+from scopt.astgen.loops.rounding import settle_divisions
+from scopt.astgen.loops.simplify import simplify
 from scopt.diagnostics import InternalError
 from scopt.ir import expr as ex
 from scopt.ir.marked_schedule import MarkedSchedule
