@@ -11,29 +11,27 @@ import islpy as isl
 from pycparser import c_ast
 
 from scopt.diagnostics import Location, Refusal, Remark
-from scopt.frontend.model.accesses import AccessCollector, Names, RawAccess, Survey, written_names
+from scopt.frontend.model.accesses import AccessCollector, Names, RawAccess, Survey
 from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, condition, type_range
 from scopt.frontend.model.aliasing import Aliasing, check_aliasing
 from scopt.frontend.model.aliasing import Names as AliasNames
 from scopt.frontend.model.assumptions import Assumptions, long_values, summable, too_large, typed_values
+from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.delinearize import Shape, executed_by, longer_than_rows, shape_of
 from scopt.frontend.model.loop_headers import Loop as ParsedLoop
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.model.pointers import as_subscripts
 from scopt.frontend.model.products import hoist_products
+from scopt.frontend.model.sizes import hoist_sizes
+from scopt.frontend.normalize.counting_loops import has_loop
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.normal import all_nodes, normalized
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
-from scopt.frontend.region.directives import is_directive, threadprivate_names
-from scopt.frontend.region.liveness import may_be_read_after
-from scopt.frontend.region.placement import bound
-from scopt.frontend.region.regions import Region, has_loop
 from scopt.frontend.syntax.constructs import construct_text
-from scopt.frontend.syntax.mentioned import identifiers
-from scopt.frontend.syntax.parse import TranslationUnit
+from scopt.frontend.syntax.liveness import may_be_read_after
+from scopt.frontend.syntax.mentioned import identifiers, written_names
 from scopt.frontend.syntax.scoping import loop_iterator, unique_names
-from scopt.frontend.syntax.sizes import hoist_sizes
 from scopt.frontend.syntax.structs import Reference, Typed, Types, path_shape, reference_of, references, shared_storage
 from scopt.frontend.syntax.symbols import (
     Layer,
@@ -46,6 +44,8 @@ from scopt.frontend.syntax.symbols import (
     symbol_of,
     typed_constant,
 )
+from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.frontend.text.directives import is_directive, threadprivate_names
 from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
 from scopt.poly.dependences import classify_private
 from scopt.poly.isl_utils import constant_pw_aff, to_statement_space, universe_params

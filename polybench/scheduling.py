@@ -19,7 +19,7 @@ from typing import Any, get_args
 import scopt
 from scopt.diagnostics import InputError, Refusal
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Dependences, Scop
 from scopt.isolation import Failed, run_isolated
 from scopt.options import SCHEDULERS, Fusion, Options

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from scopt.astgen.emit.emit_c import helper_definitions
-from scopt.frontend.region.regions import Region
-from scopt.frontend.syntax.parse import TranslationUnit
+from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.preprocess import is_pragma
 from scopt.frontend.text.tokens import RawSource, RawToken, directive_words
 

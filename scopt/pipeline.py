@@ -21,8 +21,8 @@ from scopt.clause_words import expanded_words, without_helpers
 from scopt.diagnostics import InputError, Remark, Remarks
 from scopt.frontend.region.naming import Placed, with_names, with_value
 from scopt.frontend.region.origins import macros_behind
-from scopt.frontend.region.regions import Region
-from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.region.parse import parse
+from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.syntax.user_functions import in_functions
 from scopt.function_places import helper_text
 from scopt.isolation import Attempt, Failed, Finished, Task, run_tasks

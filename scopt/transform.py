@@ -21,9 +21,8 @@ from scopt.check.rewritten import check_rewritten
 from scopt.clause_words import expanded_words, without_directives
 from scopt.diagnostics import InputError, Refusal, Remark, ScoptError
 from scopt.frontend.extract import extract
-from scopt.frontend.region.directives import apply_directives
-from scopt.frontend.region.regions import Region
-from scopt.frontend.syntax.parse import TranslationUnit
+from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.frontend.text.directives import apply_directives
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, For, If, LoopNest
 from scopt.ir.scop import Dependences, Scop

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Scop
 from scopt.options import Options
 

@@ -87,7 +87,11 @@ def test_the_wheel_holds_every_module_under_one_name(installed: Path) -> None:
 def test_the_commands_work_away_from_the_checkout(installed: Path, tmp_path: Path) -> None:
     assert _run(str(installed / "bin/scopt"), "--version", path=installed, cwd=tmp_path).startswith("scopt ")
     where = _run(
-        sys.executable, "-c", "import scopt.frontend.syntax.parse as p; print(p.__file__)", path=installed, cwd=tmp_path
+        sys.executable,
+        "-c",
+        "import scopt.frontend.syntax.file_parser as p; print(p.__file__)",
+        path=installed,
+        cwd=tmp_path,
     )
     assert where.startswith(str(installed))
     _run(

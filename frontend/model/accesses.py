@@ -16,8 +16,9 @@ from scopt.frontend.model.delinearize import Shape, Subscript, parts_of, read_su
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.syntax.constructs import construct_text
+from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
-from scopt.frontend.syntax.scoping import children, loop_iterator
+from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import Reference, reference_of
 from scopt.ir.scop import AccessKind, Array, CType
 from scopt.poly.isl_utils import constant_pw_aff, project_out_params
@@ -424,29 +425,6 @@ def _at(array: Array, position: int, aff: isl.PwAff) -> isl.Set:
 def _whole(array: Array) -> isl.Set:
     """All elements of an array: what a read with an unknown subscript may reach."""
     return isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}")
-
-
-def written_names(node: Any) -> frozenset[str]:
-    """Names of scalars and arrays that a node writes, iterators of its loops included."""
-    found: set[str] = set()
-
-    def visit(part: Any) -> None:
-        target = None
-        if isinstance(part, c_ast.Assignment):
-            target = part.lvalue
-        elif isinstance(part, c_ast.UnaryOp) and part.op in ("++", "--", "p++", "p--"):
-            target = part.expr
-        elif isinstance(part, c_ast.Decl) and part.init is not None:
-            found.add(part.name)
-        if target is not None:
-            base = reference_of(target).base
-            if isinstance(base, c_ast.ID):
-                found.add(base.name)
-        for child in children(part):
-            visit(child)
-
-    visit(node)
-    return frozenset(found)
 
 
 def _is_null(node: Any) -> bool:

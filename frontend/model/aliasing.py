@@ -13,8 +13,8 @@ from pycparser import c_ast
 
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
-from scopt.frontend.region.regions import Region
 from scopt.frontend.syntax.symbols import Symbol
+from scopt.frontend.syntax.unit import Region
 from scopt.ir.scop import Array, CType, Statement, Stretch
 
 # Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.

@@ -14,7 +14,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from scopt.frontend.model.accesses import written_names
+from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, ctype_of
 from scopt.ir.scop import CType

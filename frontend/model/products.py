@@ -15,8 +15,8 @@ from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
 from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use, become, has_jump
-from scopt.frontend.syntax.constants import constant_value, promotion, typed_constant, usual_conversion
-from scopt.frontend.syntax.ctypes import Symbol, ctype_of
+from scopt.ir.constants import constant_value, promotion, typed_constant, usual_conversion
+from scopt.ir.ctypes import Symbol, ctype_of
 from scopt.ir.scop import CType
 
 _SUMS = ("+", "-")

@@ -15,7 +15,6 @@ from typing import Any
 
 from pycparser import c_ast
 
-from scopt.frontend.model.accesses import written_names
 from scopt.frontend.normalize.closed_forms import unconditional
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.normalize.tree_rewriting import (
@@ -31,7 +30,7 @@ from scopt.frontend.normalize.tree_rewriting import (
     substituted,
     writes,
 )
-from scopt.frontend.syntax.mentioned import written_in
+from scopt.frontend.syntax.mentioned import written_in, written_names
 from scopt.ir.scop import CType
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
@@ -309,3 +308,14 @@ def _one_type(count: Count, ctype: CType, variables: Variables) -> bool:
         (other := variables.type_of(name)) is not None and (other.signed, other.bits) == (ctype.signed, ctype.bits)
         for name in names
     )
+
+
+def has_loop(node: Any) -> bool:
+    """Whether an item of a run is a loop, or an `if` around loops."""
+    return is_counting(node) or (
+        isinstance(node, c_ast.If) and any(_is_or_has_for(part) for part in (node.iftrue, node.iffalse))
+    )
+
+
+def _is_or_has_for(node: Any) -> bool:
+    return is_counting(node) or (node is not None and any(_is_or_has_for(child) for _, child in node.children()))

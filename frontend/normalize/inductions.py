@@ -15,7 +15,6 @@ from typing import Any
 
 from pycparser import c_ast
 
-from scopt.frontend.model.accesses import written_names
 from scopt.frontend.normalize.closed_forms import Progress, Values, only_addresses, substituted, unconditional
 from scopt.frontend.normalize.counting_loops import Variables, comparisons, runs_towards, set_value, setter_of, take_out
 from scopt.frontend.normalize.heads import Head
@@ -36,6 +35,7 @@ from scopt.frontend.normalize.tree_rewriting import (
     writes,
 )
 from scopt.frontend.normalize.tree_rewriting import substituted as with_value
+from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.scop import CType
 

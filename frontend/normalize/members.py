@@ -20,10 +20,10 @@ from typing import Any, Literal
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
-from scopt.frontend.syntax.constants import constant_value
-from scopt.frontend.syntax.ctypes import Layer, Shape, Symbol, describe
 from scopt.frontend.syntax.scoping import children, loop_iterator
 from scopt.frontend.syntax.structs import Definitions, Typed, Types, reference_of, references, shared_storage
+from scopt.ir.constants import constant_value
+from scopt.ir.ctypes import Layer, Shape, Symbol, describe
 
 How = Literal["address", "load", "value"]
 _PLAIN = (

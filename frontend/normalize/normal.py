@@ -18,13 +18,12 @@ from scopt.frontend.normalize.inductions import Inductions, Pointers, Sequel
 from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
 from scopt.frontend.normalize.pointer_loops import Counting, counting
 from scopt.frontend.normalize.tree_rewriting import mentions
-from scopt.frontend.region.liveness import may_be_read_behind
+from scopt.frontend.syntax.liveness import may_be_read_behind
 from scopt.frontend.syntax.symbols import Symbol, facts_of, symbol_of, taken_in
 from scopt.ir.scop import CType
 
 if TYPE_CHECKING:
-    from scopt.frontend.region.regions import Region
-    from scopt.frontend.syntax.parse import TranslationUnit
+    from scopt.frontend.syntax.unit import Region, TranslationUnit
 
 _INT_BITS = 32
 

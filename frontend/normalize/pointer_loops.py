@@ -13,7 +13,6 @@ from typing import Any
 
 from pycparser import c_ast
 
-from scopt.frontend.model.accesses import written_names
 from scopt.frontend.normalize.closed_forms import Values, unconditional
 from scopt.frontend.normalize.continues import without_continue
 from scopt.frontend.normalize.counting_loops import comparisons, runs_towards, set_value, setter_of
@@ -29,6 +28,7 @@ from scopt.frontend.normalize.tree_rewriting import (
     value_of,
     writes,
 )
+from scopt.frontend.syntax.mentioned import written_names
 
 
 @dataclass(frozen=True, slots=True, eq=False)

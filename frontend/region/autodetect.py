@@ -17,10 +17,10 @@ from pycparser import c_ast
 
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extract import extract_whole
-from scopt.frontend.normalize.counting_loops import is_counting
+from scopt.frontend.normalize.counting_loops import has_loop, is_counting
 from scopt.frontend.region.placement import misplaced, with_directives
-from scopt.frontend.region.regions import Region, find_autodetected, has_loop, region_of, runs_in
-from scopt.frontend.syntax.parse import TranslationUnit
+from scopt.frontend.region.regions import find_autodetected, region_of, runs_in
+from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.scop import Scop
 from scopt.poly.bands import band_nodes, ordered, with_properties
 from scopt.poly.dependences import dependences

@@ -18,11 +18,11 @@ from pycparser import c_ast
 from scopt.diagnostics import InputError, Refusal
 from scopt.frontend.extract import extract
 from scopt.frontend.normalize.tree_rewriting import nodes_of, replace_where
-from scopt.frontend.region.directives import Directives
 from scopt.frontend.region.origins import choosing_macros
+from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
-from scopt.frontend.region.regions import Region
-from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.frontend.text.directives import Directives
 from scopt.frontend.text.macros import reachable_words
 from scopt.frontend.text.preprocess import RegionMacros
 from scopt.options import Options

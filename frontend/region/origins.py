@@ -7,7 +7,7 @@ bounds, and the parts of the file that ``#if`` chooses.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -16,9 +16,8 @@ from typing import Any
 
 from pycparser import c_ast
 
-from scopt.frontend.region.regions import Region
 from scopt.frontend.syntax.mentioned import identifiers
-from scopt.frontend.syntax.parse import TranslationUnit
+from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.syntax.user_functions import lines_of
 from scopt.frontend.text.macros import baked_macros, reachable_words
 from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, scan
@@ -100,20 +99,23 @@ class _Places:
 
 def _places(tu: TranslationUnit) -> _Places:
     """Of what a file declares; of the names inside functions, constants alone."""
-    if "places" not in tu.found_origins:
-        found = tu.found_origins["places"] = _Places()
-        todo: list[tuple[Any, bool]] = [(node, False) for node in tu.ast.ext]
-        while todo:
-            node, local = todo.pop()
-            if isinstance(node, c_ast.Enumerator) or (isinstance(node, c_ast.FuncDef) and _returns_at_once(node)):
-                name = node.name if isinstance(node, c_ast.Enumerator) else node.decl.name
-                found.values.setdefault(name, []).append((node.coord.file, node.coord.line))
-            elif isinstance(node, _NAMING) and node.name and node.coord is not None and not local:
-                found.objects.setdefault(node.name, []).append((node.coord.file, node.coord.line))
-            todo.extend(
-                (child, local or isinstance(child, (c_ast.Compound, c_ast.ParamList))) for _, child in node.children()
-            )
-    return tu.found_origins["places"]  # type: ignore[no-any-return]
+    return tu.worked_out("places", lambda: _places_below(tu.ast.ext))
+
+
+def _places_below(nodes: Iterable[Any]) -> _Places:
+    found = _Places()
+    todo: list[tuple[Any, bool]] = [(node, False) for node in nodes]
+    while todo:
+        node, local = todo.pop()
+        if isinstance(node, c_ast.Enumerator) or (isinstance(node, c_ast.FuncDef) and _returns_at_once(node)):
+            name = node.name if isinstance(node, c_ast.Enumerator) else node.decl.name
+            found.values.setdefault(name, []).append((node.coord.file, node.coord.line))
+        elif isinstance(node, _NAMING) and node.name and node.coord is not None and not local:
+            found.objects.setdefault(node.name, []).append((node.coord.file, node.coord.line))
+        todo.extend(
+            (child, local or isinstance(child, (c_ast.Compound, c_ast.ParamList))) for _, child in node.children()
+        )
+    return found
 
 
 def _returns_at_once(function: c_ast.FuncDef) -> bool:
@@ -169,11 +171,11 @@ class _Chain:
 
 def _choosing(tu: TranslationUnit) -> list[_Chain]:
     """The conditionals with code that ask for values."""
-    if "choosing" not in tu.found_origins:
-        tu.found_origins["choosing"] = [
-            chain for chain in _chains(tu.preprocessed.raw) if chain.names and chain.has_code
-        ]
-    return tu.found_origins["choosing"]  # type: ignore[no-any-return]
+    return tu.worked_out("conditionals", lambda: [*filter(_chooses, _chains(tu.preprocessed.raw))])
+
+
+def _chooses(chain: _Chain) -> bool:
+    return bool(chain.names) and chain.has_code
 
 
 def _chains(raw: RawSource) -> Iterator[_Chain]:

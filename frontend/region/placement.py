@@ -10,7 +10,9 @@ from typing import Any
 from pycparser import c_ast
 
 from scopt.diagnostics import Location, Remark
-from scopt.frontend.region.directives import (
+from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.frontend.syntax.unit import Region
+from scopt.frontend.text.directives import (
     Clause,
     Directive,
     Directives,
@@ -20,9 +22,6 @@ from scopt.frontend.region.directives import (
     is_directive,
     normalized,
 )
-from scopt.frontend.region.regions import Region
-from scopt.frontend.syntax.scoping import loop_iterator
-from scopt.ir.scop import LoopDirective
 
 # Clauses that say opposite things, or the same twice, about one SCoP.
 _EXCLUSIVE = (("tile", "notile"), ("fuse", "nofuse"), ("scheduler",), ("noparallel",), ("novector",))
@@ -59,37 +58,6 @@ def misplaced(directives: Iterable[Directive], regions: Iterable[Region]) -> tup
     )
     return tuple(
         Remark("missed", "pragma.misplaced", message, d.location, hint) for d in directives if id(d) not in used
-    )
-
-
-def bound(
-    wished: Directives, statements: Iterable[tuple[str, Sequence[str], Sequence[Any]]]
-) -> tuple[LoopDirective, ...]:
-    """The wishes for loops in terms of statements.
-
-    statements: name, iterators and loops around it (nodes of the region's own tree, outermost first) of each. A name in
-    a wish is the one that the iterator has in the source; in the SCoP it may have got another one.
-    """
-    listed = tuple(statements)
-    result = []
-    for kind, wishes in (("parallel", wished.parallel), ("vector", wished.vector)):
-        for wish in wishes:
-            targets = tuple(
-                (name, iterator)
-                for name, iterators, loops in listed
-                for iterator, loop in zip(iterators, loops, strict=True)
-                if loop_iterator(loop) == wish.iterator and _inside(wish.loop, loop, loops)
-            )
-            result.append(
-                LoopDirective("parallel" if kind == "parallel" else "vector", wish.iterator, targets, wish.location)
-            )
-    return tuple(result)
-
-
-def _inside(scope: Any, loop: Any, loops: Sequence[Any]) -> bool:
-    """Whether a loop, one of those around a statement, is the scope or lies in it."""
-    return scope is None or any(
-        outer is scope for outer in loops[: next(k for k, node in enumerate(loops) if node is loop) + 1]
     )
 
 

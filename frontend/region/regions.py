@@ -3,62 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
 from scopt.diagnostics import Location, Remark
-from scopt.frontend.normalize.counting_loops import is_counting
-from scopt.frontend.region.directives import Directives
+from scopt.frontend.normalize.counting_loops import has_loop, is_counting
+from scopt.frontend.syntax.source_spans import extents_of
+from scopt.frontend.syntax.unit import Region
 from scopt.frontend.text.macros import baked_macros
 from scopt.frontend.text.preprocess import Preprocessed, RegionMacros, is_pragma, pragma_token
-from scopt.frontend.text.source_spans import extents_of
 from scopt.frontend.text.tokens import RawSource, RawToken
 
 if TYPE_CHECKING:
-    from scopt.frontend.syntax.parse import TranslationUnit
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Region:
-    """A stretch of one compound statement.
-
-    items: its statements and declarations, in order, pragmas of OpenMP and the like among them. parent: the compound;
-      the items are ``parent.block_items[first:stop]``.
-    start, end: bytes of the source that are replaced when the region is. Of a marked region these are the lines between
-      the pragmas.
-    whole_lines: the bytes are whole lines. indent: white space before the first statement. newline: the line ends used
-      here.
-    leading, trailing: comments and blank lines before the first and after the last token, part of [start, end).
-    marked: by pragmas. directives: the region has preprocessor directives besides pragmas, or text of other files.
-    symbolic: integer macros that are identifiers in the tree, baked: those that were expanded, both with their values.
-      types: the spelled types of identifiers that are no `int`.
-    bare: it is the whole body of another statement, without braces: what stands in its place has to be one statement.
-    pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
-    """
-
-    function: c_ast.FuncDef
-    items: tuple[Any, ...]
-    parent: c_ast.Compound
-    first: int
-    stop: int
-    start: int
-    end: int
-    location: Location
-    marked: bool
-    indent: str = ""
-    newline: str = "\n"
-    leading: bytes = b""
-    trailing: bytes = b""
-    whole_lines: bool = True
-    directives: bool = False
-    symbolic: Mapping[str, int] = field(default_factory=dict)
-    baked: Mapping[str, int] = field(default_factory=dict)
-    types: Mapping[str, str] = field(default_factory=dict)
-    pragmas: Directives = field(default_factory=Directives)
-    bare: bool = False
+    from scopt.frontend.syntax.unit import TranslationUnit
 
 
 def marked_regions(
@@ -332,17 +292,6 @@ def _told(tu: TranslationUnit, function: Any, parent: Any, loops: list[int]) -> 
             yield single
         elif single is None and isinstance(parent.block_items[position], c_ast.If):
             yield from runs_in(tu, function, parent.block_items[position])
-
-
-def has_loop(node: Any) -> bool:
-    """Whether an item of a run is a loop, or an `if` around loops."""
-    return is_counting(node) or (
-        isinstance(node, c_ast.If) and any(_is_or_has_for(part) for part in (node.iftrue, node.iffalse))
-    )
-
-
-def _is_or_has_for(node: Any) -> bool:
-    return is_counting(node) or (node is not None and any(_is_or_has_for(child) for _, child in node.children()))
 
 
 def _may_belong(item: Any) -> bool:

@@ -7,8 +7,10 @@ from typing import Any
 
 from pycparser import c_ast
 
-from scopt.frontend.region.directives import is_directive
+from scopt.frontend.syntax.scoping import children
+from scopt.frontend.syntax.structs import reference_of
 from scopt.frontend.syntax.symbols import base_name
+from scopt.frontend.text.directives import is_directive
 from scopt.frontend.text.gnu import opaque_words
 
 
@@ -60,3 +62,26 @@ def all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
             todo.append(node.name)
         else:
             todo.extend(child for _, child in node.children())
+
+
+def written_names(node: Any) -> frozenset[str]:
+    """Names of scalars and arrays that a node writes, iterators of its loops included."""
+    found: set[str] = set()
+
+    def visit(part: Any) -> None:
+        target = None
+        if isinstance(part, c_ast.Assignment):
+            target = part.lvalue
+        elif isinstance(part, c_ast.UnaryOp) and part.op in ("++", "--", "p++", "p--"):
+            target = part.expr
+        elif isinstance(part, c_ast.Decl) and part.init is not None:
+            found.add(part.name)
+        if target is not None:
+            base = reference_of(target).base
+            if isinstance(base, c_ast.ID):
+                found.add(base.name)
+        for child in children(part):
+            visit(child)
+
+    visit(node)
+    return frozenset(found)

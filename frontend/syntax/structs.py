@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pycparser import c_ast
 
-from scopt.frontend.syntax.ctypes import Layer, Symbol, shape_of
+from scopt.ir.ctypes import Layer, Symbol, shape_of
 from scopt.ir.scop import CType
 
 Definitions = Mapping[str, Any]

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
-from scopt.frontend.syntax.constants import constant_value, enum_constants, enum_type, typed_constant
-from scopt.frontend.syntax.ctypes import Layer, Shape, Symbol, SymbolKind, ctype_of, describe, enum_key, shape_of
 from scopt.frontend.syntax.facts import FunctionFacts
 from scopt.frontend.text.gnu import opaque_words
+from scopt.ir.constants import constant_value, enum_constants, enum_type, typed_constant
+from scopt.ir.ctypes import Layer, Shape, Symbol, SymbolKind, ctype_of, describe, enum_key, shape_of
 
 if TYPE_CHECKING:
-    from scopt.frontend.region.regions import Region
-    from scopt.frontend.syntax.parse import TranslationUnit
+    from scopt.frontend.syntax.unit import Region, TranslationUnit
 
 __all__ = [
     "Layer",
@@ -38,7 +37,7 @@ def scope_at(tu: TranslationUnit, region: Region) -> Mapping[str, Symbol]:
     """Every name that is visible where the region begins, by name; the target's types too (see `ctypes`)."""
     function = region.function
     facts = facts_of(tu, function)
-    scope = tu.file_scope.before(tu, function)
+    scope = tu.worked_out("file scope", FileScope).before(tu, function)
     _declare(function.decl, scope, "global")
     for param in _parameters(function):
         _declare(param, scope, "parameter")
@@ -53,9 +52,7 @@ def scope_at(tu: TranslationUnit, region: Region) -> Mapping[str, Symbol]:
 
 def facts_of(tu: TranslationUnit, function: Any) -> FunctionFacts:
     """What is known of one of the file's functions as a whole."""
-    if id(function) not in tu.found_facts:
-        tu.found_facts[id(function)] = FunctionFacts.of(function)
-    return tu.found_facts[id(function)]
+    return tu.worked_out("facts", lambda: FunctionFacts.of(function), function)
 
 
 @dataclass(slots=True, eq=False)

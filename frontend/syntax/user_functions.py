@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from scopt.diagnostics import Remark
-from scopt.frontend.syntax.parse import TranslationUnit
+from scopt.frontend.syntax.unit import TranslationUnit
 
 
 def in_functions(tu: TranslationUnit, remarks: Iterable[Remark]) -> tuple[Remark, ...]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pycparser import c_parser
 
-from scopt.frontend.syntax.constants import typed_constant
-from scopt.frontend.syntax.ctypes import target_of
+from scopt.ir.constants import typed_constant
+from scopt.ir.ctypes import target_of
 
 _DEFINE = re.compile(r"([A-Za-z_$\x80-\xff][\w$\x80-\xff]*)(?:\(([^)]*)\))?[ \t]?(.*)", re.DOTALL)
 _PIECES = re.compile(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from scopt.diagnostics import InputError, Location, Refusal, Remark
 from scopt.frontend.extract import extract
-from scopt.frontend.region.regions import Region
-from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.region.parse import parse
+from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.dependences import dependences

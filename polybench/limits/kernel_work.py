@@ -12,7 +12,7 @@ import islpy as isl
 
 from scopt.diagnostics import Refusal
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Array, CType, Scop, Statement
 from scopt.options import Options
 from scopt.poly.isl_utils import SET, maps_of, sets_of, union_of_maps, union_of_sets

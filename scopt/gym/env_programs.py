@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scopt.diagnostics import InputError, Refusal
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.dependences import dependences

@@ -11,8 +11,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from scopt.diagnostics import Location
-from scopt.frontend.region.regions import Region
 from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.frontend.syntax.unit import Region
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, For, LoopMark, LoopNest
 from scopt.ir.nest_walks import items

@@ -11,8 +11,8 @@ import pytest
 from pycparser import c_ast
 
 from scopt.frontend.region.autodetect import detect
-from scopt.frontend.region.regions import Region
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
+from scopt.frontend.syntax.unit import Region
 from scopt.options import Options
 from scopt.pipeline import optimize
 from scopt.tell.results import Result

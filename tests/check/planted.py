@@ -15,7 +15,7 @@ from pycparser import c_ast
 from scopt.astgen.generation import REWRITES, Program, Watch, emitted, guard_of
 from scopt.check.program import check_program
 from scopt.diagnostics import InternalError
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.nest import Block, Call, For, If, LoopNest
 from scopt.ir.nest_walks import Item, map_block
 from scopt.ir.scop import Dependences, Scop, Statement

@@ -22,7 +22,7 @@ from scopt.check.functions.kernels import check_kernel
 from scopt.check.functions.transposed import check_transposed
 from scopt.check.functions.workshop import Workshop, forms
 from scopt.diagnostics import InternalError, Location
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.marked_schedule import Extremum
 from scopt.options import Options
 from scopt.polybench.catalog import load_suite, own_suite, select

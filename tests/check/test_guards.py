@@ -12,8 +12,8 @@ from scopt.astgen.guard_counters import counter_name
 from scopt.check.guards import check_guard
 from scopt.diagnostics import InternalError
 from scopt.frontend.extract import extract
+from scopt.frontend.region.parse import parse
 from scopt.frontend.region.regions import find_autodetected
-from scopt.frontend.syntax.parse import parse
 from scopt.ir.scop import Scop
 from scopt.options import Options
 

@@ -8,7 +8,7 @@ from pycparser import c_generator
 
 from scopt.frontend.extract import extract
 from scopt.frontend.region.autodetect import detect
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.options import Options
 from tests.sources import scop_of
 

@@ -11,8 +11,9 @@ from scopt import optimize
 from scopt.diagnostics import InputError
 from scopt.frontend.extract import extract
 from scopt.frontend.region.autodetect import Detected, detect
-from scopt.frontend.region.directives import Directives, Setting, apply_directives
-from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.region.parse import parse
+from scopt.frontend.syntax.unit import TranslationUnit
+from scopt.frontend.text.directives import Directives, Setting, apply_directives
 from scopt.options import Options
 from tests.sources import source_of
 

@@ -8,7 +8,7 @@ from pycparser import c_ast
 
 from scopt.diagnostics import Refusal
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.pipeline import optimize

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from pycparser import c_ast, c_parser
 
 from scopt.diagnostics import Location
-from scopt.frontend.region.liveness import may_be_read_after
-from scopt.frontend.region.regions import Region
 from scopt.frontend.syntax.facts import FunctionFacts
+from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers, written_in
+from scopt.frontend.syntax.unit import Region
 from scopt.frontend.text.gnu import PREAMBLE, clean
 
 

@@ -7,7 +7,7 @@ import pytest
 from scopt.diagnostics import Refusal
 from scopt.frontend.extract import extract
 from scopt.frontend.region.autodetect import detect
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Scop
 from scopt.options import Options
 

@@ -13,7 +13,7 @@ from scopt.frontend.normalize.normal import all_nodes
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.naming import Placed, with_names, with_value
 from scopt.frontend.region.origins import choosing_macros, macros_behind
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.options import Options
 
 OPTIONS = Options(autodetect=True)

@@ -7,7 +7,7 @@ import pytest
 
 from scopt.diagnostics import Refusal
 from scopt.frontend.region.autodetect import detect
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.options import Options
 from tests.sources import scop_of, source_of
 

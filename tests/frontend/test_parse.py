@@ -8,10 +8,11 @@ import pytest
 from pycparser import c_ast
 
 from scopt.diagnostics import InputError
-from scopt.frontend.region.liveness import may_be_read_after
+from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.facts import FunctionFacts
-from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.symbols import scope_at
+from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.options import Options
 
 GCC = Options(cc="gcc")

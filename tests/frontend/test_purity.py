@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.options import Options
 

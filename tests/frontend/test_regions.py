@@ -8,8 +8,9 @@ import pytest
 from pycparser import c_ast, c_generator
 
 from scopt.astgen.splice import splice
-from scopt.frontend.region.regions import Region, find_autodetected, region_of, statement_extent
-from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.region.parse import parse
+from scopt.frontend.region.regions import find_autodetected, region_of, statement_extent
+from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.options import Options
 
 GCC = Options(cc="gcc")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from pycparser import c_ast, c_parser
 
-from scopt.frontend.syntax.ctypes import Symbol, canonical, target_of
-from scopt.frontend.syntax.parse import TranslationUnit, parse
+from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.symbols import (
     addresses_taken,
     constant_value,
@@ -16,7 +15,9 @@ from scopt.frontend.syntax.symbols import (
     symbol_of,
     typed_constant,
 )
+from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.frontend.text.macros import Macro
+from scopt.ir.ctypes import Symbol, canonical, target_of
 from scopt.options import Options
 
 GCC = Options(cc="gcc")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.options import Options
 from scopt.polybench.catalog import load_suite, own_suite
 from scopt.polybench.limits.kernel_work import FIXED_SIZES, Work, work_of, work_of_kernel

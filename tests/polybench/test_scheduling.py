@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.dependences import dependences

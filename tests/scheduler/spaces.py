@@ -10,7 +10,7 @@ from functools import cache
 import islpy as isl
 
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.dependences import dependences

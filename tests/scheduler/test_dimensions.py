@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Fusion, Options
 from scopt.poly.dependences import dependences

@@ -14,7 +14,7 @@ import yaml
 
 from scopt.diagnostics import InputError
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.scheduler.influence.influence_tree import Coefficient, InfluenceNode, InfluenceRow, InfluenceTree, equals

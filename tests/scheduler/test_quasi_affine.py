@@ -10,7 +10,7 @@ import pytest
 
 from scopt import cli, pipeline
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Dependence, Scop
 from scopt.options import Options
 from scopt.poly.bands import band_nodes

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scopt.frontend.extract import extract
-from scopt.frontend.syntax.parse import parse
+from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Dependence
 from scopt.options import Options
 from scopt.poly.dependences import dependences

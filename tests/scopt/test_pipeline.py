@@ -11,7 +11,7 @@ import pytest
 import scopt
 import scopt.scheduler
 from scopt.diagnostics import InputError, Location
-from scopt.frontend.region.regions import Region
+from scopt.frontend.syntax.unit import Region
 from scopt.isolation import Failed, Finished, run_tasks
 from scopt.options import Options
 from scopt.pipeline import _in_time, optimize

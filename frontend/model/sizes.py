@@ -12,8 +12,8 @@ from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
 from scopt.frontend.normalize.members import Hoisted, become
-from scopt.frontend.syntax.constants import typed_constant
-from scopt.frontend.syntax.ctypes import Symbol
+from scopt.ir.constants import typed_constant
+from scopt.ir.ctypes import Symbol
 
 
 def hoist_sizes(

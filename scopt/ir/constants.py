@@ -8,7 +8,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from scopt.frontend.syntax.ctypes import Shape, Symbol, shape_of
+from scopt.ir.ctypes import Shape, Symbol, shape_of
 from scopt.ir.scop import CType
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)([uU]?)(ll|LL|[lL]?)([uU]?)\Z")

@@ -18,7 +18,7 @@ from scopt.frontend.text.macros import reachable_words, split_tokens
 from scopt.frontend.text.tokens import RawToken
 
 if TYPE_CHECKING:
-    from scopt.frontend.syntax.parse import TranslationUnit
+    from scopt.frontend.syntax.unit import TranslationUnit
 
 _STRUCTURAL = frozenset(
     {
@@ -78,8 +78,10 @@ class _Statement:
 def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
     """Byte extents by `id` of the node, for `for` loops and simple statements of compounds in the user's functions,
     where they are sure."""
-    if tu.found_extents:
-        return tu.found_extents
+    return tu.worked_out("extents", lambda: _extents(tu))
+
+
+def _extents(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
     raw = tu.preprocessed.raw
     tokens = [t for t in raw.tokens if t.kind not in ("comment", "directive")]
     places = _Lines(tu, tokens)
@@ -95,7 +97,6 @@ def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
     for function in tu.user_functions:
         for compound in _compounds(function.body):
             _match(tu, compound, loops, places, found)
-    tu.found_extents.update(found)
     return found
 
 

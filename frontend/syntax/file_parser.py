@@ -1,31 +1,22 @@
-"""From the bytes of a C file to a `TranslationUnit`: tree, regions, and what else is known of the file."""
+"""A preprocessed file as a tree: the user's declarations, those of headers that they need, and what isn't C to pycparser
+left out."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from pycparser import c_ast, c_lexer, c_parser
 
 from scopt.diagnostics import InputError, Location, Remark
-from scopt.frontend.region.directives import Directive, read_directive
-from scopt.frontend.region.placement import misplaced, with_directives
-from scopt.frontend.region.regions import Region, marked_regions
-from scopt.frontend.syntax.ctypes import Symbol, target_of
-from scopt.frontend.syntax.facts import FunctionFacts
-from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, computing_functions
-from scopt.frontend.syntax.scoping import blocks_around_loops
-from scopt.frontend.syntax.structs import definitions_of
-from scopt.frontend.syntax.symbols import FileScope
 from scopt.frontend.text.chunks import Chunk, declared_names, needed, split
 from scopt.frontend.text.columns import Moved, moved_columns, source_column
 from scopt.frontend.text.gnu import OPAQUE_TYPE, PREAMBLE, clean, closing
-from scopt.frontend.text.macros import Macro
-from scopt.frontend.text.preprocess import Preprocessed, ScoptPragma, check_syntax, pragma_token, preprocess
-from scopt.options import SCHEDULERS, Options
+from scopt.frontend.text.preprocess import Preprocessed, check_syntax
+from scopt.options import Options
 
 _ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
 # Characters of a declaration from which on its initial values are left out, and where these begin.
@@ -33,192 +24,6 @@ _HUGE = 20_000
 _VALUES = re.compile(r"=\s*\{")
 # An attribute of the whole declaration, before a body begins.
 _COLD = re.compile(r"\A[^{]*\b(?:__attribute__|__attribute)\s*\(\((?:[^()]|\([^()]*\))*\b_*cold_*\b")
-_C_WORDS = frozenset(
-    {
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-        "_Alignas",
-        "_Alignof",
-        "_Atomic",
-        "_Bool",
-        "_Complex",
-        "_Generic",
-        "_Imaginary",
-        "_Noreturn",
-        "_Static_assert",
-        "_Thread_local",
-        "asm",
-        "typeof",
-        "bool",
-        "true",
-        "false",
-        "nullptr",
-        "alignas",
-        "alignof",
-        "constexpr",
-        "static_assert",
-        "thread_local",
-        "typeof_unqual",
-        "main",
-    }
-)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TranslationUnit:
-    """A parsed file.
-
-    ast: the user's file and the declarations of headers that it needs; coordinates are those of the files.
-    regions: the marked regions. pure_functions: name → ``const`` or ``pure`` by attribute. functions: those with a body
-      that can be looked into. defined_functions: names of all with a body. user_functions: definitions of the user's
-      file, in order.
-    reserved: every identifier and macro name of the translation unit, and C's keywords. typedefs: names of types at
-      file scope.
-    target: the base types. long_type, long_suffix: an integer type of 64 bits and the suffix of its literals.
-    remarks: on pragmas and functions that could not be used. directives: the file's ``#pragma scopt``, wherever they
-      stand.
-    bare: `id` of each compound that the source has no braces for (see `blocks_around_loops`). cold_functions: that are
-      said to run rarely.
-    found_extents: what `extents_of` has worked out, which takes a while and is only needed without pragmas.
-      found_facts, file_scope, found_origins: likewise what `facts_of`, `scope_at` and `origins` have. structs:
-      definitions of structures and unions by ``struct tag``.
-    strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies.
-    """
-
-    source: bytes
-    file: str
-    ast: c_ast.FileAST
-    regions: tuple[Region, ...]
-    pure_functions: Mapping[str, str]
-    functions: Mapping[str, c_ast.FuncDef]
-    defined_functions: frozenset[str]
-    user_functions: tuple[c_ast.FuncDef, ...]
-    reserved: frozenset[str]
-    typedefs: frozenset[str]
-    macros: Mapping[str, Macro]
-    target: Mapping[str, Symbol]
-    long_type: str
-    long_suffix: str
-    remarks: tuple[Remark, ...]
-    preprocessed: Preprocessed
-    directives: tuple[Directive, ...] = ()
-    bare: frozenset[int] = frozenset()
-    cold_functions: frozenset[str] = frozenset()
-    found_extents: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
-    structs: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    strict_aliasing: bool = True
-    found_facts: dict[int, FunctionFacts] = field(default_factory=dict, repr=False)
-    file_scope: FileScope = field(default_factory=FileScope, repr=False)
-    found_origins: dict[str, Any] = field(default_factory=dict, repr=False)
-
-
-def parse(
-    source: bytes,
-    file: str,
-    options: Options,
-    *,
-    symbolic: bool = True,
-    unmarked: Sequence[tuple[int, int]] = (),
-) -> TranslationUnit:
-    """Preprocess and parse a file.
-
-    symbolic: integer macros stay identifiers inside marked regions and the unmarked ones of these bytes, see
-      `preprocess`.
-    Raises InputError, with the compiler's message, if the file is not C, and where a ``#pragma scopt`` can't be
-      understood.
-    """
-    result = preprocess(source, file, options, symbolic=symbolic, unmarked=unmarked)
-    directives = _directives(result)
-    unit = _Unit(result, source, options)
-    ast = unit.parse()
-    in_file = tuple(n for n in ast.ext if isinstance(n, c_ast.FuncDef) and n.coord is not None and n.coord.file == file)
-    bare = blocks_around_loops(in_file) if options.autodetect else frozenset()
-    regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
-    regions = tuple(with_directives(region, directives, file) for region in regions)
-    if not options.autodetect:
-        lost = (d for d in directives if not any(d.line in lines for lines in unit.unparsed_lines))
-        remarks = (*remarks, *misplaced(lost, regions))
-    target = target_of(result.macros)
-    long_type = "long" if target["long"].size == 8 else "long long"
-    functions = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
-    defined = frozenset(functions) | unit.defined
-    const = (VALUE_FUNCTIONS - defined) | {name for name, purity in unit.pure.items() if purity == "const"}
-    pure = {**dict.fromkeys(computing_functions(ast, const), "const"), **unit.pure}
-    return TranslationUnit(
-        source=source,
-        file=file,
-        ast=ast,
-        regions=regions,
-        pure_functions=pure,
-        functions=functions,
-        defined_functions=defined,
-        user_functions=in_file,
-        reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII))
-        | result.all_macros.keys()
-        | _C_WORDS,
-        typedefs=frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Typedef)),
-        macros=result.macros,
-        target=target,
-        long_type=long_type,
-        long_suffix="L" if long_type == "long" else "LL",
-        remarks=(*unit.remarks, *remarks),
-        preprocessed=result,
-        directives=directives,
-        structs=definitions_of(ast),
-        strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
-        bare=bare,
-        cold_functions=unit.cold,
-    )
-
-
-def _directives(result: Preprocessed) -> tuple[Directive, ...]:
-    """The ``#pragma scopt`` of the user's file. Raises InputError."""
-    raw = result.raw
-
-    def directive(pragma: ScoptPragma) -> Directive:
-        token = pragma_token(raw, "scopt", pragma.line)
-
-        def place(offset: int) -> Location:
-            if token is None:  # written with _Pragma
-                return Location(result.file, pragma.line)
-            return Location(result.file, raw.line(token.start + offset), raw.column(token.start + offset))
-
-        text = token.text if token is not None else pragma.text
-        return read_directive(text, pragma.line, place, pragma.macros, SCHEDULERS, pragma.text)
-
-    return tuple(directive(pragma) for pragma in result.directives)
 
 
 @dataclass(slots=True)
@@ -234,7 +39,7 @@ class _Piece:
 
 
 @dataclass(slots=True)
-class _Unit:
+class FileParser:
     """The parsing of one translation unit: pieces that don't parse are taken out one by one."""
 
     result: Preprocessed

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
-from scopt.frontend.region.flow import BEHIND, SEEN, live_positions
+from scopt.frontend.syntax.flow import BEHIND, SEEN, live_positions
 from scopt.frontend.syntax.mentioned import all_nodes
 from scopt.frontend.syntax.symbols import base_name, taken_in
 
 if TYPE_CHECKING:
-    from scopt.frontend.region.regions import Region
     from scopt.frontend.syntax.facts import FunctionFacts
+    from scopt.frontend.syntax.unit import Region
 
 _BASIC_WORDS = frozenset(
     {

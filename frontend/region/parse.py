@@ -1,0 +1,109 @@
+"""From the bytes of a C file to a `TranslationUnit`: tree, regions, and what else is known of the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pycparser import c_ast
+
+from scopt.diagnostics import Location
+from scopt.frontend.region.placement import misplaced, with_directives
+from scopt.frontend.region.regions import marked_regions
+from scopt.frontend.syntax.file_parser import FileParser
+from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, computing_functions
+from scopt.frontend.syntax.scoping import blocks_around_loops
+from scopt.frontend.syntax.structs import definitions_of
+from scopt.frontend.syntax.unit import TranslationUnit
+from scopt.frontend.text.directives import Directive, read_directive
+from scopt.frontend.text.preprocess import Preprocessed, ScoptPragma, pragma_token, preprocess
+from scopt.ir.ctypes import target_of
+from scopt.options import SCHEDULERS, Options
+
+# C's keywords, and `main`: names that nothing of our own may have.
+_C_WORDS = frozenset(
+    """
+    auto break case char const continue default do double else enum extern float for goto if inline int
+    long register restrict return short signed sizeof static struct switch typedef union unsigned void
+    volatile while _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert
+    _Thread_local asm typeof bool true false nullptr alignas alignof constexpr static_assert
+    thread_local typeof_unqual main
+    """.split()  # noqa: SIM905
+)
+
+
+def parse(
+    source: bytes,
+    file: str,
+    options: Options,
+    *,
+    symbolic: bool = True,
+    unmarked: Sequence[tuple[int, int]] = (),
+) -> TranslationUnit:
+    """Preprocess and parse a file.
+
+    symbolic: integer macros stay identifiers inside marked regions and the unmarked ones of these bytes, see
+      `preprocess`.
+    Raises InputError, with the compiler's message, if the file is not C, and where a ``#pragma scopt`` can't be
+      understood.
+    """
+    result = preprocess(source, file, options, symbolic=symbolic, unmarked=unmarked)
+    directives = _directives(result)
+    unit = FileParser(result, source, options)
+    ast = unit.parse()
+    in_file = tuple(n for n in ast.ext if isinstance(n, c_ast.FuncDef) and n.coord is not None and n.coord.file == file)
+    bare = blocks_around_loops(in_file) if options.autodetect else frozenset()
+    regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
+    regions = tuple(with_directives(region, directives, file) for region in regions)
+    if not options.autodetect:
+        lost = (d for d in directives if not any(d.line in lines for lines in unit.unparsed_lines))
+        remarks = (*remarks, *misplaced(lost, regions))
+    target = target_of(result.macros)
+    long_type = "long" if target["long"].size == 8 else "long long"
+    functions = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
+    defined = frozenset(functions) | unit.defined
+    const = (VALUE_FUNCTIONS - defined) | {name for name, purity in unit.pure.items() if purity == "const"}
+    pure = {**dict.fromkeys(computing_functions(ast, const), "const"), **unit.pure}
+    return TranslationUnit(
+        source=source,
+        file=file,
+        ast=ast,
+        regions=regions,
+        pure_functions=pure,
+        functions=functions,
+        defined_functions=defined,
+        user_functions=in_file,
+        reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII))
+        | result.all_macros.keys()
+        | _C_WORDS,
+        typedefs=frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Typedef)),
+        macros=result.macros,
+        target=target,
+        long_type=long_type,
+        long_suffix="L" if long_type == "long" else "LL",
+        remarks=(*unit.remarks, *remarks),
+        preprocessed=result,
+        directives=directives,
+        structs=definitions_of(ast),
+        strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
+        bare=bare,
+        cold_functions=unit.cold,
+    )
+
+
+def _directives(result: Preprocessed) -> tuple[Directive, ...]:
+    """The ``#pragma scopt`` of the user's file. Raises InputError."""
+    raw = result.raw
+
+    def directive(pragma: ScoptPragma) -> Directive:
+        token = pragma_token(raw, "scopt", pragma.line)
+
+        def place(offset: int) -> Location:
+            if token is None:  # written with _Pragma
+                return Location(result.file, pragma.line)
+            return Location(result.file, raw.line(token.start + offset), raw.column(token.start + offset))
+
+        text = token.text if token is not None else pragma.text
+        return read_directive(text, pragma.line, place, pragma.macros, SCHEDULERS, pragma.text)
+
+    return tuple(directive(pragma) for pragma in result.directives)
