@@ -16,14 +16,13 @@ import islpy as isl
 from pycparser import c_ast
 
 from scopt.astgen.emit.c_expr import ExprPrinter
-from scopt.astgen.emit.emit_c import work_text
 from scopt.astgen.emit.loop_work import bounded, is_tile_loop, loop_work, rounded, statement_costs
 from scopt.astgen.loops.isl_loops import build
 from scopt.costs import instance_cost
 from scopt.diagnostics import Remark, ScoptError
-from scopt.ir.expr import Product, compare, linear, names
+from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Block, Call, Compare, Condition, Const, Expr, For, LoopNest, Name
+from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, LoopNest, Name
 from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
@@ -105,7 +104,7 @@ def check_nest(
         found = [condition for condition in whole if condition is not None]
         if not found or len(found) < len(whole):
             return Worth(nest)
-    texts = [work_text(condition, ExprPrinter.of(scop)) for condition in found]
+    texts = [ExprPrinter.of(scop).condition(condition).text for condition in found]
     nest = LoopNest(_without_tests(nest.body, found))
     return Worth(nest, texts[0] if len(texts) == 1 else f"({' || '.join(texts)})")
 
@@ -281,9 +280,8 @@ def _conditions(
 
 def _is_plain(condition: Condition) -> bool:
     """Whether all factors are sums of parameters: people read the test."""
-    if not isinstance(condition, Compare):
-        return False
-    return all(isinstance(name, Name) for factor in _factors(condition.left) for name in linear(factor)[0])
+    product = _product(condition)
+    return product is not None and all(isinstance(name, Name) for factor in product[0] for name in linear(factor)[0])
 
 
 def _of_source(scop: Scop, machine: Machine) -> list[Condition | None]:
@@ -321,17 +319,17 @@ def _outside(path: tuple[For, ...], loop: For, parameters: frozenset[str]) -> Co
     """A parallel loop's test at its best, over the parameters alone; None if it can't be told."""
     if loop.work is None:
         return _ALWAYS
-    if not isinstance(loop.work, Compare) or loop.work.op != ">":
+    product = _product(loop.work)
+    if product is None:
         return None
     around = {outer.iterator: outer for outer in path}
-    left = loop.work.left
     factors: list[Expr] = []
-    for factor in _factors(left):
+    for factor in product[0]:
         bound = bounded(factor, around)
         if bound is None or not names(bound) <= parameters:
             return None
         factors.append(bound)
-    return compare(Product(tuple(factors)) if len(factors) > 1 else factors[0], ">", loop.work.right)  # type: ignore[arg-type]
+    return exceeds(factors, product[1])
 
 
 def _whole(loop: For, costs: Mapping[str, Fraction], limit: int, parameters: frozenset[str]) -> Condition | None:
@@ -340,8 +338,7 @@ def _whole(loop: For, costs: Mapping[str, Fraction], limit: int, parameters: fro
     factors = tuple(factor for factor in factors if names(factor) <= parameters and linear(factor)[0])
     if not factors or not weight:
         return _NEVER if weight < limit else None
-    product = factors[0] if len(factors) == 1 else Product(factors)
-    return compare(product, ">", Const(rounded(limit / weight)))  # type: ignore[arg-type]
+    return exceeds(factors, rounded(limit / weight))
 
 
 def _without_tests(block: Block, conditions: Sequence[Condition]) -> Block:
@@ -365,15 +362,21 @@ def _without_tests(block: Block, conditions: Sequence[Condition]) -> Block:
 def _implies(condition: Condition, test: Condition) -> bool:
     """Whether a condition on the work says that there is enough for a test: the same factors, some of them once more
     perhaps, exceed no more."""
-    match condition, test:
-        case Compare(left, ">", Const(least)), Compare(tested, ">", Const(enough)):
-            given, factors = Counter(_factors(left)), Counter(_factors(tested))
-            return enough <= least and given <= factors and given.keys() == factors.keys()
-    return False
+    left, right = _product(condition), _product(test)
+    if left is None or right is None:
+        return False
+    given, factors = Counter(left[0]), Counter(right[0])
+    return right[1] <= left[1] and given <= factors and given.keys() == factors.keys()
 
 
-def _factors(work: Expr | Product) -> tuple[Expr, ...]:
-    return work.factors if isinstance(work, Product) else (work,)
+def _product(work: Condition) -> tuple[tuple[Expr, ...], int] | None:
+    """The factors whose product has to exceed a number, and the number; None for other tests."""
+    match work:
+        case Exceeds(factors, limit):
+            return factors, limit
+        case Compare(left, ">", Const(limit)):
+            return (left,), limit
+    return None
 
 
 def vector_elements(scop: Scop, machine: Machine) -> int:

@@ -14,7 +14,7 @@ from enum import Enum, IntEnum
 
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import linear, mirrored, plus, subtract, weighted
-from scopt.ir.nest import And, Compare, Condition, Const, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum
+from scopt.ir.nest import And, Compare, Condition, Const, Exceeds, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum
 from scopt.ir.scop import Array, CType, Parameter, Scop
 
 HELPERS = ("scopt_floord", "scopt_mod", "scopt_min", "scopt_max")
@@ -230,6 +230,9 @@ class ExprPrinter:
                 return Text(" || ".join(self.condition(a).at(Level.COMPARE) for a in args), Level.OR, Kind.INT)
             case Compare():
                 return self.compare(condition)
+            case Exceeds(factors, limit):
+                product = " * ".join(self.expr(factor).at(Level.UNARY) for factor in factors)
+                return Text(f"(double){product} > {self.expr(Const(limit)).text}", Level.COMPARE, Kind.INT)
 
     def compare(self, condition: Compare) -> Text:
         """Terms are moved to the side where their coefficient is positive, and an iterator to the left if the right has

@@ -18,10 +18,10 @@ from scopt.diagnostics import ScoptError
 from scopt.ir.expr import (
     FALSE,
     TRUE,
-    Product,
     compare,
     conjunction,
     disjunction,
+    exceeds,
     floor_div,
     linear,
     maximum,
@@ -34,7 +34,7 @@ from scopt.ir.expr import (
     subtract,
     weighted,
 )
-from scopt.ir.nest import And, Compare, Condition, Const, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum
+from scopt.ir.nest import And, Compare, Condition, Const, Exceeds, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum
 from scopt.ir.scop import Array, Parameter, Scop
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -181,8 +181,11 @@ class Reader:
     def work(self, n: c_ast.Node) -> Condition:
         """The guard of a parallel loop: a condition, or a product in double compared with a constant."""
         match n:
-            case c_ast.BinaryOp(op=">" as op, left=c_ast.BinaryOp(op="*") as left, right=right) if _in_double(left):
-                return compare(Product(self.factors(left)), op, self.usable(right).value)  # type: ignore[arg-type]
+            case c_ast.BinaryOp(op=">", left=c_ast.BinaryOp(op="*") as left, right=right) if _in_double(left):
+                limit = self.usable(right).value
+                if not isinstance(limit, Const):
+                    raise Unreadable("the printed work is compared with something that isn't a constant")
+                return exceeds(self.factors(left), limit.value)
         return self.condition(n)
 
     def factors(self, n: c_ast.Node) -> tuple[Expr, ...]:
@@ -237,8 +240,8 @@ def canonical_condition(condition: Condition) -> Condition:
             return conjunction(map(canonical_condition, args))
         case Or(args):
             return disjunction(map(canonical_condition, args))
-        case Compare(Product(factors), op, right):
-            return compare(Product(tuple(map(canonical, factors))), op, right)
+        case Exceeds(factors, limit):
+            return exceeds([*map(canonical, factors)], limit)
         case Compare(left, op, right):
             difference = subtract(canonical(left), canonical(right))
             if op in ("==", "!="):
@@ -247,8 +250,8 @@ def canonical_condition(condition: Condition) -> Condition:
                 first = min(coefficients.items(), key=lambda item: order(item[0]))[1] if coefficients else 1
                 return compare(scale(difference, 1 if first > 0 else -1), op, Const(0))
             if op in ("<", "<="):
-                difference, op = scale(difference, -1), {"<": ">", "<=": ">="}[op]
-            return compare(_settled(plus(difference, -1) if op == ">" else difference), ">=", Const(0))
+                difference = scale(difference, -1)
+            return compare(_settled(plus(difference, -1) if op in ("<", ">") else difference), ">=", Const(0))
 
 
 def _settled(e: Expr) -> Expr:

@@ -15,12 +15,10 @@ from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.costs import has_loop
 from scopt.diagnostics import InternalError
-from scopt.ir.expr import Product, plus
+from scopt.ir.expr import plus
 from scopt.ir.nest import (
     Block,
     Call,
-    Compare,
-    Condition,
     Const,
     Expr,
     For,
@@ -257,7 +255,7 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
     if mark.parallel and loop.work is not None:
         # without the modifier, the condition would switch the vector instructions off too
         which = "parallel: " if mark.simd else ""
-        words.append(f"if({which}{work_text(loop.work, exprs)})")
+        words.append(f"if({which}{exprs.condition(loop.work).text})")
     if any(scop.arrays[name].pointer for name in mark.private):
         raise InternalError(
             f"{scop.location}: a private copy of a pointer would not point anywhere: {', '.join(mark.private)}"
@@ -303,12 +301,3 @@ def reduced_names(scop: Scop, mark: LoopMark) -> dict[str, tuple[str, ...]]:
         names = one.held if scop.arrays[one.array].rank and not one.whole else (scop.arrays[one.array].spelling,)
         found[one.operator] = (*found.get(one.operator, ()), *names)
     return found
-
-
-def work_text(work: Condition, exprs: ExprPrinter) -> str:
-    """The guard of a parallel loop; products are computed in double, so that they can't overflow."""
-    match work:
-        case Compare(Product(factors), op, right):
-            product = " * ".join(exprs.expr(factor).at(Level.UNARY) for factor in factors)
-            return f"(double){product} {op} {exprs.expr(right).text}"
-    return exprs.condition(work).text

@@ -14,7 +14,7 @@ from itertools import product
 from math import ceil, floor, log10, prod
 
 from scopt.costs import instance_cost, vector_gain
-from scopt.ir.expr import Product, compare, floor_div, from_linear, linear, names, plus, subtract, weighted
+from scopt.ir.expr import exceeds, floor_div, from_linear, linear, names, plus, subtract, weighted
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
 from scopt.ir.scop import Scop
@@ -49,9 +49,7 @@ def with_uncopied_loops(nest: LoopNest) -> LoopNest:
 
     def visit(item: Item) -> tuple[Item, ...]:
         match item:
-            case For(work=Compare(left=left) as enough) if not isinstance(left, Product) and any(
-                one.whole for one in item.mark.reductions
-            ):
+            case For(work=Compare() as enough) if any(one.whole for one in item.mark.reductions):
                 return (
                     If(
                         enough,
@@ -100,8 +98,7 @@ def _guard_item(item: Item, costs: Mapping[str, Fraction], threads: _Threads, pa
             threshold = threads.nanoseconds(item.mark)
             if factors:
                 limit = rounded(threshold / weight)
-                product = factors[0] if len(factors) == 1 else Product(factors)
-                return replace(inner, work=compare(product, ">", Const(limit)))  # type: ignore[arg-type]
+                return replace(inner, work=exceeds(factors, limit))
             if weight < threshold:
                 return replace(inner, mark=_without_threads(item.mark))
             return inner

@@ -17,6 +17,7 @@ from scopt.ir.nest import (
     Compare,
     Condition,
     Const,
+    Exceeds,
     Expr,
     FloorDiv,
     For,
@@ -107,3 +108,5 @@ class _Prover:
                 return conjunction(kept)
             case Or(args):
                 return disjunction(self.condition(arg, context) for arg in args)
+            case Exceeds(factors, limit):
+                return Exceeds(tuple(self.expr(factor, context) for factor in factors), limit)

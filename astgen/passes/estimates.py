@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
-from scopt.ir.expr import Product
 from scopt.ir.nest import (
     Block,
     Call,
     Compare,
+    Condition,
     Const,
+    Exceeds,
     Expr,
     FloorDiv,
     For,
@@ -58,7 +59,7 @@ def _item(item: Item, known: Mapping[str, Interval], inside: bool) -> Item:
             otherwise = None if item.otherwise is None else _block(item.otherwise, known, inside)
             return replace(item, then=_block(item.then, known, inside), otherwise=otherwise)
         case For():
-            if item.mark.parallel and inside and isinstance(item.work, Compare) and _never(item.work, known):
+            if item.mark.parallel and inside and item.work is not None and _never(item.work, known):
                 mark = replace(item.mark, parallel=False) if item.mark.simd else LoopMark()
                 return replace(item, mark=mark, work=None)
             if item.mark.parallel:
@@ -67,14 +68,17 @@ def _item(item: Item, known: Mapping[str, Interval], inside: bool) -> Item:
             return replace(item, body=_block(item.body, {**known, item.iterator: values}, inside=True))
 
 
-def _never(work: Compare, known: Mapping[str, Interval]) -> bool:
-    """Whether ``left > right`` can't hold."""
-    if work.op != ">":
-        return False
-    return interval(work.left, known)[1] <= interval(work.right, known)[0]
+def _never(work: Condition, known: Mapping[str, Interval]) -> bool:
+    """Whether ``left > right``, or the test of a product, can't hold."""
+    match work:
+        case Compare(left, ">", right):
+            return interval(left, known)[1] <= interval(right, known)[0]
+        case Exceeds(factors, limit):
+            return prod(max(interval(factor, known)[1], 0.0) for factor in factors) <= limit
+    return False
 
 
-def interval(expr: Expr | Product, known: Mapping[str, Interval]) -> Interval:
+def interval(expr: Expr, known: Mapping[str, Interval]) -> Interval:
     """Least and largest value of an expression, given those of its names (interval arithmetic: never too narrow)."""
     match expr:
         case Const(value):
@@ -88,10 +92,6 @@ def interval(expr: Expr | Product, known: Mapping[str, Interval]) -> Interval:
                 low += coefficient * (a if coefficient > 0 else b)
                 high += coefficient * (b if coefficient > 0 else a)
             return (low, high)
-        case Product():
-            factors = [interval(factor, known) for factor in expr.factors]
-            high = prod(max(b, 0.0) for _, b in factors)
-            return (UNKNOWN[0], high if high == high else UNKNOWN[1])
         case FloorDiv(numerator, divisor):
             a, b = interval(numerator, known)
             return (a / divisor - 1, b / divisor)

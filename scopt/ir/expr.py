@@ -8,24 +8,16 @@ that C's `/` and `%` give the right value; it is never used as a fact about the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import prod
 
-from scopt.ir.nest import And, Compare, Condition, Const, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum
+from scopt.ir.nest import And, Compare, Condition, Const, Exceeds, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum
 
 TRUE: Condition = And(())
 FALSE: Condition = Or(())
 
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """A product of a loop nest's extents, compared with a constant in `For.work`; estimated in floating point, so it
-    can't overflow."""
-
-    factors: tuple[Expr, ...]
 
 
 def order(e: Expr) -> tuple[str, str]:
@@ -142,12 +134,15 @@ def select(condition: Condition, then: Expr, otherwise: Expr) -> Expr:
 
 def compare(left: Expr, op: str, right: Expr) -> Condition:
     """left op right; `TRUE` or `FALSE` where the difference is constant."""
-    if isinstance(left, Product):
-        return Compare(left, op, right)
     difference = subtract(left, right)
     if isinstance(difference, Const):
         return TRUE if holds(difference.value, op, 0) else FALSE
     return Compare(left, op, right)  # type: ignore[arg-type]
+
+
+def exceeds(factors: Sequence[Expr], limit: int) -> Condition:
+    """The product of the factors, one at least, is greater than the limit."""
+    return compare(factors[0], ">", Const(limit)) if len(factors) == 1 else Exceeds(tuple(factors), limit)
 
 
 def conjunction(args: Iterable[Condition]) -> Condition:
@@ -182,6 +177,8 @@ def negate(condition: Condition) -> Condition:
             return conjunction(map(negate, args))
         case Compare(left, op, right):
             return Compare(left, _NEGATED[op], right)  # type: ignore[arg-type]
+        case Exceeds():
+            raise TypeError("a test of work, which is computed in floating point, is never negated")
 
 
 def mirrored(op: str) -> str:
@@ -223,8 +220,6 @@ def rewrite(e: Expr, leaf: Callable[[Name], Expr]) -> Expr:
             return maximum(rewrite(a, leaf) for a in args)
         case Select(condition, then, otherwise):
             return select(rewrite_condition(condition, leaf), rewrite(then, leaf), rewrite(otherwise, leaf))
-        case Product(factors):
-            return Product(tuple(rewrite(factor, leaf) for factor in factors))
 
 
 def rewrite_condition(condition: Condition, leaf: Callable[[Name], Expr]) -> Condition:
@@ -232,6 +227,8 @@ def rewrite_condition(condition: Condition, leaf: Callable[[Name], Expr]) -> Con
     match condition:
         case Compare(left, op, right):
             return compare(rewrite(left, leaf), op, rewrite(right, leaf))
+        case Exceeds(factors, limit):
+            return exceeds([rewrite(factor, leaf) for factor in factors], limit)
         case And(args):
             return conjunction(rewrite_condition(a, leaf) for a in args)
         case Or(args):
@@ -247,12 +244,12 @@ def substitute_condition(condition: Condition, values: Mapping[str, Expr]) -> Co
     return rewrite_condition(condition, lambda name: values.get(name.name, name)) if values else condition
 
 
-def names(e: Expr | Condition | Product) -> frozenset[str]:
+def names(e: Expr | Condition) -> frozenset[str]:
     """The free names of an expression or condition."""
     return frozenset(_names(e))
 
 
-def _names(e: Expr | Condition | Product) -> Iterator[str]:
+def _names(e: Expr | Condition) -> Iterator[str]:
     match e:
         case Const():
             return
@@ -276,7 +273,7 @@ def _names(e: Expr | Condition | Product) -> Iterator[str]:
         case Compare(left, _, right):
             yield from _names(left)
             yield from _names(right)
-        case Product(factors):
+        case Exceeds(factors):
             for factor in factors:
                 yield from _names(factor)
 
@@ -311,3 +308,5 @@ def satisfied(condition: Condition, values: Mapping[str, int]) -> bool:
             return all(satisfied(a, values) for a in args)
         case Or(args):
             return any(satisfied(a, values) for a in args)
+        case Exceeds(factors, limit):
+            return prod(evaluate(factor, values) for factor in factors) > limit

@@ -89,7 +89,16 @@ class Or:
     args: tuple[Condition, ...]
 
 
-Condition = Compare | And | Or
+@dataclass(frozen=True, slots=True)
+class Exceeds:
+    """The product of two factors or more, a loop nest's extents, is greater than the limit. It is computed in floating
+    point, so that it can't overflow."""
+
+    factors: tuple[Expr, ...]
+    limit: int
+
+
+Condition = Compare | And | Or | Exceeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +213,11 @@ class LoopNest:
     """The transformed SCoP in the simplified form, ready to print."""
 
     body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product of a loop nest's extents, compared with a constant in `For.work`; estimated in floating point, so it
+    can't overflow."""
+
+    factors: tuple[Expr, ...]

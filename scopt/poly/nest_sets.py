@@ -20,6 +20,7 @@ from scopt.ir.nest import (
     Compare,
     Condition,
     Const,
+    Exceeds,
     Expr,
     FloorDiv,
     For,
@@ -121,6 +122,8 @@ class NestSpace:
                 for arg in args:
                     result = result.union(self.condition(arg, context))
                 return result
+            case Exceeds():
+                raise InternalError(f"{self.scop.location}: generated loops: a product in a condition: {condition}")
 
     def _compare(self, c: Compare, left: Context, right: Context) -> isl.Set:
         """The points where the comparison holds, its sides read in contexts of their own. Conjunctions stay without

@@ -24,6 +24,7 @@ from scopt.ir.nest import (
     Compare,
     Condition,
     Const,
+    Exceeds,
     Expr,
     FloorDiv,
     For,
@@ -354,6 +355,9 @@ def satisfied(condition: Condition, env: Environment, samples: int) -> Flags:
             for arg in args:
                 some = some | satisfied(arg, env, samples)
             return some
+        case Exceeds(factors, limit):
+            product = np.prod([evaluated(factor, env) for factor in factors], axis=0, dtype=np.float64)
+            return np.broadcast_to(product > limit, (samples,))
 
 
 def _operations(e: Expr) -> tuple[int, int]:
@@ -383,3 +387,6 @@ def _condition_operations(condition: Condition) -> tuple[int, int]:
         case And(args) | Or(args):
             inner = [_condition_operations(arg) for arg in args]
             return sum(p[0] for p in inner), sum(p[1] for p in inner)
+        case Exceeds(factors):
+            parts = [_operations(factor) for factor in factors]
+            return len(factors) + sum(p[0] for p in parts), sum(p[1] for p in parts)

@@ -8,15 +8,14 @@ from scopt.astgen.emit.emit_c import Emitted, emit
 from scopt.astgen.emit.reparse import check_printed
 from scopt.diagnostics import InternalError
 from scopt.ir import expr as ex
-from scopt.ir.expr import Product
-from scopt.ir.nest import Block, Call, Compare, Const, For, LoopMark, LoopNest, Name
+from scopt.ir.nest import Block, Call, Compare, Const, Exceeds, For, LoopMark, LoopNest, Name
 from scopt.ir.nest_walks import items
 from scopt.ir.scop import Array, Scop
 from tests.astgen.scops import DOUBLE, INT, SIZE, S, loops, make_scop, parse_statement
 
 PRIVATE = LoopMark(parallel=True, private=("t",))
 N, M = Name("n"), Name("m")
-WORK = Compare(Product((N, ex.add(N, M))), ">", Const(100))  # type: ignore[arg-type]
+WORK = Exceeds((N, ex.add(N, M)), 100)
 
 
 def example() -> tuple[Scop, LoopNest, Emitted]:
