@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import islpy as isl
-from pycparser import c_ast, c_parser
 
+from scopt import ir
 from scopt.astgen.emit.c_expr import HELPERS, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical_condition
 from scopt.astgen.loops.isl_loops import condition_of
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import TRUE
+from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.ir.nest import And, Block, Condition, LoopNest
 from scopt.ir.scop import Guard, Polynomial, Scop, Stretch
 from scopt.poly.nest_sets import Context, NestSpace
@@ -57,10 +58,10 @@ def guard_helpers(text: str, reserved: frozenset[str]) -> tuple[str, ...]:
 def _check(scop: Scop, guard: Guard, meant: Condition, text: str) -> None:
     """The text, parsed again, is the condition, and it holds nowhere outside of the guard's set."""
     try:
-        tree = c_parser.CParser().parse(f"int guard(void) {{ return {text}; }}")
-        returned: c_ast.Return = tree.ext[0].body.block_items[0]
+        tree = parse_c(f"int guard(void) {{ return {text}; }}")
+        returned: ir.Return = tree.ext[0].body.block_items[0]
         read = Reader.of(scop).condition(returned.expr)
-    except (Unreadable, c_parser.ParseError) as error:
+    except (Unreadable, CSyntaxError) as error:
         raise InternalError(f"{scop.location}: the printed guard can't be read: {error}") from error
     if canonical_condition(read) != canonical_condition(meant):
         raise InternalError(f"{scop.location}: the printed guard is another condition")

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, is_tile_loop, loop_work, rounded, statement_costs
 from scopt.astgen.loops.isl_loops import build
@@ -153,41 +153,41 @@ def _time(nanoseconds: Fraction) -> str:
 def _is_library_loop(scop: Scop, statement: Statement) -> bool:
     """Whether the innermost loop of a statement sets a row to zero or to a byte, or copies one."""
     body = statement.body
-    if not (isinstance(body, c_ast.Assignment) and body.op == "=" and statement.iterators):
+    if not (isinstance(body, ir.Assignment) and body.op == "=" and statement.iterators):
         return False
     target = body.lvalue
     if not _is_row(target, statement.iterators[-1]):
         return False
     types = [scop.arrays[access.array].type for access in statement.accesses]
     match body.rvalue:
-        case c_ast.ArrayRef():
+        case ir.ArrayRef():
             return (
                 _is_row(body.rvalue, statement.iterators[-1])
                 and len(types) == 2
                 and types[0].spelling == types[1].spelling
             )
-        case c_ast.Constant(value=value):
+        case ir.Constant(value=value):
             return types[-1].bits == 8 or value.strip("+-0.fFlLuU") == "" or value == r"'\0'"
-        case c_ast.ID():
+        case ir.ID():
             return types[-1].bits == 8
     return False
 
 
-def _is_row(node: c_ast.Node, iterator: str) -> bool:
+def _is_row(node: ir.Node, iterator: str) -> bool:
     """Whether the last subscript of a reference is the iterator with something added, and no other one has it."""
-    if not isinstance(node, c_ast.ArrayRef) or _mentions(node.name, iterator):
+    if not isinstance(node, ir.ArrayRef) or _mentions(node.name, iterator):
         return False
     match node.subscript:
-        case c_ast.ID(name=name):
+        case ir.ID(name=name):
             return bool(name == iterator)
-        case c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right):
+        case ir.BinaryOp(op="+" | "-" as op, left=left, right=right):
             own, other = (left, right) if op == "-" or not _mentions(right, iterator) else (right, left)
-            return isinstance(own, c_ast.ID) and own.name == iterator and not _mentions(other, iterator)
+            return isinstance(own, ir.ID) and own.name == iterator and not _mentions(other, iterator)
     return False
 
 
-def _mentions(node: c_ast.Node, name: str) -> bool:
-    return (isinstance(node, c_ast.ID) and node.name == name) or any(
+def _mentions(node: ir.Node, name: str) -> bool:
+    return (isinstance(node, ir.ID) and node.name == name) or any(
         _mentions(child, name) for _, child in node.children()
     )
 

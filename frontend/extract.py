@@ -8,18 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.diagnostics import Location, Refusal, Remark
 from scopt.frontend.model.accesses import AccessCollector, Names, RawAccess, Survey
 from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, condition, type_range
-from scopt.frontend.model.aliasing import Aliasing, check_aliasing
-from scopt.frontend.model.aliasing import Names as AliasNames
+from scopt.frontend.model.aliasing import Aliasing, Names as AliasNames, check_aliasing
 from scopt.frontend.model.assumptions import Assumptions, long_values, summable, too_large, typed_values
 from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.delinearize import Shape, executed_by, longer_than_rows, shape_of
-from scopt.frontend.model.loop_headers import Loop as ParsedLoop
-from scopt.frontend.model.loop_headers import NotALoop, parse_loop
+from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, parse_loop
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.model.pointers import as_subscripts
 from scopt.frontend.model.products import hoist_products
@@ -200,7 +198,7 @@ class _Extraction:
             id(ours): normal.origin(theirs)
             for ours, theirs in zip(all_nodes(self.items), all_nodes(normal.items), strict=True)
         }
-        for node in [node for node in all_nodes(self.items) if isinstance(node, c_ast.Compound)]:
+        for node in [node for node in all_nodes(self.items) if isinstance(node, ir.Compound)]:
             node.block_items = [item for item in node.block_items or () if not is_directive(item)]
         self.symbols = dict(outer)
         for local, decl in unique.declared.items():
@@ -222,7 +220,7 @@ class _Extraction:
         found: set[str] = set()
         for node in (node for item in self.items for node in references(item)):
             reference = reference_of(node)
-            if isinstance(reference.base, c_ast.ID) and reference.base.name in self.symbols:
+            if isinstance(reference.base, ir.ID) and reference.base.name in self.symbols:
                 typed = types.of(node)
                 whole = typed is not None and typed.composite and typed.struct is not None
                 local = bool(reference.path) and reference.base.name in self.local_names
@@ -235,7 +233,7 @@ class _Extraction:
         private = threadprivate_names(self.tu.ast.ext)
         if b"threadprivate" in self.tu.source:
             private |= threadprivate_names(all_nodes([self.region.function]))
-        for node in (node for node in all_nodes(self.items) if isinstance(node, c_ast.ID)):
+        for node in (node for node in all_nodes(self.items) if isinstance(node, ir.ID)):
             if node.name in private or (node.name in self.symbols and self.symbols[node.name].thread_local):
                 hint = "copy it to a plain variable, or give the region a pointer to it"
                 raise self.refuse("access.thread-local", f"each thread has a '{node.name}' of its own", node, hint)
@@ -245,7 +243,7 @@ class _Extraction:
         it."""
         after = (self.region.parent.block_items or ())[self.region.stop :]
         for item in self.region.items:
-            if isinstance(item, (c_ast.Decl, c_ast.Typedef)) and any(item.name in identifiers(node) for node in after):
+            if isinstance(item, (ir.Decl, ir.Typedef)) and any(item.name in identifiers(node) for node in after):
                 raise self.refuse(
                     "decl.used-after", f"'{item.name}' is used after the region", item, "declare it before the region"
                 )
@@ -282,7 +280,7 @@ class _Extraction:
                     ctype = self.symbols[self.region.types[name]].type if name in self.region.types else INT
                     return self.parameter(name, ctype, self.region.symbolic[name], node)
                 raise NotAffine("nonlinear", f"'{name}' is not declared here", node)
-            if (value := constant_value(c_ast.ID(name), self.symbols)) is not None and symbol.kind == "enum-constant":
+            if (value := constant_value(ir.ID(name), self.symbols)) is not None and symbol.kind == "enum-constant":
                 return Value(constant_pw_aff(value), INT)
             if name in self.iterator_names or name in self.written:
                 hint = "use a loop iterator, or a variable that the region doesn't write"
@@ -328,10 +326,10 @@ class _Extraction:
     def active(self, place: _Place) -> dict[str, CType]:
         return {iterator: self.types[iterator] for iterator in place.iterators}
 
-    def iterator_type(self, node: c_ast.For) -> CType:
+    def iterator_type(self, node: ir.For) -> CType:
         """The type of a loop's iterator, declared in the loop or before it."""
         name = loop_iterator(node)
-        if isinstance(node.init, c_ast.DeclList):
+        if isinstance(node.init, ir.DeclList):
             symbol = symbol_of(node.init.decls[0], self.symbols)
         elif name is not None and name in self.symbols:
             symbol = self.symbols[name]
@@ -434,7 +432,7 @@ class _Extraction:
         if spelling in self.arrays:
             return self.arrays[spelling]
         if base.name in self.iterator_names or any(
-            isinstance(target, c_ast.ID) and target.name == base.name for target in _targets(self.items)
+            isinstance(target, ir.ID) and target.name == base.name for target in _targets(self.items)
         ):
             raise self.refuse("access.pointer-modified", f"'{base.name}' is modified in the region", node)
         name, number = "__".join((base.name, *reference.path)), 2
@@ -447,7 +445,7 @@ class _Extraction:
         dims = tuple(layer.dim for layer in layers)
         sizes = tuple(constant_value(dim, self.symbols) if dim is not None else None for dim in dims)
         types = Types(self.symbols, self.tu.structs)
-        struct = types.of(c_ast.ID(base.name))
+        struct = types.of(ir.ID(base.name))
         self.symbols[spelling] = replace(
             base,
             name=spelling,
@@ -471,11 +469,11 @@ class _Extraction:
             constant_value(symbol.dims[0], self.symbols) if symbol.dims[0] is not None else None,
             shape.strides[0],
         )
-        rows = c_ast.Constant("int", str(-(-total // row.factor))) if total is not None and not row.atoms else None
+        rows = ir.Constant("int", str(-(-total // row.factor))) if total is not None and not row.atoms else None
         extents = (rows, *shape.extents()[1:])
         for extent in extents[1:]:
             for part in all_nodes([extent]):
-                if isinstance(part, c_ast.ID):
+                if isinstance(part, ir.ID):
                     self.lookup({})(part.name, part)
         local = symbol.name in self.local_names
         sizes = tuple(constant_value(extent, self.symbols) if extent is not None else None for extent in extents)
@@ -505,41 +503,41 @@ class _Extraction:
 
     def visit(self, node: Any, place: _Place) -> Tree | None:
         match node:
-            case None | c_ast.EmptyStatement():
+            case None | ir.EmptyStatement():
                 return None
-            case c_ast.Compound():
+            case ir.Compound():
                 return self.sequence(node.block_items or (), place)
             case _ if (construct := blocking(node)) is not None:
                 return self.opaque(node, place, self.control(construct))
-            case c_ast.For():
+            case ir.For():
                 return self.loop(node, place)
-            case c_ast.If():
+            case ir.If():
                 return self.branch(node, place)
-            case c_ast.Decl():
+            case ir.Decl():
                 return self.declaration(node, place)
-            case c_ast.DeclList():
+            case ir.DeclList():
                 return self.sequence(node.decls, place)
-            case c_ast.Pragma():
+            case ir.Pragma():
                 if node.string.split()[:1] == ["omp"]:
                     raise self.refuse(
                         "region.openmp", "the region has OpenMP directives of its own", node, "remove them"
                     )
                 return None
             case (
-                c_ast.Assignment()
-                | c_ast.UnaryOp()
-                | c_ast.BinaryOp()
-                | c_ast.TernaryOp()
-                | c_ast.Cast()
-                | c_ast.ExprList()
-                | c_ast.FuncCall()
+                ir.Assignment()
+                | ir.UnaryOp()
+                | ir.BinaryOp()
+                | ir.TernaryOp()
+                | ir.Cast()
+                | ir.ExprList()
+                | ir.FuncCall()
             ):
                 return self.leaf(node, place)
-            case c_ast.ID() | c_ast.Constant():
+            case ir.ID() | ir.Constant():
                 return None
         raise self.refuse("statement.unsupported", f"{construct_text(node)} is not supported", node)
 
-    def loop(self, node: c_ast.For, place: _Place) -> Tree | None:
+    def loop(self, node: ir.For, place: _Place) -> Tree | None:
         """A loop over an affine set; any other one is executed as a whole."""
         try:
             iterator_type, loop = self.header(node, place)
@@ -550,7 +548,7 @@ class _Extraction:
         body = self.visit(node.stmt, _Place((*place.iterators, loop.iterator), loop.domain, loops))
         return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
 
-    def header(self, node: c_ast.For, place: _Place) -> tuple[CType, ParsedLoop]:
+    def header(self, node: ir.For, place: _Place) -> tuple[CType, ParsedLoop]:
         """The type of a loop's iterator, and what it runs over. Raises Refusal."""
         iterator_type = self.iterator_type(node)
         iterator = loop_iterator(node)
@@ -567,7 +565,7 @@ class _Extraction:
         except NotAffine as error:
             raise self.not_affine(error, "bound", "the loop's bounds") from error
 
-    def check_iterator(self, node: c_ast.For, iterator: str, place: _Place) -> None:
+    def check_iterator(self, node: ir.For, iterator: str, place: _Place) -> None:
         if iterator in ISL_WORDS:
             raise self.refuse("affine.name", f"an iterator named '{iterator}' is not supported", node, "rename it")
         if iterator in place.iterators:
@@ -581,12 +579,12 @@ class _Extraction:
                 node,
                 "use a copy of it",
             )
-        declared_outside = not isinstance(node.init, c_ast.DeclList) and iterator not in self.local_names
+        declared_outside = not isinstance(node.init, ir.DeclList) and iterator not in self.local_names
         if declared_outside and may_be_read_after(facts_of(self.tu, self.region.function), self.region, iterator):
             message = f"the value of '{iterator}' after the loop may be used"
             raise self.refuse("loop.iterator-live-out", message, node, "declare the iterator in the loop")
 
-    def branch(self, node: c_ast.If, place: _Place) -> Tree | None:
+    def branch(self, node: ir.If, place: _Place) -> Tree | None:
         try:
             holds = condition(node.cond, self.scope(place.domain, self.active(place)))
         except NotAffine:
@@ -600,7 +598,7 @@ class _Extraction:
         parts = tuple(part for part in (then, otherwise) if part is not None)
         return None if not parts else parts[0] if len(parts) == 1 else Sequence(parts)
 
-    def declaration(self, node: c_ast.Decl, place: _Place) -> Tree | None:
+    def declaration(self, node: ir.Decl, place: _Place) -> Tree | None:
         """A local: a kill of its old value, and an assignment if it is initialized."""
         symbol = self.symbols.get(node.name)
         if symbol is None or "static" in (node.storage or []) or "extern" in (node.storage or []) or symbol.pointer:
@@ -615,7 +613,7 @@ class _Extraction:
             raise self.refuse(
                 "decl.variable-length", f"'{node.name}' has a variable length", node, "declare it before the region"
             )
-        if isinstance(node.init, c_ast.InitList) or (node.init is not None and array.rank):
+        if isinstance(node.init, ir.InitList) or (node.init is not None and array.rank):
             raise self.refuse(
                 "decl.initializer", "an initializer list inside a SCoP is not supported", node, "assign the elements"
             )
@@ -626,7 +624,7 @@ class _Extraction:
         kill = Leaf(self.add(node, place, (killed,), kill=True))
         if node.init is None:
             return kill
-        assignment = c_ast.Assignment("=", c_ast.ID(node.name, node.coord), node.init, node.coord)
+        assignment = ir.Assignment("=", ir.ID(node.name, node.coord), node.init, node.coord)
         return Sequence((kill, self.leaf(assignment, place)))
 
     def fixed_pointer(self, name: str) -> bool:
@@ -676,8 +674,8 @@ class _Extraction:
         """Give loops inside an opaque statement an iterator of their own: one declared outside would be shared by all
         threads."""
         if (
-            isinstance(node, c_ast.For)
-            and isinstance(node.init, c_ast.Assignment)
+            isinstance(node, ir.For)
+            and isinstance(node.init, ir.Assignment)
             and (name := loop_iterator(node)) is not None
         ):
             ctype = self.iterator_type(node)
@@ -686,10 +684,10 @@ class _Extraction:
             ):
                 message = f"the value of '{name}' after the loop may be used"
                 raise self.refuse("loop.iterator-live-out", message, node, "declare the iterator in the loop")
-            spelled = c_ast.IdentifierType(ctype.spelling.split(), node.coord)
-            declared = c_ast.TypeDecl(name, [], None, spelled, node.coord)
-            node.init = c_ast.DeclList(
-                [c_ast.Decl(name, [], [], [], [], declared, node.init.rvalue, None, node.coord)], node.coord
+            spelled = ir.IdentifierType(ctype.spelling.split(), node.coord)
+            declared = ir.TypeDecl(name, [], None, spelled, node.coord)
+            node.init = ir.DeclList(
+                [ir.Decl(name, [], [], [], [], declared, node.init.rvalue, None, node.coord)], node.coord
             )
         for _, child in node.children():
             self.own_iterators(child)
@@ -699,7 +697,7 @@ class _Extraction:
         names = [name for name in sorted(self.written) if name not in self.iterator_names and name in self.symbols]
         types = Types(self.symbols, self.tu.structs)
         for name in names:
-            typed = types.of(c_ast.ID(name))
+            typed = types.of(ir.ID(name))
             if typed is not None and typed.struct is not None and name not in self.whole:
                 raise self.refuse(
                     "call.pointer",
@@ -962,9 +960,9 @@ def _implies_long(values: isl.Set, name: str) -> bool:
 def _targets(items: Iterable[Any]) -> Iterator[Any]:
     """The lvalues that are assigned to."""
     for node in all_nodes(items):
-        if isinstance(node, c_ast.Assignment):
+        if isinstance(node, ir.Assignment):
             yield node.lvalue
-        elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+        elif isinstance(node, ir.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
             yield node.expr
 
 
@@ -986,11 +984,11 @@ def _stores_element(name: str, items: Iterable[Any]) -> bool:
 
     def modified(node: Any) -> bool:
         target = None
-        if isinstance(node, c_ast.Assignment):
+        if isinstance(node, ir.Assignment):
             target = node.lvalue
-        elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+        elif isinstance(node, ir.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
             target = node.expr
-        if isinstance(target, c_ast.ID) and target.name == name:
+        if isinstance(target, ir.ID) and target.name == name:
             return True
         return any(modified(child) for _, child in node.children())
 

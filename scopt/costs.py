@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.machine import Machine
 
 # Cycles of what isn't vectorized, operands included: of an operation with its share of loads, of a division, of a call
@@ -14,17 +13,15 @@ _ITERATIONS = 16
 _OPERATION, _DIVISION, _CALL = Fraction(3, 2), Fraction(6), Fraction(45)
 
 
-def instance_cost(body: c_ast.Node, machine: Machine) -> Fraction:
+def instance_cost(body: ir.Node, machine: Machine) -> Fraction:
     """Nanoseconds of one instance of a statement with this body, on one core."""
     return _cycles(body) / Fraction(str(machine.gigahertz))
 
 
-def has_loop(body: c_ast.Node) -> bool:
+def has_loop(body: ir.Node) -> bool:
     """Whether a statement has a loop of its own: no vector instruction does several of its instances at once, and they
     take their own time each."""
-    return isinstance(body, c_ast.For | c_ast.While | c_ast.DoWhile) or any(
-        has_loop(child) for _, child in body.children()
-    )
+    return isinstance(body, ir.For | ir.While | ir.DoWhile) or any(has_loop(child) for _, child in body.children())
 
 
 def vector_gain(machine: Machine) -> int:
@@ -33,12 +30,12 @@ def vector_gain(machine: Machine) -> int:
     return machine.lanes(8) * machine.fma_per_cycle
 
 
-def _cycles(node: c_ast.Node) -> Fraction:
+def _cycles(node: ir.Node) -> Fraction:
     own = Fraction(0)
     match node:
-        case c_ast.BinaryOp() | c_ast.Assignment():
+        case ir.BinaryOp() | ir.Assignment():
             own = _DIVISION if node.op in ("/", "%", "/=", "%=") else _OPERATION
-        case c_ast.FuncCall():
+        case ir.FuncCall():
             own = _CALL
-    times = _ITERATIONS if isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile) else 1
+    times = _ITERATIONS if isinstance(node, ir.For | ir.While | ir.DoWhile) else 1
     return own + times * sum((_cycles(child) for _, child in node.children()), Fraction(0))

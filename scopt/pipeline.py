@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.alternative import Original, in_braces, with_original
 from scopt.astgen.emit.emit_c import helper_definitions
 from scopt.astgen.splice import Replacement, pieces, splice
@@ -118,9 +117,7 @@ def _all_transformed(
 
 def _depth(nodes: Iterable[Any]) -> int:
     """How deep loops are nested."""
-    return max(
-        (isinstance(node, c_ast.For) + _depth(child for _, child in node.children()) for node in nodes), default=0
-    )
+    return max((isinstance(node, ir.For) + _depth(child for _, child in node.children()) for node in nodes), default=0)
 
 
 def _transformed(

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.emit.c_expr import HELPERS, Kind, helper_name, kind_of
 from scopt.diagnostics import ScoptError
 from scopt.ir.expr import (
@@ -81,44 +80,42 @@ class Reader:
             raise Unreadable(f"the iterator '{iterator}' hides another name")
         return replace(self, iterators=self.iterators | {iterator})
 
-    def usable(self, n: c_ast.Node) -> Typed:
+    def usable(self, n: ir.Node) -> Typed:
         """An expression whose value converts to the long type unchanged."""
         read = self.expr(n)
         if read.kind is None:
             raise Unreadable("a parameter of an unsigned 64-bit or unknown type is used without a cast")
         return read
 
-    def expr(self, n: c_ast.Node) -> Typed:
+    def expr(self, n: ir.Node) -> Typed:
         match n:
-            case c_ast.Constant(type="int" | "long int" | "long long int"):
+            case ir.Constant(type="int" | "long int" | "long long int"):
                 return self.constant(n)
-            case c_ast.ID(name=name) if name in self.iterators:
+            case ir.ID(name=name) if name in self.iterators:
                 return Typed(Name(name), Kind.LONG)
-            case c_ast.ID(name=name) if name in self.parameters:
+            case ir.ID(name=name) if name in self.parameters:
                 parameter = self.parameters[name]
                 return Typed(Name(parameter.name), kind_of(parameter.type))
-            case c_ast.Cast(to_type=to_type, expr=operand) if type_spelling(to_type) == self.long_type:
+            case ir.Cast(to_type=to_type, expr=operand) if type_spelling(to_type) == self.long_type:
                 return Typed(self.expr(operand).value, Kind.LONG)
-            case c_ast.UnaryOp(op="-", expr=operand):
+            case ir.UnaryOp(op="-", expr=operand):
                 read = self.usable(operand)
-                if read.kind is not Kind.LONG and not isinstance(operand, c_ast.Constant):
+                if read.kind is not Kind.LONG and not isinstance(operand, ir.Constant):
                     raise Unreadable("a negation of something narrower than the long type")
                 return Typed(scale(read.value, -1), read.kind)
-            case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
+            case ir.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
                 return Typed(self.arithmetic(op, self.usable(left), self.usable(right)), Kind.LONG)
-            case c_ast.BinaryOp(op="/" | "%" as op, left=left, right=right):
+            case ir.BinaryOp(op="/" | "%" as op, left=left, right=right):
                 return self.division(op, self.usable(left), self.usable(right))
-            case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[first, second])) if (
-                name in self.helpers
-            ):
+            case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[first, second])) if name in self.helpers:
                 return Typed(
                     self.helper(self.helpers[name], self.usable(first).value, self.usable(second).value), Kind.LONG
                 )
-            case c_ast.TernaryOp(cond=cond, iftrue=then, iffalse=otherwise):
+            case ir.TernaryOp(cond=cond, iftrue=then, iffalse=otherwise):
                 return self.select(self.condition(cond), self.usable(then), self.usable(otherwise))
         raise Unreadable(f"the printed expression has an unexpected {type(n).__name__}")
 
-    def constant(self, n: c_ast.Constant) -> Typed:
+    def constant(self, n: ir.Constant) -> Typed:
         digits = n.value.removesuffix(self.long_suffix)
         wide = digits != n.value
         if not digits.isdecimal() or (digits[0] == "0" and digits != "0"):
@@ -161,15 +158,15 @@ class Reader:
             raise Unreadable("a conditional expression with a signed and an unsigned branch")
         return Typed(select(condition, then.value, otherwise.value), Kind.LONG if Kind.LONG in kinds else then.kind)
 
-    def condition(self, n: c_ast.Node) -> Condition:
+    def condition(self, n: ir.Node) -> Condition:
         match n:
-            case c_ast.Constant(value="0" | "1"):
+            case ir.Constant(value="0" | "1"):
                 return TRUE if n.value == "1" else FALSE
-            case c_ast.BinaryOp(op="&&", left=left, right=right):
+            case ir.BinaryOp(op="&&", left=left, right=right):
                 return conjunction((self.condition(left), self.condition(right)))
-            case c_ast.BinaryOp(op="||", left=left, right=right):
+            case ir.BinaryOp(op="||", left=left, right=right):
                 return disjunction((self.condition(left), self.condition(right)))
-            case c_ast.BinaryOp(op=op, left=left, right=right) if op in _COMPARISONS:
+            case ir.BinaryOp(op=op, left=left, right=right) if op in _COMPARISONS:
                 a, b = self.usable(left), self.usable(right)
                 if {a.kind, b.kind} == {Kind.INT, Kind.UINT} and not any(
                     isinstance(x.value, Const) and x.value.value >= 0 for x in (a, b)
@@ -178,35 +175,35 @@ class Reader:
                 return compare(a.value, op, b.value)
         raise Unreadable(f"the printed condition has an unexpected {type(n).__name__}")
 
-    def work(self, n: c_ast.Node) -> Condition:
+    def work(self, n: ir.Node) -> Condition:
         """The guard of a parallel loop: a condition, or a product in double compared with a constant."""
         match n:
-            case c_ast.BinaryOp(op=">", left=c_ast.BinaryOp(op="*") as left, right=right) if _in_double(left):
+            case ir.BinaryOp(op=">", left=ir.BinaryOp(op="*") as left, right=right) if _in_double(left):
                 limit = self.usable(right).value
                 if not isinstance(limit, Const):
                     raise Unreadable("the printed work is compared with something that isn't a constant")
                 return exceeds(self.factors(left), limit.value)
         return self.condition(n)
 
-    def factors(self, n: c_ast.Node) -> tuple[Expr, ...]:
-        if isinstance(n, c_ast.BinaryOp):
+    def factors(self, n: ir.Node) -> tuple[Expr, ...]:
+        if isinstance(n, ir.BinaryOp):
             return (*self.factors(n.left), self.expr(n.right).value)
         return (self.expr(n.expr).value,)
 
 
-def _in_double(n: c_ast.Node) -> bool:
+def _in_double(n: ir.Node) -> bool:
     """Whether the leftmost factor of a product is cast to double."""
-    while isinstance(n, c_ast.BinaryOp) and n.op == "*":
+    while isinstance(n, ir.BinaryOp) and n.op == "*":
         n = n.left
-    return isinstance(n, c_ast.Cast) and type_spelling(n.to_type) == "double"
+    return isinstance(n, ir.Cast) and type_spelling(n.to_type) == "double"
 
 
-def type_spelling(n: c_ast.Node) -> str:
+def type_spelling(n: ir.Node) -> str:
     """The spelling of a type name without declarators; empty for any other."""
     match n:
-        case c_ast.Typename(type=c_ast.TypeDecl(type=c_ast.IdentifierType(names=words)), quals=[]):
+        case ir.Typename(type=ir.TypeDecl(type=ir.IdentifierType(names=words)), quals=[]):
             return " ".join(words)
-        case c_ast.TypeDecl(type=c_ast.IdentifierType(names=words), quals=[]):
+        case ir.TypeDecl(type=ir.IdentifierType(names=words), quals=[]):
             return " ".join(words)
     return ""
 

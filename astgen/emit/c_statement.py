@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pycparser import c_ast
-from pycparser.c_generator import CGenerator
-
+from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter, Level, Text
 from scopt.astgen.emit.flat import flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, linear_subscript
 from scopt.ir.nest import Call, Const, Expr
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType, Statement
 
 _ARITHMETIC = ("+", "-", "*", "/", "%")
@@ -24,9 +23,9 @@ def statement_text(statement: Statement, call: Call, printer: ExprPrinter) -> st
     return str(generator._generate_stmt(statement.body)).rstrip("\n")
 
 
-def declaration_text(declaration: c_ast.Decl) -> str:
+def declaration_text(declaration: ir.Decl) -> str:
     """A local's declaration without its initializer, and not const: its value is assigned later."""
-    bare = c_ast.Decl(
+    bare = ir.Decl(
         declaration.name,
         [],
         declaration.align,
@@ -41,31 +40,30 @@ def declaration_text(declaration: c_ast.Decl) -> str:
 
 def assignable(declared: Any) -> Any:
     """A declared type whose objects, or whose elements, aren't const."""
-    if isinstance(declared, c_ast.ArrayDecl):
-        return c_ast.ArrayDecl(assignable(declared.type), declared.dim, declared.dim_quals, declared.coord)
+    if isinstance(declared, ir.ArrayDecl):
+        return ir.ArrayDecl(assignable(declared.type), declared.dim, declared.dim_quals, declared.coord)
     quals = [qualifier for qualifier in declared.quals or () if qualifier != "const"]
-    if isinstance(declared, c_ast.PtrDecl):
-        return c_ast.PtrDecl(quals, declared.type, declared.coord)
-    return c_ast.TypeDecl(declared.declname, quals, declared.align, declared.type, declared.coord)
+    if isinstance(declared, ir.PtrDecl):
+        return ir.PtrDecl(quals, declared.type, declared.coord)
+    return ir.TypeDecl(declared.declname, quals, declared.align, declared.type, declared.coord)
 
 
-class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not typed
-    """pycparser's printer with the parentheses that a person would write; the association of operators never
-    changes."""
+class PlainGenerator(CPrinter):
+    """C with the parentheses that a person would write; the association of operators never changes."""
 
     def __init__(self) -> None:
         super().__init__(reduce_parentheses=True)
 
-    def visit_BinaryOp(self, n: c_ast.BinaryOp) -> str:
+    def visit_BinaryOp(self, n: ir.BinaryOp) -> str:
         left = self._parenthesize_if(n.left, lambda d: not self._fits(n.op, d, right=False))
         right = self._parenthesize_if(n.right, lambda d: not self._fits(n.op, d, right=True))
         return f"{left} {n.op} {right}"
 
-    def _fits(self, op: str, operand: c_ast.Node, right: bool) -> bool:
+    def _fits(self, op: str, operand: ir.Node, right: bool) -> bool:
         """Whether an operand of a binary operator is clear without parentheses."""
-        if self._is_simple_node(operand) or isinstance(operand, c_ast.UnaryOp | c_ast.Cast):
+        if self._is_simple_node(operand) or isinstance(operand, ir.UnaryOp | ir.Cast):
             return True
-        if not isinstance(operand, c_ast.BinaryOp):
+        if not isinstance(operand, ir.BinaryOp):
             return False
         inner = operand.op
         if op in _ARITHMETIC and inner in _ARITHMETIC:
@@ -74,55 +72,53 @@ class PlainGenerator(CGenerator):  # type: ignore[misc]  # pycparser is not type
             return inner in _ARITHMETIC
         return op in ("&&", "||") and (inner in _ARITHMETIC or inner in _RELATIONAL or (inner == op and not right))
 
-    def visit_TernaryOp(self, n: c_ast.TernaryOp) -> str:
+    def visit_TernaryOp(self, n: ir.TernaryOp) -> str:
         return " ".join((self._branch(n.cond), "?", self._branch(n.iftrue), ":", self._branch(n.iffalse)))
 
-    def _branch(self, n: c_ast.Node) -> str:
-        return str(self._parenthesize_if(n, lambda d: isinstance(d, c_ast.TernaryOp | c_ast.Assignment)))
+    def _branch(self, n: ir.Node) -> str:
+        return str(self._parenthesize_if(n, lambda d: isinstance(d, ir.TernaryOp | ir.Assignment)))
 
-    def visit_Cast(self, n: c_ast.Cast) -> str:
+    def visit_Cast(self, n: ir.Cast) -> str:
         to_type = self._generate_type(n.to_type, emit_declname=False).strip()
         return f"({to_type}){self._parenthesize_unless_simple(n.expr)}"
 
-    def visit_If(self, n: c_ast.If) -> str:
+    def visit_If(self, n: ir.If) -> str:
         text = f"if ({self._visit_expr(n.cond, allow_comma=True)}){self._nested(n.iftrue)}"
         if n.iffalse is None:
             return text
-        text = f"{text[:-1]} else" if isinstance(n.iftrue, c_ast.Compound) else f"{text}{self._make_indent()}else"
-        return (
-            f"{text} {self.visit(n.iffalse)}" if isinstance(n.iffalse, c_ast.If) else f"{text}{self._nested(n.iffalse)}"
-        )
+        text = f"{text[:-1]} else" if isinstance(n.iftrue, ir.Compound) else f"{text}{self._make_indent()}else"
+        return f"{text} {self.visit(n.iffalse)}" if isinstance(n.iffalse, ir.If) else f"{text}{self._nested(n.iffalse)}"
 
-    def visit_For(self, n: c_ast.For) -> str:
+    def visit_For(self, n: ir.For) -> str:
         init, cond, step = (
             self._visit_expr(e, allow_comma=True) if e is not None else "" for e in (n.init, n.cond, n.next)
         )
         return f"for ({init}; {cond}; {step}){self._nested(n.stmt)}"
 
-    def visit_While(self, n: c_ast.While) -> str:
+    def visit_While(self, n: ir.While) -> str:
         return f"while ({self._visit_expr(n.cond, allow_comma=True)}){self._nested(n.stmt)}"
 
-    def visit_DoWhile(self, n: c_ast.DoWhile) -> str:
+    def visit_DoWhile(self, n: ir.DoWhile) -> str:
         body = self._nested(n.stmt)
-        body = f"{body.rstrip()} " if isinstance(n.stmt, c_ast.Compound) else f"{body}{self._make_indent()}"
+        body = f"{body.rstrip()} " if isinstance(n.stmt, ir.Compound) else f"{body}{self._make_indent()}"
         return f"do{body}while ({self._visit_expr(n.cond, allow_comma=True)});"
 
-    def visit_Switch(self, n: c_ast.Switch) -> str:
+    def visit_Switch(self, n: ir.Switch) -> str:
         return f"switch ({self._visit_expr(n.cond, allow_comma=True)}){self._nested(n.stmt)}"
 
-    def visit_Case(self, n: c_ast.Case) -> str:
+    def visit_Case(self, n: ir.Case) -> str:
         return self._labelled(f"case {self._visit_expr(n.expr)}:", n.stmts)
 
-    def visit_Default(self, n: c_ast.Default) -> str:
+    def visit_Default(self, n: ir.Default) -> str:
         return self._labelled("default:", n.stmts)
 
-    def _labelled(self, label: str, statements: list[c_ast.Node] | None) -> str:
+    def _labelled(self, label: str, statements: list[ir.Node] | None) -> str:
         return label + "".join(self._nested(statement).rstrip("\n") for statement in statements or ())
 
-    def _nested(self, n: c_ast.Node) -> str:
+    def _nested(self, n: ir.Node) -> str:
         """What follows the head of an if or loop, up to a newline: a block on the same line, another statement on the
         next one."""
-        if isinstance(n, c_ast.Compound):
+        if isinstance(n, ir.Compound):
             return f" {self.visit(n).lstrip()}"
         self.indent_level += 2
         try:
@@ -154,13 +150,13 @@ class StatementGenerator(PlainGenerator):
         self.exact = exact_unsigned(statement, self.parameters, self.printer.long_type)
         self.held = held_references(statement, call)
 
-    def visit_ID(self, n: c_ast.ID) -> str:
+    def visit_ID(self, n: ir.ID) -> str:
         return self.value(n.name) if n.name in self.values else n.name
 
-    def visit_StructRef(self, n: c_ast.StructRef) -> str:
+    def visit_StructRef(self, n: ir.StructRef) -> str:
         return f"{self._parenthesize_unless_simple(n.name)}{n.type}{n.field.name}"  # a field is no variable
 
-    def visit_ArrayRef(self, n: c_ast.ArrayRef) -> str:
+    def visit_ArrayRef(self, n: ir.ArrayRef) -> str:
         if id(n) in self.held:
             return self.held[id(n)]
         reference = reference_of(n, self.printer.flat)
@@ -169,7 +165,7 @@ class StatementGenerator(PlainGenerator):
             return f"{array.spelling}[{flat_subscript(array, [self.subscript(node, wide=True) for node in subscripts], self.printer)}]"
         return f"{self._parenthesize_unless_simple(n.name)}[{self.subscript(n.subscript).text}]"
 
-    def subscript(self, node: c_ast.Node, *, wide: bool = False) -> Text:
+    def subscript(self, node: ir.Node, *, wide: bool = False) -> Text:
         """A subscript's text; wide: of the long type, unless it is one sum over iterators and parameters."""
         unsigned = id(node) in self.exact
         value = linear_subscript(
@@ -177,7 +173,7 @@ class StatementGenerator(PlainGenerator):
         )
         if value is not None:
             return self.printer.expr(value)
-        if wide and isinstance(node, c_ast.Constant) and node.value.isdecimal():
+        if wide and isinstance(node, ir.Constant) and node.value.isdecimal():
             return self.printer.constant(int(node.value))
         text = self._visit_expr(node, allow_comma=True)
         if wide:

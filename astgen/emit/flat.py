@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter, Kind, Level, Text, kind_of
 from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
 from scopt.ir.expr import linear
@@ -21,14 +20,14 @@ from scopt.ir.scop import Array
 Terms = dict[tuple[object, ...], int]
 
 
-def reference_of(node: c_ast.Node, flat: Mapping[str, Array]) -> tuple[Array, list[c_ast.Node]] | None:
+def reference_of(node: ir.Node, flat: Mapping[str, Array]) -> tuple[Array, list[ir.Node]] | None:
     """The array and the subscripts, outermost first, of a whole reference to an array of `flat`; None for any other
     node."""
-    subscripts: list[c_ast.Node] = []
-    while isinstance(node, c_ast.ArrayRef):
+    subscripts: list[ir.Node] = []
+    while isinstance(node, ir.ArrayRef):
         subscripts.append(node.subscript)
         node = node.name
-    array = flat.get(node.name) if isinstance(node, c_ast.ID) else None
+    array = flat.get(node.name) if isinstance(node, ir.ID) else None
     return (array, subscripts[::-1]) if array is not None and len(subscripts) == array.rank else None
 
 
@@ -49,25 +48,25 @@ def flat_subscript(array: Array, subscripts: Sequence[Text], printer: ExprPrinte
     return total.text
 
 
-def _size(extent: c_ast.Node, printer: ExprPrinter) -> str:
+def _size(extent: ir.Node, printer: ExprPrinter) -> str:
     from scopt.astgen.emit.c_statement import PlainGenerator
 
     text = str(PlainGenerator().visit(extent))
-    return text if isinstance(extent, c_ast.ID | c_ast.Constant) else f"({text})"
+    return text if isinstance(extent, ir.ID | ir.Constant) else f"({text})"
 
 
-def row_length(array: Array, subscript: int) -> c_ast.Node:
+def row_length(array: Array, subscript: int) -> ir.Node:
     """The distance, in elements, of two cells that differ by one in a subscript (counted from the outermost one)."""
-    result: c_ast.Node | None = None
+    result: ir.Node | None = None
     for extent in array.extents[subscript + 1 :]:
         assert extent is not None
-        result = extent if result is None else c_ast.BinaryOp("*", result, extent)
-    return c_ast.Constant("int", "1") if result is None else result
+        result = extent if result is None else ir.BinaryOp("*", result, extent)
+    return ir.Constant("int", "1") if result is None else result
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-Match = Callable[[c_ast.Node, c_ast.Node], bool]
+Match = Callable[[ir.Node, ir.Node], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +75,10 @@ class Meant:
     one has to match."""
 
     value: Expr | None
-    node: c_ast.Node
+    node: ir.Node
 
 
-def is_flat_subscript(
-    array: Array, meant: Sequence[Meant], printed: c_ast.Node, reader: Reader, matches: Match
-) -> bool:
+def is_flat_subscript(array: Array, meant: Sequence[Meant], printed: ir.Node, reader: Reader, matches: Match) -> bool:
     """Whether a printed subscript is that of the cell, computed in 64 bits."""
     try:
         read = _Polynomials(reader, meant, matches).read(printed)[0]
@@ -107,56 +104,56 @@ class _Polynomials:
     meant: Sequence[Meant]
     matches: Match
 
-    def read(self, node: c_ast.Node) -> tuple[Terms, bool]:
+    def read(self, node: ir.Node) -> tuple[Terms, bool]:
         """The polynomial, and whether the expression's type has 64 bits."""
         if any(_same_source(node, size) for size in self.sizes()):
-            return _source(node, self.reader.long_type), isinstance(node, c_ast.Cast)
+            return _source(node, self.reader.long_type), isinstance(node, ir.Cast)
         match node:
-            case c_ast.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == self.reader.long_type:
+            case ir.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == self.reader.long_type:
                 position = next(
                     (k for k, one in enumerate(self.meant) if one.value is None and self.matches(one.node, inner)), None
                 )
                 return ({(f"${position}",): 1}, True) if position is not None else (self.read(inner)[0], True)
-            case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
+            case ir.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
                 (a, wide), (b, also) = self.read(left), self.read(right)
                 if op == "*" and not (a and b):
                     return {}, True  # 0 in any type
                 if not (wide or also):
                     raise Unreadable("a subscript that isn't computed in 64 bits")
                 return (_times(a, b) if op == "*" else _plus(a, b if op == "+" else _times(b, {(): -1}))), True
-            case c_ast.ID(name=name) if name not in self.reader.iterators and name in self.reader.parameters:
+            case ir.ID(name=name) if name not in self.reader.iterators and name in self.reader.parameters:
                 kind = kind_of(self.reader.parameters[name].type)
                 return {(name,): 1}, kind is None or kind is Kind.LONG
         typed = self.reader.usable(node)
         return _linear(typed.value, self.reader), typed.kind is Kind.LONG
 
-    def sizes(self) -> Sequence[c_ast.Node]:
+    def sizes(self) -> Sequence[ir.Node]:
         return [
             extent
             for array in self.reader.flat.values()
             for extent in array.extents[1:]
-            if isinstance(extent, c_ast.BinaryOp | c_ast.Cast)
+            if isinstance(extent, ir.BinaryOp | ir.Cast)
         ]
 
 
-def _same_source(a: c_ast.Node, b: c_ast.Node) -> bool:
+def _same_source(a: ir.Node, b: ir.Node) -> bool:
     from scopt.astgen.emit.statement_match import same_tree
 
     return same_tree(a, b)
 
 
-def _source(node: c_ast.Node, long_type: str) -> Terms:
+def _source(node: ir.Node, long_type: str) -> Terms:
     """The polynomial of an expression of the source, in C's names."""
     match node:
-        case c_ast.ID(name=name):
+        case ir.ID(name=name):
             return {(name,): 1}
-        case c_ast.Constant(value=value) if value.isdecimal():
+        case ir.Constant(value=value) if value.isdecimal():
             return {(): int(value)} if int(value) else {}
-        case c_ast.BinaryOp(op="*", left=left, right=right):
+        case ir.BinaryOp(op="*", left=left, right=right):
             return _times(_source(left, long_type), _source(right, long_type))
-        case c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right):
+        case ir.BinaryOp(op="+" | "-" as op, left=left, right=right):
             return _plus(_source(left, long_type), _times(_source(right, long_type), {(): 1 if op == "+" else -1}))
-        case c_ast.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == long_type:
+        case ir.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == long_type:
             return _source(inner, long_type)
     raise Unreadable(f"the size of a row has an unexpected {type(node).__name__}")
 

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, count
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.ir.expr import linear, names
 from scopt.ir.nest import Block, Call, For, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import calls, children, items, rename_iterators, used_names
@@ -80,16 +79,16 @@ class _Statements:
         self.taken = self.taken.union(*self.others.values())
 
 
-def identifiers(node: c_ast.Node) -> frozenset[str]:
+def identifiers(node: ir.Node) -> frozenset[str]:
     """All identifiers in a piece of C: variables, functions, types, declared names."""
     found: set[str] = set()
     pending = [node]
     while pending:
         n = pending.pop()
         match n:
-            case c_ast.ID() | c_ast.Decl():
+            case ir.ID() | ir.Decl():
                 found.add(n.name)
-            case c_ast.IdentifierType():
+            case ir.IdentifierType():
                 found.update(n.names)
         pending.extend(child for _, child in n.children())
     return frozenset(found)

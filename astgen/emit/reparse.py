@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pycparser import c_ast, c_parser
-
+from scopt import ir
 from scopt.astgen.emit.c_expr import APART, SCALAR, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition, type_spelling
 from scopt.astgen.emit.c_statement import assignable
@@ -18,6 +17,7 @@ from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.statement_match import StatementMatch, same_tree
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus
+from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest
 from scopt.ir.scop import Scop
 
@@ -34,26 +34,26 @@ def check_printed(scop: Scop, nest: LoopNest, emitted: Emitted, *, openmp: bool 
         items = _parse(scop, emitted.text)
         items = _without_declarations(scop, nest, items)
         _Checker(scop, openmp).block(nest.body, items, Reader.of(scop))
-    except (Unreadable, c_parser.ParseError) as error:
+    except (Unreadable, CSyntaxError) as error:
         raise InternalError(f"{scop.location}: the printed C is not the loop nest: {error}") from error
 
 
-def _parse(scop: Scop, text: str) -> list[c_ast.Node]:
+def _parse(scop: Scop, text: str) -> list[ir.Node]:
     """The statements of the printed text."""
     types = "".join(f"typedef int {name};\n" for name in sorted(scop.typedefs))
-    tree = c_parser.CParser().parse(f"{types}void region(void)\n{{\n{text}}}\n")
+    tree = parse_c(f"{types}void region(void)\n{{\n{text}}}\n")
     return list(tree.ext[-1].body.block_items or [])
 
 
-def _without_declarations(scop: Scop, nest: LoopNest, items: list[c_ast.Node]) -> list[c_ast.Node]:
+def _without_declarations(scop: Scop, nest: LoopNest, items: list[ir.Node]) -> list[ir.Node]:
     """Check the locals' declarations at the top of the block, and return what follows them."""
     wanted = [a.declaration for a in scop.arrays.values() if a.local and a.declaration is not None]
     if not wanted and not inline(nest.body):
         return items
     match items:
-        case [c_ast.Compound(block_items=inner)] if inner is not None and len(inner) >= len(wanted):
+        case [ir.Compound(block_items=inner)] if inner is not None and len(inner) >= len(wanted):
             for declaration, printed in zip(wanted, inner, strict=False):
-                same = isinstance(printed, c_ast.Decl) and printed.name == declaration.name and printed.init is None
+                same = isinstance(printed, ir.Decl) and printed.name == declaration.name and printed.init is None
                 if not same or not same_tree(printed.type, assignable(declaration.type)):
                     raise Unreadable(f"the declaration of '{declaration.name}'")
             return list(inner[len(wanted) :])
@@ -74,7 +74,7 @@ class _Checker:
     scop: Scop
     openmp: bool
 
-    def block(self, block: Block, printed: Sequence[c_ast.Node], reader: Reader) -> None:
+    def block(self, block: Block, printed: Sequence[ir.Node], reader: Reader) -> None:
         if inline(block):
             for item in block.items:
                 if isinstance(item, Hold):
@@ -84,7 +84,7 @@ class _Checker:
         for item in block.items:
             node = next(rest, None)
             pragma = None
-            if isinstance(node, c_ast.Pragma):
+            if isinstance(node, ir.Pragma):
                 pragma, node = _pragma(node), next(rest, None)
             if node is None:
                 raise Unreadable("a statement is missing")
@@ -102,7 +102,7 @@ class _Checker:
         if next(rest, None) is not None:
             raise Unreadable("there is one statement too many")
 
-    def hold(self, hold: Hold, printed: Sequence[c_ast.Node], reader: Reader) -> None:
+    def hold(self, hold: Hold, printed: Sequence[ir.Node], reader: Reader) -> None:
         """Declarations with loads, the body, stores."""
         stored = [cell for cell in hold.cells if cell.stored]
         first, last = len(hold.cells), len(printed) - len(stored)
@@ -110,7 +110,7 @@ class _Checker:
             raise Unreadable("a load or store of a held cell is missing")
         for cell, node in zip(hold.cells, printed[:first], strict=True):
             match node:
-                case c_ast.Decl(name=cell.name, type=ctype, init=c_ast.ArrayRef() as init, storage=[], quals=[]):
+                case ir.Decl(name=cell.name, type=ctype, init=ir.ArrayRef() as init, storage=[], quals=[]):
                     _equal(type_spelling(ctype), self.scop.arrays[cell.array].type.spelling, f"type of '{cell.name}'")
                     self.cell(cell, init, reader)
                 case _:
@@ -118,35 +118,35 @@ class _Checker:
         self.block(hold.body, printed[first:last], reader)
         for cell, node in zip(stored, printed[last:], strict=True):
             match node:
-                case c_ast.Assignment(op="=", lvalue=c_ast.ArrayRef() as target, rvalue=c_ast.ID(name=cell.name)):
+                case ir.Assignment(op="=", lvalue=ir.ArrayRef() as target, rvalue=ir.ID(name=cell.name)):
                     self.cell(cell, target, reader)
                 case _:
                     raise Unreadable(f"'{cell.name}' is not stored")
 
-    def cell(self, cell: Held, node: c_ast.Node, reader: Reader) -> None:
+    def cell(self, cell: Held, node: ir.Node, reader: Reader) -> None:
         """The cell that a variable stands for."""
         array = self.scop.arrays[cell.array]
         if array.flat:
-            if not isinstance(node, c_ast.ArrayRef):
+            if not isinstance(node, ir.ArrayRef):
                 raise Unreadable(f"the cell of '{cell.name}'")
             meant = [Meant(subscript, node) for subscript in cell.subscripts]
             if not is_flat_subscript(array, meant, node.subscript, reader, lambda *_: False):
                 raise Unreadable(f"the cell of '{cell.name}' is another one")
             node = node.name
         for subscript in () if array.flat else reversed(cell.subscripts):
-            if not isinstance(node, c_ast.ArrayRef):
+            if not isinstance(node, ir.ArrayRef):
                 raise Unreadable(f"the cell of '{cell.name}'")
             _equal(canonical(reader.usable(node.subscript).value), canonical(subscript), f"cell of '{cell.name}'")
             node = node.name
         spelling = array.spelling
-        if not isinstance(node, c_ast.ID) or node.name != spelling or spelling in reader.iterators:
+        if not isinstance(node, ir.ID) or node.name != spelling or spelling in reader.iterators:
             raise Unreadable(f"the array of '{cell.name}'")
 
-    def loop(self, loop: For, node: c_ast.Node, pragma: _Pragma | None, reader: Reader) -> None:
+    def loop(self, loop: For, node: ir.Node, pragma: _Pragma | None, reader: Reader) -> None:
         match node:
-            case c_ast.For(
-                init=c_ast.DeclList(decls=[c_ast.Decl(name=iterator, type=ctype, init=start, storage=[], quals=[])]),
-                cond=c_ast.BinaryOp(op="<" | "<=" | ">=" as op, left=c_ast.ID(name=tested), right=bound),
+            case ir.For(
+                init=ir.DeclList(decls=[ir.Decl(name=iterator, type=ctype, init=start, storage=[], quals=[])]),
+                cond=ir.BinaryOp(op="<" | "<=" | ">=" as op, left=ir.ID(name=tested), right=bound),
                 next=step,
             ) if (
                 iterator == tested == loop.iterator
@@ -174,11 +174,11 @@ class _Checker:
                 return
         raise Unreadable(f"the loop over '{loop.iterator}' is not there")
 
-    def without_calls(self, loop: For, printed: list[c_ast.Node]) -> list[c_ast.Node]:
+    def without_calls(self, loop: For, printed: list[ir.Node]) -> list[ir.Node]:
         """The statements of a loop's body, without the calls that only stand between them."""
         if loop.mark.scalar:
             match printed:
-                case [c_ast.FuncCall(name=c_ast.ID(name=name), args=None), *printed]:
+                case [ir.FuncCall(name=ir.ID(name=name), args=None), *printed]:
                     _equal(name, helper_name(SCALAR, self.scop.reserved), "call in a loop that is no vector loop")
                 case _:
                     raise Unreadable("a call in a loop that is no vector loop is missing")
@@ -186,14 +186,14 @@ class _Checker:
             return printed
         for position, node in enumerate(printed):
             match node:
-                case c_ast.FuncCall(name=c_ast.ID(name=name), args=None) if position % (PAIR + 1) == PAIR:
+                case ir.FuncCall(name=ir.ID(name=name), args=None) if position % (PAIR + 1) == PAIR:
                     _equal(name, helper_name(APART, self.scop.reserved), "call between two statements")
                 case _ if position % (PAIR + 1) == PAIR:
                     raise Unreadable("a call between two statements is missing")
         return [node for position, node in enumerate(printed) if position % (PAIR + 1) != PAIR]
 
-    def branch(self, item: If, node: c_ast.Node, reader: Reader) -> None:
-        if not isinstance(node, c_ast.If):
+    def branch(self, item: If, node: ir.Node, reader: Reader) -> None:
+        if not isinstance(node, ir.If):
             raise Unreadable("an if is not there")
         _equal(
             canonical_condition(reader.condition(node.cond)), canonical_condition(item.condition), "condition of an if"
@@ -238,31 +238,31 @@ def _equal(printed: object, meant: object, what: str) -> None:
         raise Unreadable(f"the {what} is {printed}, not {meant}")
 
 
-def _statements(node: c_ast.Node) -> list[c_ast.Node]:
-    return list(node.block_items or []) if isinstance(node, c_ast.Compound) else [node]
+def _statements(node: ir.Node) -> list[ir.Node]:
+    return list(node.block_items or []) if isinstance(node, ir.Compound) else [node]
 
 
-def _step(node: c_ast.Node, iterator: str) -> int:
+def _step(node: ir.Node, iterator: str) -> int:
     match node:
-        case c_ast.UnaryOp(op="p++", expr=c_ast.ID(name=name)) if name == iterator:
+        case ir.UnaryOp(op="p++", expr=ir.ID(name=name)) if name == iterator:
             return 1
-        case c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)) if name == iterator:
+        case ir.UnaryOp(op="p--", expr=ir.ID(name=name)) if name == iterator:
             return -1
-        case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=name), rvalue=c_ast.Constant(value=value)) if (
+        case ir.Assignment(op="+=" | "-=" as op, lvalue=ir.ID(name=name), rvalue=ir.Constant(value=value)) if (
             name == iterator
         ):
             return int(value) if op == "+=" else -int(value)
     raise Unreadable(f"the step of '{iterator}'")
 
 
-def _expression(scop: Scop, text: str) -> c_ast.Node:
+def _expression(scop: Scop, text: str) -> ir.Node:
     match _parse(scop, f"return {text};\n"):
-        case [c_ast.Return(expr=c_ast.Node() as expr)]:
+        case [ir.Return(expr=ir.Node() as expr)]:
             return expr
     raise Unreadable(f"the clause '{text}'")
 
 
-def _pragma(node: c_ast.Pragma) -> _Pragma:
+def _pragma(node: ir.Pragma) -> _Pragma:
     """``omp parallel for simd if(…) private(…)``: the words up to the first clause, then clauses with balanced
     parentheses."""
     text = re.sub(r"\s+", " ", str(node.string)).strip()

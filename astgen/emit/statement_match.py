@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, type_spelling
 from scopt.astgen.emit.flat import Meant, is_flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, linear_subscript
@@ -23,7 +22,7 @@ class StatementMatch:
     """
 
     name: str
-    body: c_ast.Node
+    body: ir.Node
     values: Mapping[str, Expr]
     types: Mapping[str, CType]
     exact: frozenset[int]
@@ -39,35 +38,35 @@ class StatementMatch:
         held = {id(statement.accesses[position].node): name for position, name in call.held}
         return StatementMatch(statement.name, statement.body, values, types, exact, reader, held)
 
-    def check(self, printed: c_ast.Node) -> None:
+    def check(self, printed: ir.Node) -> None:
         """Raise Unreadable unless `printed` is the instance."""
         self.match(self.body, printed)
 
-    def match(self, original: c_ast.Node, printed: c_ast.Node) -> None:
+    def match(self, original: ir.Node, printed: ir.Node) -> None:
         if id(original) in self.held:
-            if not isinstance(printed, c_ast.ID) or printed.name != self.held[id(original)]:
+            if not isinstance(printed, ir.ID) or printed.name != self.held[id(original)]:
                 raise Unreadable(f"{self.name} doesn't use '{self.held[id(original)]}'")
             return
         match original:
-            case c_ast.ExprList(exprs=[only]) if not isinstance(printed, c_ast.ExprList):
+            case ir.ExprList(exprs=[only]) if not isinstance(printed, ir.ExprList):
                 self.match(only, printed)  # a list of one has no commas
                 return
-            case c_ast.ID(name=name) if name in self.values:
+            case ir.ID(name=name) if name in self.values:
                 self.value(name, printed)
                 return
-            case c_ast.ID(name=name) if name in self.reader.iterators:
+            case ir.ID(name=name) if name in self.reader.iterators:
                 raise Unreadable(f"an iterator hides '{name}', which {self.name} uses")
-            case c_ast.Decl(name=name) if name in self.reader.iterators:
+            case ir.Decl(name=name) if name in self.reader.iterators:
                 raise Unreadable(f"{self.name} declares '{name}', which is an iterator")
-            case c_ast.ArrayRef() if (reference := reference_of(original, self.reader.flat)) is not None:
+            case ir.ArrayRef() if (reference := reference_of(original, self.reader.flat)) is not None:
                 self.flat(*reference, printed)
                 return
-            case c_ast.ArrayRef() if isinstance(printed, c_ast.ArrayRef) and self.same_subscript(
+            case ir.ArrayRef() if isinstance(printed, ir.ArrayRef) and self.same_subscript(
                 original.subscript, printed.subscript
             ):
                 self.match(original.name, printed.name)
                 return
-            case c_ast.StructRef() if isinstance(printed, c_ast.StructRef):
+            case ir.StructRef() if isinstance(printed, ir.StructRef):
                 self.match(original.name, printed.name)
                 if (original.type, original.field.name) != (printed.type, printed.field.name):
                     raise Unreadable(f"{self.name} has another member")
@@ -80,25 +79,25 @@ class StatementMatch:
         for (_, a), (_, b) in zip(mine, theirs, strict=True):
             self.match(a, b)
 
-    def flat(self, array: Array, subscripts: Sequence[c_ast.Node], printed: c_ast.Node) -> None:
+    def flat(self, array: Array, subscripts: Sequence[ir.Node], printed: ir.Node) -> None:
         """A reference to an array that C knows one dimension of."""
         meant = [Meant(self.linear(node), node) for node in subscripts]
         match printed:
-            case c_ast.ArrayRef(name=c_ast.ID(name=array.spelling), subscript=subscript) if (
+            case ir.ArrayRef(name=ir.ID(name=array.spelling), subscript=subscript) if (
                 array.spelling not in self.reader.iterators
             ):
                 if is_flat_subscript(array, meant, subscript, self.reader, self.matches):
                     return
         raise Unreadable(f"{self.name} has another reference to '{array.spelling}'")
 
-    def matches(self, original: c_ast.Node, printed: c_ast.Node) -> bool:
+    def matches(self, original: ir.Node, printed: ir.Node) -> bool:
         try:
             self.match(original, printed)
         except Unreadable:
             return False
         return True
 
-    def linear(self, original: c_ast.Node) -> Expr | None:
+    def linear(self, original: ir.Node) -> Expr | None:
         """A subscript as an expression over the new iterators; None where it isn't one."""
         unsigned = id(original) in self.exact
         value = linear_subscript(
@@ -107,17 +106,17 @@ class StatementMatch:
         if value is not None:
             return value
         match original:
-            case c_ast.Constant(value=text) if text.isdecimal():
+            case ir.Constant(value=text) if text.isdecimal():
                 return Const(int(text))
-            case c_ast.ID(name=name) if name in self.reader.parameters:
+            case ir.ID(name=name) if name in self.reader.parameters:
                 return Name(self.reader.parameters[name].name)
         return None
 
-    def value(self, iterator: str, printed: c_ast.Node) -> None:
+    def value(self, iterator: str, printed: ir.Node) -> None:
         """An iterator's value: a cast to its type, or an expression that has its type already."""
         ctype = self.types[iterator]
         match printed:
-            case c_ast.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == ctype.spelling:
+            case ir.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == ctype.spelling:
                 found = self.reader.usable(inner).value
             case _:
                 read = self.reader.usable(printed)
@@ -128,7 +127,7 @@ class StatementMatch:
         if canonical(found) != canonical(self.values[iterator]):
             raise Unreadable(f"the value of '{iterator}' in {self.name} is {found}, not {self.values[iterator]}")
 
-    def same_subscript(self, original: c_ast.Node, printed: c_ast.Node) -> bool:
+    def same_subscript(self, original: ir.Node, printed: ir.Node) -> bool:
         """Whether both are the same linear expression, and the original one has its mathematical value."""
         unsigned = id(original) in self.exact
         meant = linear_subscript(
@@ -142,14 +141,14 @@ class StatementMatch:
             return False
 
 
-def same_node(a: c_ast.Node, b: c_ast.Node) -> bool:
+def same_node(a: ir.Node, b: ir.Node) -> bool:
     """Whether two nodes are alike, their children left aside."""
     if type(a) is not type(b):
         return False
     return all((getattr(a, name) or None) == (getattr(b, name) or None) for name in a.attr_names)
 
 
-def same_tree(a: c_ast.Node, b: c_ast.Node) -> bool:
+def same_tree(a: ir.Node, b: ir.Node) -> bool:
     """Whether two trees are alike."""
     mine, theirs = a.children(), b.children()
     same = same_node(a, b) and [role for role, _ in mine] == [role for role, _ in theirs]

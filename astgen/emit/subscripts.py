@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.c_expr import Kind, kind_of
 from scopt.ir.expr import add, linear, names, scale, subtract
 from scopt.ir.nest import Const, Expr, Name
@@ -15,7 +15,7 @@ from scopt.poly.isl_utils import IN, OUT, PARAM, SET
 
 
 def linear_subscript(
-    e: c_ast.Node,
+    e: ir.Node,
     values: Mapping[str, Expr],
     types: Mapping[str, CType],
     parameters: Mapping[str, Parameter],
@@ -34,20 +34,20 @@ def linear_subscript(
     def usable(ctype: CType) -> bool:
         return ctype.integer if unsigned else kind_of(ctype) in (Kind.INT, Kind.LONG)
 
-    def visit(n: c_ast.Node) -> Expr | None:
+    def visit(n: ir.Node) -> Expr | None:
         match n:
-            case c_ast.ID() if n.name in values:
+            case ir.ID() if n.name in values:
                 return values[n.name] if usable(types[n.name]) else None
-            case c_ast.ID() if n.name in parameters:
+            case ir.ID() if n.name in parameters:
                 return Name(parameters[n.name].name) if usable(parameters[n.name].type) else None
-            case c_ast.Constant():
+            case ir.Constant():
                 return _literal(n, unsigned)
-            case c_ast.Cast() if unsigned or (long_type and _names_type(n.to_type, long_type)):
+            case ir.Cast() if unsigned or (long_type and _names_type(n.to_type, long_type)):
                 return visit(n.expr)
-            case c_ast.UnaryOp() if n.op in ("+", "-"):
+            case ir.UnaryOp() if n.op in ("+", "-"):
                 inner = visit(n.expr)
                 return inner if inner is None or n.op == "+" else scale(inner, -1)
-            case c_ast.BinaryOp() if n.op in ("+", "-", "*"):
+            case ir.BinaryOp() if n.op in ("+", "-", "*"):
                 left, right = visit(n.left), visit(n.right)
                 if left is None or right is None:
                     return None
@@ -56,23 +56,23 @@ def linear_subscript(
                 return add(left, right) if n.op == "+" else subtract(left, right)
         return None
 
-    if isinstance(e, c_ast.ID) and e.name in values:
+    if isinstance(e, ir.ID) and e.name in values:
         return values[e.name]  # alone, the iterator's value is right whatever its type
     return visit(e) if _uses(e, values) else None
 
 
-def _uses(n: c_ast.Node, values: Mapping[str, Expr]) -> bool:
-    return (isinstance(n, c_ast.ID) and n.name in values) or any(_uses(child, values) for _, child in n.children())
+def _uses(n: ir.Node, values: Mapping[str, Expr]) -> bool:
+    return (isinstance(n, ir.ID) and n.name in values) or any(_uses(child, values) for _, child in n.children())
 
 
-def _names_type(n: c_ast.Node, spelling: str) -> bool:
+def _names_type(n: ir.Node, spelling: str) -> bool:
     match n:
-        case c_ast.Typename(type=c_ast.TypeDecl(type=c_ast.IdentifierType(names=words)), quals=[]):
+        case ir.Typename(type=ir.TypeDecl(type=ir.IdentifierType(names=words)), quals=[]):
             return " ".join(words) == spelling
     return False
 
 
-def _literal(n: c_ast.Constant, unsigned: bool) -> Expr | None:
+def _literal(n: ir.Constant, unsigned: bool) -> Expr | None:
     digits = n.value.rstrip("uUlL") if unsigned else n.value
     decimal = "int" in n.type and digits.isdecimal() and (digits == "0" or digits[0] != "0")
     return Const(int(digits)) if decimal else None
@@ -102,11 +102,11 @@ def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter], lo
     return frozenset(found)
 
 
-def _subscripts(access: Access) -> Iterator[c_ast.Node]:
+def _subscripts(access: Access) -> Iterator[ir.Node]:
     """The subscripts of a reference, outermost dimension first; none if they aren't the relation's dimensions."""
     node, found = access.node, []
-    while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
-        if isinstance(node, c_ast.ArrayRef):
+    while isinstance(node, ir.ArrayRef | ir.StructRef):
+        if isinstance(node, ir.ArrayRef):
             found.append(node.subscript)
         node = node.name
     if len(found) == access.relation.dim(OUT):

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
 from scopt.ir.marked_schedule import Operation
 from scopt.poly.contraction_expression import CELL
@@ -255,9 +254,9 @@ class _Renamed(PlainGenerator):
         self.names = names
         self.integers = integers
 
-    def visit_ID(self, n: c_ast.ID) -> str:
+    def visit_ID(self, n: ir.ID) -> str:
         name = str(n.name)
         return self.names.get(name, name)
 
-    def visit_Constant(self, n: c_ast.Constant) -> str:
+    def visit_Constant(self, n: ir.Constant) -> str:
         return f"({self.integers}){n.value}" if self.integers else str(n.value)

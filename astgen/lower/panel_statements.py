@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.lower.body_syntax import assignment, call, integer
 from scopt.astgen.lower.strip_cells import Copied
 from scopt.astgen.lower.strip_statements import Names, minus, plus, statement_of, subscripts_of
@@ -93,8 +93,8 @@ class PanelTile(Copied):
         expansion = expansion.set_tuple_name(OUT, name).coalesce()
         self.expansions[name] = expansion
         memo: dict[int, Any] = {}
-        root = c_ast.Compound([copy.deepcopy(original.body, memo)])
-        nodes: dict[int, c_ast.Node] = {}
+        root = ir.Compound([copy.deepcopy(original.body, memo)])
+        nodes: dict[int, ir.Node] = {}
         for access in original.accesses:
             if id(access.node) in nodes or access.node is None:
                 continue
@@ -126,14 +126,14 @@ class PanelTile(Copied):
             )
         return origin
 
-    def reference(self, panel: Panel, subscripts: Sequence[c_ast.Node]) -> c_ast.Node:
+    def reference(self, panel: Panel, subscripts: Sequence[ir.Node]) -> ir.Node:
         """A cell of a panel."""
-        node: c_ast.Node = c_ast.ID(self.places[panel.array].name)
+        node: ir.Node = ir.ID(self.places[panel.array].name)
         for subscript in subscripts[:-1]:
-            node = c_ast.ArrayRef(node, subscript)
-        return c_ast.ArrayRef(node, plus(minus(subscripts[-1], c_ast.ID(_name(panel.origin))), -panel.first))
+            node = ir.ArrayRef(node, subscript)
+        return ir.ArrayRef(node, plus(minus(subscripts[-1], ir.ID(_name(panel.origin))), -panel.first))
 
-    def moved(self, access: Access, node: c_ast.Node | None, expansion: isl.Map) -> Access:
+    def moved(self, access: Access, node: ir.Node | None, expansion: isl.Map) -> Access:
         """An access of the new statement. Raises InternalError if it is outside of its panel."""
         relation = expansion.reverse().apply_range(access.relation)
         panel = self.panel(access.array)
@@ -183,8 +183,8 @@ class PanelTile(Copied):
 
     def choice(self, pointer: str, memory: str) -> isl.Schedule:
         """``pointer = memory[thread]``"""
-        thread = call(self.names.thread, [c_ast.ID(self.names.threads)])
-        statement = self.everywhere(f"{pointer}_choice", c_ast.ID(pointer), c_ast.ArrayRef(c_ast.ID(memory), thread))
+        thread = call(self.names.thread, [ir.ID(self.names.threads)])
+        statement = self.everywhere(f"{pointer}_choice", ir.ID(pointer), ir.ArrayRef(ir.ID(memory), thread))
         self.choices.append(statement.name)
         return isl.Schedule.from_domain(isl.UnionSet.from_set(statement.domain))
 
@@ -192,10 +192,10 @@ class PanelTile(Copied):
         """``pointer = 0``. With a statement at both ends of each tile, isl can't make loops of their own, outside of a
         parallel one, for copies that only the first or the last tile has."""
         return isl.Schedule.from_domain(
-            isl.UnionSet.from_set(self.everywhere(f"{pointer}_end", c_ast.ID(pointer), integer(0)).domain)
+            isl.UnionSet.from_set(self.everywhere(f"{pointer}_end", ir.ID(pointer), integer(0)).domain)
         )
 
-    def everywhere(self, wish: str, target: c_ast.Node, value: c_ast.Node) -> Statement:
+    def everywhere(self, wish: str, target: ir.Node, value: ir.Node) -> Statement:
         """An assignment for each tile."""
         name = self.names.statement(wish)
         # where nothing runs, it does no harm: a convex set makes no conditions
@@ -235,10 +235,10 @@ class PanelTile(Copied):
         """One cell to its panel, or back."""
         array = self.scop.arrays[panel.array]
         cells = self.iterators(panel)
-        there: c_ast.Node = c_ast.ID(array.spelling)
+        there: ir.Node = ir.ID(array.spelling)
         for cell in cells:
-            there = c_ast.ArrayRef(there, c_ast.ID(cell))
-        here = self.reference(panel, [c_ast.ID(cell) for cell in cells])
+            there = ir.ArrayRef(there, ir.ID(cell))
+        here = self.reference(panel, [ir.ID(cell) for cell in cells])
         iterators = [*(f"${k}" for k in range(self.depth)), _name(panel.origin), *cells]
         return statement_of(
             self.scop, name, domain, iterators, assignment(here, there) if inwards else assignment(there, here)

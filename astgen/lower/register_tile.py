@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.names import identifiers
 from scopt.astgen.lower.body_syntax import (
     address,
@@ -187,7 +187,7 @@ class Tile:
         name: str,
         things: isl.Set,
         dropped: Sequence[int],
-        body: c_ast.Node,
+        body: ir.Node,
         order: Sequence[int],
         *,
         simd: bool = False,
@@ -203,7 +203,7 @@ class Tile:
         self.statements.append(self.made(full, domain, [self.name(k) for k in kept], body))
         yield Loops(domain, tuple(kept.index(k) for k in order), simd)
 
-    def made(self, name: str, domain: isl.Set, iterators: Sequence[str], body: c_ast.Node) -> Statement:
+    def made(self, name: str, domain: isl.Set, iterators: Sequence[str], body: ir.Node) -> Statement:
         long = CType(self.scop.long_type, integer=True, bits=64)
         types = dict(zip(self.statement.iterators, self.statement.iterator_types, strict=True))
         return Statement(
@@ -257,8 +257,8 @@ class Tile:
         side: tuple[int, int, int],
         dropped: Sequence[int],
         order: Sequence[int],
-        target: c_ast.Node,
-        operand: c_ast.Node,
+        target: ir.Node,
+        operand: ir.Node,
         *,
         simd: bool = False,
     ) -> Iterator[Loops]:
@@ -266,7 +266,7 @@ class Tile:
         panel = free(needed, *dropped, side[0]).intersect(box(needed, [side]))
         others = _simple(panel.subtract(own)).intersect(panel)
         self.fills.append(f"{self.statement.name}_{name}_none")
-        yield from self.new(f"{name}_none", others, dropped, assignment(target, c_ast.Constant("int", "0")), order)
+        yield from self.new(f"{name}_none", others, dropped, assignment(target, ir.Constant("int", "0")), order)
         yield from self.new(name, own, dropped, assignment(target, operand), order, simd=simd)
         if not own.is_empty():
             full = f"{self.statement.name}_{name}"
@@ -274,7 +274,7 @@ class Tile:
             self.packs.append(full)
 
     def in_one_call(
-        self, name: str, row: int, width: int, dropped: Sequence[int], target: c_ast.Node, operand: c_ast.Node
+        self, name: str, row: int, width: int, dropped: Sequence[int], target: ir.Node, operand: ir.Node
     ) -> None:
         """A statement that copies what the loops over rows and steps do, if a function can. row: the dimension, which
         is a column for columns."""
@@ -298,8 +298,8 @@ class Tile:
         names, many = [self.name(k) for k in kept], f"{name}_all"
         length = row_length(function.source, function.subscript, self.flat)
         arguments = [
-            c_ast.ID("$rows"),
-            c_ast.ID("$count"),
+            ir.ID("$rows"),
+            ir.ID("$count"),
             address(function.source),
             length,
             address(target),
@@ -358,7 +358,7 @@ class Tile:
         steps = self.pieces.steps.intersect(self.pieces.tiles)
         full = f"{self.statement.name}_{name}"
         kept = [k for k in range(self.coordinates + len(self.statement.iterators)) if k not in dropped]
-        loops = list(self.new(name, steps, dropped, c_ast.EmptyStatement(), [self.step]))
+        loops = list(self.new(name, steps, dropped, ir.EmptyStatement(), [self.step]))
         if name == "whole" and self.pieces.has_partial:
             others = tuple(f"{self.statement.name}_{other}" for other in ("load", "part", "store"))
             self.choices.append(Choice(full, others, _without(self.pieces.complete, dropped)))
@@ -373,7 +373,7 @@ class Tile:
         )
         yield from loops
 
-    def kernel_call(self, copy: bool) -> c_ast.Node:
+    def kernel_call(self, copy: bool) -> ir.Node:
         """``kernel(count, &rows[…], …, &columns[…], …, scalars, &cell, row length)``."""
         rows_at, columns_at, depth = self.depth
         first_row, first_step = self.name(rows_at - 2), self.name(rows_at - 1)
@@ -388,18 +388,18 @@ class Tile:
             address(element(buffer, self.step_index(tiling.columns, first_step))) for buffer in self.column_buffers
         ]
         if copy:
-            target: list[c_ast.Node] = [c_ast.ID(self.copy.spelling), integer(tiling.columns)]
+            target: list[ir.Node] = [ir.ID(self.copy.spelling), integer(tiling.columns)]
         else:
             corner = {self.name(self.row): self.name(depth - 1), self.name(self.column): self.name(columns_at - 1)}
             cell = tiling.contraction.cell
             target = [address(substituted(cell, corner)), row_length(cell, self.row_subscript(), self.flat)]
-        return call(self.kernel.name, [c_ast.ID("$count"), *rows, *columns, *operation.scalars, *target])
+        return call(self.kernel.name, [ir.ID("$count"), *rows, *columns, *operation.scalars, *target])
 
     def row_subscript(self) -> int:
         """Which subscript of the cell the row moves."""
         name = self.name(self.row)
         node, subscripts = self.tiling.contraction.cell, []
-        while isinstance(node, c_ast.ArrayRef):
+        while isinstance(node, ir.ArrayRef):
             subscripts.append(node.subscript)
             node = node.name
         return next(k for k, subscript in enumerate(reversed(subscripts)) if name in identifiers(subscript))
@@ -417,10 +417,10 @@ class _Names:
     def kernel(self) -> str:
         return f"scopt_tile_{self.scop.name.removeprefix('scop')}_{self.number}"
 
-    def buffers(self, ctype: CType) -> Callable[[c_ast.Node, str, int], Array]:
+    def buffers(self, ctype: CType) -> Callable[[ir.Node, str, int], Array]:
         taken = set(self.scop.reserved) | set(self.scop.arrays) | {p.spelling for p in self.scop.parameters}
 
-        def buffer(value: c_ast.Node, what: str, size: int) -> Array:
+        def buffer(value: ir.Node, what: str, size: int) -> Array:
             base = f"{_array_name(value)}_{what}"
             names = chain((base,), (f"{base}{k}" for k in count(2)))
             name = next(n for n in names if n not in taken and self.fits(n, ctype, size))
@@ -494,33 +494,33 @@ def _without(things: isl.Set, dropped: Sequence[int]) -> isl.Set:
     return things
 
 
-def _runs_along(value: c_ast.Node, iterator: str) -> bool:
+def _runs_along(value: ir.Node, iterator: str) -> bool:
     """Whether all references in an expression that move with an iterator do so in their last subscript."""
     pending, good = [value], True
     while pending:
         node = pending.pop()
-        if isinstance(node, c_ast.ArrayRef):
+        if isinstance(node, ir.ArrayRef):
             good = good and not any(iterator in identifiers(inner) for inner in _outer_subscripts(node))
         else:
             pending.extend(child for _, child in node.children())
     return good
 
 
-def _outer_subscripts(node: c_ast.ArrayRef) -> Iterator[c_ast.Node]:
+def _outer_subscripts(node: ir.ArrayRef) -> Iterator[ir.Node]:
     inner = node.name
-    while isinstance(inner, c_ast.ArrayRef):
+    while isinstance(inner, ir.ArrayRef):
         yield inner.subscript
         inner = inner.name
 
 
-def _array_name(value: c_ast.Node) -> str:
+def _array_name(value: ir.Node) -> str:
     """The name of the first array in an expression."""
     pending = [value]
     while pending:
         node = pending.pop(0)
-        if isinstance(node, c_ast.ArrayRef):
-            while isinstance(node, c_ast.ArrayRef):
+        if isinstance(node, ir.ArrayRef):
+            while isinstance(node, ir.ArrayRef):
                 node = node.name
-            return str(node.name) if isinstance(node, c_ast.ID) else "operand"
+            return str(node.name) if isinstance(node, ir.ID) else "operand"
         pending.extend(child for _, child in node.children())
     return "operand"

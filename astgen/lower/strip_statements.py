@@ -9,12 +9,13 @@ from itertools import chain, count
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast, c_parser
 
+from scopt import ir
 from scopt.astgen.allocation import INCLUDE, Allocation
 from scopt.astgen.emit.c_expr import ExprPrinter, Level
 from scopt.astgen.lower.body_syntax import array_of, assignment, call, integer
 from scopt.ir.expr import linear, maximum
+from scopt.ir.from_pycparser import parse_c
 from scopt.ir.marked_schedule import Panel, RowBuffer, Sweep
 from scopt.ir.nest import Const
 from scopt.ir.scop import Array, CType, Scop, Statement
@@ -154,8 +155,8 @@ class Names:
         if key not in self.memory:
             name = self.new("thread")
             self.memory[key] = name
-            declaration = c_ast.Decl(
-                name, [], [], [], [], c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["int"])), None, None
+            declaration = ir.Decl(
+                name, [], [], [], [], ir.TypeDecl(name, [], None, ir.IdentifierType(["int"])), None, None
             )
             ctype = CType("int", integer=True, bits=32)
             self.arrays[name] = Array(name, name, ctype, (), (), private=True, local=True, declaration=declaration)
@@ -208,16 +209,17 @@ def _free(wish: str, taken: Collection[str]) -> str:
 
 def _pointer(name: str, array: Array, sizes: Sequence[str]) -> Array:
     """A pointer to an array's rows of these sizes. Threads have their own, which point to what they are set to."""
-    row: c_ast.Node = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(array.type.spelling.split()))
+    row: ir.Node = ir.TypeDecl(name, [], None, ir.IdentifierType(array.type.spelling.split()))
     for size in reversed(sizes):
-        row = c_ast.ArrayDecl(row, _parsed(size), [])
-    declaration = c_ast.Decl(name, [], [], [], [], c_ast.PtrDecl([], row), None, None)
+        row = ir.ArrayDecl(row, _parsed(size), [])
+    declaration = ir.Decl(name, [], [], [], [], ir.PtrDecl([], row), None, None)
     unknown = (None,) * array.rank
     return Array(name, name, array.type, unknown, unknown, private=True, local=True, declaration=declaration)
 
 
-def _parsed(expression: str) -> c_ast.Node:
-    return c_parser.CParser().parse(f"long value = {expression};").ext[0].init
+def _parsed(expression: str) -> ir.Node:
+    value: ir.Node = parse_c(f"long value = {expression};").ext[0].init
+    return value
 
 
 # --- statements -------------------------------------------------------------------------------------------------------
@@ -227,7 +229,7 @@ def thread_choice(scop: Scop, name: str, domain: isl.Set, storage: Storage) -> S
     """``thread = scopt_thread(threads)``"""
     assert storage.thread is not None
     names = storage.names
-    body = assignment(c_ast.ID(storage.thread), call(names.thread, [c_ast.ID(names.threads)]))
+    body = assignment(ir.ID(storage.thread), call(names.thread, [ir.ID(names.threads)]))
     return statement_of(scop, name, domain, [f"${k}" for k in range(domain.dim(isl.dim_type.set))], body)
 
 
@@ -235,7 +237,7 @@ def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, l
     """The statement with references to buffers. domain: ``{ name[strip, i, …] }``. lane: which iterator is the row, and
     what is to be added."""
     memo: dict[int, Any] = {}
-    root = c_ast.Compound([copy.deepcopy(original.body, memo)])
+    root = ir.Compound([copy.deepcopy(original.body, memo)])
     done: set[int] = set()
     for access in original.accesses:
         if access.node is None or id(access.node) in done:
@@ -246,8 +248,8 @@ def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, l
             put(root, old, _in_buffer(storage, access.array, subscripts_of(old)))
         elif access.array in storage.scalars:
             position, shift = lane
-            row = plus(c_ast.ID(original.iterators[position]), shift)
-            put(root, old, c_ast.ArrayRef(c_ast.ID(storage.scalars[access.array]), minus(row, c_ast.ID(STRIP))))
+            row = plus(ir.ID(original.iterators[position]), shift)
+            put(root, old, ir.ArrayRef(ir.ID(storage.scalars[access.array]), minus(row, ir.ID(STRIP))))
     long = CType(storage.names.scop.long_type, integer=True, bits=64)
     body = root.block_items[0]
     return Statement(
@@ -263,49 +265,49 @@ def copied(
     last = array.rank - 1
     wishes = ["row" if k == buffer.dimension else "column" if k == last else f"cell{k}" for k in range(array.rank)]
     cells = [storage.names.new(wish) for wish in wishes]
-    subscripts: list[c_ast.Node] = [c_ast.ID(cell) for cell in cells]
-    there: c_ast.Node = c_ast.ID(array.spelling)
+    subscripts: list[ir.Node] = [ir.ID(cell) for cell in cells]
+    there: ir.Node = ir.ID(array.spelling)
     for subscript in subscripts:
-        there = c_ast.ArrayRef(there, subscript)
+        there = ir.ArrayRef(there, subscript)
     here = _in_buffer(storage, buffer.array, copy.deepcopy(subscripts))
     iterators = [*(f"${k}" for k in range(depth - 1)), STRIP, *cells]
     return statement_of(scop, name, domain, iterators, assignment(here, there) if inwards else assignment(there, here))
 
 
-def statement_of(scop: Scop, name: str, domain: isl.Set, iterators: Sequence[str], body: c_ast.Node) -> Statement:
+def statement_of(scop: Scop, name: str, domain: isl.Set, iterators: Sequence[str], body: ir.Node) -> Statement:
     """A statement of our own."""
     long = CType(scop.long_type, integer=True, bits=64)
     return Statement(name, domain, tuple(iterators), tuple(long for _ in iterators), body, (), scop.location)
 
 
-def _in_buffer(storage: Storage, array: str, subscripts: Sequence[c_ast.Node]) -> c_ast.Node:
+def _in_buffer(storage: Storage, array: str, subscripts: Sequence[ir.Node]) -> ir.Node:
     buffer, name = storage.buffers[array]
-    node: c_ast.Node = c_ast.ID(name)
+    node: ir.Node = ir.ID(name)
     if storage.thread is not None:
-        node = c_ast.ArrayRef(node, c_ast.ID(storage.thread))
+        node = ir.ArrayRef(node, ir.ID(storage.thread))
     for k, subscript in enumerate(subscripts):
         if k != buffer.dimension:
-            node = c_ast.ArrayRef(node, subscript)
-    return c_ast.ArrayRef(node, plus(minus(subscripts[buffer.dimension], c_ast.ID(STRIP)), -buffer.first))
+            node = ir.ArrayRef(node, subscript)
+    return ir.ArrayRef(node, plus(minus(subscripts[buffer.dimension], ir.ID(STRIP)), -buffer.first))
 
 
-def subscripts_of(reference: c_ast.ArrayRef) -> list[c_ast.Node]:
+def subscripts_of(reference: ir.ArrayRef) -> list[ir.Node]:
     """From the outermost one on."""
-    found: list[c_ast.Node] = []
-    node: c_ast.Node = reference
-    while isinstance(node, c_ast.ArrayRef):
+    found: list[ir.Node] = []
+    node: ir.Node = reference
+    while isinstance(node, ir.ArrayRef):
         found.insert(0, node.subscript)
         node = node.name
     return found
 
 
-def minus(left: c_ast.Node, right: c_ast.Node) -> c_ast.Node:
+def minus(left: ir.Node, right: ir.Node) -> ir.Node:
     """``left - right``"""
-    return c_ast.BinaryOp("-", left, right)
+    return ir.BinaryOp("-", left, right)
 
 
-def plus(value: c_ast.Node, constant: int) -> c_ast.Node:
+def plus(value: ir.Node, constant: int) -> ir.Node:
     """``value + constant``"""
     if not constant:
         return value
-    return c_ast.BinaryOp("+" if constant > 0 else "-", value, integer(abs(constant)))
+    return ir.BinaryOp("+" if constant > 0 else "-", value, integer(abs(constant)))

@@ -12,8 +12,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
 from scopt.astgen.lower.body_syntax import nodes
 from scopt.ir.references import is_cell
@@ -34,10 +33,10 @@ class Transposed:
     """
 
     name: str
-    operand: c_ast.Node
-    source: c_ast.ArrayRef
+    operand: ir.Node
+    source: ir.ArrayRef
     subscript: int
-    scalars: tuple[c_ast.ID, ...]
+    scalars: tuple[ir.ID, ...]
     type: CType
     width: int
     long_type: str
@@ -129,11 +128,11 @@ class Transposed:
         """The operand for an element, or for a vector of them."""
         return str(
             PlainGenerator().visit(
-                self.operand_of(c_ast.ID(source), [c_ast.ID(f"scalar{k}") for k in range(len(self.scalars))])
+                self.operand_of(ir.ID(source), [ir.ID(f"scalar{k}") for k in range(len(self.scalars))])
             )
         )
 
-    def operand_of(self, source: c_ast.Node, scalars: Sequence[c_ast.Node]) -> c_ast.Node:
+    def operand_of(self, source: ir.Node, scalars: Sequence[ir.Node]) -> ir.Node:
         """The operand with others in place of its references."""
         return _with(
             self.operand,
@@ -142,7 +141,7 @@ class Transposed:
 
 
 def transposed(
-    scop: Scop, statement: Statement, operand: c_ast.Node, row: int, step: int, width: int, name: str
+    scop: Scop, statement: Statement, operand: ir.Node, row: int, step: int, width: int, name: str
 ) -> Transposed | None:
     """The function that packs an operand, if rows of its array lie along the steps and all else in it are constants and
     scalar variables.
@@ -152,13 +151,14 @@ def transposed(
     inside = {id(node) for node in nodes(operand)}
     accesses = [access for access in statement.accesses if id(access.node) in inside]
     arrays = [access for access in accesses if scop.arrays[access.array].rank]
-    if len(arrays) != 1 or not isinstance(arrays[0].node, c_ast.ArrayRef):
+    reference = arrays[0].node if len(arrays) == 1 else None
+    if not isinstance(reference, ir.ArrayRef):
         return None
     source, array = arrays[0], scop.arrays[arrays[0].array]
-    scalars = tuple(access.node for access in accesses if isinstance(access.node, c_ast.ID))
+    scalars = tuple(access.node for access in accesses if isinstance(access.node, ir.ID))
     if (
         len(scalars) + 1 != len(accesses)
-        or not is_cell(source.node, array.spelling, array.rank)
+        or not is_cell(reference, array.spelling, array.rank)
         or _LANES * array.type.bits // 8 not in _FEATURES
     ):
         return None
@@ -168,10 +168,10 @@ def transposed(
     moved = [k for k, subscript in enumerate(rows[:-1]) if subscript[row]]
     if len(moved) != 1 or rows[moved[0]][row] != 1 or any(subscript[step] for subscript in rows[:-1]):
         return None
-    return Transposed(name, operand, source.node, moved[0], scalars, array.type, width, scop.long_type)
+    return Transposed(name, operand, reference, moved[0], scalars, array.type, width, scop.long_type)
 
 
-def _with(node: c_ast.Node, others: Mapping[int, c_ast.Node]) -> c_ast.Node:
+def _with(node: ir.Node, others: Mapping[int, ir.Node]) -> ir.Node:
     """A copy of an expression with other nodes in place of some, by their ids."""
     if id(node) in others:
         return others[id(node)]

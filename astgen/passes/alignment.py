@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.emit.subscripts import linear_subscript
 from scopt.astgen.passes.estimates import UNKNOWN, Interval, interval
 from scopt.ir.expr import linear, minimum
@@ -116,10 +115,10 @@ class _Aligned:
                     yield array.type.bits // 8, offset
 
 
-def _subscripts(access: Access) -> tuple[c_ast.Node, ...]:
+def _subscripts(access: Access) -> tuple[ir.Node, ...]:
     """The subscripts of a reference, outermost dimension first; none for a scalar."""
-    node, found = access.node, list[c_ast.Node]()
-    while isinstance(node, c_ast.ArrayRef):
+    node, found = access.node, list[ir.Node]()
+    while isinstance(node, ir.ArrayRef):
         found.insert(0, node.subscript)
         node = node.name
     return tuple(found)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
 from scopt.astgen.lower.body_syntax import call
 from scopt.ir.expr import names
@@ -53,7 +52,7 @@ class _Rewriter:
     def apart(self, statement: Statement, ctype: CType) -> Statement:
         body = statement.body
         product = call(helper_name(PRODUCTS[ctype.spelling], self.scop.reserved), [body.rvalue])
-        return replace(statement, name=f"{statement.name}_apart", body=c_ast.Assignment(body.op, body.lvalue, product))
+        return replace(statement, name=f"{statement.name}_apart", body=ir.Assignment(body.op, body.lvalue, product))
 
 
 def stays(statement: Statement, call: Call, iterator: str) -> bool:
@@ -67,7 +66,7 @@ def stays(statement: Statement, call: Call, iterator: str) -> bool:
 def accumulated(scop: Scop, statement: Statement) -> CType | None:
     """The type of ``cell += product``, if all operands and the cell have one type that there is a function for."""
     match statement.body:
-        case c_ast.Assignment(op="+=" | "-=", lvalue=target, rvalue=c_ast.BinaryOp(op="*") as product):
+        case ir.Assignment(op="+=" | "-=", lvalue=target, rvalue=ir.BinaryOp(op="*") as product):
             writes = [access for access in statement.accesses if access.is_write]
             if len(writes) != 1 or writes[0].node is not target or writes[0].kind != "write":
                 return None
@@ -82,20 +81,20 @@ def accumulated(scop: Scop, statement: Statement) -> CType | None:
     return None
 
 
-def _types(node: c_ast.Node, read: dict[int, str]) -> Iterator[str]:
+def _types(node: ir.Node, read: dict[int, str]) -> Iterator[str]:
     """Of all operands of an arithmetic expression; "" where it has other parts."""
     if id(node) in read:
         yield read[id(node)]
         return
     match node:
-        case c_ast.BinaryOp(op="+" | "-" | "*" | "/", left=left, right=right):
+        case ir.BinaryOp(op="+" | "-" | "*" | "/", left=left, right=right):
             yield from _types(left, read)
             yield from _types(right, read)
-        case c_ast.UnaryOp(op="+" | "-", expr=inner):
+        case ir.UnaryOp(op="+" | "-", expr=inner):
             yield from _types(inner, read)
-        case c_ast.Constant(type="int"):
+        case ir.Constant(type="int"):
             return
-        case c_ast.Constant(type=name):
+        case ir.Constant(type=name):
             yield str(name)
         case _:
             yield ""

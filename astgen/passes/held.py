@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.ir.expr import compare, conjunction, names, negate, weighted
 from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min, Name
@@ -282,10 +281,10 @@ def _with_held(calls: Sequence[Call], held: Sequence[Held], body: _Body) -> tupl
     return tuple(replace(call, held=tuple(sorted(some))) for call, some in zip(calls, pairs, strict=True))
 
 
-def _conditional(node: c_ast.Node) -> bool:
+def _conditional(node: ir.Node) -> bool:
     """Whether a statement has parts that it doesn't always evaluate."""
-    if isinstance(node, c_ast.TernaryOp | c_ast.If | c_ast.For | c_ast.While | c_ast.DoWhile | c_ast.Switch):
+    if isinstance(node, ir.TernaryOp | ir.If | ir.For | ir.While | ir.DoWhile | ir.Switch):
         return True
-    if isinstance(node, c_ast.BinaryOp) and node.op in ("&&", "||"):
+    if isinstance(node, ir.BinaryOp) and node.op in ("&&", "||"):
         return True
     return any(_conditional(child) for _, child in node.children())

@@ -8,8 +8,8 @@ from functools import reduce
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import NotAffine, Scope, affine
 from scopt.frontend.model.delinearize import Shape, Subscript, parts_of, read_subscript
@@ -65,7 +65,7 @@ class Names:
     purity: Mapping[str, str]
     defined: frozenset[str]
     written_arrays: Callable[[], Iterable[Array]]
-    iterator_type: Callable[[c_ast.For], CType]
+    iterator_type: Callable[[ir.For], CType]
     fixed_pointer: Callable[[str], bool]
     shapes: Mapping[str, Shape]
     survey: Survey
@@ -109,58 +109,58 @@ class AccessCollector:
     def statement(self, node: Any) -> None:
         """A simple statement, or one taken as a whole (data-dependent if, with what it contains)."""
         match node:
-            case None | c_ast.EmptyStatement():
+            case None | ir.EmptyStatement():
                 return
-            case c_ast.Compound():
+            case ir.Compound():
                 inner = replace(self)
                 for item in node.block_items or []:
                     inner.block_item(item)
-            case c_ast.If():
+            case ir.If():
                 self.truth(node.cond)
                 then, otherwise = self.sometimes(), self.sometimes()
                 then.statement(node.iftrue)
                 otherwise.statement(node.iffalse)
                 self.assigned |= then.assigned & otherwise.assigned
-            case c_ast.For():
+            case ir.For():
                 self.opaque_loop(node)
-            case c_ast.While():
+            case ir.While():
                 self.truth(node.cond)
                 self.sometimes().statement(node.stmt)
-            case c_ast.DoWhile():
+            case ir.DoWhile():
                 body = self.sometimes()
                 body.statement(node.stmt)
                 body.truth(node.cond)
-            case c_ast.Switch():
+            case ir.Switch():
                 self.read(node.cond)
                 self.sometimes().statement(node.stmt)
-            case c_ast.Case() | c_ast.Default():
+            case ir.Case() | ir.Default():
                 for item in node.stmts or []:
                     self.sometimes().statement(item)
-            case c_ast.Break() | c_ast.Continue():
+            case ir.Break() | ir.Continue():
                 return
-            case c_ast.DeclList():
+            case ir.DeclList():
                 for item in node.decls:
                     self.block_item(item)
-            case c_ast.Decl():
+            case ir.Decl():
                 raise self.refuse("decl.form", "a declaration can't stand here", node)
             case _:
                 self.read(node)
 
     def block_item(self, item: Any) -> None:
         """A statement or declaration of a block; what is declared is local from there on."""
-        if not isinstance(item, c_ast.Decl):
+        if not isinstance(item, ir.Decl):
             self.statement(item)
             return
-        if set(item.storage or ()) & {"static", "extern"} or isinstance(item.type, (c_ast.FuncDecl, c_ast.PtrDecl)):
+        if set(item.storage or ()) & {"static", "extern"} or isinstance(item.type, (ir.FuncDecl, ir.PtrDecl)):
             raise self.refuse(
                 "decl.form", f"a declaration of this kind ('{item.name}') inside a SCoP is not supported", item
             )
-        if isinstance(item.init, c_ast.InitList):
+        if isinstance(item.init, ir.InitList):
             raise self.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", item)
         self.read(item.init)
         self.local_names = self.local_names | {item.name}
 
-    def opaque_loop(self, node: c_ast.For) -> None:
+    def opaque_loop(self, node: ir.For) -> None:
         """A loop inside an opaque statement: its iterations happen within one instance; its own iterator is nobody
         else's."""
         iterator = loop_iterator(node)
@@ -181,11 +181,11 @@ class AccessCollector:
             node.stmt
         )
 
-    def free_loop(self, node: c_ast.For) -> None:
+    def free_loop(self, node: ir.For) -> None:
         """A loop inside an opaque statement whose iterations aren't known: any number of them, over whatever their
         subscripts reach."""
         inner = replace(self)
-        if isinstance(node.init, c_ast.DeclList):
+        if isinstance(node.init, ir.DeclList):
             inner.statement(node.init)
         else:
             inner.read(node.init)
@@ -199,61 +199,61 @@ class AccessCollector:
     def read(self, node: Any) -> None:
         """An expression whose value is used."""
         match node:
-            case None | c_ast.Constant():
+            case None | ir.Constant():
                 return
-            case c_ast.ID():
+            case ir.ID():
                 self.reference(node, "read")
-            case c_ast.ArrayRef() | c_ast.StructRef() | c_ast.UnaryOp(op="*"):
+            case ir.ArrayRef() | ir.StructRef() | ir.UnaryOp(op="*"):
                 self.reference(node, "read")
-            case c_ast.Assignment():
+            case ir.Assignment():
                 self.assignment(node)
-            case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--"):
+            case ir.UnaryOp(op="++" | "--" | "p++" | "p--"):
                 self.reference(node.expr, "read")
                 self.reference(node.expr, "write")
-            case c_ast.UnaryOp(op="&"):
+            case ir.UnaryOp(op="&"):
                 raise self.refuse("access.address", "taking an address inside a SCoP is not supported", node)
-            case c_ast.UnaryOp(op="sizeof" | "_Alignof" | "__alignof__"):
+            case ir.UnaryOp(op="sizeof" | "_Alignof" | "__alignof__"):
                 return
-            case c_ast.UnaryOp() if node.op != "!":
+            case ir.UnaryOp() if node.op != "!":
                 self.read(node.expr)
-            case c_ast.BinaryOp(op="&&" | "||"):
+            case ir.BinaryOp(op="&&" | "||"):
                 self.truth(node.left)
                 self.sometimes().truth(node.right)
-            case c_ast.UnaryOp(op="!"):
+            case ir.UnaryOp(op="!"):
                 self.truth(node.expr)
-            case c_ast.BinaryOp(op="==" | "!=") if _is_null(node.right) or _is_null(node.left):
+            case ir.BinaryOp(op="==" | "!=") if _is_null(node.right) or _is_null(node.left):
                 self.truth(node.left if _is_null(node.right) else node.right)
-            case c_ast.BinaryOp():
+            case ir.BinaryOp():
                 self.read(node.left)
                 self.read(node.right)
-            case c_ast.TernaryOp():
+            case ir.TernaryOp():
                 self.truth(node.cond)
                 self.sometimes().read(node.iftrue)
                 self.sometimes().read(node.iffalse)
-            case c_ast.Cast():
+            case ir.Cast():
                 self.read(node.expr)
-            case c_ast.ExprList():
+            case ir.ExprList():
                 for part in node.exprs:
                     self.read(part)
-            case c_ast.FuncCall():
+            case ir.FuncCall():
                 self.call(node)
             case _:
                 raise self.refuse("expression.unsupported", f"{construct_text(node)} is not supported", node)
 
     def truth(self, node: Any) -> None:
         """An expression of which only matters whether it is zero. Of a pointer that stays as it is no cell is read."""
-        named = isinstance(node, c_ast.ID) and node.name not in self.inner and node.name not in self.local_names
+        named = isinstance(node, ir.ID) and node.name not in self.inner and node.name not in self.local_names
         if not (named and self.names.fixed_pointer(node.name)):
             self.read(node)
 
-    def assignment(self, node: c_ast.Assignment) -> None:
+    def assignment(self, node: ir.Assignment) -> None:
         self.read(node.rvalue)
         if node.op != "=":
             self.reference(node.lvalue, "read")
         self.reference(node.lvalue, "write")
 
-    def call(self, node: c_ast.FuncCall) -> None:
-        name = node.name.name if isinstance(node.name, c_ast.ID) else "<expression>"
+    def call(self, node: ir.FuncCall) -> None:
+        name = node.name.name if isinstance(node.name, ir.ID) else "<expression>"
         purity = self.names.purity.get(name) or (
             "const" if name in VALUE_FUNCTIONS and name not in self.names.defined else None
         )
@@ -265,7 +265,7 @@ class AccessCollector:
                 "declare it with __attribute__((const)) if it only computes a value from its arguments",
             )
         for argument in node.args.exprs if node.args else []:
-            if isinstance(argument, c_ast.Constant) and argument.type == "string":
+            if isinstance(argument, ir.Constant) and argument.type == "string":
                 raise self.refuse("call.pointer", f"a pointer is passed to '{name}'", argument)
             self.read(argument)
         if purity == "pure":
@@ -278,7 +278,7 @@ class AccessCollector:
         """A read or write of a scalar or of one element of an array."""
         found = reference_of(node)
         base, subscripts = found.base, list(found.subscripts)
-        if not isinstance(base, c_ast.ID):
+        if not isinstance(base, ir.ID):
             raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
         if base.name in self.local_names or base.name in self.inner:
             if base.name in self.inner and kind == "write":
@@ -300,7 +300,7 @@ class AccessCollector:
             if subscripts:
                 raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
             return
-        if array.flat and isinstance(node, c_ast.ArrayRef) and len(subscripts) == 1:
+        if array.flat and isinstance(node, ir.ArrayRef) and len(subscripts) == 1:
             subscripts = self.divided(self.names.shapes[array.spelling], node, subscripts[0])
         if len(subscripts) != array.rank:
             raise self.refuse(
@@ -348,7 +348,7 @@ class AccessCollector:
         scope = replace(self.names.scope(self.domain, self.inner), assume=lambda violation: False)
         return read_subscript(subscript, scope, (*self.iterators, *self.inner))
 
-    def divided(self, shape: Shape, node: c_ast.ArrayRef, subscript: Any) -> list[Any]:
+    def divided(self, shape: Shape, node: ir.ArrayRef, subscript: Any) -> list[Any]:
         """Make the reference one with a subscript for each dimension."""
         try:
             parts = parts_of(self.read_sum(subscript), shape)
@@ -359,7 +359,7 @@ class AccessCollector:
                 "affine.nonlinear-subscript", "this subscript is not one into the rows that the others show", node
             )
         for part in parts.nodes[:-1]:
-            node.name = c_ast.ArrayRef(node.name, part, node.coord)
+            node.name = ir.ArrayRef(node.name, part, node.coord)
         node.subscript = parts.nodes[-1]
         return list(parts.nodes)
 
@@ -429,6 +429,6 @@ def _whole(array: Array) -> isl.Set:
 
 def _is_null(node: Any) -> bool:
     """``0``, ``(void *)0`` or the like."""
-    while isinstance(node, c_ast.Cast):
+    while isinstance(node, ir.Cast):
         node = node.expr
-    return isinstance(node, c_ast.Constant) and node.value == "0"
+    return isinstance(node, ir.Constant) and node.value == "0"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.ir.scop import CType
 from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff, universe_params
@@ -59,7 +59,7 @@ class Scope:
     """
 
     lookup: Callable[[str, Any], CType | Value]
-    functions: Mapping[str, c_ast.FuncDef] = field(default_factory=dict)
+    functions: Mapping[str, ir.FuncDef] = field(default_factory=dict)
     domain: isl.Set = field(default_factory=universe_params)
     ranges: Callable[[], isl.Set] = universe_params
     cast_type: Callable[[Any], CType | None] = lambda node: None
@@ -94,31 +94,31 @@ def assured(scope: Scope, condition: isl.Set) -> bool:
 def affine(node: Any, scope: Scope) -> Value:
     """The value of an integer expression. Raises NotAffine."""
     match node:
-        case c_ast.Constant():
+        case ir.Constant():
             return _constant(node)
-        case c_ast.ID():
+        case ir.ID():
             found = scope.lookup(node.name, node)
             return found if isinstance(found, Value) else Value(param_pw_aff(node.name), found)
-        case c_ast.UnaryOp(op="sizeof" | "_Alignof"):
+        case ir.UnaryOp(op="sizeof" | "_Alignof"):
             return _size(node, scope)
-        case c_ast.UnaryOp(op="-"):
+        case ir.UnaryOp(op="-"):
             value = _promote(affine(node.expr, scope))
             return _checked(Value(value.aff.neg(), value.type), scope, node)
-        case c_ast.UnaryOp(op="+"):
+        case ir.UnaryOp(op="+"):
             return _promote(affine(node.expr, scope))
-        case c_ast.UnaryOp(op="!"):
+        case ir.UnaryOp(op="!"):
             return _truth(condition(node, scope))
-        case c_ast.BinaryOp(op=op) if op in _COMPARE or op in ("&&", "||"):
+        case ir.BinaryOp(op=op) if op in _COMPARE or op in ("&&", "||"):
             return _truth(condition(node, scope))
-        case c_ast.BinaryOp():
+        case ir.BinaryOp():
             return _binary(node, scope)
-        case c_ast.TernaryOp():
+        case ir.TernaryOp():
             return _ternary(node, scope)
-        case c_ast.Cast():
+        case ir.Cast():
             return _cast(node, scope)
-        case c_ast.FuncCall():
+        case ir.FuncCall():
             return _inlined(node, scope)
-        case c_ast.ArrayRef() | c_ast.UnaryOp(op="*"):
+        case ir.ArrayRef() | ir.UnaryOp(op="*"):
             raise NotAffine(
                 "indirect",
                 "the value of an array element is not affine",
@@ -132,31 +132,31 @@ def affine(node: Any, scope: Scope) -> Value:
 def condition(node: Any, scope: Scope) -> isl.Set:
     """The parameter set on which an integer expression is non-zero. Raises NotAffine."""
     match node:
-        case c_ast.BinaryOp(op="&&"):
+        case ir.BinaryOp(op="&&"):
             left = condition(node.left, scope)
             return left.intersect(condition(node.right, scope.within(left)))
-        case c_ast.BinaryOp(op="||"):
+        case ir.BinaryOp(op="||"):
             left = condition(node.left, scope)
             return left.union(condition(node.right, scope.within(left.complement())))
-        case c_ast.UnaryOp(op="!"):
+        case ir.UnaryOp(op="!"):
             return condition(node.expr, scope).complement()
-        case c_ast.BinaryOp(op=op) if op in _COMPARE:
+        case ir.BinaryOp(op=op) if op in _COMPARE:
             left_value, right_value, _ = _balanced(affine(node.left, scope), affine(node.right, scope), scope, node)
             return _COMPARE[op](left_value, right_value)
         case _:
             return affine(node, scope).aff.ne_set(constant_pw_aff(0))
 
 
-def _size(node: c_ast.UnaryOp, scope: Scope) -> Value:
+def _size(node: ir.UnaryOp, scope: Scope) -> Value:
     # That of an array may come from a macro, whose value may be another one when the result is compiled.
-    plain = scope.cast_type(node.expr) if isinstance(node.expr, c_ast.Typename) else None
+    plain = scope.cast_type(node.expr) if isinstance(node.expr, ir.Typename) else None
     found = scope.constant(node) if plain is not None and (plain.integer or plain.floating) else None
     if found is None:
         raise NotAffine("nonlinear", "the size of this is not known", node)
     return Value(constant_pw_aff(found[0]), found[1])
 
 
-def _constant(node: c_ast.Constant) -> Value:
+def _constant(node: ir.Constant) -> Value:
     if "int" not in node.type and node.type != "char":
         raise NotAffine("nonlinear", f"'{node.value}' is not an integer", node)
     text = node.value.lower()
@@ -230,7 +230,7 @@ def _checked(value: Value, scope: Scope, node: Any) -> Value:
     return value
 
 
-def _binary(node: c_ast.BinaryOp, scope: Scope) -> Value:
+def _binary(node: ir.BinaryOp, scope: Scope) -> Value:
     left, right, common = _balanced(affine(node.left, scope), affine(node.right, scope), scope, node)
     match node.op:
         case "+":
@@ -265,7 +265,7 @@ def _constant_of(aff: isl.PwAff) -> int | None:
     return int(value.to_python()) if value.is_int() else None
 
 
-def _division(node: c_ast.BinaryOp, left: isl.PwAff, right: isl.PwAff, common: CType, scope: Scope) -> Value:
+def _division(node: ir.BinaryOp, left: isl.PwAff, right: isl.PwAff, common: CType, scope: Scope) -> Value:
     """C's division truncates towards zero; it is a floor division where the dividend is not negative."""
     divisor = _constant_of(right)
     if divisor is None:
@@ -289,7 +289,7 @@ def _truth(where: isl.Set) -> Value:
     return Value(one.intersect_domain(where).union_add(zero.intersect_domain(where.complement())), INT)
 
 
-def _ternary(node: c_ast.TernaryOp, scope: Scope) -> Value:
+def _ternary(node: ir.TernaryOp, scope: Scope) -> Value:
     where = condition(node.cond, scope)
     otherwise = where.complement()
     then = affine(node.iftrue, scope.within(where))
@@ -301,7 +301,7 @@ def _ternary(node: c_ast.TernaryOp, scope: Scope) -> Value:
     return Value(left.intersect_domain(where).union_add(right.intersect_domain(otherwise)).coalesce(), common)
 
 
-def _cast(node: c_ast.Cast, scope: Scope) -> Value:
+def _cast(node: ir.Cast, scope: Scope) -> Value:
     target = scope.cast_type(node.to_type)
     if target is None or not target.integer or target.bits == 0:
         raise NotAffine("nonlinear", "a cast to something that is no integer type is not affine", node)
@@ -328,12 +328,12 @@ def converted(value: Value, target: CType, scope: Scope, node: Any) -> Value:
     return Value(value.aff, target)
 
 
-def _inlined(node: c_ast.FuncCall, scope: Scope) -> Value:
+def _inlined(node: ir.FuncCall, scope: Scope) -> Value:
     """A call of a function of this file whose body is one return of an affine expression, such as min or max."""
-    name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+    name = node.name.name if isinstance(node.name, ir.ID) else ""
     function = scope.functions.get(name)
     body = function.body.block_items if function is not None else None
-    if function is None or not body or len(body) != 1 or not isinstance(body[0], c_ast.Return) or body[0].expr is None:
+    if function is None or not body or len(body) != 1 or not isinstance(body[0], ir.Return) or body[0].expr is None:
         raise NotAffine("call", f"the call of '{name}' is not affine", node, "use a ternary expression or a macro")
     params = function.decl.type.args.params if function.decl.type.args else []
     args = node.args.exprs if node.args else []

@@ -9,8 +9,8 @@ from itertools import combinations
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
 from scopt.frontend.syntax.symbols import Symbol
@@ -234,9 +234,9 @@ class _Origins:
         return bool(values) and all(self.allocates(value) for value in values)
 
     def allocates(self, value: Any) -> bool:
-        while isinstance(value, c_ast.Cast):
+        while isinstance(value, ir.Cast):
             value = value.expr
-        if not isinstance(value, c_ast.FuncCall) or not isinstance(value.name, c_ast.ID):
+        if not isinstance(value, ir.FuncCall) or not isinstance(value.name, ir.ID):
             return False
         return value.name.name in _ALLOCATING and value.name.name not in self.names.defined
 
@@ -247,11 +247,11 @@ class _Origins:
         while todo:
             node = todo.pop()
             match node:
-                case c_ast.Decl() if node.name == name and node.init is not None:
+                case ir.Decl() if node.name == name and node.init is not None:
                     found.append(node.init)
-                case c_ast.Assignment(lvalue=c_ast.ID(name=target)) if target == name:
+                case ir.Assignment(lvalue=ir.ID(name=target)) if target == name:
                     found.append(node.rvalue if node.op == "=" else node)
-                case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=c_ast.ID(name=target)) if target == name:
+                case ir.UnaryOp(op="++" | "--" | "p++" | "p--", expr=ir.ID(name=target)) if target == name:
                     found.append(node)
             todo.extend(child for _, child in node.children())
         return found

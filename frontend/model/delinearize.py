@@ -16,10 +16,10 @@ from math import gcd
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
-from pycparser.c_generator import CGenerator
 
+from scopt import ir
 from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, affine
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType
 from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff, project_out_params
 
@@ -126,21 +126,21 @@ class _Reader:
 
     def any(self, node: Any) -> tuple[Terms, CType]:
         match node:
-            case c_ast.ID():
+            case ir.ID():
                 return self.name(node)
-            case c_ast.Constant():
+            case ir.Constant():
                 found = affine(node, self.scope)
                 return _constant(_value_of(found.aff)), found.type
-            case c_ast.UnaryOp(op="-" | "+" as op, expr=operand):
+            case ir.UnaryOp(op="-" | "+" as op, expr=operand):
                 terms, ctype = self.promoted(operand)
                 return (_scaled(terms, -1) if op == "-" else terms), ctype
-            case c_ast.BinaryOp(op="+" | "-" | "*"):
+            case ir.BinaryOp(op="+" | "-" | "*"):
                 return self.operation(node)
-            case c_ast.Cast():
+            case ir.Cast():
                 return self.cast(node)
         return self.other(node)
 
-    def name(self, node: c_ast.ID) -> tuple[Terms, CType]:
+    def name(self, node: ir.ID) -> tuple[Terms, CType]:
         found = self.scope.lookup(node.name, node)
         if isinstance(found, Value):
             return _constant(_value_of(found.aff)), found.type
@@ -151,7 +151,7 @@ class _Reader:
         terms, ctype = self.read(node)
         return terms, INT if ctype.bits < INT.bits else ctype
 
-    def operation(self, node: c_ast.BinaryOp) -> tuple[Terms, CType]:
+    def operation(self, node: ir.BinaryOp) -> tuple[Terms, CType]:
         (left, left_type), (right, right_type) = self.promoted(node.left), self.promoted(node.right)
         common = _common(left_type, right_type)
         for operand, ctype in ((node.left, left_type), (node.right, right_type)):
@@ -179,7 +179,7 @@ class _Reader:
         self.atoms[key] = Atom(node, _sum(terms, self.atoms), False)
         return {(key,): 1}
 
-    def cast(self, node: c_ast.Cast) -> tuple[Terms, CType]:
+    def cast(self, node: ir.Cast) -> tuple[Terms, CType]:
         target = self.scope.cast_type(node.to_type)
         terms, ctype = self.read(node.expr)
         if target is None or not target.integer or target.bits < INT.bits:
@@ -197,7 +197,7 @@ class _Reader:
         """An affine expression of another kind, such as a quotient."""
         found = affine(node, self.scope)
         self.opaque = True
-        key = str(CGenerator().visit(node))
+        key = str(CPrinter().visit(node))
         names = [found.aff.get_dim_name(isl.dim_type.param, k) for k in range(found.aff.dim(isl.dim_type.param))]
         self.atoms[key] = Atom(node, found.aff, any(name in self.iterators for name in names))
         return {(key,): 1}, found.type
@@ -471,15 +471,13 @@ def _node(terms: Terms, atoms: Mapping[str, Atom]) -> Any:
     node: Any = None
     for monomial, coefficient in sorted(terms.items(), key=rank):
         term = _product(abs(coefficient), [atoms[key].node for key in monomial])
-        if node is None:
-            node = term if coefficient > 0 else c_ast.UnaryOp("-", term)
-        else:
-            node = c_ast.BinaryOp("+" if coefficient > 0 else "-", node, term)
-    return c_ast.Constant("int", "0") if node is None else node
+        first = term if coefficient > 0 else ir.UnaryOp("-", term)
+        node = first if node is None else ir.BinaryOp("+" if coefficient > 0 else "-", node, term)
+    return ir.Constant("int", "0") if node is None else node
 
 
 def _product(factor: int, nodes: Sequence[Any]) -> Any:
-    node: Any = None if factor == 1 and nodes else c_ast.Constant("int", str(factor))
+    node: Any = None if factor == 1 and nodes else ir.Constant("int", str(factor))
     for one in nodes:
-        node = copy.deepcopy(one) if node is None else c_ast.BinaryOp("*", node, copy.deepcopy(one))
+        node = copy.deepcopy(one) if node is None else ir.BinaryOp("*", node, copy.deepcopy(one))
     return node

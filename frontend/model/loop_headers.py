@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.frontend.model.affine import NotAffine, Scope, affine, always, assured, condition, converted
 from scopt.frontend.syntax.scoping import children, loop_iterator
 from scopt.ir.scop import CType
@@ -41,7 +41,7 @@ class Loop:
     step: int
 
 
-def parse_loop(node: c_ast.For, iterator_type: CType, scope: Scope, within: Callable[[isl.Set], Scope]) -> Loop:
+def parse_loop(node: ir.For, iterator_type: CType, scope: Scope, within: Callable[[isl.Set], Scope]) -> Loop:
     """The iteration domain of one loop inside `scope`.
 
     within(domain) gives the scope of the loop's condition, where the iterator is known. Raises NotALoop, NotAffine.
@@ -61,7 +61,7 @@ def parse_loop(node: c_ast.For, iterator_type: CType, scope: Scope, within: Call
             "loop.form", "the loop has no condition or no step", node, "write 'for (i = start; i < end; i++)'"
         )
     step = _step(node.next, iterator, scope)
-    start_node = node.init.decls[0].init if isinstance(node.init, c_ast.DeclList) else node.init.rvalue
+    start_node = node.init.decls[0].init if isinstance(node.init, ir.DeclList) else node.init.rvalue
     if start_node is None:
         raise NotALoop("loop.form", "the iterator has no initial value", node)
     start = converted(affine(start_node, scope), iterator_type, scope, start_node).aff
@@ -89,28 +89,28 @@ def parse_loop(node: c_ast.For, iterator_type: CType, scope: Scope, within: Call
     return Loop(iterator, iterator_type, domain, step)
 
 
-def _counted_down(node: c_ast.For, iterator: str) -> Any:
+def _counted_down(node: ir.For, iterator: str) -> Any:
     """What ``i--`` is compared with in ``for (i = n; i-- > 0;)``, or ``!= 0``, or by itself; None for other loops."""
     match node.cond:
-        case c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)) if name == iterator and node.next is None:
-            return c_ast.Constant("int", "0", node.coord)
-        case c_ast.BinaryOp(op=">", left=c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)), right=end) if (
+        case ir.UnaryOp(op="p--", expr=ir.ID(name=name)) if name == iterator and node.next is None:
+            return ir.Constant("int", "0", node.coord)
+        case ir.BinaryOp(op=">", left=ir.UnaryOp(op="p--", expr=ir.ID(name=name)), right=end) if (
             name == iterator and node.next is None
         ):
             return None if _mentions(end, iterator) else end
-        case c_ast.BinaryOp(
-            op="!=", left=c_ast.UnaryOp(op="p--", expr=c_ast.ID(name=name)), right=c_ast.Constant(value="0") as end
+        case ir.BinaryOp(
+            op="!=", left=ir.UnaryOp(op="p--", expr=ir.ID(name=name)), right=ir.Constant(value="0") as end
         ) if name == iterator and node.next is None:
             return end
     return None
 
 
 def _countdown(
-    node: c_ast.For, iterator: str, ctype: CType, end_node: Any, scope: Scope, within: Callable[[isl.Set], Scope]
+    node: ir.For, iterator: str, ctype: CType, end_node: Any, scope: Scope, within: Callable[[isl.Set], Scope]
 ) -> Loop:
     """``for (i = start; i-- > end;)``: the body sees start - 1, …, end. The last test leaves end - 1 behind, which
     nothing sees."""
-    start_node = node.init.decls[0].init if isinstance(node.init, c_ast.DeclList) else node.init.rvalue
+    start_node = node.init.decls[0].init if isinstance(node.init, ir.DeclList) else node.init.rvalue
     if start_node is None:
         raise NotALoop("loop.form", "the iterator has no initial value", node)
     start = converted(affine(start_node, scope), ctype, scope, start_node).aff
@@ -118,11 +118,11 @@ def _countdown(
     # The comparison has the value that the iterator had before; this sees to what it takes for the comparison to be
     # that of the integers.
     condition(
-        c_ast.BinaryOp(">", c_ast.ID(iterator, node.coord), end_node, node.coord),
+        ir.BinaryOp(">", ir.ID(iterator, node.coord), end_node, node.coord),
         within(scope.domain.intersect(own.le_set(start))),
     )
     end = affine(end_node, scope).aff
-    waits = not isinstance(node.cond, c_ast.BinaryOp) or node.cond.op == "!="
+    waits = not isinstance(node.cond, ir.BinaryOp) or node.cond.op == "!="
     if waits and not assured(scope, start.ge_set(end)):
         raise NotALoop(
             "loop.not-equal", "the iterator may already be past the value that is waited for", node.cond, "use '>'"
@@ -141,11 +141,11 @@ def _countdown(
 def _waits_for_wrap(cond: Any, iterator: str, ctype: CType, scope: Scope) -> isl.PwAff | None:
     """The end in ``for (unsigned i = n - 1; i < end; i--)``, which the iterator reaches from 0 to its type's largest
     value; None for other loops."""
-    if not isinstance(cond, c_ast.BinaryOp) or cond.op not in ("<", ">"):
+    if not isinstance(cond, ir.BinaryOp) or cond.op not in ("<", ">"):
         return None
     end = cond.right if cond.op == "<" else cond.left
     own = cond.left if cond.op == "<" else cond.right
-    if not isinstance(own, c_ast.ID) or own.name != iterator or _mentions(end, iterator):
+    if not isinstance(own, ir.ID) or own.name != iterator or _mentions(end, iterator):
         return None
     value = affine(end, scope)
     if value.type.bits > ctype.bits or ctype.bits < _INT_BITS:
@@ -156,20 +156,20 @@ def _waits_for_wrap(cond: Any, iterator: str, ctype: CType, scope: Scope) -> isl
 def _step(node: Any, iterator: str, scope: Scope) -> int:
     """The constant that one iteration adds to the iterator."""
     match node:
-        case c_ast.UnaryOp(op="++" | "p++", expr=c_ast.ID(name=name)) if name == iterator:
+        case ir.UnaryOp(op="++" | "p++", expr=ir.ID(name=name)) if name == iterator:
             return 1
-        case c_ast.UnaryOp(op="--" | "p--", expr=c_ast.ID(name=name)) if name == iterator:
+        case ir.UnaryOp(op="--" | "p--", expr=ir.ID(name=name)) if name == iterator:
             return -1
-        case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=name)) if name == iterator:
+        case ir.Assignment(op="+=" | "-=" as op, lvalue=ir.ID(name=name)) if name == iterator:
             step = _constant_step(node.rvalue, scope)
             return step if op == "+=" else -step
-        case c_ast.Assignment(
-            op="=", lvalue=c_ast.ID(name=name), rvalue=c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right)
+        case ir.Assignment(
+            op="=", lvalue=ir.ID(name=name), rvalue=ir.BinaryOp(op="+" | "-" as op, left=left, right=right)
         ) if name == iterator:
-            if isinstance(left, c_ast.ID) and left.name == iterator:
+            if isinstance(left, ir.ID) and left.name == iterator:
                 step = _constant_step(right, scope)
                 return step if op == "+" else -step
-            if op == "+" and isinstance(right, c_ast.ID) and right.name == iterator:
+            if op == "+" and isinstance(right, ir.ID) and right.name == iterator:
                 return _constant_step(left, scope)
     raise NotALoop(
         "loop.step",
@@ -191,7 +191,7 @@ def _constant_step(node: Any, scope: Scope) -> int:
 
 def _steps_taken(cond: Any, iterator: str, step: int, start: isl.PwAff, scope: Scope) -> isl.Set:
     """The iterator's values for which the loop's body runs: those before which the condition never failed."""
-    if isinstance(cond, c_ast.BinaryOp) and cond.op == "!=" and (end := _other_side(cond, iterator)) is not None:
+    if isinstance(cond, ir.BinaryOp) and cond.op == "!=" and (end := _other_side(cond, iterator)) is not None:
         return _until_equal(cond, end, iterator, step, start, scope)
     holds = condition(cond, scope)
     domain = scope.domain.intersect(holds)
@@ -213,16 +213,16 @@ def _steps_taken(cond: Any, iterator: str, step: int, start: isl.PwAff, scope: S
     return domain.subtract(after_failure).coalesce()
 
 
-def _other_side(cond: c_ast.BinaryOp, iterator: str) -> Any:
+def _other_side(cond: ir.BinaryOp, iterator: str) -> Any:
     """What a comparison compares the bare iterator with, None if it isn't of that form."""
     for side, other in ((cond.left, cond.right), (cond.right, cond.left)):
-        if isinstance(side, c_ast.ID) and side.name == iterator and not _mentions(other, iterator):
+        if isinstance(side, ir.ID) and side.name == iterator and not _mentions(other, iterator):
             return other
     return None
 
 
 def _mentions(node: Any, name: str) -> bool:
-    if isinstance(node, c_ast.ID):
+    if isinstance(node, ir.ID):
         return bool(node.name == name)
     return any(_mentions(child, name) for child in children(node))
 
@@ -231,17 +231,15 @@ def _monotone(cond: Any, iterator: str, step: int) -> bool:
     """Whether the condition, once false, plainly stays false as the iterator advances: `i < e`, `e > i`, parts joined
     by &&."""
     match cond:
-        case c_ast.BinaryOp(op="&&"):
+        case ir.BinaryOp(op="&&"):
             return _monotone(cond.left, iterator, step) and _monotone(cond.right, iterator, step)
-        case c_ast.BinaryOp(op="<" | "<=" | ">" | ">=" as op):
+        case ir.BinaryOp(op="<" | "<=" | ">" | ">=" as op):
             if not _mentions(cond, iterator):
                 return True
             if _other_side(cond, iterator) is None:
                 return False
             upper = (
-                op in ("<", "<=")
-                if isinstance(cond.left, c_ast.ID) and cond.left.name == iterator
-                else op in (">", ">=")
+                op in ("<", "<=") if isinstance(cond.left, ir.ID) and cond.left.name == iterator else op in (">", ">=")
             )
             return upper == (step > 0)
         case _:
@@ -253,7 +251,7 @@ def _until_equal(cond: Any, end_node: Any, iterator: str, step: int, start: isl.
     proved that it stops there."""
     end_value = affine(end_node, scope)
     end, own = end_value.aff, param_pw_aff(iterator)
-    iterator_type = affine(c_ast.ID(iterator), scope).type
+    iterator_type = affine(ir.ID(iterator), scope).type
     distance = end.sub(start) if step > 0 else start.sub(end)
     exact = distance.mod_val(isl.Val(abs(step))).eq_set(constant_pw_aff(0))
     ahead = distance.ge_set(constant_pw_aff(0))
@@ -278,7 +276,7 @@ def _bounded(domain: isl.Set, iterator: str) -> bool:
     return bool(one.dim_is_bounded(isl.dim_type.set, 0))
 
 
-def _refuse_wrap(node: c_ast.For, iterator: str, ctype: CType, step: int, domain: isl.Set, scope: Scope) -> None:
+def _refuse_wrap(node: ir.For, iterator: str, ctype: CType, step: int, domain: isl.Set, scope: Scope) -> None:
     """An unsigned or narrow iterator must not wrap around on its last step; a signed one of int's width or more may be
     trusted."""
     if ctype.signed and ctype.bits >= 32:

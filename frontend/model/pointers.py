@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, ctype_of
@@ -31,7 +30,7 @@ def as_subscripts(
     are to be divided: ``*a`` is ``a[0]`` then.
     """
     pointers = _Pointers(symbols, long_type, flat)
-    root = c_ast.Compound(list(items))
+    root = ir.Compound(list(items))
     for name, declaration in list(_row_declarations(root, symbols)):
         if _is_row(root, name, declaration, symbols):
             _put_row(root, name, declaration)
@@ -39,10 +38,10 @@ def as_subscripts(
     return tuple(root.block_items)
 
 
-def _put_row(root: c_ast.Compound, name: str, row: c_ast.Decl) -> None:
+def _put_row(root: ir.Compound, name: str, row: ir.Decl) -> None:
     """Put a row in the place of the pointer that is declared to be it; nothing is left of the declaration."""
     _replace(root, lambda node: copy.deepcopy(row.init) if _names(node, name) else node)
-    _replace(root, lambda node: c_ast.EmptyStatement() if node is row else node)
+    _replace(root, lambda node: ir.EmptyStatement() if node is row else node)
 
 
 # --- one reference ----------------------------------------------------------------------------------------------------
@@ -57,30 +56,30 @@ class _Pointers:
     def subscripted(self, node: Any) -> Any:
         """A reference through a computed pointer as one with a subscript; what is below it has been done."""
         match node:
-            case c_ast.UnaryOp(op="*", expr=c_ast.ID(name=name) as pointer) if name in self.flat:
-                return c_ast.ArrayRef(pointer, c_ast.Constant("int", "0", node.coord), node.coord)
-            case c_ast.UnaryOp(op="*", expr=c_ast.BinaryOp() | c_ast.UnaryOp(op="&") as pointer):
+            case ir.UnaryOp(op="*", expr=ir.ID(name=name) as pointer) if name in self.flat:
+                return ir.ArrayRef(pointer, ir.Constant("int", "0", node.coord), node.coord)
+            case ir.UnaryOp(op="*", expr=ir.BinaryOp() | ir.UnaryOp(op="&") as pointer):
                 found = self.base_and_offset(pointer)
                 if found is not None:
-                    return c_ast.ArrayRef(found[0], found[1] or c_ast.Constant("int", "0", node.coord), node.coord)
-            case c_ast.ArrayRef(name=c_ast.BinaryOp() | c_ast.UnaryOp(op="&") as pointer, subscript=subscript):
+                    return ir.ArrayRef(found[0], found[1] or ir.Constant("int", "0", node.coord), node.coord)
+            case ir.ArrayRef(name=ir.BinaryOp() | ir.UnaryOp(op="&") as pointer, subscript=subscript):
                 found = self.base_and_offset(pointer)
                 if found is not None:
-                    return c_ast.ArrayRef(found[0], self.sum("+", found[1], subscript), node.coord)
+                    return ir.ArrayRef(found[0], self.sum("+", found[1], subscript), node.coord)
         return node
 
     def base_and_offset(self, node: Any) -> tuple[Any, Any] | None:
         """The pointer or row that a sum begins with, and what is added to it; None if the sum isn't of that form."""
         match node:
-            case c_ast.ID(name=name) if name in self.symbols and len(self.symbols[name].dims) == 1:
+            case ir.ID(name=name) if name in self.symbols and len(self.symbols[name].dims) == 1:
                 return node, None
-            case c_ast.ArrayRef() if _missing(node, self.symbols) == 1:
+            case ir.ArrayRef() if _missing(node, self.symbols) == 1:
                 return node, None
-            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef(name=base, subscript=subscript) as whole) if (
+            case ir.UnaryOp(op="&", expr=ir.ArrayRef(name=base, subscript=subscript) as whole) if (
                 _missing(whole, self.symbols) == 0
             ):
                 return base, subscript
-            case c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right):
+            case ir.BinaryOp(op="+" | "-" as op, left=left, right=right):
                 if (found := self.base_and_offset(left)) is not None:
                     return found[0], self.sum(op, found[1], right)
                 if op == "+" and (found := self.base_and_offset(right)) is not None:
@@ -90,26 +89,26 @@ class _Pointers:
     def sum(self, op: str, offset: Any, more: Any) -> Any:
         """offset op more, where C adds both to a pointer: what fits a pointer may not fit an int."""
         if offset is None:
-            return more if op == "+" else c_ast.UnaryOp("-", self.wide(more), more.coord)
-        return c_ast.BinaryOp(op, self.wide(offset), more, more.coord)
+            return more if op == "+" else ir.UnaryOp("-", self.wide(more), more.coord)
+        return ir.BinaryOp(op, self.wide(offset), more, more.coord)
 
     def wide(self, node: Any) -> Any:
         """The expression in 64 bits."""
-        if isinstance(node, c_ast.Constant) or self.bits(node) >= 64:
+        if isinstance(node, ir.Constant) or self.bits(node) >= 64:
             return node
-        spelled = c_ast.TypeDecl(None, [], None, c_ast.IdentifierType(self.long_type.split()))
-        return c_ast.Cast(c_ast.Typename(None, [], None, spelled), node, node.coord)
+        spelled = ir.TypeDecl(None, [], None, ir.IdentifierType(self.long_type.split()))
+        return ir.Cast(ir.Typename(None, [], None, spelled), node, node.coord)
 
     def bits(self, node: Any) -> int:
         """The width of an expression's type, as far as it is known to be more than that of int."""
         match node:
-            case c_ast.ID(name=name) if name in self.symbols:
+            case ir.ID(name=name) if name in self.symbols:
                 return self.symbols[name].type.bits
-            case c_ast.BinaryOp(op="+" | "-" | "*", left=left, right=right):
+            case ir.BinaryOp(op="+" | "-" | "*", left=left, right=right):
                 return max(self.bits(left), self.bits(right))
-            case c_ast.UnaryOp(op="+" | "-", expr=operand):
+            case ir.UnaryOp(op="+" | "-", expr=operand):
                 return self.bits(operand)
-            case c_ast.Cast(to_type=to_type):
+            case ir.Cast(to_type=to_type):
                 ctype = ctype_of(to_type, self.symbols)
                 return ctype.bits if ctype is not None else 0
         return 0
@@ -118,9 +117,9 @@ class _Pointers:
 def _missing(node: Any, symbols: Mapping[str, Symbol]) -> int | None:
     """How many subscripts a reference lacks to be an element; None if it isn't one to a named array."""
     depth = 0
-    while isinstance(node, c_ast.ArrayRef):
+    while isinstance(node, ir.ArrayRef):
         depth, node = depth + 1, node.name
-    if not isinstance(node, c_ast.ID) or node.name not in symbols or symbols[node.name].pointer_depth > 1:
+    if not isinstance(node, ir.ID) or node.name not in symbols or symbols[node.name].pointer_depth > 1:
         return None
     return len(symbols[node.name].dims) - depth
 
@@ -132,8 +131,8 @@ def _row_declarations(root: Any, symbols: Mapping[str, Symbol]) -> Iterator[tupl
     """Pointers that are declared in a block of the region and get their value there."""
     for node in _all(root):
         if (
-            isinstance(node, c_ast.Decl)
-            and isinstance(node.type, c_ast.PtrDecl)
+            isinstance(node, ir.Decl)
+            and isinstance(node.type, ir.PtrDecl)
             and node.init is not None
             and not node.storage
         ):
@@ -151,27 +150,27 @@ def _is_row(root: Any, name: str, declaration: Any, symbols: Mapping[str, Symbol
     if found is None:
         return False
     base = found[0]
-    while isinstance(base, c_ast.ArrayRef):
+    while isinstance(base, ir.ArrayRef):
         base = base.name
     array = symbols[base.name]
     if array.name == name or not _same_type(array.type, symbols[name].type):
         return False
     block = next(
-        (node for node in _all(root) if isinstance(node, c_ast.Compound) and _has(node.block_items, declaration)), None
+        (node for node in _all(root) if isinstance(node, ir.Compound) and _has(node.block_items, declaration)), None
     )
-    if block is None or sum(isinstance(node, c_ast.Decl) and node.name == name for node in _all(root)) != 1:
+    if block is None or sum(isinstance(node, ir.Decl) and node.name == name for node in _all(root)) != 1:
         return False
-    used = {node.name for node in _all(declaration.init) if isinstance(node, c_ast.ID)}
+    used = {node.name for node in _all(declaration.init) if isinstance(node, ir.ID)}
     plain = all(
-        isinstance(node, (c_ast.ID, c_ast.Constant, c_ast.BinaryOp, c_ast.ArrayRef, c_ast.Cast))
+        isinstance(node, (ir.ID, ir.Constant, ir.BinaryOp, ir.ArrayRef, ir.Cast))
         or _is_address(node)
-        or isinstance(node, (c_ast.Typename, c_ast.TypeDecl, c_ast.IdentifierType))
+        or isinstance(node, (ir.Typename, ir.TypeDecl, ir.IdentifierType))
         for node in _all(declaration.init)
     )
     scalars = used - {base.name}
     # The block's own statements must not change what the value is made of; loops around it may, as it is computed anew
     # then.
-    changed = written_names(block) | {str(loop_iterator(node)) for node in _all(block) if isinstance(node, c_ast.For)}
+    changed = written_names(block) | {str(loop_iterator(node)) for node in _all(block) if isinstance(node, ir.For)}
     return (
         plain
         and not scalars & changed
@@ -194,26 +193,26 @@ def _moved(root: Any, names: Iterable[str]) -> bool:
     """Whether a pointer is assigned, stepped, or has its address taken."""
     for node in _all(root):
         target = None
-        if isinstance(node, c_ast.Assignment):
+        if isinstance(node, ir.Assignment):
             target = node.lvalue
-        elif isinstance(node, c_ast.UnaryOp) and node.op in (*_UPDATES, "&"):
+        elif isinstance(node, ir.UnaryOp) and node.op in (*_UPDATES, "&"):
             target = node.expr
-        if isinstance(target, c_ast.ID) and target.name in names:
+        if isinstance(target, ir.ID) and target.name in names:
             return True
     return False
 
 
 def _is_address(node: Any) -> bool:
-    return isinstance(node, c_ast.UnaryOp) and node.op in ("&", "-", "+")
+    return isinstance(node, ir.UnaryOp) and node.op in ("&", "-", "+")
 
 
 def _names(node: Any, name: str) -> bool:
-    return isinstance(node, c_ast.ID) and node.name == name
+    return isinstance(node, ir.ID) and node.name == name
 
 
 def _has(items: Iterable[Any] | None, wanted: Any) -> bool:
     return any(
-        item is wanted or (isinstance(item, c_ast.DeclList) and any(decl is wanted for decl in item.decls))
+        item is wanted or (isinstance(item, ir.DeclList) and any(decl is wanted for decl in item.decls))
         for item in items or ()
     )
 
@@ -230,17 +229,17 @@ def _all(node: Any) -> Iterator[Any]:
 def _replace(node: Any, function: Callable[[Any], Any]) -> None:
     """Replace every node below by function(node), the innermost ones first. Names of fields and labels are no nodes to
     replace."""
-    if isinstance(node, c_ast.StructRef):
+    if isinstance(node, ir.StructRef):
         _replace(node.name, function)
         node.name = function(node.name)
         return
     for slot in node.__slots__:
         value = getattr(node, slot, None) if slot not in ("coord", "__weakref__") else None
-        if isinstance(value, c_ast.Node):
+        if isinstance(value, ir.Node):
             _replace(value, function)
             setattr(node, slot, function(value))
         elif isinstance(value, list):
             for position, item in enumerate(value):
-                if isinstance(item, c_ast.Node):
+                if isinstance(item, ir.Node):
                     _replace(item, function)
                     value[position] = function(item)

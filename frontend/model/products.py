@@ -11,12 +11,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pycparser import c_ast
-from pycparser.c_generator import CGenerator
-
+from scopt import ir
 from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use, become, has_jump
 from scopt.ir.constants import constant_value, promotion, typed_constant, usual_conversion
 from scopt.ir.ctypes import Symbol, ctype_of
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType
 
 _SUMS = ("+", "-")
@@ -46,39 +45,39 @@ class _Hoister:
     def statement(self, node: Any, guards: tuple[Any, ...] | None) -> None:
         """guards: the loops around, or None where it depends on something else too whether the node is reached."""
         match node:
-            case c_ast.For():
+            case ir.For():
                 starts = (
                     [decl.init for decl in node.init.decls]
-                    if isinstance(node.init, c_ast.DeclList)
+                    if isinstance(node.init, ir.DeclList)
                     else [getattr(node.init, "rvalue", None)]
                 )
                 for head in (*starts, node.cond):
                     for product in list(self.products(head)):
                         self.name(product, guards)
                 self.statement(node.stmt, (*guards, node) if guards is not None and not has_jump(node.stmt) else None)
-            case c_ast.If() | c_ast.While() | c_ast.DoWhile() | c_ast.Switch() | c_ast.TernaryOp():
+            case ir.If() | ir.While() | ir.DoWhile() | ir.Switch() | ir.TernaryOp():
                 for _, child in node.children():
                     self.statement(child, None)
-            case c_ast.Node():
+            case ir.Node():
                 for _, child in node.children():
                     self.statement(child, guards)
 
     def products(self, node: Any) -> Iterator[Any]:
         """What is no sum of variables, as large as possible."""
         match node:
-            case c_ast.BinaryOp(op=op) if op in _SUMS or op in _COMPARISONS:
+            case ir.BinaryOp(op=op) if op in _SUMS or op in _COMPARISONS:
                 yield from self.products(node.left)
                 yield from self.products(node.right)
-            case c_ast.BinaryOp(op="&&"):
+            case ir.BinaryOp(op="&&"):
                 yield from self.products(node.left)  # the other side may not be evaluated
-            case c_ast.BinaryOp(op="*" | "/" | "%" | "<<" | ">>" as op):
+            case ir.BinaryOp(op="*" | "/" | "%" | "<<" | ">>" as op):
                 if self.varies(node.right) and (op != "*" or self.varies(node.left)):
                     if self.type_of(node) is not None:
                         yield node
                 else:
                     yield from self.products(node.left)
                     yield from self.products(node.right)
-            case c_ast.UnaryOp(op="-" | "+") | c_ast.Cast():
+            case ir.UnaryOp(op="-" | "+") | ir.Cast():
                 yield from self.products(node.expr)
 
     def varies(self, node: Any) -> bool:
@@ -88,22 +87,22 @@ class _Hoister:
         """The type of an expression of variables that the region doesn't change; None for everything else."""
         symbols = self.around.symbols
         match node:
-            case c_ast.ID(name=name):
+            case ir.ID(name=name):
                 symbol = symbols.get(name)
                 if symbol is None or not self.is_fixed(symbol):
                     return None
                 return promotion(symbol.type, symbols)
-            case c_ast.BinaryOp(op="+" | "-" | "*" | "/" | "%"):
+            case ir.BinaryOp(op="+" | "-" | "*" | "/" | "%"):
                 left, right = self.type_of(node.left), self.type_of(node.right)
                 return usual_conversion(left, right, symbols) if left is not None and right is not None else None
-            case c_ast.BinaryOp(op="<<" | ">>"):
+            case ir.BinaryOp(op="<<" | ">>"):
                 return self.type_of(node.left) if self.type_of(node.right) is not None else None
-            case c_ast.UnaryOp(op="-" | "+" | "~"):
+            case ir.UnaryOp(op="-" | "+" | "~"):
                 return self.type_of(node.expr)
-            case c_ast.Cast():
+            case ir.Cast():
                 ctype = ctype_of(node.to_type, symbols) if self.type_of(node.expr) is not None else None
                 return promotion(ctype, symbols) if ctype is not None and ctype.integer and ctype.bits else None
-            case c_ast.Constant():
+            case ir.Constant():
                 found = typed_constant(node, symbols)
                 return promotion(found[1], symbols) if found is not None else None
         return None
@@ -125,7 +124,7 @@ class _Hoister:
             or symbol.name in self.around.inside
         ):
             return False
-        return not any(isinstance(target, c_ast.ID) and target.name == symbol.name for target in self.around.targets())
+        return not any(isinstance(target, ir.ID) and target.name == symbol.name for target in self.around.targets())
 
     def name(self, node: Any, guards: tuple[Any, ...] | None) -> None:
         use = Use(node, guards)
@@ -133,7 +132,7 @@ class _Hoister:
         ctype = self.type_of(node)
         if condition is None or ctype is None:
             return
-        text = CGenerator(reduce_parentheses=True).visit(node)
+        text = CPrinter(reduce_parentheses=True).visit(node)
         value = f"{condition} ? {text} : 0" if condition else text
         if value not in self.found:
             read = list(dict.fromkeys(_names(node)))
@@ -142,12 +141,12 @@ class _Hoister:
             self.found[value] = Hoisted(
                 self.around.symbols[name], f"const {ctype.spelling} {name} = {value};", reads=frozenset(read)
             )
-        become(node, self.around.items, c_ast.ID(self.found[value].symbol.name, node.coord))
+        become(node, self.around.items, ir.ID(self.found[value].symbol.name, node.coord))
 
 
 def _names(node: Any) -> Iterator[str]:
-    if isinstance(node, c_ast.ID):
+    if isinstance(node, ir.ID):
         yield node.name
     for _, child in node.children():
-        if not isinstance(child, c_ast.Typename):
+        if not isinstance(child, ir.Typename):
             yield from _names(child)

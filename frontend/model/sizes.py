@@ -8,32 +8,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pycparser import c_ast
-from pycparser.c_generator import CGenerator
-
+from scopt import ir
 from scopt.frontend.normalize.members import Hoisted, become
 from scopt.ir.constants import typed_constant
 from scopt.ir.ctypes import Symbol
+from scopt.ir.printing import CPrinter
 
 
 def hoist_sizes(
     items: Sequence[Any], symbols: dict[str, Symbol], inside: frozenset[str], reserved: frozenset[str]
 ) -> tuple[Hoisted, ...]:
     """Name the quotients of sizes in the heads of loops; `symbols` gets the names. The items are changed in place."""
-    char = c_ast.TypeDecl(None, [], None, c_ast.IdentifierType(["char"]))
-    size_type = typed_constant(c_ast.UnaryOp("sizeof", c_ast.Typename(None, [], None, char)), symbols)
+    char = ir.TypeDecl(None, [], None, ir.IdentifierType(["char"]))
+    size_type = typed_constant(ir.UnaryOp("sizeof", ir.Typename(None, [], None, char)), symbols)
     if size_type is None:
         return ()
     found: dict[str, Hoisted] = {}
     for node in _quotients(items):
         if _names(node) & inside:
             continue
-        text = CGenerator(reduce_parentheses=True).visit(node)
+        text = CPrinter(reduce_parentheses=True).visit(node)
         if text not in found:
             name = _fresh(f"{next(iter(sorted(_names(node))), 'type')}_length", symbols, inside, reserved)
             symbols[name] = Symbol(name, "local", size_type[1], size=size_type[1].bits // 8)
             found[text] = Hoisted(symbols[name], f"const {size_type[1].spelling} {name} = {text};")
-        become(node, items, c_ast.ID(found[text].symbol.name, node.coord))
+        become(node, items, ir.ID(found[text].symbol.name, node.coord))
     return tuple(found.values())
 
 
@@ -44,10 +43,10 @@ def _quotients(items: Sequence[Any]) -> list[Any]:
     while todo:
         node, head = todo.pop(0)
         match node:
-            case c_ast.For():
+            case ir.For():
                 todo += [(part, True) for part in (node.init, node.cond, node.next) if part is not None]
                 todo.append((node.stmt, False))
-            case c_ast.BinaryOp(op="/", left=c_ast.UnaryOp(op="sizeof"), right=c_ast.UnaryOp(op="sizeof")) if head:
+            case ir.BinaryOp(op="/", left=ir.UnaryOp(op="sizeof"), right=ir.UnaryOp(op="sizeof")) if head:
                 found.append(node)
             case _:
                 todo += [(child, head) for _, child in node.children()]
@@ -55,7 +54,7 @@ def _quotients(items: Sequence[Any]) -> list[Any]:
 
 
 def _names(node: Any) -> frozenset[str]:
-    own = frozenset({node.name}) if isinstance(node, c_ast.ID) else frozenset[str]()
+    own = frozenset({node.name}) if isinstance(node, ir.ID) else frozenset[str]()
     return own.union(*(_names(child) for _, child in node.children()))
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import product
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.ir.scop import Array, Polynomial, Stretch
 from scopt.poly.isl_utils import PARAM, SET
 
@@ -177,14 +177,14 @@ def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
     return total
 
 
-def polynomial_of(node: c_ast.Node) -> Polynomial | None:
+def polynomial_of(node: ir.Node) -> Polynomial | None:
     """A C expression of names, literals, sums and products."""
     match node:
-        case c_ast.ID(name=name):
+        case ir.ID(name=name):
             return ((1, (name,)),)
-        case c_ast.Constant(type="int", value=value) if value.isdecimal():
+        case ir.Constant(type="int", value=value) if value.isdecimal():
             return ((int(value), ()),) if int(value) else ()
-        case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
+        case ir.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
             a, b = polynomial_of(left), polynomial_of(right)
             if a is None or b is None:
                 return None

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.normalize.tree_rewriting import STEPS, number, signed_number, value_of
 from scopt.ir.scop import CType
 
@@ -69,7 +68,7 @@ class Values:
         if value_of(added) == 0 and (self.ctype is None or value_of(start) is None):
             return start
         if self.ctype is None:
-            return c_ast.BinaryOp("+", start, added)
+            return ir.BinaryOp("+", start, added)
         result = self.plus(start, added)
         return result if wide and self.ctype.signed else self.typed(result)
 
@@ -95,15 +94,15 @@ class Values:
         if a == 0:
             return right
         if b is not None:
-            return left if b == 0 else c_ast.BinaryOp("+" if b > 0 else "-", self.widened(left), number(abs(b)))
+            return left if b == 0 else ir.BinaryOp("+" if b > 0 else "-", self.widened(left), number(abs(b)))
         if (
-            isinstance(right, c_ast.BinaryOp)
+            isinstance(right, ir.BinaryOp)
             and right.op == "*"
             and (factor := value_of(right.left)) is not None
             and factor < 0
         ):
-            return c_ast.BinaryOp("-", self.widened(left), _times(-factor, right.right))
-        return c_ast.BinaryOp("+", self.widened(left), self.widened(right))
+            return ir.BinaryOp("-", self.widened(left), _times(-factor, right.right))
+        return ir.BinaryOp("+", self.widened(left), self.widened(right))
 
     def minus(self, left: Any, right: Any) -> Any:
         constant = value_of(right)
@@ -118,7 +117,7 @@ class Values:
         if a is not None or b is not None:
             constant, other = (a, right) if a is not None else (b, left)
             return _times(constant or 0, self.widened(other))
-        return c_ast.BinaryOp(
+        return ir.BinaryOp(
             "*", left, self.widened(right)
         )  # the left one is a sum of the source, which has a type of its own
 
@@ -127,31 +126,29 @@ def _is_of_type(node: Any, spelling: str) -> bool:
     """Whether an expression is a sum or product with something that was converted to the type. No type made here is
     narrower."""
     match node:
-        case c_ast.Cast():
+        case ir.Cast():
             return _spelling(node) == spelling
-        case c_ast.BinaryOp(op="+" | "-" | "*"):
+        case ir.BinaryOp(op="+" | "-" | "*"):
             return _is_of_type(node.left, spelling) or _is_of_type(node.right, spelling)
     return False
 
 
-def _spelling(cast: c_ast.Cast) -> str:
+def _spelling(cast: ir.Cast) -> str:
     inner = cast.to_type.type
     return (
         " ".join(inner.type.names)
-        if isinstance(inner, c_ast.TypeDecl) and isinstance(inner.type, c_ast.IdentifierType)
+        if isinstance(inner, ir.TypeDecl) and isinstance(inner.type, ir.IdentifierType)
         else ""
     )
 
 
 def _times(factor: int, node: Any) -> Any:
-    return node if factor == 1 else c_ast.BinaryOp("*", signed_number(factor), node)
+    return node if factor == 1 else ir.BinaryOp("*", signed_number(factor), node)
 
 
 def _cast(spelling: str, node: Any) -> Any:
-    return c_ast.Cast(
-        c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType(spelling.split()))),
-        node,
-        node.coord,
+    return ir.Cast(
+        ir.Typename(None, [], None, ir.TypeDecl(None, [], None, ir.IdentifierType(spelling.split()))), node, node.coord
     )
 
 
@@ -171,18 +168,18 @@ def substituted(
         if wanted(node):
             start, added = map(copy.deepcopy, at)
             return values.whole(start, added, wide=place == _INDEX)
-        if isinstance(node, c_ast.StructRef):
+        if isinstance(node, ir.StructRef):
             if node.type == "->" and wanted(node.name):
                 start, added = map(copy.deepcopy, at)
-                return c_ast.StructRef(c_ast.ArrayRef(start, added, node.coord), ".", node.field, node.coord)
+                return ir.StructRef(ir.ArrayRef(start, added, node.coord), ".", node.field, node.coord)
             node.name = visit(node.name, _ADDRESS)
             return node
         for role in node.__slots__:
             value = getattr(node, role, None) if role not in ("coord", "__weakref__") else None
-            if isinstance(value, c_ast.Node):
+            if isinstance(value, ir.Node):
                 setattr(node, role, visit(value, _place(node, role, place, values.long_type, is_signed)))
             elif isinstance(value, list):
-                setattr(node, role, [visit(item, _VALUE) if isinstance(item, c_ast.Node) else item for item in value])
+                setattr(node, role, [visit(item, _VALUE) if isinstance(item, ir.Node) else item for item in value])
         return node
 
     return visit(root, _VALUE)
@@ -190,14 +187,14 @@ def substituted(
 
 def _place(node: Any, role: str, outer: str, long_type: str, is_signed: Callable[[str], bool]) -> str:
     match node:
-        case c_ast.ArrayRef():
+        case ir.ArrayRef():
             if role == "name":
                 return _ADDRESS
             # In a wider type the sum of signed numbers is the same, as long as it doesn't overflow.
             return _INDEX if _is_signed_sum(node.subscript, long_type, is_signed) else _VALUE
-        case c_ast.UnaryOp(op="*"):
+        case ir.UnaryOp(op="*"):
             return _ADDRESS
-        case c_ast.BinaryOp(op="+" | "-" | "*") | c_ast.Cast():
+        case ir.BinaryOp(op="+" | "-" | "*") | ir.Cast():
             return outer if outer == _INDEX else _VALUE
     return _VALUE
 
@@ -206,15 +203,15 @@ def _is_signed_sum(node: Any, long_type: str, is_signed: Callable[[str], bool]) 
     """Whether an expression is made of signed variables and constants by arithmetic, in types that only become
     wider."""
     match node:
-        case c_ast.ID(name=name):
+        case ir.ID(name=name):
             return is_signed(name)
-        case c_ast.Constant():
+        case ir.Constant():
             return value_of(node) is not None
-        case c_ast.UnaryOp(op="+" | "-" | "++" | "--" | "p++" | "p--"):
+        case ir.UnaryOp(op="+" | "-" | "++" | "--" | "p++" | "p--"):
             return _is_signed_sum(node.expr, long_type, is_signed)
-        case c_ast.BinaryOp(op="+" | "-" | "*"):
+        case ir.BinaryOp(op="+" | "-" | "*"):
             return _is_signed_sum(node.left, long_type, is_signed) and _is_signed_sum(node.right, long_type, is_signed)
-        case c_ast.Cast():
+        case ir.Cast():
             return _spelling(node) == long_type and _is_signed_sum(node.expr, long_type, is_signed)
     return False
 
@@ -223,14 +220,14 @@ def only_addresses(root: Any, name: str) -> bool:
     """Whether a pointer is only used to reach what it points to: ``p[i]``, ``*p``, ``*(p + i)``, ``*p++``, ``p->x``."""
 
     def visit(node: Any, address: bool) -> bool:
-        if isinstance(node, c_ast.ID):
+        if isinstance(node, ir.ID):
             return address or node.name != name
-        if isinstance(node, c_ast.StructRef):
+        if isinstance(node, ir.StructRef):
             return visit(node.name, True)
-        follows = isinstance(node, c_ast.UnaryOp) and node.op == "*"
-        passes = address and isinstance(node, (c_ast.BinaryOp, c_ast.UnaryOp)) and node.op in ("+", "-", *STEPS)
+        follows = isinstance(node, ir.UnaryOp) and node.op == "*"
+        passes = address and isinstance(node, (ir.BinaryOp, ir.UnaryOp)) and node.op in ("+", "-", *STEPS)
         return all(
-            visit(child, follows or passes or (isinstance(node, c_ast.ArrayRef) and role == "name"))
+            visit(child, follows or passes or (isinstance(node, ir.ArrayRef) and role == "name"))
             for role, child in node.children()
         )
 
@@ -240,22 +237,15 @@ def only_addresses(root: Any, name: str) -> bool:
 def unconditional(node: Any) -> Iterator[Any]:
     """The parts of an expression statement or declaration that are evaluated once whenever it is executed."""
     match node:
-        case (
-            c_ast.Assignment()
-            | c_ast.ArrayRef()
-            | c_ast.Cast()
-            | c_ast.StructRef()
-            | c_ast.ExprList()
-            | c_ast.FuncCall()
-        ):
+        case ir.Assignment() | ir.ArrayRef() | ir.Cast() | ir.StructRef() | ir.ExprList() | ir.FuncCall():
             parts: Sequence[Any] = [child for role, child in node.children() if role != "field"]
-        case c_ast.UnaryOp():
+        case ir.UnaryOp():
             parts = [node.expr] if node.op not in ("sizeof", "_Alignof") else []
-        case c_ast.BinaryOp():
+        case ir.BinaryOp():
             parts = [node.left] if node.op in ("&&", "||") else [node.left, node.right]
-        case c_ast.TernaryOp():
+        case ir.TernaryOp():
             parts = [node.cond]
-        case c_ast.Decl(init=init) if init is not None:
+        case ir.Decl(init=init) if init is not None:
             parts = [init]
         case _:
             return

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.normalize.opaque import LOOPS, leaving
 from scopt.frontend.normalize.tree_rewriting import items_of
 
 
-def without_continue(loop: c_ast.For) -> None:
+def without_continue(loop: ir.For) -> None:
     """Rewrite the body of a loop that skips the rest of an iteration at its end or under a plain `if`; it stays if it
     does that in another way."""
     found = list(leaving(loop.stmt))
-    if not found or not all(isinstance(node, c_ast.Continue) for node in found):
+    if not found or not all(isinstance(node, ir.Continue) for node in found):
         return
     items = _rewritten(items_of(loop.stmt))
     if items is not None:
-        loop.stmt = c_ast.Compound(items, loop.stmt.coord)
+        loop.stmt = ir.Compound(items, loop.stmt.coord)
 
 
 def _rewritten(items: list[Any]) -> list[Any] | None:
     """The statements of a body, or of its rest; None if that can't be said with `if` without saying something twice."""
     for position, item in enumerate(items):
-        if isinstance(item, c_ast.Continue):
+        if isinstance(item, ir.Continue):
             return items[:position]
         if isinstance(item, LOOPS) or next(leaving(item), None) is None:
             continue
-        if not isinstance(item, c_ast.If):
+        if not isinstance(item, ir.If):
             return None
         rest = items[position + 1 :]
         then, otherwise = items_of(item.iftrue), items_of(item.iffalse) if item.iffalse is not None else []
@@ -46,15 +45,15 @@ def _rewritten(items: list[Any]) -> list[Any] | None:
 
 
 def _ends(items: list[Any]) -> bool:
-    return bool(items) and isinstance(items[-1], c_ast.Continue)
+    return bool(items) and isinstance(items[-1], ir.Continue)
 
 
-def _branches(original: c_ast.If, then: list[Any], otherwise: list[Any]) -> list[Any]:
+def _branches(original: ir.If, then: list[Any], otherwise: list[Any]) -> list[Any]:
     """An `if` with these branches, without one that is empty."""
     where = original.coord
     if not then and not otherwise:
         return [original.cond]
     if not then:
-        return [c_ast.If(c_ast.UnaryOp("!", original.cond, where), c_ast.Compound(otherwise, where), None, where)]
-    other = c_ast.Compound(otherwise, where) if otherwise else None
-    return [c_ast.If(original.cond, c_ast.Compound(then, where), other, where)]
+        return [ir.If(ir.UnaryOp("!", original.cond, where), ir.Compound(otherwise, where), None, where)]
+    other = ir.Compound(otherwise, where) if otherwise else None
+    return [ir.If(original.cond, ir.Compound(then, where), other, where)]

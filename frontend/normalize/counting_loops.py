@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.normalize.closed_forms import unconditional
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.normalize.tree_rewriting import (
@@ -77,16 +76,16 @@ class Count:
 
 def is_counting(loop: Any) -> bool:
     """Whether a statement is a `for` loop, or one that has the form of a loop that counts."""
-    if isinstance(loop, (c_ast.While, c_ast.DoWhile)):
-        return _count(loop) is not None or (isinstance(loop, c_ast.While) and _steps_inside(loop))
-    return isinstance(loop, c_ast.For)
+    if isinstance(loop, (ir.While, ir.DoWhile)):
+        return _count(loop) is not None or (isinstance(loop, ir.While) and _steps_inside(loop))
+    return isinstance(loop, ir.For)
 
 
-def _steps_inside(loop: c_ast.While) -> bool:
+def _steps_inside(loop: ir.While) -> bool:
     """Whether a loop compares a variable that it steps once, perhaps in a statement that does more:
     `while (p < end) *p++ = 0;`"""
     for side, _, _ in comparisons(loop.cond):
-        if isinstance(side, c_ast.ID) and writes(loop.stmt, side.name) == 1:
+        if isinstance(side, ir.ID) and writes(loop.stmt, side.name) == 1:
             return any(
                 stepped_name(node) == side.name for item in items_of(loop.stmt) for node in (item, *unconditional(item))
             )
@@ -103,13 +102,13 @@ def counted(loop: Any, before: list[Any], outside: Sequence[Any], variables: Var
     if count is None or (ctype := variables.type_of(count.name)) is None or not _steady(count, loop):
         return None
     used = variables.used_after(loop, count.name)
-    if isinstance(loop, c_ast.For) and loop.init is not None and loop.next is not None and not used:
+    if isinstance(loop, ir.For) and loop.init is not None and loop.next is not None and not used:
         return None  # a plain `for`
     setter = None
     if count.start is None:
         everything = [*outside, *before]
         setter = setter_of(everything, count.name)
-        start = copy.deepcopy(set_value(everything[setter])) if setter is not None else c_ast.ID(count.name, loop.coord)
+        start = copy.deepcopy(set_value(everything[setter])) if setter is not None else ir.ID(count.name, loop.coord)
         setter = setter - len(outside) if setter is not None and setter >= len(outside) else None
         count = replace(count, start=plus(start, count.early))
     if (used and (last := _last(count)) is None) or (used and mentions(count.start, count.name)):
@@ -118,17 +117,15 @@ def counted(loop: Any, before: list[Any], outside: Sequence[Any], variables: Var
         return None
     if setter is not None:
         take_out(before, setter, keep=used or variables.uses(count.name) > mentions(loop, count.name) + 1)
-    assigned = c_ast.Assignment("=", c_ast.ID(count.name, loop.coord), last, loop.coord) if used else None
+    assigned = ir.Assignment("=", ir.ID(count.name, loop.coord), last, loop.coord) if used else None
     if count.stepped is not None:
-        after = plus(c_ast.ID(count.name, loop.coord), count.step)
+        after = plus(ir.ID(count.name, loop.coord), count.step)
         rest = [substituted(item, count.name, after) for item in count.items[count.stepped :]]
         count = replace(count, items=[*count.items[: count.stepped], *rest])
     if mentions(count.start, count.name):
         # the iterator starts from the variable that it is named after
         fresh = variables.fresh(count.name)
-        count = replace(
-            count, name=fresh, items=[substituted(item, count.name, c_ast.ID(fresh)) for item in count.items]
-        )
+        count = replace(count, name=fresh, items=[substituted(item, count.name, ir.ID(fresh)) for item in count.items])
     return [_for(count, ctype, loop), *([assigned] if assigned is not None else [])]
 
 
@@ -136,16 +133,16 @@ def counted(loop: Any, before: list[Any], outside: Sequence[Any], variables: Var
 
 
 def _count(loop: Any) -> Count | None:
-    if any(isinstance(jump, c_ast.Break) for jump in leaving(loop.stmt)):
+    if any(isinstance(jump, ir.Break) for jump in leaving(loop.stmt)):
         return None
-    form = _of_for if isinstance(loop, c_ast.For) else _of_while
+    form = _of_for if isinstance(loop, ir.For) else _of_while
     return next((count for compared in comparisons(loop.cond) if (count := form(loop, *compared)) is not None), None)
 
 
 def _of_while(loop: Any, side: Any, op: str, end: Any) -> Count | None:
-    once = isinstance(loop, c_ast.DoWhile)
+    once = isinstance(loop, ir.DoWhile)
     items = items_of(loop.stmt)
-    if isinstance(side, c_ast.ID):
+    if isinstance(side, ir.ID):
         return _stepped(side.name, op, end, items, loop, once=once) if next(leaving(loop.stmt), None) is None else None
     name, step = step_of(side) or ("", 0)
     late = side.op.startswith("p")
@@ -168,14 +165,14 @@ def _stepped(name: str, op: str, end: Any, items: list[Any], loop: Any, *, once:
     return Count(name, step, op, end, [*items[:place], *items[place + 1 :]], once=once, stepped=place)
 
 
-def _of_for(loop: c_ast.For, side: Any, op: str, end: Any) -> Count | None:
+def _of_for(loop: ir.For, side: Any, op: str, end: Any) -> Count | None:
     """A `for` without one plain assignment to start with, or whose iterator is used after it."""
-    if not isinstance(side, c_ast.ID) or isinstance(loop.init, c_ast.DeclList):
+    if not isinstance(side, ir.ID) or isinstance(loop.init, ir.DeclList):
         return None
     name = side.name
     start = None
-    if isinstance(loop.init, c_ast.Assignment):
-        if loop.init.op != "=" or not isinstance(loop.init.lvalue, c_ast.ID) or loop.init.lvalue.name != name:
+    if isinstance(loop.init, ir.Assignment):
+        if loop.init.op != "=" or not isinstance(loop.init.lvalue, ir.ID) or loop.init.lvalue.name != name:
             return None
         start = loop.init.rvalue
     elif loop.init is not None:
@@ -195,7 +192,7 @@ def _of_for(loop: c_ast.For, side: Any, op: str, end: Any) -> Count | None:
 def comparisons(condition: Any, *, computed: bool = False) -> Iterator[tuple[Any, str, Any]]:
     """The sides that may count, each with the operator seen from there, and the other side. computed: also if that
     isn't plain."""
-    if isinstance(condition, c_ast.BinaryOp) and condition.op in _MIRRORED:
+    if isinstance(condition, ir.BinaryOp) and condition.op in _MIRRORED:
         for side, op, other in (
             (condition.left, condition.op, condition.right),
             (condition.right, _MIRRORED[condition.op], condition.left),
@@ -207,8 +204,8 @@ def comparisons(condition: Any, *, computed: bool = False) -> Iterator[tuple[Any
 
 
 def _counts(side: Any) -> bool:
-    return isinstance(side, c_ast.ID) or (
-        isinstance(side, c_ast.UnaryOp) and side.op in STEPS and isinstance(side.expr, c_ast.ID)
+    return isinstance(side, ir.ID) or (
+        isinstance(side, ir.UnaryOp) and side.op in STEPS and isinstance(side.expr, ir.ID)
     )
 
 
@@ -246,14 +243,14 @@ def setter_of(before: Sequence[Any], name: str) -> int | None:
 
 def set_value(item: Any) -> Any | None:
     """What a plain assignment to a variable, or its declaration, gives it."""
-    if isinstance(item, c_ast.Assignment) and item.op == "=" and isinstance(item.lvalue, c_ast.ID):
+    if isinstance(item, ir.Assignment) and item.op == "=" and isinstance(item.lvalue, ir.ID):
         return item.rvalue
-    return item.init if isinstance(item, c_ast.Decl) else None
+    return item.init if isinstance(item, ir.Decl) else None
 
 
 def take_out(before: list[Any], position: int, *, keep: bool) -> None:
     item = before[position]
-    if isinstance(item, c_ast.Decl) and keep:
+    if isinstance(item, ir.Decl) and keep:
         item.init = None
     else:
         del before[position]
@@ -262,26 +259,22 @@ def take_out(before: list[Any], position: int, *, keep: bool) -> None:
 # --- what comes out ---------------------------------------------------------------------------------------------------
 
 
-def _for(count: Count, ctype: CType, loop: Any) -> c_ast.For:
+def _for(count: Count, ctype: CType, loop: Any) -> ir.For:
     where = loop.coord
-    spelled = c_ast.TypeDecl(count.name, [], None, c_ast.IdentifierType(ctype.spelling.split(), where), where)
-    init = c_ast.DeclList(
-        [c_ast.Decl(count.name, [], [], [], [], spelled, copy.deepcopy(count.start), None, where)], where
-    )
+    spelled = ir.TypeDecl(count.name, [], None, ir.IdentifierType(ctype.spelling.split(), where), where)
+    init = ir.DeclList([ir.Decl(count.name, [], [], [], [], spelled, copy.deepcopy(count.start), None, where)], where)
     op = count.op
     if count.once and op == "!=" and ctype.signed:
         op = "<" if count.step > 0 else ">"  # past the end it would run until it overflows
-    condition = c_ast.BinaryOp(op, c_ast.ID(count.name, where), copy.deepcopy(count.end), where)
+    condition = ir.BinaryOp(op, ir.ID(count.name, where), copy.deepcopy(count.end), where)
     if count.once:
-        first = c_ast.BinaryOp("==", c_ast.ID(count.name, where), copy.deepcopy(count.start), where)
-        condition = c_ast.BinaryOp("||", first, condition, where)
+        first = ir.BinaryOp("==", ir.ID(count.name, where), copy.deepcopy(count.start), where)
+        condition = ir.BinaryOp("||", first, condition, where)
     if abs(count.step) == 1:
-        step: Any = c_ast.UnaryOp("p++" if count.step > 0 else "p--", c_ast.ID(count.name, where), where)
+        step: Any = ir.UnaryOp("p++" if count.step > 0 else "p--", ir.ID(count.name, where), where)
     else:
-        step = c_ast.Assignment(
-            "+=" if count.step > 0 else "-=", c_ast.ID(count.name, where), number(abs(count.step)), where
-        )
-    return c_ast.For(init, condition, step, c_ast.Compound(count.items, where), where)
+        step = ir.Assignment("+=" if count.step > 0 else "-=", ir.ID(count.name, where), number(abs(count.step)), where)
+    return ir.For(init, condition, step, ir.Compound(count.items, where), where)
 
 
 def _last(count: Count) -> Any | None:
@@ -297,8 +290,8 @@ def _last(count: Count) -> Any | None:
     if count.op == "!=":
         return plus(end, count.beyond)
     failing = plus(end, count.step) if count.op in ("<=", ">=") else end
-    runs = c_ast.BinaryOp(count.op, copy.deepcopy(start), copy.deepcopy(count.end), count.end.coord)
-    return plus(c_ast.TernaryOp(runs, failing, start, count.end.coord), count.beyond)
+    runs = ir.BinaryOp(count.op, copy.deepcopy(start), copy.deepcopy(count.end), count.end.coord)
+    return plus(ir.TernaryOp(runs, failing, start, count.end.coord), count.beyond)
 
 
 def _one_type(count: Count, ctype: CType, variables: Variables) -> bool:
@@ -313,7 +306,7 @@ def _one_type(count: Count, ctype: CType, variables: Variables) -> bool:
 def has_loop(node: Any) -> bool:
     """Whether an item of a run is a loop, or an `if` around loops."""
     return is_counting(node) or (
-        isinstance(node, c_ast.If) and any(_is_or_has_for(part) for part in (node.iftrue, node.iffalse))
+        isinstance(node, ir.If) and any(_is_or_has_for(part) for part in (node.iftrue, node.iffalse))
     )
 
 

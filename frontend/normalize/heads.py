@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.normalize.continues import without_continue
 from scopt.frontend.normalize.counting_loops import comparisons
 from scopt.frontend.normalize.opaque import leaving
@@ -28,22 +27,22 @@ class Head:
     variables of the loop's own."""
 
     before: tuple[Any, ...] = ()
-    declared: tuple[c_ast.Decl, ...] = ()
+    declared: tuple[ir.Decl, ...] = ()
 
 
-def with_plain_head(loop: c_ast.For) -> Head:
+def with_plain_head(loop: ir.For) -> Head:
     """Leave the iterator alone in the head, in place. Other steps go to the end of the body; what else there was is
     returned.
 
     A loop of which that can't be done keeps its head.
     """
     steps = _listed(loop.next)
-    declared = list(loop.init.decls) if isinstance(loop.init, c_ast.DeclList) else []
+    declared = list(loop.init.decls) if isinstance(loop.init, ir.DeclList) else []
     inits = _listed(loop.init) if not declared else []
     if max(len(steps), len(declared), len(inits)) < 2:
         return Head()
     names = [stepped_name(step) for step in steps]
-    compared = [side.name for side, _, _ in comparisons(loop.cond) if isinstance(side, c_ast.ID)]
+    compared = [side.name for side, _, _ in comparisons(loop.cond) if isinstance(side, ir.ID)]
     # of two that come towards each other the one with the smaller steps: the other's are a multiple of them, with luck
     sizes = {
         name: abs(found[1]) for step, name in zip(steps, names, strict=True) if (found := step_of(step)) is not None
@@ -54,7 +53,7 @@ def with_plain_head(loop: c_ast.For) -> Head:
     if declared and own not in (decl.name for decl in declared):
         return Head()
     others = [step for step, name in zip(steps, names, strict=True) if name != own]
-    inner = {node.name for node in nodes_of(loop.stmt) if isinstance(node, c_ast.Decl)}
+    inner = {node.name for node in nodes_of(loop.stmt) if isinstance(node, ir.Decl)}
     mentioned = frozenset().union(*(names_of(step) for step in others))
     if own in mentioned or inner & (mentioned | {own}):
         return Head()  # in the body a step would come before the iterator's, or mean another variable
@@ -65,9 +64,9 @@ def with_plain_head(loop: c_ast.For) -> Head:
         return Head()
     loop.next = next(step for step, name in zip(steps, names, strict=True) if name == own)
     if others:
-        loop.stmt = c_ast.Compound([*items_of(loop.stmt), *others], body.coord)
+        loop.stmt = ir.Compound([*items_of(loop.stmt), *others], body.coord)
     if declared:
-        loop.init = c_ast.DeclList([decl for decl in declared if decl.name == own], loop.init.coord)
+        loop.init = ir.DeclList([decl for decl in declared if decl.name == own], loop.init.coord)
         return Head(declared=tuple(decl for decl in declared if decl.name != own))
     if len(inits) > 1:
         loop.init = next((init for init in inits if init.lvalue.name == own), None)
@@ -77,14 +76,12 @@ def with_plain_head(loop: c_ast.For) -> Head:
 def _listed(node: Any) -> list[Any]:
     if node is None:
         return []
-    return list(node.exprs) if isinstance(node, c_ast.ExprList) else [node]
+    return list(node.exprs) if isinstance(node, ir.ExprList) else [node]
 
 
 def _can_stand_before(inits: list[Any], own: str) -> bool:
     """Whether assignments have the same effect with the iterator's as the last one."""
-    if not all(
-        isinstance(init, c_ast.Assignment) and init.op == "=" and isinstance(init.lvalue, c_ast.ID) for init in inits
-    ):
+    if not all(isinstance(init, ir.Assignment) and init.op == "=" and isinstance(init.lvalue, ir.ID) for init in inits):
         return False
     place = next((k for k, init in enumerate(inits) if init.lvalue.name == own), len(inits))
     later = inits[place + 1 :]

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.normalize.closed_forms import Progress, Values, only_addresses, substituted, unconditional
 from scopt.frontend.normalize.counting_loops import Variables, comparisons, runs_towards, set_value, setter_of, take_out
 from scopt.frontend.normalize.heads import Head
@@ -31,10 +30,10 @@ from scopt.frontend.normalize.tree_rewriting import (
     signed_number,
     step_of,
     stepped_name,
+    substituted as with_value,
     value_of,
     writes,
 )
-from scopt.frontend.normalize.tree_rewriting import substituted as with_value
 from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.scop import CType
@@ -67,7 +66,7 @@ class Sequel:
     name: str
     amount: Any
     exact: Any
-    loop: c_ast.For
+    loop: ir.For
     assigned: Any
 
     @property
@@ -125,7 +124,7 @@ class Inductions:
     sequels: dict[int, Sequel]
 
     def closed(
-        self, loop: c_ast.For, head: Head, original: Any, before: list[Any], outside: Sequence[Any]
+        self, loop: ir.For, head: Head, original: Any, before: list[Any], outside: Sequence[Any]
     ) -> list[Any] | None:
         """The loop, changed in place, and the assignments behind it; None if variables that only the loop's head
         declares can't be done without.
@@ -148,10 +147,10 @@ class Inductions:
         if turned is not None and any(one is not None for one in found):
             loop.init.decls[0].init, loop.next = (
                 turned.start,
-                c_ast.UnaryOp("p++", c_ast.ID(turned.iterator, loop.coord), loop.coord),
+                ir.UnaryOp("p++", ir.ID(turned.iterator, loop.coord), loop.coord),
             )
-            loop.cond = c_ast.BinaryOp(
-                turned.op, c_ast.ID(turned.iterator, loop.coord), copy.deepcopy(turned.end), loop.coord
+            loop.cond = ir.BinaryOp(
+                turned.op, ir.ID(turned.iterator, loop.coord), copy.deepcopy(turned.end), loop.coord
             )
         after = []
         for one in found:
@@ -165,7 +164,7 @@ class Inductions:
             after.extend(self.applied(loop, header, one))
         return [loop, *after]
 
-    def replaced(self, loop: c_ast.For, decl: Any) -> bool:
+    def replaced(self, loop: ir.For, decl: Any) -> bool:
         """Whether a variable of the loop's own keeps its first value, which is in its place now."""
         ctype = self.pointers.declared_type(decl)
         if (
@@ -184,19 +183,17 @@ class Inductions:
 
     # --- recognition --------------------------------------------------------------------------------------------------
 
-    def header(self, loop: c_ast.For) -> _Header | None:
+    def header(self, loop: ir.For) -> _Header | None:
         """The head of a plain loop, no iteration of which ends it."""
         name = loop_iterator(loop)
         if name is None or loop.cond is None or loop.next is None or next(leaving(loop.stmt), None) is not None:
             return None
-        declared = loop.init.decls[0] if isinstance(loop.init, c_ast.DeclList) else None
+        declared = loop.init.decls[0] if isinstance(loop.init, ir.DeclList) else None
         ctype = self.pointers.declared_type(declared) if declared is not None else self.variables.type_of(name)
         start = declared.init if declared is not None else loop.init.rvalue
         stepped = step_of(loop.next)
         sides = comparisons(loop.cond, computed=True)
-        compared = next(
-            ((op, end) for side, op, end in sides if isinstance(side, c_ast.ID) and side.name == name), None
-        )
+        compared = next(((op, end) for side, op, end in sides if isinstance(side, ir.ID) and side.name == name), None)
         if (
             ctype is None
             or start is None
@@ -211,7 +208,7 @@ class Inductions:
             return None
         return _Header(name, start, op, end if self.is_fixed(end, loop, ctype) else None, stepped[1])
 
-    def is_fixed(self, value: Any, loop: c_ast.For, ctype: CType) -> bool:
+    def is_fixed(self, value: Any, loop: ir.For, ctype: CType) -> bool:
         """Whether an expression has the same value before and in a loop, and keeps it in a variable of that type."""
         if not is_plain(value) or names_of(value) & (_changed(loop) | {loop_iterator(loop)}):
             return False
@@ -226,7 +223,7 @@ class Inductions:
         other = self.variables.type_of(name)
         return other is not None and (other.signed, other.bits) == (ctype.signed, ctype.bits)
 
-    def stepped(self, loop: c_ast.For) -> Iterator[str]:
+    def stepped(self, loop: ir.For) -> Iterator[str]:
         """Variables that a loop's body may step."""
         for item in items_of(loop.stmt):
             if id(item) in self.sequels:
@@ -234,7 +231,7 @@ class Inductions:
             yield from (name for node in (item, *unconditional(item)) if (name := stepped_name(node)) is not None)
 
     def induction(
-        self, loop: c_ast.For, original: Any, header: _Header, name: str, declared: Any | None, before: list[Any]
+        self, loop: ir.For, original: Any, header: _Header, name: str, declared: Any | None, before: list[Any]
     ) -> _Induction | None:
         """What is known of a variable, if its values can be told. before: all statements in front of the loop."""
         ctype = self.pointers.declared_type(declared) if declared is not None else self.variables.type_of(name)
@@ -271,10 +268,10 @@ class Inductions:
         position = setter_of(before, name)
         value = set_value(before[position]) if position is not None else None
         if position is None or value is None or not self.is_known(value, loop, name, ctype, pointee):
-            return _Induction(name, ctype, c_ast.ID(name, loop.coord), steps, None, used)
+            return _Induction(name, ctype, ir.ID(name, loop.coord), steps, None, used)
         return _Induction(name, ctype, value, steps, before[position], used)
 
-    def steps(self, loop: c_ast.For, name: str) -> list[_Step] | None:
+    def steps(self, loop: ir.For, name: str) -> list[_Step] | None:
         """All steps of a variable in a loop's body, in order; None if it changes in other ways, or in some iterations
         only."""
         items = items_of(loop.stmt)
@@ -306,7 +303,7 @@ class Inductions:
                 else None
             )
         if (amount := amount_of(item, name)) is not None:
-            if isinstance(amount, c_ast.UnaryOp) and value_of(amount) is None:
+            if isinstance(amount, ir.UnaryOp) and value_of(amount) is None:
                 amount = Values(None, None, self.pointers.long_type).minus(
                     number(0), amount.expr
                 )  # of a type that has negative numbers
@@ -318,22 +315,22 @@ class Inductions:
         inside = [
             node
             for node in unconditional(item)
-            if isinstance(node, c_ast.UnaryOp) and node.op in STEPS and stepped_name(node) == name
+            if isinstance(node, ir.UnaryOp) and node.op in STEPS and stepped_name(node) == name
         ]
         if len(inside) == 1 and mentions(item, name) == 1:
             amount = signed_number(1 if "++" in inside[0].op else -1)
             return _Step(place, amount, amount, inside=inside[0])
         return None
 
-    def is_known(self, value: Any, loop: c_ast.For, name: str, ctype: CType | None, pointee: Any) -> bool:
+    def is_known(self, value: Any, loop: ir.For, name: str, ctype: CType | None, pointee: Any) -> bool:
         """Whether a variable's first value is the same before and in a loop."""
         if ctype is not None:
             return self.is_fixed(value, loop, ctype)
-        bases = [node.name for node in nodes_of(value) if isinstance(node, c_ast.ID) and not self.is_integer(node.name)]
+        bases = [node.name for node in nodes_of(value) if isinstance(node, ir.ID) and not self.is_integer(node.name)]
         if not is_plain(value) or len(bases) != 1 or bases[0] == name or self.pointers.pointee(bases[0]) != pointee:
             return False
         others = names_of(value) - {bases[0]}
-        declared = {node.name for node in nodes_of(loop) if isinstance(node, c_ast.Decl)}
+        declared = {node.name for node in nodes_of(loop) if isinstance(node, ir.Decl)}
         return (
             not others & (_changed(loop) | {loop_iterator(loop)})
             and not writes(loop, bases[0])
@@ -345,11 +342,11 @@ class Inductions:
 
     # --- what comes out -----------------------------------------------------------------------------------------------
 
-    def applied(self, loop: c_ast.For, header: _Header, one: _Induction) -> list[Any]:
+    def applied(self, loop: ir.For, header: _Header, one: _Induction) -> list[Any]:
         """Put a variable's values in its place; the assignment of its last one, if that is used."""
         values = Values(one.ctype, one.start, self.pointers.long_type)
         first, last = (
-            (header.start, c_ast.ID(header.iterator)) if header.step > 0 else (c_ast.ID(header.iterator), header.start)
+            (header.start, ir.ID(header.iterator)) if header.step > 0 else (ir.ID(header.iterator), header.start)
         )
         progress = Progress(values.minus(last, first), abs(header.step))
         total = reduce(values.plus, (step.amount for step in one.steps), number(0))
@@ -367,35 +364,28 @@ class Inductions:
                 at = values.at(progress, total, added if early else after)
                 items.append(substituted(item, _use_of(one.name, step), values, at, self.pointers.is_signed))
             else:
-                items.append(
-                    c_ast.EmptyStatement(item.coord)
-                )  # the places of other variables' steps stay what they are
+                items.append(ir.EmptyStatement(item.coord))  # the places of other variables' steps stay what they are
             added = after
-        loop.stmt = c_ast.Compound(items, loop.stmt.coord)
+        loop.stmt = ir.Compound(items, loop.stmt.coord)
         if not one.used:
             return []
         count, exact = _iterations(header, values)
         amount = values.product(total, count)
         whole = values.product(reduce(values.plus, (step.exact for step in one.steps), number(0)), exact)
         last = values.whole(copy.deepcopy(one.start), copy.deepcopy(whole), wide=False)
-        assigned = c_ast.Assignment("=", c_ast.ID(one.name, loop.coord), last, loop.coord)
+        assigned = ir.Assignment("=", ir.ID(one.name, loop.coord), last, loop.coord)
         self.sequels[id(assigned)] = Sequel(one.name, copy.deepcopy(amount), copy.deepcopy(whole), loop, assigned)
         return [assigned]
 
 
-def _upwards(header: _Header, loop: c_ast.For) -> _Header | None:
+def _upwards(header: _Header, loop: ir.For) -> _Header | None:
     """The head of a loop that counts up as often as this one counts down to 0; None if the body looks at the iterator,
     or something else may.
 
     In `while (n--) *p++ = 0;` what counts is how often: cells are better gone through in the direction of the
     addresses.
     """
-    if (
-        header.step != -1
-        or header.end is None
-        or value_of(header.end) != 0
-        or not isinstance(loop.init, c_ast.DeclList)
-    ):
+    if header.step != -1 or header.end is None or value_of(header.end) != 0 or not isinstance(loop.init, ir.DeclList):
         return None
     if mentions(loop.stmt, header.iterator):
         return None
@@ -412,27 +402,27 @@ def _iterations(header: _Header, values: Values) -> tuple[Any, Any]:
         return count, signed_number(max(0, constant))
     if header.op == "!=":
         return count, count
-    return count, c_ast.TernaryOp(c_ast.BinaryOp(header.op, header.start, header.end), count, number(0))
+    return count, ir.TernaryOp(ir.BinaryOp(header.op, header.start, header.end), count, number(0))
 
 
 def _changed(node: Any) -> frozenset[str]:
     """Names that mean something else in a loop, or at its end."""
-    return written_names(node) | {found.name for found in nodes_of(node) if isinstance(found, c_ast.Decl)}
+    return written_names(node) | {found.name for found in nodes_of(node) if isinstance(found, ir.Decl)}
 
 
 def _use_of(name: str, step: _Step | None) -> Callable[[Any], bool]:
     """What is replaced in an item of the body: the variable, or the expression that steps it."""
     if step is not None and step.inside is not None:
         return lambda node: node is step.inside
-    return lambda node: isinstance(node, c_ast.ID) and node.name == name
+    return lambda node: isinstance(node, ir.ID) and node.name == name
 
 
-def _is_used(loop: c_ast.For, name: str, steps: Sequence[_Step]) -> bool:
+def _is_used(loop: ir.For, name: str, steps: Sequence[_Step]) -> bool:
     """Whether anything but the steps mentions a variable: a mere count is a sum like any other."""
     own = {step.place for step in steps if step.inside is None}
     return any(mentions(item, name) for place, item in enumerate(items_of(loop.stmt)) if place not in own)
 
 
-def _reaches_only(loop: c_ast.For, name: str, steps: Sequence[_Step]) -> bool:
+def _reaches_only(loop: ir.For, name: str, steps: Sequence[_Step]) -> bool:
     own = {step.place for step in steps if step.inside is None}
     return all(only_addresses(item, name) for place, item in enumerate(items_of(loop.stmt)) if place not in own)

@@ -17,24 +17,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pycparser import c_ast
-from pycparser.c_generator import CGenerator
-
+from scopt import ir
 from scopt.frontend.syntax.scoping import children, loop_iterator
 from scopt.frontend.syntax.structs import Definitions, Typed, Types, reference_of, references, shared_storage
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Shape, Symbol, describe
+from scopt.ir.printing import CPrinter
 
 How = Literal["address", "load", "value"]
 _PLAIN = (
-    c_ast.ID,
-    c_ast.Constant,
-    c_ast.BinaryOp,
-    c_ast.UnaryOp,
-    c_ast.Cast,
-    c_ast.Typename,
-    c_ast.TypeDecl,
-    c_ast.IdentifierType,
+    ir.ID,
+    ir.Constant,
+    ir.BinaryOp,
+    ir.UnaryOp,
+    ir.Cast,
+    ir.Typename,
+    ir.TypeDecl,
+    ir.IdentifierType,
 )
 
 
@@ -109,7 +108,7 @@ class MemberHoister:
         for item in self.items:
             for node in references(item):
                 found = reference_of(node)
-                if not isinstance(found.base, c_ast.ID) or found.base.name not in self.symbols:
+                if not isinstance(found.base, ir.ID) or found.base.name not in self.symbols:
                     continue
                 typed = self.types.of(node)
                 whole = typed is not None and typed.composite
@@ -126,16 +125,16 @@ class MemberHoister:
             return False
         if symbol.pointer_depth > 1 or len(symbol.dims) > symbol.pointer or symbol.type.volatile or symbol.type.atomic:
             return False
-        return not any(isinstance(target, c_ast.ID) and target.name == name for target in self.targets())
+        return not any(isinstance(target, ir.ID) and target.name == name for target in self.targets())
 
     def targets(self) -> Iterator[Any]:
         """The lvalues that are assigned to."""
         todo = list(self.items)
         while todo:
             node = todo.pop()
-            if isinstance(node, c_ast.Assignment):
+            if isinstance(node, ir.Assignment):
                 yield node.lvalue
-            elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+            elif isinstance(node, ir.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
                 yield node.expr
             todo.extend(child for _, child in node.children())
 
@@ -151,27 +150,27 @@ class MemberHoister:
         match node:
             case None:
                 return
-            case c_ast.For():
+            case ir.For():
                 yield from self.within(node.init, guards)
                 yield from self.within(node.cond, guards)
                 inner = (*guards, node) if guards is not None and not has_jump(node.stmt) else None
                 yield from self.within(node.next, inner)
                 yield from self.within(node.stmt, inner)
-            case c_ast.If() | c_ast.TernaryOp():
+            case ir.If() | ir.TernaryOp():
                 yield from self.within(node.cond, guards)
                 yield from self.within(node.iftrue, None)
                 yield from self.within(node.iffalse, None)
-            case c_ast.BinaryOp(op="&&" | "||"):
+            case ir.BinaryOp(op="&&" | "||"):
                 yield from self.within(node.left, guards)
                 yield from self.within(node.right, None)
-            case c_ast.UnaryOp(op="sizeof" | "_Alignof" | "&"):
+            case ir.UnaryOp(op="sizeof" | "_Alignof" | "&"):
                 return
-            case c_ast.StructRef() if _is_pure(node):
+            case ir.StructRef() if _is_pure(node):
                 yield Use(node, guards)
-            case c_ast.ArrayRef(name=c_ast.ID()) | c_ast.UnaryOp(op="*", expr=c_ast.ID()):
+            case ir.ArrayRef(name=ir.ID()) | ir.UnaryOp(op="*", expr=ir.ID()):
                 yield Use(node, guards)
                 yield from self.within(getattr(node, "subscript", None), guards)
-            case c_ast.While() | c_ast.DoWhile() | c_ast.Switch():
+            case ir.While() | ir.DoWhile() | ir.Switch():
                 for child in children(node):
                     yield from self.within(child, None)
             case _:
@@ -195,7 +194,7 @@ class MemberHoister:
         )
         if how == "load" and (written or condition is None):
             return False
-        text = CGenerator().visit(uses[0].node)
+        text = CPrinter().visit(uses[0].node)
         name = self.fresh("_".join((base, *path)))
         root = self.symbols[base]
         symbol, cell, struct = self.symbol(name, typed, how), None, self.struct_of(base)
@@ -210,8 +209,8 @@ class MemberHoister:
         self.found.append(Hoisted(symbol, _declaration(name, typed, how, text, condition or ""), cell))
         scalar = how == "address" and not typed.layers
         for use in uses:
-            named = c_ast.ID(name, use.node.coord)
-            become(use.node, self.items, c_ast.UnaryOp("*", named, use.node.coord) if scalar else named)
+            named = ir.ID(name, use.node.coord)
+            become(use.node, self.items, ir.UnaryOp("*", named, use.node.coord) if scalar else named)
         return True
 
     def symbol(self, name: str, typed: Typed, how: How) -> Symbol:
@@ -222,7 +221,7 @@ class MemberHoister:
         return describe(name, Shape(layers, typed.type, typed.size), "local")
 
     def struct_of(self, base: str) -> int:
-        typed = self.types.of(c_ast.ID(base))
+        typed = self.types.of(ir.ID(base))
         return id(typed.struct) if typed is not None and typed.struct is not None else 0
 
     def fresh(self, wish: str) -> str:
@@ -256,47 +255,47 @@ class MemberHoister:
         iterator = loop_iterator(loop)
         if iterator is None or loop.cond is None:
             return None
-        start = loop.init.decls[0].init if isinstance(loop.init, c_ast.DeclList) else loop.init.rvalue
+        start = loop.init.decls[0].init if isinstance(loop.init, ir.DeclList) else loop.init.rvalue
         condition = _substituted(loop.cond, iterator, start, loop.init)
         if condition is None or not self.is_known(condition):
             return None
         if constant_value(condition, self.symbols):
             return ""
-        return str(CGenerator(reduce_parentheses=True).visit(condition))
+        return str(CPrinter(reduce_parentheses=True).visit(condition))
 
     def is_known(self, node: Any) -> bool:
         """Whether an expression is one of variables that the region doesn't change."""
-        if not isinstance(node, _PLAIN) or (isinstance(node, c_ast.UnaryOp) and node.op not in ("-", "+", "!", "~")):
+        if not isinstance(node, _PLAIN) or (isinstance(node, ir.UnaryOp) and node.op not in ("-", "+", "!", "~")):
             return False
-        if isinstance(node, c_ast.BinaryOp) and node.op in ("/", "%"):
+        if isinstance(node, ir.BinaryOp) and node.op in ("/", "%"):
             return False
-        if isinstance(node, c_ast.ID):
+        if isinstance(node, ir.ID):
             symbol = self.symbols.get(node.name)
-            changed = any(isinstance(target, c_ast.ID) and target.name == node.name for target in self.targets())
+            changed = any(isinstance(target, ir.ID) and target.name == node.name for target in self.targets())
             if changed or node.name in self.inside or (symbol is not None and (symbol.dims or symbol.type.volatile)):
                 return False
         return all(self.is_known(child) for _, child in node.children())
 
 
 def _has_member(node: Any) -> bool:
-    return isinstance(node, c_ast.StructRef) or any(_has_member(child) for _, child in node.children())
+    return isinstance(node, ir.StructRef) or any(_has_member(child) for _, child in node.children())
 
 
 def has_jump(node: Any) -> bool:
     """Whether a loop's body may be left before its end."""
-    jump = isinstance(node, (c_ast.Break, c_ast.Continue, c_ast.Goto, c_ast.Return, c_ast.Switch))
+    jump = isinstance(node, (ir.Break, ir.Continue, ir.Goto, ir.Return, ir.Switch))
     return jump or (node is not None and any(has_jump(child) for _, child in node.children()))
 
 
 def _is_pure(node: Any) -> bool:
     """Whether a node is ``s.x``, ``s->x`` or ``(*s).x``, or members of such a member, all in one object."""
-    while isinstance(node, c_ast.StructRef):
+    while isinstance(node, ir.StructRef):
         inner = node.name
-        if isinstance(inner, c_ast.ID):
+        if isinstance(inner, ir.ID):
             return True
         if node.type == "->":
             return False
-        if isinstance(inner, c_ast.UnaryOp) and inner.op == "*" and isinstance(inner.expr, c_ast.ID):
+        if isinstance(inner, ir.UnaryOp) and inner.op == "*" and isinstance(inner.expr, ir.ID):
             return True
         node = inner
     return False
@@ -306,13 +305,11 @@ def _subscripts_base(node: Any) -> bool:
     """Whether the innermost step of a reference is a subscript."""
     while True:
         match node:
-            case c_ast.ArrayRef(name=c_ast.ID()):
+            case ir.ArrayRef(name=ir.ID()):
                 return True
-            case c_ast.UnaryOp(op="*", expr=inner):
-                return not isinstance(inner, c_ast.ID) and (
-                    isinstance(inner, c_ast.BinaryOp) or _subscripts_base(inner)
-                )
-            case c_ast.ArrayRef() | c_ast.StructRef():
+            case ir.UnaryOp(op="*", expr=inner):
+                return not isinstance(inner, ir.ID) and (isinstance(inner, ir.BinaryOp) or _subscripts_base(inner))
+            case ir.ArrayRef() | ir.StructRef():
                 node = node.name
             case _:
                 return False
@@ -321,19 +318,19 @@ def _subscripts_base(node: Any) -> bool:
 def _substituted(condition: Any, iterator: str, start: Any, init: Any) -> Any:
     """A loop's condition at its first iteration."""
     value = copy.deepcopy(start)
-    if not (isinstance(value, c_ast.Constant) and value.value.isdigit()):
-        ctype = init.decls[0].type if isinstance(init, c_ast.DeclList) else None
-        if ctype is not None and isinstance(ctype, c_ast.TypeDecl) and isinstance(ctype.type, c_ast.IdentifierType):
-            value = c_ast.Cast(c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, ctype.type)), value)
+    if not (isinstance(value, ir.Constant) and value.value.isdigit()):
+        ctype = init.decls[0].type if isinstance(init, ir.DeclList) else None
+        if ctype is not None and isinstance(ctype, ir.TypeDecl) and isinstance(ctype.type, ir.IdentifierType):
+            value = ir.Cast(ir.Typename(None, [], None, ir.TypeDecl(None, [], None, ctype.type)), value)
         elif ctype is not None:
             return None
-    root = c_ast.ExprList([copy.deepcopy(condition)])
+    root = ir.ExprList([copy.deepcopy(condition)])
     todo: list[Any] = [root]
     while todo:
         node = todo.pop()
         for role, child in node.children():
-            if isinstance(child, c_ast.ID) and child.name == iterator:
-                if isinstance(node, c_ast.ExprList):
+            if isinstance(child, ir.ID) and child.name == iterator:
+                if isinstance(node, ir.ExprList):
                     return value
                 setattr(node, role, value)
             else:

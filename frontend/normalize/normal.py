@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.normalize.continues import without_continue
 from scopt.frontend.normalize.counting_loops import Variables, counted
 from scopt.frontend.normalize.heads import Head, with_plain_head
@@ -74,20 +73,20 @@ class _Rewriter:
 
     def inside(self, node: Any) -> None:
         """Rewrite what lies in a statement."""
-        if isinstance(node, c_ast.Compound):
+        if isinstance(node, ir.Compound):
             node.block_items = self.statements(node.block_items or [])
             return
         for role, child in node.children():
-            if not (isinstance(child, LOOPS) and isinstance(node, (*LOOPS, c_ast.If))):
+            if not (isinstance(child, LOOPS) and isinstance(node, (*LOOPS, ir.If))):
                 self.inside(child)
                 continue
             # There is room for what stands around a loop in another form.
             made = self.statements([child])
-            setattr(node, role, made[0] if len(made) == 1 else c_ast.Compound(made, child.coord))
+            setattr(node, role, made[0] if len(made) == 1 else ir.Compound(made, child.coord))
 
     def loop(self, loop: Any, before: list[Any], outside: Sequence[Any]) -> list[Any]:
         """What stands in a loop's place."""
-        kept = (loop.init, loop.next, loop.stmt) if isinstance(loop, c_ast.For) else ()
+        kept = (loop.init, loop.next, loop.stmt) if isinstance(loop, ir.For) else ()
         head = with_plain_head(loop) if kept else Head()
         before.extend(head.before)
         counter = counting(loop, [*outside, *before], self.inductions.pointers, self.is_integer, self.fresh)
@@ -111,7 +110,7 @@ class _Rewriter:
         made = self.inductions.closed(
             counter.loop, Head(declared=(*counter.declared, *head.declared)), loop, before, outside
         )
-        if made is not None and counter.end in before and isinstance(counter.end, c_ast.Assignment):
+        if made is not None and counter.end in before and isinstance(counter.end, ir.Assignment):
             end = counter.end.lvalue.name
             if self.uses(end) == mentions(self.normal.origin(loop), end) + 1 and not self.used_after(loop, end):
                 before.remove(counter.end)
@@ -121,7 +120,7 @@ class _Rewriter:
         """Any other loop, and what has to follow it."""
         done: list[Any] = []
         for one in counted(loop, before, outside, self.known) or [loop]:
-            if not isinstance(one, c_ast.For):
+            if not isinstance(one, ir.For):
                 done.append(one)
                 continue
             without_continue(one)
@@ -189,7 +188,7 @@ class _Rewriter:
         meanings = [
             symbol_of(node, self.symbols)
             for node in all_nodes(self.region.items)
-            if isinstance(node, c_ast.Decl) and node.name == name
+            if isinstance(node, ir.Decl) and node.name == name
         ]
         meanings += [self.symbols[name]] if name in self.symbols else []
         plain = [one.type.integer and one.type.signed and not one.dims and not one.pointer for one in meanings]
@@ -197,7 +196,7 @@ class _Rewriter:
 
     def symbol(self, name: str) -> Symbol | None:
         """What a name means in the whole region; None if it means several things."""
-        declared = [node for node in all_nodes(self.region.items) if isinstance(node, c_ast.Decl) and node.name == name]
+        declared = [node for node in all_nodes(self.region.items) if isinstance(node, ir.Decl) and node.name == name]
         if not declared:
             return self.symbols.get(name)
         if len(declared) > 1 or name in self.symbols or name in taken_in(facts_of(self.tu, self.region.function), {}):

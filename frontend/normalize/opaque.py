@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.syntax.scoping import loop_iterator
 
-LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
-_NEVER = (c_ast.Goto, c_ast.Label, c_ast.Return)
-_OWN = (c_ast.While, c_ast.DoWhile, c_ast.Switch)
+LOOPS = (ir.For, ir.While, ir.DoWhile)
+_NEVER = (ir.Goto, ir.Label, ir.Return)
+_OWN = (ir.While, ir.DoWhile, ir.Switch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +31,22 @@ class Construct:
 
 
 _CONSTRUCTS = {
-    c_ast.While: Construct(
+    ir.While: Construct(
         "control.while", "'while' loops are not supported", "write it as a 'for' loop with affine bounds"
     ),
-    c_ast.DoWhile: Construct(
+    ir.DoWhile: Construct(
         "control.while", "'do' loops are not supported", "write it as a 'for' loop with affine bounds"
     ),
-    c_ast.Goto: Construct("control.goto", "'goto' is not supported", "use structured control flow"),
-    c_ast.Label: Construct("control.goto", "labels are not supported", "use structured control flow"),
-    c_ast.Break: Construct("control.break", "'break' is not supported", "put the condition into the loop's bounds"),
-    c_ast.Continue: Construct(
+    ir.Goto: Construct("control.goto", "'goto' is not supported", "use structured control flow"),
+    ir.Label: Construct("control.goto", "labels are not supported", "use structured control flow"),
+    ir.Break: Construct("control.break", "'break' is not supported", "put the condition into the loop's bounds"),
+    ir.Continue: Construct(
         "control.continue", "'continue' is not supported", "use an 'if' around the rest of the body"
     ),
-    c_ast.Return: Construct(
+    ir.Return: Construct(
         "control.return", "'return' inside a SCoP is not supported", "leave the function after the region"
     ),
-    c_ast.Switch: Construct("control.switch", "'switch' is not supported", "use 'if' statements"),
+    ir.Switch: Construct("control.switch", "'switch' is not supported", "use 'if' statements"),
 }
 
 
@@ -64,7 +63,7 @@ def blocking(node: Any) -> Any | None:
     """
     if isinstance(node, _OWN):
         return node
-    if isinstance(node, c_ast.For):
+    if isinstance(node, ir.For):
         return next(leaving(node.stmt), None)
     return None
 
@@ -75,11 +74,11 @@ def leaving(node: Any) -> Iterator[Any]:
 
 
 def _jumps(node: Any, *, breaks: bool, continues: bool) -> Iterator[Any]:
-    if (isinstance(node, c_ast.Break) and breaks) or (isinstance(node, c_ast.Continue) and continues):
+    if (isinstance(node, ir.Break) and breaks) or (isinstance(node, ir.Continue) and continues):
         yield node
     if node is None or isinstance(node, LOOPS):
         return
-    breaks = breaks and not isinstance(node, c_ast.Switch)
+    breaks = breaks and not isinstance(node, ir.Switch)
     for _, child in node.children():
         yield from _jumps(child, breaks=breaks, continues=continues)
 
@@ -105,10 +104,10 @@ def _mark(node: Any, inside: bool) -> None:
     inside = inside or blocking(node) is not None
     if (
         inside
-        and isinstance(node, c_ast.For)
+        and isinstance(node, ir.For)
         and loop_iterator(node) is not None
-        and not isinstance(node.init, c_ast.DeclList)
+        and not isinstance(node.init, ir.DeclList)
     ):
-        node.init = c_ast.ExprList([node.init], node.init.coord)
+        node.init = ir.ExprList([node.init], node.init.coord)
     for _, child in node.children():
         _mark(child, inside)

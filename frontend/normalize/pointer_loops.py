@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.normalize.closed_forms import Values, unconditional
 from scopt.frontend.normalize.continues import without_continue
 from scopt.frontend.normalize.counting_loops import comparisons, runs_towards, set_value, setter_of
@@ -39,9 +38,9 @@ class Counting:
       the pointer it runs up to.
     """
 
-    loop: c_ast.For
+    loop: ir.For
     before: tuple[Any, ...] = ()
-    declared: tuple[c_ast.Decl, ...] = ()
+    declared: tuple[ir.Decl, ...] = ()
     end: Any | None = None
 
 
@@ -61,20 +60,20 @@ def counting(
     before: all statements in front of it. is_integer(name): whether only its name can change an integer variable.
       fresh(name): a name like it.
     """
-    if not isinstance(loop, (c_ast.For, c_ast.While)):
+    if not isinstance(loop, (ir.For, ir.While)):
         return None
     values = Values(None, None, kinds.long_type)
     for side, op, end in comparisons(loop.cond):
-        if not isinstance(side, c_ast.ID) or is_integer(side.name):
+        if not isinstance(side, ir.ID) or is_integer(side.name):
             continue
-        name, init = side.name, loop.init if isinstance(loop, c_ast.For) else None
+        name, init = side.name, loop.init if isinstance(loop, ir.For) else None
         step = _step(loop, name)
         start = _start(init, name)
         if step is None or start is None or not runs_towards(op, step):
             continue
         first, last, setter = _place(start, is_integer, values), _place(end, is_integer, values), None
-        if last is not None and first is not None and last.base != first.base and isinstance(end, c_ast.ID):
-            position = setter_of([*before, *([init] if isinstance(init, c_ast.Assignment) else [])], end.name)
+        if last is not None and first is not None and last.base != first.base and isinstance(end, ir.ID):
+            position = setter_of([*before, *([init] if isinstance(init, ir.Assignment) else [])], end.name)
             setter = before[position] if position is not None and position < len(before) else None
             last = _place(set_value(setter), is_integer, values)
         if (
@@ -84,8 +83,8 @@ def counting(
             and (position := setter_of(before, name)) is not None
         ):
             first = _place(set_value(before[position]), is_integer, values)
-        changed = written_names(loop) | {node.name for node in nodes_of(loop) if isinstance(node, c_ast.Decl)}
-        own = kinds.declared_pointee(init.decls[0]) if isinstance(init, c_ast.DeclList) else kinds.pointee(name)
+        changed = written_names(loop) | {node.name for node in nodes_of(loop) if isinstance(node, ir.Decl)}
+        own = kinds.declared_pointee(init.decls[0]) if isinstance(init, ir.DeclList) else kinds.pointee(name)
         if own is None or first is None or last is None or first.base != last.base or kinds.pointee(first.base) != own:
             continue
         if names_of(end) & (written_names(loop.stmt) | {name}):
@@ -103,14 +102,14 @@ def counting(
             number(1 if op in ("<=", ">=") else 0),
         )
         made = _for(fresh(name), count, body, loop.coord, kinds.long_type)
-        declared = tuple(init.decls) if isinstance(init, c_ast.DeclList) else ()
-        return Counting(made, (init,) if isinstance(init, c_ast.Assignment) else (), declared, setter)
+        declared = tuple(init.decls) if isinstance(init, ir.DeclList) else ()
+        return Counting(made, (init,) if isinstance(init, ir.Assignment) else (), declared, setter)
     return None
 
 
 def _step(loop: Any, name: str) -> int | None:
     """By how much every iteration steps the pointer, 1 or -1; None if it does more or less."""
-    if isinstance(loop, c_ast.For) and loop.next is not None:
+    if isinstance(loop, ir.For) and loop.next is not None:
         found = step_of(loop.next)
         return (
             found[1]
@@ -130,19 +129,19 @@ def _start(init: Any, name: str) -> Any | None:
     """What the pointer is before the first iteration."""
     match init:
         case None:
-            return c_ast.ID(name)
-        case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=own), rvalue=value) if own == name:
+            return ir.ID(name)
+        case ir.Assignment(op="=", lvalue=ir.ID(name=own), rvalue=value) if own == name:
             return value
-        case c_ast.DeclList(decls=[c_ast.Decl(name=own, init=value)]) if own == name:
+        case ir.DeclList(decls=[ir.Decl(name=own, init=value)]) if own == name:
             return value
     return None
 
 
 def _place(node: Any, is_integer: Callable[[str], bool], values: Values) -> _Place | None:
     match node:
-        case c_ast.ID(name=name):
+        case ir.ID(name=name):
             return None if is_integer(name) else _Place(name, number(0))
-        case c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right):
+        case ir.BinaryOp(op="+" | "-" as op, left=left, right=right):
             if (found := _place(left, is_integer, values)) is not None and _is_sum(right, is_integer):
                 return _Place(
                     found.base, values.plus(found.offset, right) if op == "+" else values.minus(found.offset, right)
@@ -154,18 +153,18 @@ def _place(node: Any, is_integer: Callable[[str], bool], values: Values) -> _Pla
 
 def _is_sum(node: Any, is_integer: Callable[[str], bool]) -> bool:
     match node:
-        case c_ast.ID(name=name):
+        case ir.ID(name=name):
             return is_integer(name)
-        case c_ast.Constant():
+        case ir.Constant():
             return value_of(node) is not None
-        case c_ast.BinaryOp(op="+" | "-" | "*", left=left, right=right):
+        case ir.BinaryOp(op="+" | "-" | "*", left=left, right=right):
             return _is_sum(left, is_integer) and _is_sum(right, is_integer)
     return False
 
 
 def _body(loop: Any, name: str) -> list[Any] | None:
     """The statements of an iteration with the step among them; None if an iteration may end before it."""
-    following = [loop.next] if isinstance(loop, c_ast.For) and loop.next is not None else []
+    following = [loop.next] if isinstance(loop, ir.For) and loop.next is not None else []
     if following:
         was = loop.stmt
         without_continue(loop)
@@ -177,10 +176,8 @@ def _body(loop: Any, name: str) -> list[Any] | None:
     return [*items_of(loop.stmt), *following]
 
 
-def _for(name: str, count: Any, items: list[Any], where: Any, long_type: str) -> c_ast.For:
-    spelled = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(long_type.split(), where), where)
-    init = c_ast.DeclList([c_ast.Decl(name, [], [], [], [], spelled, number(0), None, where)], where)
-    condition = c_ast.BinaryOp("<", c_ast.ID(name, where), count, where)
-    return c_ast.For(
-        init, condition, c_ast.UnaryOp("p++", c_ast.ID(name, where), where), c_ast.Compound(items, where), where
-    )
+def _for(name: str, count: Any, items: list[Any], where: Any, long_type: str) -> ir.For:
+    spelled = ir.TypeDecl(name, [], None, ir.IdentifierType(long_type.split(), where), where)
+    init = ir.DeclList([ir.Decl(name, [], [], [], [], spelled, number(0), None, where)], where)
+    condition = ir.BinaryOp("<", ir.ID(name, where), count, where)
+    return ir.For(init, condition, ir.UnaryOp("p++", ir.ID(name, where), where), ir.Compound(items, where), where)

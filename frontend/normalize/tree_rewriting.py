@@ -7,28 +7,28 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pycparser import c_ast
+from scopt import ir
 
 STEPS = ("++", "--", "p++", "p--")
 
 
-def number(value: int) -> c_ast.Constant:
-    return c_ast.Constant("int", str(value))
+def number(value: int) -> ir.Constant:
+    return ir.Constant("int", str(value))
 
 
 def plus(expression: Any, value: int) -> Any:
     """The expression with a constant added."""
     if value == 0:
         return expression
-    return c_ast.BinaryOp("+" if value > 0 else "-", expression, number(abs(value)), expression.coord)
+    return ir.BinaryOp("+" if value > 0 else "-", expression, number(abs(value)), expression.coord)
 
 
 def value_of(node: Any) -> int | None:
     """The value of a plain decimal constant, None for anything else."""
-    if isinstance(node, c_ast.UnaryOp) and node.op == "-" and (inner := value_of(node.expr)) is not None:
+    if isinstance(node, ir.UnaryOp) and node.op == "-" and (inner := value_of(node.expr)) is not None:
         return -inner
     plain = (
-        isinstance(node, c_ast.Constant)
+        isinstance(node, ir.Constant)
         and node.type == "int"
         and node.value.isdecimal()
         and (node.value == "0" or node.value[0] != "0")
@@ -42,24 +42,24 @@ def nodes_of(node: Any) -> Iterator[Any]:
         return
     yield node
     for role, child in node.children():
-        if not (isinstance(node, c_ast.StructRef) and role == "field"):
+        if not (isinstance(node, ir.StructRef) and role == "field"):
             yield from nodes_of(child)
 
 
 def mentions(node: Any, name: str) -> int:
     """How often a name is used in a node."""
-    return sum(isinstance(found, c_ast.ID) and found.name == name for found in nodes_of(node))
+    return sum(isinstance(found, ir.ID) and found.name == name for found in nodes_of(node))
 
 
 def is_plain(node: Any) -> bool:
     """Whether an expression is made of variables, constants and arithmetic alone: it has no effect, and only writes to
     its variables change it."""
     match node:
-        case c_ast.ID() | c_ast.Constant():
+        case ir.ID() | ir.Constant():
             return True
-        case c_ast.UnaryOp(op="+" | "-"):
+        case ir.UnaryOp(op="+" | "-"):
             return is_plain(node.expr)
-        case c_ast.BinaryOp(op="+" | "-" | "*"):
+        case ir.BinaryOp(op="+" | "-" | "*"):
             return is_plain(node.left) and is_plain(node.right)
     return False
 
@@ -67,17 +67,15 @@ def is_plain(node: Any) -> bool:
 def step_of(node: Any) -> tuple[str, int] | None:
     """A statement or a part of an expression that adds a constant to a variable: the variable and the constant."""
     match node:
-        case c_ast.UnaryOp(op=op, expr=c_ast.ID(name=name)) if op in STEPS:
+        case ir.UnaryOp(op=op, expr=ir.ID(name=name)) if op in STEPS:
             return name, 1 if "++" in op else -1
-        case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=name), rvalue=value) if amount := value_of(
-            value
-        ):
+        case ir.Assignment(op="+=" | "-=" as op, lvalue=ir.ID(name=name), rvalue=value) if amount := value_of(value):
             return name, amount if op == "+=" else -amount
-        case c_ast.Assignment(
-            op="=", lvalue=c_ast.ID(name=name), rvalue=c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right)
+        case ir.Assignment(
+            op="=", lvalue=ir.ID(name=name), rvalue=ir.BinaryOp(op="+" | "-" as op, left=left, right=right)
         ):
             amount = value_of(right)
-            if isinstance(left, c_ast.ID) and left.name == name and amount:
+            if isinstance(left, ir.ID) and left.name == name and amount:
                 return name, amount if op == "+" else -amount
     return None
 
@@ -88,14 +86,14 @@ def amount_of(node: Any, name: str) -> Any | None:
     if (constant := step_of(node)) is not None:
         return signed_number(constant[1]) if constant[0] == name else None
     match node:
-        case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=target), rvalue=amount) if (
+        case ir.Assignment(op="+=" | "-=" as op, lvalue=ir.ID(name=target), rvalue=amount) if (
             target == name and is_plain(amount)
         ):
             found = amount
-        case c_ast.Assignment(
+        case ir.Assignment(
             op="=",
-            lvalue=c_ast.ID(name=target),
-            rvalue=c_ast.BinaryOp(op="+" | "-" as op, left=c_ast.ID(name=own), right=amount),
+            lvalue=ir.ID(name=target),
+            rvalue=ir.BinaryOp(op="+" | "-" as op, left=ir.ID(name=own), right=amount),
         ):
             if target != name or own != name or not is_plain(amount):
                 return None
@@ -104,24 +102,22 @@ def amount_of(node: Any, name: str) -> Any | None:
             return None
     if mentions(found, name):
         return None
-    return found if op.startswith("+") else c_ast.UnaryOp("-", found, found.coord)
+    return found if op.startswith("+") else ir.UnaryOp("-", found, found.coord)
 
 
 def stepped_name(node: Any) -> str | None:
     """The variable that a statement, or a part of an expression, steps: by a constant or by any sum of variables."""
-    target = (
-        node.expr if isinstance(node, c_ast.UnaryOp) else node.lvalue if isinstance(node, c_ast.Assignment) else None
-    )
-    return str(target.name) if isinstance(target, c_ast.ID) and amount_of(node, target.name) is not None else None
+    target = node.expr if isinstance(node, ir.UnaryOp) else node.lvalue if isinstance(node, ir.Assignment) else None
+    return str(target.name) if isinstance(target, ir.ID) and amount_of(node, target.name) is not None else None
 
 
 def signed_number(value: int) -> Any:
-    return number(value) if value >= 0 else c_ast.UnaryOp("-", number(-value))
+    return number(value) if value >= 0 else ir.UnaryOp("-", number(-value))
 
 
 def names_of(node: Any) -> frozenset[str]:
     """The variables of an expression."""
-    return frozenset(found.name for found in nodes_of(node) if isinstance(found, c_ast.ID))
+    return frozenset(found.name for found in nodes_of(node) if isinstance(found, ir.ID))
 
 
 def writes(node: Any, name: str) -> int:
@@ -129,12 +125,12 @@ def writes(node: Any, name: str) -> int:
     count = 0
     for found in nodes_of(node):
         target = None
-        if isinstance(found, c_ast.Assignment):
+        if isinstance(found, ir.Assignment):
             target = found.lvalue
-        elif isinstance(found, c_ast.UnaryOp) and found.op in STEPS:
+        elif isinstance(found, ir.UnaryOp) and found.op in STEPS:
             target = found.expr
-        count += isinstance(target, c_ast.ID) and target.name == name
-        count += isinstance(found, c_ast.Decl) and found.name == name
+        count += isinstance(target, ir.ID) and target.name == name
+        count += isinstance(found, ir.Decl) and found.name == name
     return count
 
 
@@ -146,13 +142,11 @@ def replace_where(root: Any, wanted: Callable[[Any], bool], make: Callable[[Any]
         return make(root)
     for role in root.__slots__:
         value = getattr(root, role, None)
-        if isinstance(value, c_ast.Node) and not (isinstance(root, c_ast.StructRef) and role == "field"):
+        if isinstance(value, ir.Node) and not (isinstance(root, ir.StructRef) and role == "field"):
             setattr(root, role, replace_where(value, wanted, make))
         elif isinstance(value, list):
             setattr(
-                root,
-                role,
-                [replace_where(item, wanted, make) if isinstance(item, c_ast.Node) else item for item in value],
+                root, role, [replace_where(item, wanted, make) if isinstance(item, ir.Node) else item for item in value]
             )
     return root
 
@@ -160,10 +154,10 @@ def replace_where(root: Any, wanted: Callable[[Any], bool], make: Callable[[Any]
 def substituted(root: Any, name: str, value: Any) -> Any:
     """The tree with an expression in the place of each use of a variable."""
     return replace_where(
-        root, lambda node: isinstance(node, c_ast.ID) and node.name == name, lambda _: copy.deepcopy(value)
+        root, lambda node: isinstance(node, ir.ID) and node.name == name, lambda _: copy.deepcopy(value)
     )
 
 
 def items_of(statement: Any) -> list[Any]:
     """The statements of a body."""
-    return list(statement.block_items or []) if isinstance(statement, c_ast.Compound) else [statement]
+    return list(statement.block_items or []) if isinstance(statement, ir.Compound) else [statement]

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extract import extract_whole
 from scopt.frontend.normalize.counting_loops import has_loop, is_counting
@@ -166,7 +166,7 @@ def _too_large(items: Sequence[Any]) -> str:
     nodes, deepest, todo = 0, 0, [(item, 0) for item in items]
     while todo:
         node, depth = todo.pop()
-        depth += isinstance(node, c_ast.For)
+        depth += isinstance(node, ir.For)
         nodes, deepest = nodes + 1, max(deepest, depth)
         todo += [(child, depth) for _, child in node.children()]
     if deepest > MAX_DEPTH:
@@ -179,9 +179,9 @@ def _statements(items: Sequence[Any]) -> int:
     count, todo = 0, list(items)
     while todo:
         node = todo.pop()
-        if isinstance(node, (c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch)):
+        if isinstance(node, (ir.For, ir.If, ir.While, ir.DoWhile, ir.Switch)):
             todo += [part for name in ("stmt", "iftrue", "iffalse") if (part := getattr(node, name, None)) is not None]
-        elif isinstance(node, c_ast.Compound):
+        elif isinstance(node, ir.Compound):
             todo += node.block_items or ()
         else:
             count += 1

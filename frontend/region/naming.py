@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.diagnostics import InputError, Refusal
 from scopt.frontend.extract import extract
 from scopt.frontend.normalize.tree_rewriting import nodes_of, replace_where
@@ -84,13 +84,13 @@ def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, fi
 
 def _short(region: Region, macros: RegionMacros) -> list[str]:
     """The macros in the heads of loops that stand for few iterations."""
-    loops = (node for item in region.items for node in nodes_of(item) if isinstance(node, c_ast.For))
+    loops = (node for item in region.items for node in nodes_of(item) if isinstance(node, ir.For))
     names = {
         node.name
         for loop in loops
         for part in (loop.init, loop.cond, loop.next)
         for node in nodes_of(part)
-        if isinstance(node, c_ast.ID)
+        if isinstance(node, ir.ID)
     }
     return [
         name
@@ -123,9 +123,9 @@ def with_value(placed: Placed, options: Options) -> Placed | None:
 
 def _expanded(statement: Any, name: str, value: int) -> Any:
     """The statement with a number in the place of a name; it is changed in place."""
-    literal = functools.partial(c_ast.Constant, "int", str(value))
+    literal = functools.partial(ir.Constant, "int", str(value))
     return replace_where(
-        statement, lambda node: isinstance(node, c_ast.ID) and node.name == name, lambda node: literal(coord=node.coord)
+        statement, lambda node: isinstance(node, ir.ID) and node.name == name, lambda node: literal(coord=node.coord)
     )
 
 
@@ -181,6 +181,6 @@ def _compounds(root: Any) -> Iterator[Any]:
     todo = [root]
     while todo:
         node = todo.pop()
-        if isinstance(node, c_ast.Compound):
+        if isinstance(node, ir.Compound):
             yield node
         todo.extend(child for _, child in reversed(node.children()))

@@ -14,8 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.syntax.user_functions import lines_of
@@ -24,7 +23,7 @@ from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, sca
 
 _CONDITIONS = ("if", "elif")
 # Nodes that may give something a name.
-_NAMING = (c_ast.Decl, c_ast.Typedef, c_ast.Struct, c_ast.Union, c_ast.Enum)
+_NAMING = (ir.Decl, ir.Typedef, ir.Struct, ir.Union, ir.Enum)
 
 
 def macros_behind(tu: TranslationUnit, region: Region) -> dict[str, int]:
@@ -107,20 +106,19 @@ def _places_below(nodes: Iterable[Any]) -> _Places:
     todo: list[tuple[Any, bool]] = [(node, False) for node in nodes]
     while todo:
         node, local = todo.pop()
-        if isinstance(node, c_ast.Enumerator) or (isinstance(node, c_ast.FuncDef) and _returns_at_once(node)):
-            name = node.name if isinstance(node, c_ast.Enumerator) else node.decl.name
-            found.values.setdefault(name, []).append((node.coord.file, node.coord.line))
+        if isinstance(node, ir.Enumerator) or (isinstance(node, ir.FuncDef) and _returns_at_once(node)):
+            name = node.name if isinstance(node, ir.Enumerator) else node.decl.name
+            if node.coord is not None:
+                found.values.setdefault(name, []).append((node.coord.file, node.coord.line))
         elif isinstance(node, _NAMING) and node.name and node.coord is not None and not local:
             found.objects.setdefault(node.name, []).append((node.coord.file, node.coord.line))
-        todo.extend(
-            (child, local or isinstance(child, (c_ast.Compound, c_ast.ParamList))) for _, child in node.children()
-        )
+        todo.extend((child, local or isinstance(child, (ir.Compound, ir.ParamList))) for _, child in node.children())
     return found
 
 
-def _returns_at_once(function: c_ast.FuncDef) -> bool:
+def _returns_at_once(function: ir.FuncDef) -> bool:
     """Whether a function's body is one ``return``, so that its value may be known."""
-    return [type(item) for item in function.body.block_items or ()] == [c_ast.Return]
+    return [type(item) for item in function.body.block_items or ()] == [ir.Return]
 
 
 def _declaration(tu: TranslationUnit, file: str, line: int) -> frozenset[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.diagnostics import Location
 from scopt.frontend.region.placement import misplaced, with_directives
 from scopt.frontend.region.regions import marked_regions
@@ -51,7 +50,7 @@ def parse(
     directives = _directives(result)
     unit = FileParser(result, source, options)
     ast = unit.parse()
-    in_file = tuple(n for n in ast.ext if isinstance(n, c_ast.FuncDef) and n.coord is not None and n.coord.file == file)
+    in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
     bare = blocks_around_loops(in_file) if options.autodetect else frozenset()
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
     regions = tuple(with_directives(region, directives, file) for region in regions)
@@ -60,7 +59,7 @@ def parse(
         remarks = (*remarks, *misplaced(lost, regions))
     target = target_of(result.macros)
     long_type = "long" if target["long"].size == 8 else "long long"
-    functions = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
+    functions = {n.decl.name: n for n in ast.ext if isinstance(n, ir.FuncDef)}
     defined = frozenset(functions) | unit.defined
     const = (VALUE_FUNCTIONS - defined) | {name for name, purity in unit.pure.items() if purity == "const"}
     pure = {**dict.fromkeys(computing_functions(ast, const), "const"), **unit.pure}
@@ -76,7 +75,7 @@ def parse(
         reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII))
         | result.all_macros.keys()
         | _C_WORDS,
-        typedefs=frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Typedef)),
+        typedefs=frozenset(n.name for n in ast.ext if isinstance(n, ir.Typedef)),
         macros=result.macros,
         target=target,
         long_type=long_type,

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.diagnostics import Location, Remark
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.unit import Region
@@ -37,7 +36,7 @@ def with_directives(region: Region, directives: Sequence[Directive], file: str) 
     if not directives:
         return region
     find = _Finder(directives, file)
-    first = next((item for item in region.items if isinstance(item, c_ast.For)), None)
+    first = next((item for item in region.items if isinstance(item, ir.For)), None)
     placed: list[_Placed] = []
     for directive in find.among(_before(region)):
         for clause in directive.clauses:
@@ -96,30 +95,28 @@ def _before(region: Region) -> list[Any]:
     position = region.first - (2 if region.marked else 1)  # `first` follows a marked region's own pragma
     found = []
     while (
-        position >= 0
-        and isinstance(items[position], c_ast.Pragma)
-        and items[position].string not in ("scop", "endscop")
+        position >= 0 and isinstance(items[position], ir.Pragma) and items[position].string not in ("scop", "endscop")
     ):
         found.append(items[position])
         position -= 1
     return [node for node in reversed(found) if is_directive(node)]
 
 
-def _before_loops(items: Iterable[Any]) -> Iterator[tuple[list[Any], c_ast.For]]:
+def _before_loops(items: Iterable[Any]) -> Iterator[tuple[list[Any], ir.For]]:
     """The directives' nodes right before loops, at any depth, and these loops. Other pragmas may stand between."""
     pending: list[Any] = []
     for item in items:
-        if isinstance(item, c_ast.Pragma):
+        if isinstance(item, ir.Pragma):
             pending += [item] if is_directive(item) else []
             continue
-        if isinstance(item, c_ast.For) and pending:
+        if isinstance(item, ir.For) and pending:
             yield pending, item
         pending = []
         yield from _inside_node(item)
 
 
-def _inside_node(node: Any) -> Iterator[tuple[list[Any], c_ast.For]]:
-    if isinstance(node, c_ast.Compound):
+def _inside_node(node: Any) -> Iterator[tuple[list[Any], ir.For]]:
+    if isinstance(node, ir.Compound):
         yield from _before_loops(node.block_items or ())
         return
     for _, child in node.children():
@@ -193,14 +190,14 @@ def _is_whole(items: Iterable[Any], loop: Any) -> bool:
     real = [
         item
         for item in items
-        if not isinstance(item, (c_ast.Pragma, c_ast.EmptyStatement))
-        and not (isinstance(item, c_ast.Decl) and item.init is None)
+        if not isinstance(item, (ir.Pragma, ir.EmptyStatement))
+        and not (isinstance(item, ir.Decl) and item.init is None)
     ]
     if len(real) != 1 or real[0] is loop:
         return len(real) == 1
     inner = real[0]
-    return (isinstance(inner, c_ast.Compound) and _is_whole(inner.block_items or (), loop)) or (
-        isinstance(inner, c_ast.For) and _is_whole([inner.stmt], loop)
+    return (isinstance(inner, ir.Compound) and _is_whole(inner.block_items or (), loop)) or (
+        isinstance(inner, ir.For) and _is_whole([inner.stmt], loop)
     )
 
 
@@ -248,11 +245,11 @@ def _contains(outer: Any, inner: Any) -> bool:
     return any(loop is inner for loop in _loops([outer]))
 
 
-def _loops(items: Iterable[Any]) -> Iterator[c_ast.For]:
+def _loops(items: Iterable[Any]) -> Iterator[ir.For]:
     """All `for` loops among and inside the nodes."""
     todo = list(items)
     while todo:
         node = todo.pop()
-        if isinstance(node, c_ast.For):
+        if isinstance(node, ir.For):
             yield node
         todo.extend(child for _, child in node.children())

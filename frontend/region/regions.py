@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.diagnostics import Location, Remark
 from scopt.frontend.normalize.counting_loops import has_loop, is_counting
 from scopt.frontend.syntax.source_spans import extents_of
@@ -81,9 +80,9 @@ def _places(function: Any) -> Iterator[_Place]:
     todo = [function.body]
     while todo:
         node = todo.pop()
-        if isinstance(node, c_ast.Compound):
+        if isinstance(node, ir.Compound):
             for index, item in enumerate(node.block_items or ()):
-                if isinstance(item, c_ast.Pragma) and item.string in ("scop", "endscop"):
+                if isinstance(item, ir.Pragma) and item.string in ("scop", "endscop"):
                     yield _Place(function, node, index, item)
         todo.extend(child for _, child in node.children())
 
@@ -245,7 +244,7 @@ def _in_header(file: str, line: int) -> Remark:
 
 
 # Statements with statements inside, but for blocks and loops with an iterator.
-_AROUND = (c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Case, c_ast.Default, c_ast.Label)
+_AROUND = (ir.If, ir.While, ir.DoWhile, ir.Switch, ir.Case, ir.Default, ir.Label)
 
 
 def find_autodetected(tu: TranslationUnit) -> tuple[Region, ...]:
@@ -257,7 +256,7 @@ def find_autodetected(tu: TranslationUnit) -> tuple[Region, ...]:
 
 def runs_in(tu: TranslationUnit, function: Any, node: Any) -> Iterator[Region]:
     """The maximal runs of loops in a statement, those in bodies of other loops left out."""
-    if not isinstance(node, c_ast.Compound):
+    if not isinstance(node, ir.Compound):
         if isinstance(node, _AROUND) and not is_counting(node):
             for _, child in node.children():
                 yield from runs_in(tu, function, child)
@@ -290,21 +289,17 @@ def _told(tu: TranslationUnit, function: Any, parent: Any, loops: list[int]) -> 
         single = region_of(tu, function, parent, position, position + 1)
         if single is not None and is_counting(parent.block_items[position]):
             yield single
-        elif single is None and isinstance(parent.block_items[position], c_ast.If):
+        elif single is None and isinstance(parent.block_items[position], ir.If):
             yield from runs_in(tu, function, parent.block_items[position])
 
 
 def _may_belong(item: Any) -> bool:
-    if isinstance(item, c_ast.Decl):
-        return (
-            isinstance(item.type, c_ast.TypeDecl)
-            and isinstance(item.type.type, c_ast.IdentifierType)
-            and not item.storage
-        )
+    if isinstance(item, ir.Decl):
+        return isinstance(item.type, ir.TypeDecl) and isinstance(item.type.type, ir.IdentifierType) and not item.storage
     return (
         is_counting(item)
-        or isinstance(item, (c_ast.If, c_ast.Assignment, c_ast.EmptyStatement))
-        or (isinstance(item, c_ast.UnaryOp) and item.op in ("++", "--", "p++", "p--"))
+        or isinstance(item, (ir.If, ir.Assignment, ir.EmptyStatement))
+        or (isinstance(item, ir.UnaryOp) and item.op in ("++", "--", "p++", "p--"))
     )
 
 
@@ -319,7 +314,7 @@ def under_pragma(parent: Any, position: int) -> bool:
     Another statement in its place would be under it then.
     """
     before = parent.block_items[position - 1] if position else None
-    return isinstance(before, c_ast.Pragma) and not _ABOUT_NO_STATEMENT.match((before.string or "").strip())
+    return isinstance(before, ir.Pragma) and not _ABOUT_NO_STATEMENT.match((before.string or "").strip())
 
 
 def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop: int) -> Region | None:
@@ -328,7 +323,7 @@ def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop:
     if under_pragma(parent, first):
         return None
     items = tuple(parent.block_items[first:stop])
-    extents = [statement_extent(tu, item) for item in items if not isinstance(item, c_ast.EmptyStatement)]
+    extents = [statement_extent(tu, item) for item in items if not isinstance(item, ir.EmptyStatement)]
     known = [extent for extent in extents if extent is not None]
     if not known or len(known) < len(extents) or not _all_in(items, tu.file):
         return None

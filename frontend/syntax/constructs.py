@@ -1,4 +1,4 @@
-"""What pycparser's nodes are called in C."""
+"""What nodes are called in C."""
 
 from __future__ import annotations
 

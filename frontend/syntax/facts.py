@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.text.gnu import opaque_words
 
 _RETURNS_TWICE = frozenset(
@@ -45,7 +44,7 @@ class FunctionFacts:
             for index, (_, child) in enumerate(node.children()):
                 facts.parents[id(child)] = (node, index)
                 todo.append(child)
-            if isinstance(node, (c_ast.Label, c_ast.Case, c_ast.Default)):
+            if isinstance(node, (ir.Label, ir.Case, ir.Default)):
                 facts.entered.update((id(node), *(id(above) for above, _ in facts.path_to(node))))
         return facts
 
@@ -60,11 +59,11 @@ class FunctionFacts:
 
 
 def _is_hidden_jump(node: Any) -> bool:
-    if isinstance(node, c_ast.FuncDef):
+    if isinstance(node, ir.FuncDef):
         return True
-    if not isinstance(node, c_ast.FuncCall):
+    if not isinstance(node, ir.FuncCall):
         return False
-    if isinstance(node.name, c_ast.ID) and node.name.name in _RETURNS_TWICE:
+    if isinstance(node.name, ir.ID) and node.name.name in _RETURNS_TWICE:
         return True
     words = opaque_words(node)
     return words is not None and bool(_HIDDEN_CONTROL & set(words))

@@ -1,24 +1,22 @@
-"""A preprocessed file as a tree: the user's declarations, those of headers that they need, and what isn't C to pycparser
+"""A preprocessed file as a tree: the user's declarations, those of headers that they need, and what isn't C to the parser
 left out."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from pycparser import c_ast, c_lexer, c_parser
-
+from scopt import ir
 from scopt.diagnostics import InputError, Location, Remark
 from scopt.frontend.text.chunks import Chunk, declared_names, needed, split
 from scopt.frontend.text.columns import Moved, moved_columns, source_column
 from scopt.frontend.text.gnu import OPAQUE_TYPE, PREAMBLE, clean, closing
 from scopt.frontend.text.preprocess import Preprocessed, check_syntax
+from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.options import Options
 
-_ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
 # Characters of a declaration from which on its initial values are left out, and where these begin.
 _HUGE = 20_000
 _VALUES = re.compile(r"=\s*\{")
@@ -53,7 +51,7 @@ class FileParser:
     checked: bool = False
     failed: list[_Piece] = field(default_factory=list)
 
-    def parse(self) -> c_ast.FileAST:
+    def parse(self) -> ir.FileAST:
         text = self.result.text
         pieces = [self.piece(chunk) for chunk in needed(text, split(self.result))]
         line_starts = [0]
@@ -61,9 +59,8 @@ class FileParser:
             line_starts.append(following)
         for _ in range(len(pieces) + 1):
             assembled = _Assembled(self.result, pieces, line_starts)
-            ast, error, line = _parsed(assembled.text)
+            ast, error, line = _parsed(assembled.text, assembled.place)
             if ast is not None:
-                assembled.restore_places(ast)
                 return ast
             self.take_out(assembled.find(line, pieces), error)
             if len(self.failed) == 3:
@@ -116,7 +113,7 @@ class FileParser:
         ast, _, _ = _parsed(f"{PREAMBLE}\n{declarations}")
         if ast is None:
             return
-        types = "".join(f"typedef int {node.name};" for node in ast.ext if isinstance(node, c_ast.Typedef))
+        types = "".join(f"typedef int {node.name};" for node in ast.ext if isinstance(node, ir.Typedef))
         for piece in pieces:
             if piece.chunk.body >= 0 and piece.text.strip():
                 alone, error, _ = _parsed(types + piece.text)
@@ -142,31 +139,12 @@ class FileParser:
                 )
 
 
-class _Lexer(c_lexer.CLexer):  # type: ignore[misc]
-    """A lexer that remembers how far it came: not every error of the parser says where it is."""
-
-    last_line = 1
-
-    def token(self) -> c_lexer.Token | None:
-        token = super().token()
-        if token is not None:
-            self.last_line = token.lineno
-        return token
-
-
-def _parsed(text: str) -> tuple[c_ast.FileAST | None, str, int]:
+def _parsed(text: str, place: Callable[[ir.Coord], ir.Coord] | None = None) -> tuple[ir.FileAST | None, str, int]:
     """The tree of a text; or None, and the message and line of the error."""
-    parser = c_parser.CParser(lexer=_Lexer)
     try:
-        return parser.parse(text, ""), "", 0
-    except c_parser.ParseError as error:
-        match = _ERROR.match(str(error))
-        if match is not None:
-            return None, match.group("message"), int(match.group("line"))
-        return None, str(error).lstrip(": "), parser.clex.last_line
-    except (AssertionError, RecursionError, AttributeError, TypeError) as error:
-        # Only a fault of the parser itself ends here; it concerns one piece all the same.
-        return None, f"{type(error).__name__} in the parser", parser.clex.last_line
+        return parse_c(text, place), "", 0
+    except CSyntaxError as error:
+        return None, error.message, error.line
 
 
 class _Assembled:
@@ -175,6 +153,8 @@ class _Assembled:
 
     def __init__(self, result: Preprocessed, pieces: list[_Piece], line_starts: list[int]) -> None:
         self.result, self.line_starts = result, line_starts
+        self.lines = result.text.split("\n")
+        self.moved: dict[int, tuple[Moved, ...]] = {}
         parts = [PREAMBLE + "\n"]
         self.origins: list[int] = [-1]
         self.owners: list[_Piece | None] = [None]
@@ -204,27 +184,17 @@ class _Assembled:
             index += 1
         return pieces[index] if index < len(pieces) else None
 
-    def restore_places(self, ast: c_ast.FileAST) -> None:
-        """Give every coordinate the file and line that its text came from."""
-        done: set[int] = set()
-        moved: dict[int, tuple[Moved, ...]] = {}
-        lines = self.result.text.split("\n")
-        todo: list[Any] = [ast]
-        while todo:
-            node = todo.pop()
-            todo.extend(child for _, child in node.children())
-            coord = node.coord
-            if coord is None or id(coord) in done or not hasattr(coord, "line"):
-                continue
-            done.add(id(coord))
-            origin = self.origins[min(coord.line - 1, len(self.origins) - 1)]
-            if origin < 0:
-                continue
-            if self.result.run(origin).user and coord.column is not None:
-                if origin not in moved:
-                    moved[origin] = moved_columns(self.result, origin, lines[origin])
-                coord.column = source_column(moved[origin], coord.column)
-            coord.file, coord.line = self.result.place(origin)
+    def place(self, coord: ir.Coord) -> ir.Coord:
+        """Where the text at a place of the assembled one came from."""
+        origin = self.origins[min(coord.line - 1, len(self.origins) - 1)]
+        if origin < 0:
+            return coord
+        column = coord.column
+        if self.result.run(origin).user and column is not None:
+            if origin not in self.moved:
+                self.moved[origin] = moved_columns(self.result, origin, self.lines[origin])
+            column = source_column(self.moved[origin], column)
+        return ir.Coord(*self.result.place(origin), column)
 
 
 def _function_names(text: str) -> frozenset[str]:

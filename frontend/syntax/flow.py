@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.syntax.mentioned import identifiers
 
 Position = tuple[int, int]
@@ -77,31 +76,31 @@ class _Variable:
         match node:
             case None:
                 return around.after
-            case c_ast.Compound():
+            case ir.Compound():
                 return self.compound(node, around)
-            case c_ast.If():
+            case ir.If():
                 chosen = self.statement(node.iftrue, around) | self.statement(node.iffalse, around)
                 return self.expression(node.cond, replace(around, after=chosen))
-            case c_ast.For() | c_ast.While() | c_ast.DoWhile():
+            case ir.For() | ir.While() | ir.DoWhile():
                 return self.loop(node, around)
-            case c_ast.Switch():
+            case ir.Switch():
                 return self.switch(node, around)
-            case c_ast.Case() | c_ast.Default():
+            case ir.Case() | ir.Default():
                 before = self.sequence(None, node.stmts or (), around)
                 around.cases[0] |= before
-                around.cases[1] |= isinstance(node, c_ast.Default)
+                around.cases[1] |= isinstance(node, ir.Default)
                 return before
-            case c_ast.Label():
+            case ir.Label():
                 before = self.statement(node.stmt, around)
                 self.add(before, node.name, self.at_labels)
                 return before
-            case c_ast.Goto():
+            case ir.Goto():
                 return node.name in self.at_labels
-            case c_ast.Break():
+            case ir.Break():
                 return around.breaks
-            case c_ast.Continue():
+            case ir.Continue():
                 return around.continues
-            case c_ast.Return():
+            case ir.Return():
                 return self.expression(node.expr, replace(around, after=False))
         return self.expression(node, around)
 
@@ -126,7 +125,7 @@ class _Variable:
         initializer."""
         found = []
         for item in items:
-            if isinstance(item, (c_ast.Decl, c_ast.Typedef)) and item.name == self.name:
+            if isinstance(item, (ir.Decl, ir.Typedef)) and item.name == self.name:
                 found.append(before)
                 before = item is self.decl
             else:
@@ -136,24 +135,24 @@ class _Variable:
     def loop(self, node: Any, around: _Around) -> bool:
         self.live.add((id(node), SEEN))
         self.add(around.after, (id(node), BEHIND), self.live)
-        declared = node.init.decls if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.DeclList) else ()
+        declared = node.init.decls if isinstance(node, ir.For) and isinstance(node.init, ir.DeclList) else ()
         visible = around.visible
         for decl in declared:
             visible = decl is self.decl if decl.name == self.name else visible
         inside = replace(around, visible=visible, breaks=around.after)
         leaves = around.after and not _always_holds(node.cond)
-        if isinstance(node, c_ast.DoWhile):
+        if isinstance(node, ir.DoWhile):
             # Its head is the condition, behind the body.
             again = self.expression(node.cond, replace(inside, after=leaves or id(node) in self.at_heads))
             before = self.statement(node.stmt, replace(inside, after=again, continues=again))
             self.add(before, id(node), self.at_heads)
             return before
-        step = node.next if isinstance(node, c_ast.For) else None
+        step = node.next if isinstance(node, ir.For) else None
         again = self.expression(step, replace(inside, after=id(node) in self.at_heads))
         body = self.statement(node.stmt, replace(inside, after=again, continues=again))
         head = self.expression(node.cond, replace(inside, after=body or leaves))
         self.add(head, id(node), self.at_heads)
-        return self.initial(node.init, declared, head, around) if isinstance(node, c_ast.For) else head
+        return self.initial(node.init, declared, head, around) if isinstance(node, ir.For) else head
 
     def initial(self, init: Any, declared: Sequence[Any], head: bool, around: _Around) -> bool:
         if not declared:
@@ -172,17 +171,17 @@ class _Variable:
         match node:
             case None:
                 return around.after
-            case c_ast.ExprList():
+            case ir.ExprList():
                 live = around.after
                 for part in reversed(node.exprs):
                     live = self.expression(part, replace(around, after=live))
                 return live
-            case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=self.name)) if around.visible:
+            case ir.Assignment(op="=", lvalue=ir.ID(name=self.name)) if around.visible:
                 return self.mentions(node.rvalue)
         if node is self.decl:
             return self.mentions(node.init)
         # A name in the initializer of what hides it is the hidden one's or the new one's; which is left open.
-        return around.after or (self.mentions(node) and (around.visible or isinstance(node, c_ast.Decl)))
+        return around.after or (self.mentions(node) and (around.visible or isinstance(node, ir.Decl)))
 
     def mentions(self, node: Any) -> bool:
         if node is None:
@@ -198,19 +197,16 @@ class _Variable:
 
 
 def _always_holds(condition: Any) -> bool:
-    return condition is None or (isinstance(condition, c_ast.Constant) and condition.value == "1")
+    return condition is None or (isinstance(condition, ir.Constant) and condition.value == "1")
 
 
 def _declared_behind_labels(body: Any) -> frozenset[str]:
     """Names that are declared among the statements of a switch's labels: their scope goes on behind the next label."""
-    items = (body.block_items or ()) if isinstance(body, c_ast.Compound) else (body,)
+    items = (body.block_items or ()) if isinstance(body, ir.Compound) else (body,)
     statements = [
-        statement
-        for label in items
-        if isinstance(label, (c_ast.Case, c_ast.Default))
-        for statement in label.stmts or ()
+        statement for label in items if isinstance(label, (ir.Case, ir.Default)) for statement in label.stmts or ()
     ]
-    return frozenset(item.name for item in statements if isinstance(item, (c_ast.Decl, c_ast.Typedef)) and item.name)
+    return frozenset(item.name for item in statements if isinstance(item, (ir.Decl, ir.Typedef)) and item.name)
 
 
 def _declared_inside(body: Any, decl: Any) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.syntax.flow import BEHIND, SEEN, live_positions
 from scopt.frontend.syntax.mentioned import all_nodes
 from scopt.frontend.syntax.symbols import base_name, taken_in
@@ -65,40 +64,40 @@ def _declaration(facts: FunctionFacts, path: list[tuple[Any, int]], name: str) -
     decl, function = None, facts.function
     for node, index in path:
         before: Any = ()
-        if isinstance(node, c_ast.Compound):
+        if isinstance(node, ir.Compound):
             before = (node.block_items or ())[:index]
-        elif isinstance(node, c_ast.For) and isinstance(node.init, c_ast.DeclList):
+        elif isinstance(node, ir.For) and isinstance(node.init, ir.DeclList):
             before = node.init.decls
         for item in before:
-            if isinstance(item, c_ast.Decl) and item.name == name:
+            if isinstance(item, ir.Decl) and item.name == name:
                 decl = item
     if decl is None:
         args = function.decl.type.args
         named = [*(args.params if args is not None else ()), *(function.param_decls or ())]
-        decl = next((p for p in named if isinstance(p, c_ast.Decl) and p.name == name), None)
-        if decl is not None and isinstance(decl.type, c_ast.ArrayDecl):
+        decl = next((p for p in named if isinstance(p, ir.Decl) and p.name == name), None)
+        if decl is not None and isinstance(decl.type, ir.ArrayDecl):
             return None
     return decl
 
 
 def _is_automatic(facts: FunctionFacts, decl: Any, name: str) -> bool:
     """Whether nothing but its name can reach the local or parameter."""
-    if {"static", "extern", "_Thread_local"} & set(decl.storage or ()) or isinstance(decl.type, c_ast.FuncDecl):
+    if {"static", "extern", "_Thread_local"} & set(decl.storage or ()) or isinstance(decl.type, ir.FuncDecl):
         return False
     rank, node = 0, decl.type
-    while isinstance(node, c_ast.ArrayDecl):
+    while isinstance(node, ir.ArrayDecl):
         rank, node = rank + 1, node.type
-    if isinstance(node, c_ast.TypeDecl) and isinstance(node.type, (c_ast.Struct, c_ast.Union)):
+    if isinstance(node, ir.TypeDecl) and isinstance(node.type, (ir.Struct, ir.Union)):
         return False
-    if isinstance(node, c_ast.TypeDecl) and not _is_basic(node.type) and _is_subscripted(facts.function, name):
+    if isinstance(node, ir.TypeDecl) and not _is_basic(node.type) and _is_subscripted(facts.function, name):
         # An array behind a typedef's name, whose rank isn't known here: its address may be anywhere.
         return False
     return name not in taken_in(facts, {name: rank} if rank else {})
 
 
 def _is_basic(node: Any) -> bool:
-    return isinstance(node, c_ast.IdentifierType) and set(node.names) <= _BASIC_WORDS
+    return isinstance(node, ir.IdentifierType) and set(node.names) <= _BASIC_WORDS
 
 
 def _is_subscripted(function: Any, name: str) -> bool:
-    return any(isinstance(node, c_ast.ArrayRef) and base_name(node) == name for node in all_nodes([function.body]))
+    return any(isinstance(node, ir.ArrayRef) and base_name(node) == name for node in all_nodes([function.body]))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.syntax.scoping import children
 from scopt.frontend.syntax.structs import reference_of
 from scopt.frontend.syntax.symbols import base_name
@@ -20,9 +19,9 @@ def written_in(nodes: Iterable[Any]) -> frozenset[str]:
     written: set[str] = set()
     for node in all_nodes(nodes):
         target = None
-        if isinstance(node, c_ast.Assignment):
+        if isinstance(node, ir.Assignment):
             target = node.lvalue
-        elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+        elif isinstance(node, ir.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
             target = node.expr
         elif (words := opaque_words(node)) is not None:
             written.update(word.lstrip("&") for word in words)
@@ -36,9 +35,9 @@ def identifiers(node: Any) -> frozenset[str]:
     out."""
     names: set[str] = set()
     for found in all_nodes([node]):
-        if isinstance(found, c_ast.ID):
+        if isinstance(found, ir.ID):
             names.add(found.name)
-        elif isinstance(found, c_ast.Pragma):
+        elif isinstance(found, ir.Pragma):
             names.update(_pragma_words(found))
         elif (words := opaque_words(found)) is not None:
             names.update(word.lstrip("&") for word in words)
@@ -58,7 +57,7 @@ def all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
     while todo:
         node = todo.pop()
         yield node
-        if isinstance(node, c_ast.StructRef):
+        if isinstance(node, ir.StructRef):
             todo.append(node.name)
         else:
             todo.extend(child for _, child in node.children())
@@ -70,15 +69,15 @@ def written_names(node: Any) -> frozenset[str]:
 
     def visit(part: Any) -> None:
         target = None
-        if isinstance(part, c_ast.Assignment):
+        if isinstance(part, ir.Assignment):
             target = part.lvalue
-        elif isinstance(part, c_ast.UnaryOp) and part.op in ("++", "--", "p++", "p--"):
+        elif isinstance(part, ir.UnaryOp) and part.op in ("++", "--", "p++", "p--"):
             target = part.expr
-        elif isinstance(part, c_ast.Decl) and part.init is not None:
+        elif isinstance(part, ir.Decl) and part.init is not None:
             found.add(part.name)
         if target is not None:
             base = reference_of(target).base
-            if isinstance(base, c_ast.ID):
+            if isinstance(base, ir.ID):
                 found.add(base.name)
         for child in children(part):
             visit(child)

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.syntax.symbols import base_name
 from scopt.frontend.text.gnu import opaque_words
 
@@ -99,47 +98,45 @@ VALUE_FUNCTIONS = frozenset(
 )
 # What a body may consist of besides names, members, assignments and calls, which are looked at one by one.
 _HARMLESS = (
-    c_ast.Compound,
-    c_ast.If,
-    c_ast.Return,
-    c_ast.BinaryOp,
-    c_ast.TernaryOp,
-    c_ast.Constant,
-    c_ast.ExprList,
-    c_ast.EmptyStatement,
-    c_ast.Switch,
-    c_ast.Case,
-    c_ast.Default,
-    c_ast.Break,
-    c_ast.Continue,
-    c_ast.Cast,
-    c_ast.DeclList,
-    c_ast.InitList,
-    c_ast.Typename,
-    c_ast.TypeDecl,
-    c_ast.IdentifierType,
-    c_ast.ArrayDecl,
-    c_ast.Union,
-    c_ast.Struct,
-    c_ast.NamedInitializer,
-    c_ast.Enum,
+    ir.Compound,
+    ir.If,
+    ir.Return,
+    ir.BinaryOp,
+    ir.TernaryOp,
+    ir.Constant,
+    ir.ExprList,
+    ir.EmptyStatement,
+    ir.Switch,
+    ir.Case,
+    ir.Default,
+    ir.Break,
+    ir.Continue,
+    ir.Cast,
+    ir.DeclList,
+    ir.InitList,
+    ir.Typename,
+    ir.TypeDecl,
+    ir.IdentifierType,
+    ir.ArrayDecl,
+    ir.Union,
+    ir.Struct,
+    ir.NamedInitializer,
+    ir.Enum,
 )
 _OPERATORS = frozenset({"+", "-", "!", "~", "sizeof"})
 _STEPS = frozenset({"++", "--", "p++", "p--"})
 
 
-def computing_functions(ast: c_ast.FileAST, known: Collection[str]) -> frozenset[str]:
+def computing_functions(ast: ir.FileAST, known: Collection[str]) -> frozenset[str]:
     """Names of the functions with a body that only compute a value. known: others that do.
 
     Only those that nobody can put another function in the place of: static and inline ones. They read their parameters,
     locals and constant tables, write their locals, and call functions of the same kind; loops in them are taken to end,
     as C allows.
     """
-    functions = {node.decl.name: node for node in ast.ext if isinstance(node, c_ast.FuncDef)}
+    functions = {node.decl.name: node for node in ast.ext if isinstance(node, ir.FuncDef)}
     declared = [
-        node
-        for node in ast.ext
-        if isinstance(node, c_ast.Decl) and node.name and not isinstance(node.type, c_ast.FuncDecl)
+        node for node in ast.ext if isinstance(node, ir.Decl) and node.name and not isinstance(node.type, ir.FuncDecl)
     ]
     constants = {node.name: _rank(node.type) for node in declared if _is_constant(node)}
     constants.update((name, 0) for node in ast.ext for name in _enumerators(node))
@@ -173,11 +170,11 @@ class _Functions:
 
     def body_computes(self, function: Any) -> bool:
         args = function.decl.type.args
-        local = {param.name: 0 for param in (args.params if args is not None else ()) if isinstance(param, c_ast.Decl)}
+        local = {param.name: 0 for param in (args.params if args is not None else ()) if isinstance(param, ir.Decl)}
         todo = [function.body]
         while todo:
             node = todo.pop()
-            if isinstance(node, c_ast.Decl):
+            if isinstance(node, ir.Decl):
                 # One that hides another is that one again behind its block.
                 if not _is_plain_local(node) or node.name in self.variables:
                     return False
@@ -190,41 +187,41 @@ class _Functions:
 
     def is_allowed(self, node: Any, local: Mapping[str, int]) -> bool:
         match node:
-            case c_ast.ID():
+            case ir.ID():
                 return node.name in local or node.name in self.constants
-            case c_ast.Assignment():
+            case ir.Assignment():
                 return base_name(node.lvalue) in local
-            case c_ast.UnaryOp():
+            case ir.UnaryOp():
                 return node.op in _OPERATORS or (node.op in _STEPS and base_name(node.expr) in local)
-            case c_ast.StructRef():
+            case ir.StructRef():
                 return node.type == "." and base_name(node) in local
-            case c_ast.ArrayRef():
+            case ir.ArrayRef():
                 return self.is_element(node, local)
-            case c_ast.For() | c_ast.While() | c_ast.DoWhile():
-                return node.cond is not None and not isinstance(node.cond, c_ast.Constant)
-            case c_ast.FuncCall():
-                name = node.name.name if isinstance(node.name, c_ast.ID) and opaque_words(node) is None else ""
+            case ir.For() | ir.While() | ir.DoWhile():
+                return node.cond is not None and not isinstance(node.cond, ir.Constant)
+            case ir.FuncCall():
+                name = node.name.name if isinstance(node.name, ir.ID) and opaque_words(node) is None else ""
                 return name not in local and self.computes(name)
-        if isinstance(node, (c_ast.TypeDecl, c_ast.ArrayDecl)) and _has_qualifier(node, ("volatile", "_Atomic")):
+        if isinstance(node, (ir.TypeDecl, ir.ArrayDecl)) and _has_qualifier(node, ("volatile", "_Atomic")):
             return False
         return isinstance(node, _HARMLESS)
 
     def is_element(self, node: Any, local: Mapping[str, int]) -> bool:
         """Whether a reference is to an element of an array, or a row, not to what an element points to."""
         depth = 0
-        while isinstance(node, c_ast.ArrayRef):
+        while isinstance(node, ir.ArrayRef):
             depth, node = depth + 1, node.name
-        name = node.name if isinstance(node, c_ast.ID) else ""
+        name = node.name if isinstance(node, ir.ID) else ""
         return depth <= local.get(name, self.constants.get(name, 0))
 
 
 def _looked_into(node: Any) -> list[tuple[str, Any]]:
     """The children that are code: not the name of what is called, nor names of members."""
-    if isinstance(node, c_ast.FuncCall):
+    if isinstance(node, ir.FuncCall):
         return [(role, child) for role, child in node.children() if role != "name"]
-    if isinstance(node, c_ast.StructRef):
+    if isinstance(node, ir.StructRef):
         return [("name", node.name)]
-    if isinstance(node, (c_ast.Union, c_ast.Struct, c_ast.Enum)):
+    if isinstance(node, (ir.Union, ir.Struct, ir.Enum)):
         return []
     return list(node.children())
 
@@ -239,21 +236,21 @@ def _takes_values(function: Any) -> bool:
     """Whether it is given numbers and returns one."""
     declared = function.decl.type
     params = declared.args.params if declared.args is not None else ()
-    if function.param_decls or not isinstance(declared.type, c_ast.TypeDecl) or _names(declared.type) == ["void"]:
+    if function.param_decls or not isinstance(declared.type, ir.TypeDecl) or _names(declared.type) == ["void"]:
         return False
-    return all(isinstance(param, (c_ast.Decl, c_ast.Typename)) and _is_value(param.type) for param in params)
+    return all(isinstance(param, (ir.Decl, ir.Typename)) and _is_value(param.type) for param in params)
 
 
 def _is_value(declared: Any) -> bool:
     """Whether a type is spelled without pointers and arrays, and is not volatile. What a typedef hides can't be
     followed without a `*` or `[]`."""
-    return isinstance(declared, c_ast.TypeDecl) and not _has_qualifier(declared, ("volatile", "_Atomic"))
+    return isinstance(declared, ir.TypeDecl) and not _has_qualifier(declared, ("volatile", "_Atomic"))
 
 
-def _is_plain_local(node: c_ast.Decl) -> bool:
+def _is_plain_local(node: ir.Decl) -> bool:
     inner: Any = node.type
-    while isinstance(inner, c_ast.ArrayDecl):
-        if not isinstance(inner.dim, (c_ast.Constant, c_ast.BinaryOp, type(None))):
+    while isinstance(inner, ir.ArrayDecl):
+        if not isinstance(inner.dim, (ir.Constant, ir.BinaryOp, type(None))):
             return False
         inner = inner.type
     return not node.storage and _is_value(inner)
@@ -261,18 +258,18 @@ def _is_plain_local(node: c_ast.Decl) -> bool:
 
 def _rank(declared: Any) -> int:
     rank = 0
-    while isinstance(declared, c_ast.ArrayDecl):
+    while isinstance(declared, ir.ArrayDecl):
         rank, declared = rank + 1, declared.type
     return rank
 
 
-def _is_constant(node: c_ast.Decl) -> bool:
+def _is_constant(node: ir.Decl) -> bool:
     """Whether an array or scalar of the file is const."""
     inner: Any = node.type
-    while isinstance(inner, c_ast.ArrayDecl):
+    while isinstance(inner, ir.ArrayDecl):
         inner = inner.type
     return (
-        isinstance(inner, c_ast.TypeDecl)
+        isinstance(inner, ir.TypeDecl)
         and _has_qualifier(inner, ("const",))
         and not _has_qualifier(inner, ("volatile",))
     )
@@ -283,10 +280,10 @@ def _has_qualifier(node: Any, qualifiers: Iterable[str]) -> bool:
 
 
 def _names(declared: Any) -> list[str]:
-    return list(declared.type.names) if isinstance(declared.type, c_ast.IdentifierType) else []
+    return list(declared.type.names) if isinstance(declared.type, ir.IdentifierType) else []
 
 
 def _enumerators(node: Any) -> list[str]:
-    while node is not None and not isinstance(node, c_ast.Enum):
+    while node is not None and not isinstance(node, ir.Enum):
         node = getattr(node, "type", None)
     return [one.name for one in node.values.enumerators] if node is not None and node.values is not None else []

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pycparser import c_ast
+from scopt import ir
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +21,7 @@ class UniqueNames:
 
     items: tuple[Any, ...]
     iterators: frozenset[str]
-    declared: dict[str, c_ast.Decl]
+    declared: dict[str, ir.Decl]
 
 
 def unique_names(items: Iterable[Any], reserved: Iterable[str], forbidden: Iterable[str] = ()) -> UniqueNames:
@@ -40,7 +40,7 @@ def unique_names(items: Iterable[Any], reserved: Iterable[str], forbidden: Itera
 def children(node: Any) -> Iterator[Any]:
     """The child nodes, except field names, which are no uses of a variable."""
     for name, child in node.children():
-        if not (isinstance(node, c_ast.StructRef) and name == "field"):
+        if not (isinstance(node, ir.StructRef) and name == "field"):
             yield child
 
 
@@ -49,14 +49,14 @@ def _free_names(items: Iterable[Any]) -> set[str]:
     found: set[str] = set()
 
     def visit(node: Any, bound: set[str]) -> None:
-        if isinstance(node, c_ast.ID):
+        if isinstance(node, ir.ID):
             if node.name not in bound:
                 found.add(node.name)
-        elif isinstance(node, (c_ast.Compound, c_ast.For)):
+        elif isinstance(node, (ir.Compound, ir.For)):
             inner = set(bound)
             for child in children(node):
                 visit(child, inner)
-        elif isinstance(node, c_ast.Decl):
+        elif isinstance(node, ir.Decl):
             for child in children(node):
                 visit(child, bound)
             if node.name:
@@ -79,23 +79,23 @@ def blocks_around_loops(functions: Iterable[Any]) -> frozenset[int]:
     while todo:
         node = todo.pop()
         for part in ("stmt", "iftrue", "iffalse"):
-            if isinstance(node, (c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile)) and isinstance(
-                getattr(node, part, None), c_ast.For
+            if isinstance(node, (ir.If, ir.For, ir.While, ir.DoWhile)) and isinstance(
+                getattr(node, part, None), ir.For
             ):
                 loop = getattr(node, part)
-                block = c_ast.Compound([loop], loop.coord)
+                block = ir.Compound([loop], loop.coord)
                 setattr(node, part, block)
                 made.add(id(block))
         todo.extend(child for _, child in node.children())
     return frozenset(made)
 
 
-def loop_iterator(node: c_ast.For) -> str | None:
+def loop_iterator(node: ir.For) -> str | None:
     """The name of the variable that the loop's init sets, None if it sets none or several."""
     init = node.init
-    if isinstance(init, c_ast.DeclList) and len(init.decls) == 1:
+    if isinstance(init, ir.DeclList) and len(init.decls) == 1:
         return str(init.decls[0].name)
-    if isinstance(init, c_ast.Assignment) and init.op == "=" and isinstance(init.lvalue, c_ast.ID):
+    if isinstance(init, ir.Assignment) and init.op == "=" and isinstance(init.lvalue, ir.ID):
         return str(init.lvalue.name)
     return None
 
@@ -107,18 +107,18 @@ class _Renamer:
         self.reserved = reserved
         self.taken = set(free)
         self.iterators: set[str] = set()
-        self.declared: dict[str, c_ast.Decl] = {}
+        self.declared: dict[str, ir.Decl] = {}
 
     def visit(self, node: Any, scope: dict[str, str], active: tuple[str, ...]) -> None:
-        if isinstance(node, c_ast.ID):
+        if isinstance(node, ir.ID):
             node.name = scope.get(node.name, node.name)
-        elif isinstance(node, c_ast.For):
+        elif isinstance(node, ir.For):
             self.loop(node, dict(scope), active)
-        elif isinstance(node, c_ast.Compound):
+        elif isinstance(node, ir.Compound):
             inner = dict(scope)
             for child in children(node):
                 self.visit(child, inner, active)
-        elif isinstance(node, c_ast.Decl):
+        elif isinstance(node, ir.Decl):
             for child in children(node):
                 self.visit(child, scope, active)
             if node.name:
@@ -127,9 +127,9 @@ class _Renamer:
             for child in children(node):
                 self.visit(child, scope, active)
 
-    def loop(self, node: c_ast.For, scope: dict[str, str], active: tuple[str, ...]) -> None:
+    def loop(self, node: ir.For, scope: dict[str, str], active: tuple[str, ...]) -> None:
         name = loop_iterator(node)
-        if name is not None and isinstance(node.init, c_ast.DeclList):
+        if name is not None and isinstance(node.init, ir.DeclList):
             decl = node.init.decls[0]
             if decl.init is not None:
                 self.visit(decl.init, scope, active)
@@ -150,7 +150,7 @@ class _Renamer:
             if child is not None:
                 self.visit(child, scope, active)
 
-    def declare(self, node: c_ast.Decl, scope: dict[str, str]) -> None:
+    def declare(self, node: ir.Decl, scope: dict[str, str]) -> None:
         name = node.name
         fresh = (
             name
@@ -171,10 +171,10 @@ class _Renamer:
         return candidate
 
     @staticmethod
-    def rename(decl: c_ast.Decl, name: str) -> None:
+    def rename(decl: ir.Decl, name: str) -> None:
         decl.name = name
         inner = decl.type
-        while not isinstance(inner, c_ast.TypeDecl):
+        while not isinstance(inner, ir.TypeDecl):
             inner = getattr(inner, "type", None)
             if inner is None:
                 return

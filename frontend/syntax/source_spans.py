@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.text.macros import reachable_words, split_tokens
 from scopt.frontend.text.tokens import RawToken
 
@@ -58,7 +57,7 @@ _KEYWORDS = frozenset(
         "__asm__",
     }
 )
-_LOOPS = {c_ast.For: "for", c_ast.While: "while", c_ast.DoWhile: "do"}
+_LOOPS = {ir.For: "for", ir.While: "while", ir.DoWhile: "do"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +133,11 @@ def _match(
 
 def _same_kind(node: Any, statement: _Statement) -> bool:
     if statement.kind == "if":
-        return isinstance(node, c_ast.If)
+        return isinstance(node, ir.If)
     if statement.kind in _LOOPS.values():
         return _LOOPS.get(type(node)) == statement.kind
     # Declarators that share a declaration are several nodes for one statement.
-    simple = isinstance(node, (c_ast.Assignment, c_ast.UnaryOp)) or (isinstance(node, c_ast.Decl) and statement.single)
+    simple = isinstance(node, (ir.Assignment, ir.UnaryOp)) or (isinstance(node, ir.Decl) and statement.single)
     return simple and statement.kind == "simple"
 
 
@@ -146,7 +145,7 @@ def _compounds(root: Any) -> Iterable[Any]:
     todo = [root]
     while todo:
         node = todo.pop()
-        if isinstance(node, c_ast.Compound):
+        if isinstance(node, ir.Compound):
             yield node
         todo.extend(child for _, child in node.children())
 
@@ -173,17 +172,15 @@ class _Lines:
         """Number the loops of each kind of each line in the order of the text. (The ``while`` of a ``do`` would be
         counted as a loop's.)"""
         counts: dict[tuple[str, int], int] = {}
-        nodes = [node for function in self.tu.user_functions for node in _loop_nodes(function.body)]
+        nodes: list[Any] = [node for function in self.tu.user_functions for node in _loop_nodes(function.body)]
         for node in nodes:
             key = _LOOPS[type(node)], node.coord.line
             self.loop_nodes[id(node)] = counts.get(key, 0)
             counts[key] = self.loop_nodes[id(node)] + 1
         for node in nodes:
-            texts = (self.tokens[k].text for k in self.raw_by_line.get(node.coord.line, ()))
-            if (
-                isinstance(node, c_ast.While)
-                and sum(text == "while" for text in texts) != counts["while", node.coord.line]
-            ):
+            line = node.coord.line
+            texts = (self.tokens[k].text for k in self.raw_by_line.get(line, ()))
+            if isinstance(node, ir.While) and sum(text == "while" for text in texts) != counts["while", line]:
                 self.loop_nodes[id(node)] = -1
 
     def line(self, index: int) -> int:

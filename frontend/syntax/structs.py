@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.ir.ctypes import Layer, Symbol, shape_of
 from scopt.ir.scop import CType
 
@@ -22,7 +21,7 @@ def definitions_of(ast: Any) -> dict[str, Any]:
     todo = [ast]
     while todo:
         node = todo.pop()
-        if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None and node.name:
+        if isinstance(node, (ir.Struct, ir.Union)) and node.decls is not None and node.name:
             key = _key(node)
             if found.setdefault(key, node) is not node:
                 twice.add(key)
@@ -31,7 +30,7 @@ def definitions_of(ast: Any) -> dict[str, Any]:
 
 
 def _key(node: Any) -> str:
-    return f"{'union' if isinstance(node, c_ast.Union) else 'struct'} {node.name}"
+    return f"{'union' if isinstance(node, ir.Union) else 'struct'} {node.name}"
 
 
 class Typed(NamedTuple):
@@ -89,9 +88,9 @@ class Types:
         """The structure that a declaration's innermost type is, through typedefs."""
         seen: set[str] = set()
         while node is not None:
-            if isinstance(node, (c_ast.Struct, c_ast.Union)):
+            if isinstance(node, (ir.Struct, ir.Union)):
                 return node if node.decls is not None else self.structs.get(_key(node))
-            if isinstance(node, c_ast.IdentifierType):
+            if isinstance(node, ir.IdentifierType):
                 name = node.names[0] if len(node.names) == 1 else ""
                 symbol = self.scope.get(name)
                 if symbol is None or symbol.kind != "typedef" or name in seen:
@@ -106,7 +105,7 @@ class Types:
     def of(self, node: Any) -> Typed | None:
         """The type of an lvalue made of names, subscripts, ``*`` and members; None if it can't be told."""
         match node:
-            case c_ast.ID():
+            case ir.ID():
                 symbol = self.scope.get(node.name)
                 if symbol is None or symbol.kind not in ("parameter", "local", "global"):
                     return None
@@ -116,16 +115,16 @@ class Types:
                 if symbol.kind == "parameter" and typed.array:
                     return typed._replace(layers=(Layer("pointer"), *typed.layers[1:]))
                 return typed
-            case c_ast.ArrayRef():
+            case ir.ArrayRef():
                 whole = self.of(node.name)
                 return whole.element() if whole is not None else None
-            case c_ast.UnaryOp(op="*"):
+            case ir.UnaryOp(op="*"):
                 inner = node.expr
-                if isinstance(inner, c_ast.BinaryOp) and inner.op in ("+", "-"):
+                if isinstance(inner, ir.BinaryOp) and inner.op in ("+", "-"):
                     inner = inner.left
                 whole = self.of(inner)
                 return whole.element() if whole is not None else None
-            case c_ast.StructRef():
+            case ir.StructRef():
                 whole = self.of(node.name)
                 if whole is not None and node.type == "->":
                     whole = whole.element()
@@ -161,13 +160,13 @@ class Member(NamedTuple):
 
 def member_of(struct: Any, name: str) -> Member | None:
     """A member by name, members of unnamed structures and unions inside too."""
-    union = isinstance(struct, c_ast.Union)
+    union = isinstance(struct, ir.Union)
     for decl in struct.decls or () if struct is not None else ():
-        if not isinstance(decl, c_ast.Decl):
+        if not isinstance(decl, ir.Decl):
             continue
         if decl.name == name:
             return Member(decl, union or decl.bitsize is not None)
-        if decl.name is None and isinstance(decl.type, (c_ast.Struct, c_ast.Union)):
+        if decl.name is None and isinstance(decl.type, (ir.Struct, ir.Union)):
             inner = member_of(decl.type, name)
             if inner is not None:
                 return Member(inner.decl, inner.shared or union)
@@ -197,21 +196,19 @@ def reference_of(node: Any) -> Reference:
     steps: list[Any] = []
     while True:
         match node:
-            case c_ast.ArrayRef():
+            case ir.ArrayRef():
                 steps.append(node.subscript)
                 node = node.name
-            case c_ast.UnaryOp(
-                op="*", expr=c_ast.BinaryOp(op="+", left=c_ast.ID() | c_ast.StructRef() as left, right=right)
-            ):
+            case ir.UnaryOp(op="*", expr=ir.BinaryOp(op="+", left=ir.ID() | ir.StructRef() as left, right=right)):
                 steps.append(right)
                 node = left
-            case c_ast.UnaryOp(op="*"):
-                steps.append(c_ast.Constant("int", "0", node.coord))
+            case ir.UnaryOp(op="*"):
+                steps.append(ir.Constant("int", "0", node.coord))
                 node = node.expr
-            case c_ast.StructRef():
+            case ir.StructRef():
                 steps.append(node.field.name)
                 if node.type == "->":
-                    steps.append(c_ast.Constant("int", "0", node.coord))
+                    steps.append(ir.Constant("int", "0", node.coord))
                 node = node.name
             case _:
                 return _assembled(node, steps[::-1])
@@ -271,19 +268,19 @@ def references(node: Any) -> Iterator[Any]:
     """The outermost reference nodes in a tree: names, subscripted arrays, members; and those in the subscripts of
     others."""
     match node:
-        case c_ast.ID():
+        case ir.ID():
             yield node
-        case c_ast.ArrayRef() | c_ast.StructRef() | c_ast.UnaryOp(op="*"):
+        case ir.ArrayRef() | ir.StructRef() | ir.UnaryOp(op="*"):
             yield node
             found = reference_of(node)
             for subscript in found.subscripts:
                 yield from references(subscript)
-            if not isinstance(found.base, c_ast.ID):
+            if not isinstance(found.base, ir.ID):
                 yield from references(found.base)
-        case c_ast.FuncCall():
+        case ir.FuncCall():
             if node.args is not None:
                 yield from references(node.args)
-        case c_ast.Cast():
+        case ir.Cast():
             yield from references(node.expr)
         case _:
             for _, child in node.children():

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.frontend.syntax.facts import FunctionFacts
 from scopt.frontend.text.gnu import opaque_words
 from scopt.ir.constants import constant_value, enum_constants, enum_type, typed_constant
@@ -42,9 +41,9 @@ def scope_at(tu: TranslationUnit, region: Region) -> Mapping[str, Symbol]:
     for param in _parameters(function):
         _declare(param, scope, "parameter")
     for node, index in facts.path_to(region.parent):
-        if isinstance(node, c_ast.Compound):
+        if isinstance(node, ir.Compound):
             _declare_all((node.block_items or ())[:index], scope)
-        elif isinstance(node, c_ast.For) and isinstance(node.init, c_ast.DeclList):
+        elif isinstance(node, ir.For) and isinstance(node.init, ir.DeclList):
             _declare_all(node.init.decls, scope)
     _declare_all((region.parent.block_items or ())[: region.first], scope)
     return _with_taken_addresses(scope, facts)
@@ -78,7 +77,7 @@ class FileScope:
 
 def symbol_of(decl: Any, scope: Mapping[str, Symbol], kind: SymbolKind = "local") -> Symbol:
     """The symbol that a declaration, typedef or parameter introduces where `scope` is visible."""
-    if isinstance(decl, c_ast.Typedef):
+    if isinstance(decl, ir.Typedef):
         kind = "typedef"
     storage = set(getattr(decl, "storage", None) or ())
     if kind == "local" and "extern" in storage:
@@ -108,17 +107,17 @@ def is_value(symbol: Symbol) -> bool:
 
 def _parameters(function: Any) -> Iterator[Any]:
     args = function.decl.type.args
-    old_style = {decl.name: decl for decl in function.param_decls or () if isinstance(decl, c_ast.Decl)}
+    old_style = {decl.name: decl for decl in function.param_decls or () if isinstance(decl, ir.Decl)}
     for param in args.params if args is not None else ():
-        if isinstance(param, c_ast.Decl) and param.name:
+        if isinstance(param, ir.Decl) and param.name:
             yield param
-        elif isinstance(param, c_ast.ID) and param.name in old_style:
+        elif isinstance(param, ir.ID) and param.name in old_style:
             yield old_style[param.name]
 
 
 def _declare_all(nodes: Iterable[Any], scope: dict[str, Symbol]) -> None:
     for node in nodes:
-        if isinstance(node, c_ast.DeclList):
+        if isinstance(node, ir.DeclList):
             _declare_all(node.decls, scope)
         else:
             _declare(node, scope, "local")
@@ -126,9 +125,9 @@ def _declare_all(nodes: Iterable[Any], scope: dict[str, Symbol]) -> None:
 
 def _declare(node: Any, scope: dict[str, Symbol], kind: SymbolKind) -> None:
     """Enter what a node declares, tags and enumerators too, into the scope."""
-    if isinstance(node, c_ast.FuncDef):
+    if isinstance(node, ir.FuncDef):
         node = node.decl
-    if not isinstance(node, (c_ast.Decl, c_ast.Typedef)):
+    if not isinstance(node, (ir.Decl, ir.Typedef)):
         return
     _declare_enums(node.type, scope)
     if not node.name:
@@ -149,20 +148,20 @@ def _declare(node: Any, scope: dict[str, Symbol], kind: SymbolKind) -> None:
 
 def _declare_enums(node: Any, scope: dict[str, Symbol]) -> None:
     """Enumerators may be declared anywhere inside a declaration's type."""
-    if node is None or isinstance(node, (c_ast.Constant, c_ast.ID)):
+    if node is None or isinstance(node, (ir.Constant, ir.ID)):
         return
-    if isinstance(node, c_ast.Enum) and node.values is not None:
+    if isinstance(node, ir.Enum) and node.values is not None:
         ctype = enum_type(node, scope)
         values = enum_constants(node, scope)
         for enumerator in node.values.enumerators:
-            if isinstance(enumerator, c_ast.Enumerator):
+            if isinstance(enumerator, ir.Enumerator):
                 integer = scope["int" if -(2**31) <= values.get(enumerator.name, 0) < 2**31 else "long"].type
                 scope[enumerator.name] = Symbol(
                     enumerator.name, "enum-constant", integer, decl=enumerator, value=values.get(enumerator.name)
                 )
         scope[enum_key(node)] = Symbol(ctype.spelling, "type", ctype, size=ctype.bits // 8)
         return
-    if isinstance(node, c_ast.FuncDecl):
+    if isinstance(node, ir.FuncDecl):
         _declare_enums(node.type, scope)
         return
     for _, child in node.children():
@@ -199,28 +198,28 @@ def addresses_taken(root: Any, ranks: Mapping[str, int]) -> frozenset[str]:
     while todo:
         node = todo.pop()
         match node:
-            case c_ast.UnaryOp(op="sizeof"):
+            case ir.UnaryOp(op="sizeof"):
                 continue
-            case c_ast.UnaryOp(op="&"):
+            case ir.UnaryOp(op="&"):
                 if (name := base_name(node.expr)) is not None:
                     taken.add(name)
-            case c_ast.ArrayRef():
+            case ir.ArrayRef():
                 depth, base = 0, node
-                while isinstance(base, c_ast.ArrayRef):
+                while isinstance(base, ir.ArrayRef):
                     todo.append(base.subscript)
                     depth, base = depth + 1, base.name
-                if not isinstance(base, c_ast.ID):
+                if not isinstance(base, ir.ID):
                     todo.append(base)
                 elif depth < ranks.get(base.name, 0):
                     taken.add(base.name)
                 continue
-            case c_ast.ID():
+            case ir.ID():
                 if ranks.get(node.name, 0):
                     taken.add(node.name)
-            case c_ast.StructRef():
+            case ir.StructRef():
                 todo.append(node.name)
                 continue
-            case c_ast.FuncCall():
+            case ir.FuncCall():
                 if (words := opaque_words(node)) is not None:
                     taken.update(w[1:] for w in words if w.startswith("&"))
                     taken.update(w for w in words if ranks.get(w, 0))
@@ -234,13 +233,13 @@ def base_name(node: Any) -> str | None:
     ``->`` from something else."""
     while True:
         match node:
-            case c_ast.ID():
+            case ir.ID():
                 return str(node.name)
-            case c_ast.ArrayRef() | c_ast.StructRef():
+            case ir.ArrayRef() | ir.StructRef():
                 node = node.name
-            case c_ast.UnaryOp(op="*" | "&") | c_ast.Cast():
+            case ir.UnaryOp(op="*" | "&") | ir.Cast():
                 node = node.expr
-            case c_ast.BinaryOp(op="+" | "-"):
+            case ir.BinaryOp(op="+" | "-"):
                 node = node.left
             case _:
                 return None

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.diagnostics import Location, Remark
 from scopt.frontend.text.directives import Directive, Directives
 from scopt.frontend.text.macros import Macro
@@ -35,9 +34,9 @@ class Region:
     pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
     """
 
-    function: c_ast.FuncDef
+    function: ir.FuncDef
     items: tuple[Any, ...]
-    parent: c_ast.Compound
+    parent: ir.Compound
     first: int
     stop: int
     start: int
@@ -79,12 +78,12 @@ class TranslationUnit:
 
     source: bytes
     file: str
-    ast: c_ast.FileAST
+    ast: ir.FileAST
     regions: tuple[Region, ...]
     pure_functions: Mapping[str, str]
-    functions: Mapping[str, c_ast.FuncDef]
+    functions: Mapping[str, ir.FuncDef]
     defined_functions: frozenset[str]
-    user_functions: tuple[c_ast.FuncDef, ...]
+    user_functions: tuple[ir.FuncDef, ...]
     reserved: frozenset[str]
     typedefs: frozenset[str]
     macros: Mapping[str, Macro]

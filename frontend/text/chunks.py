@@ -1,6 +1,6 @@
 """The translation unit cut into external declarations, and those of headers that the user's file needs.
 
-Headers declare hundreds of functions; parsing only what is named keeps the front end fast and away from what pycparser
+Headers declare hundreds of functions; parsing only what is named keeps the front end fast and away from what the parser
 can't read.
 """
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.diagnostics import InputError, Location
 from scopt.frontend.text.macros import Macro, integer_value
 from scopt.options import Options
@@ -68,7 +67,7 @@ class Wish:
 
     iterator: str
     location: Location
-    loop: c_ast.For | None = field(default=None, repr=False)
+    loop: ir.For | None = field(default=None, repr=False)
     loop_location: Location | None = None
 
 
@@ -115,7 +114,7 @@ def error_at(location: Location, message: str) -> InputError:
 
 def is_directive(node: Any) -> bool:
     """Whether a node is a ``#pragma scopt``."""
-    return isinstance(node, c_ast.Pragma) and str(node.string).split()[:1] == ["scopt"]
+    return isinstance(node, ir.Pragma) and str(node.string).split()[:1] == ["scopt"]
 
 
 # --- syntax -----------------------------------------------------------------------------------------------------------
@@ -265,6 +264,6 @@ def threadprivate_names(nodes: Iterable[Any]) -> frozenset[str]:
     lists = (
         re.fullmatch(r"omp\s+threadprivate\s*\((.*)\)\s*", str(node.string))
         for node in nodes
-        if isinstance(node, c_ast.Pragma)
+        if isinstance(node, ir.Pragma)
     )
     return frozenset(name.strip() for found in lists if found is not None for name in found[1].split(","))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pycparser import c_ast
+from scopt import ir
 
 OPAQUE = "__scopt_opaque"
 OPAQUE_TYPE = "__scopt_opaque_type"
@@ -103,7 +103,7 @@ def clean(text: str) -> Cleaned:
 def opaque_words(node: Any) -> list[str] | None:
     """For a call that stands for code that isn't understood: its words, with ``&`` before those whose address is taken.
     Else None."""
-    if not (isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name == OPAQUE):
+    if not (isinstance(node, ir.FuncCall) and isinstance(node.name, ir.ID) and node.name.name == OPAQUE):
         return None
     return str(node.args.exprs[0].value)[1:-1].split()
 

@@ -6,10 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from pycparser import c_parser
-
 from scopt.ir.constants import typed_constant
 from scopt.ir.ctypes import target_of
+from scopt.ir.from_pycparser import CSyntaxError, parse_c
 
 _DEFINE = re.compile(r"([A-Za-z_$\x80-\xff][\w$\x80-\xff]*)(?:\(([^)]*)\))?[ \t]?(.*)", re.DOTALL)
 _PIECES = re.compile(
@@ -158,8 +157,8 @@ def _evaluate(tokens: list[str], macros: Mapping[str, Macro]) -> tuple[int, str]
         octal = text.startswith("0") and text.isdigit()
         return int(text, 8 if octal else 0), "int"
     try:
-        ast = c_parser.CParser().parse(f"int value = {' '.join(tokens)};")
-    except c_parser.ParseError:
+        ast = parse_c(f"int value = {' '.join(tokens)};")
+    except CSyntaxError:
         return None
     constant = typed_constant(ast.ext[0].init, target_of(macros))
     return None if constant is None else (constant[0], constant[1].spelling)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pycparser import c_ast, c_generator
-
+from scopt import ir
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Access, Statement
 from scopt.polybench.limits.points import NotCounted
 
@@ -73,18 +73,18 @@ class _Collector:
         self._where = statement.location
         self._iterators = frozenset(statement.iterators)
         self._reads = {id(access.node): access for access in statement.accesses if not access.is_write}
-        self._generator = c_generator.CGenerator()
+        self._generator = CPrinter()
         self.found: dict[str, Operation] = {}
 
     def statement(self, node: Any) -> None:
-        if isinstance(node, c_ast.Decl) and node.init is not None:
+        if isinstance(node, ir.Decl) and node.init is not None:
             self.value(node.init, certain=True)
-        elif isinstance(node, c_ast.Assignment):
+        elif isinstance(node, ir.Assignment):
             right = self.value(node.rvalue, certain=True)
             if node.op != "=":
                 both = self.value(node.lvalue, certain=True).with_others(right)
                 self.add("division" if node.op[:-1] in _DIVISIONS else "flop", node, both, certain=True)
-        elif isinstance(node, c_ast.UnaryOp) and node.op.strip("p") in ("++", "--"):
+        elif isinstance(node, ir.UnaryOp) and node.op.strip("p") in ("++", "--"):
             self.add("flop", node, self.value(node.expr, certain=True), certain=True)
         else:
             raise NotCounted(f"{self._where}: the statement isn't an assignment")
@@ -93,32 +93,32 @@ class _Collector:
         """What a subexpression depends on; its operations are added to those found."""
         if id(node) in self._reads:
             return _Value((self._reads[id(node)],), data=True)
-        if isinstance(node, c_ast.Constant):
+        if isinstance(node, ir.Constant):
             return _Value()
-        if isinstance(node, c_ast.ID):
+        if isinstance(node, ir.ID):
             return _Value(iterates=node.name in self._iterators)
-        if isinstance(node, c_ast.Cast):
+        if isinstance(node, ir.Cast):
             inner = self.value(node.expr, certain=certain)
             return _Value(inner.reads, inner.iterates, inner.data or (inner.iterates and not _is_integer(node.to_type)))
-        if isinstance(node, c_ast.UnaryOp):
+        if isinstance(node, ir.UnaryOp):
             return self.value(node.expr, certain=certain)
-        if isinstance(node, c_ast.BinaryOp):
+        if isinstance(node, ir.BinaryOp):
             both = self.value(node.left, certain=certain).with_others(self.value(node.right, certain=certain))
             if node.op not in _LOGICAL:
                 self.add("division" if node.op in _DIVISIONS else "flop", node, both, certain=certain)
             return both
-        if isinstance(node, c_ast.TernaryOp):
+        if isinstance(node, ir.TernaryOp):
             condition = self.value(node.cond, certain=certain)
             return condition.with_others(*(self.value(arm, certain=False) for arm in (node.iftrue, node.iffalse)))
-        if isinstance(node, c_ast.Assignment) and node.op == "=":
+        if isinstance(node, ir.Assignment) and node.op == "=":
             return self.value(node.rvalue, certain=certain)
-        if isinstance(node, c_ast.FuncCall):
+        if isinstance(node, ir.FuncCall):
             return self.call(node, certain=certain)
         raise NotCounted(f"{self._where}: the operations of '{self._generator.visit(node)}' can't be counted")
 
-    def call(self, node: c_ast.FuncCall, *, certain: bool) -> _Value:
+    def call(self, node: ir.FuncCall, *, certain: bool) -> _Value:
         arguments = _Value().with_others(*(self.value(argument, certain=certain) for argument in (node.args or ())))
-        name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+        name = node.name.name if isinstance(node.name, ir.ID) else ""
         if name not in _FREE:
             self.add(
                 "root" if name in _ROOTS else "flop" if name in _SIMPLE else "call", node, arguments, certain=certain
@@ -142,7 +142,7 @@ def _is_integer(type_name: Any) -> bool:
 
 def _words(node: Any) -> Iterator[str]:
     """The words of the type that a cast names."""
-    if isinstance(node, c_ast.IdentifierType):
+    if isinstance(node, ir.IdentifierType):
         yield from node.names
     for _, child in node.children():
         yield from _words(child)

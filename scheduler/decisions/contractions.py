@@ -12,10 +12,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 import islpy as isl
-from pycparser import c_ast
-from pycparser.c_generator import CGenerator
 
+from scopt import ir
 from scopt.ir.marked_schedule import Contraction
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.poly.bands import Ordered, active
 from scopt.poly.contraction_expression import split
@@ -82,7 +82,7 @@ def _text(scop: Scop, contraction: Contraction) -> str:
     """What is the same for statements that do the same in different parts of an iteration space."""
     statement = scop.statement(contraction.statements[0])
     roles = contraction.row, contraction.column, contraction.reduction, contraction.members
-    return f"{CGenerator().visit(statement.body)} {statement.iterators} {roles}"
+    return f"{CPrinter().visit(statement.body)} {statement.iterators} {roles}"
 
 
 def _unit(row: Vector) -> int | None:
@@ -91,25 +91,25 @@ def _unit(row: Vector) -> int | None:
     return moving[0] if len(moving) == 1 and row[moving[0]] == 1 else None
 
 
-def _updated_cell(statement: Statement) -> tuple[c_ast.ArrayRef, tuple[Vector, ...]] | None:
+def _updated_cell(statement: Statement) -> tuple[ir.ArrayRef, tuple[Vector, ...]] | None:
     """The reference that the statement writes, or that it writes if a comparison holds, and its subscripts; None if it
     writes several."""
     writes: list[Access] = [a for a in statement.accesses if a.is_write]
     if len(writes) != 1 or not all(_is_plain(access.node) for access in statement.accesses):
         return None
-    if not isinstance(writes[0].node, c_ast.ArrayRef):
+    if not isinstance(writes[0].node, ir.ArrayRef):
         return None
-    if writes[0].kind != "write" and isinstance(statement.body, c_ast.Assignment):
+    if writes[0].kind != "write" and isinstance(statement.body, ir.Assignment):
         return None  # somewhere in an array
     rows = subscript_rows(writes[0].relation)
     return (writes[0].node, rows) if rows is not None else None
 
 
-def _is_plain(node: c_ast.Node | None) -> bool:
+def _is_plain(node: ir.Node | None) -> bool:
     """Whether a reference, if it has subscripts, is an array's name with subscripts, not a member of a structure."""
-    while isinstance(node, c_ast.ArrayRef):
+    while isinstance(node, ir.ArrayRef):
         node = node.name
-    return not isinstance(node, c_ast.StructRef)
+    return not isinstance(node, ir.StructRef)
 
 
 def _roles(iterators: Sequence[int], cell: Sequence[Vector]) -> tuple[int, int, int] | None:

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer, Sweep
 from scopt.ir.nest import Expr, LoopMark, Max, Name
@@ -208,7 +208,7 @@ class _Builder:
         if (
             array.type.volatile
             or array.type.atomic
-            or any(a.kind == "may-write" or not isinstance(a.node, c_ast.ID) for _, a in uses)
+            or any(a.kind == "may-write" or not isinstance(a.node, ir.ID) for _, a in uses)
         ):
             return False
         ranges = self.dependences.ranges[array.name]
@@ -389,11 +389,11 @@ def _row_subscript(array: Array, access: Access, iterator: int, shift: int) -> t
     """Which subscript is the row, and the constant to be added to the row; None if there is no such subscript, or the
     reference isn't a plain one."""
     rows = _subscripts(access)
-    node: c_ast.Node | None = access.node
+    node: ir.Node | None = access.node
     for _ in range(array.rank):
-        node = node.name if isinstance(node, c_ast.ArrayRef) else None
+        node = node.name if isinstance(node, ir.ArrayRef) else None
     if (
-        not isinstance(node, c_ast.ID)
+        not isinstance(node, ir.ID)
         or access.kind == "may-write"
         or len(rows) != array.rank
         or any(row is None for row in rows)
@@ -408,14 +408,14 @@ def _row_subscript(array: Array, access: Access, iterator: int, shift: int) -> t
     return (moving[0], row[-1] - shift) if row[iterator] == 1 and not any(others) else None
 
 
-def _cycles_to(root: c_ast.Node, leaf: c_ast.Node) -> int | None:
+def _cycles_to(root: ir.Node, leaf: ir.Node) -> int | None:
     """Latencies of the operations on the way from an operand to the whole; None if it isn't part of it."""
     if root is leaf:
         return 0
     for _, child in root.children():
         below = _cycles_to(child, leaf)
         if below is not None:
-            op = root.op.removesuffix("=") if isinstance(root, c_ast.BinaryOp | c_ast.Assignment) else ""
+            op = root.op.removesuffix("=") if isinstance(root, ir.BinaryOp | ir.Assignment) else ""
             return below + _LATENCY.get(op, 0)
     return None
 

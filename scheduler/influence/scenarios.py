@@ -22,8 +22,8 @@ from itertools import zip_longest
 from math import ceil, prod
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.ir.scop import Access, Array, Scop, Statement
 from scopt.poly.isl_utils import PARAM
 from scopt.poly.linear import Vector, subscript_rows
@@ -204,8 +204,8 @@ def _row_elements(scop: Scop, array: Array) -> tuple[int, ...]:
     return tuple(prod(sizes[k + 1 :]) for k in range(len(sizes)))
 
 
-def _size(scop: Scop, size: int | None, extent: c_ast.Node | None) -> int:
-    if size is None and isinstance(extent, c_ast.ID):
+def _size(scop: Scop, size: int | None, extent: ir.Node | None) -> int:
+    if size is None and isinstance(extent, ir.ID):
         size = next((p.estimate for p in scop.parameters if p.spelling == extent.name), None)
     return size if size is not None and size > 0 else DEFAULT_EXTENT
 

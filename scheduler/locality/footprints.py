@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, prod
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.ir.scop import Access, Array, Scop
 from scopt.machine import Cache
 from scopt.poly.isl_utils import OUT
@@ -254,7 +253,7 @@ def _extents(scop: Scop, array: Array) -> tuple[int | None, ...]:
     return tuple(_extent(scop, size, extent) for size, extent in zip(sizes, array.extents, strict=True))
 
 
-def _extent(scop: Scop, size: int | None, extent: c_ast.Node | None) -> int | None:
-    if size is None and isinstance(extent, c_ast.ID):
+def _extent(scop: Scop, size: int | None, extent: ir.Node | None) -> int | None:
+    if size is None and isinstance(extent, ir.ID):
         size = next((p.estimate for p in scop.parameters if p.spelling == extent.name), None)
     return size if size is not None and size > 0 else None

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.ir.nest import Expr
 from scopt.ir.scop import Access, Array, CType, Dependences, Scop, Statement
 from scopt.poly.array_extents import extents
@@ -126,15 +126,15 @@ def _rewritten(statement: Statement, array: Array, name: str, depth: int) -> Sta
     body = copy.deepcopy(statement.body, memo)
     outer = statement.iterators[:depth]
 
-    def cell() -> c_ast.Node:
-        node: c_ast.Node = c_ast.ID(name)
+    def cell() -> ir.Node:
+        node: ir.Node = ir.ID(name)
         for iterator in outer:
-            node = c_ast.ArrayRef(node, c_ast.ID(iterator))
+            node = ir.ArrayRef(node, ir.ID(iterator))
         return node
 
-    moved: dict[int, c_ast.Node] = {}
+    moved: dict[int, ir.Node] = {}
     accesses = []
-    root = c_ast.Compound([body])
+    root = ir.Compound([body])
     for access in statement.accesses:
         if access.array != array.name:
             node = memo.get(id(access.node), access.node) if access.node is not None else None
@@ -197,11 +197,13 @@ def _copy(writer: Statement, cells: isl.Map, array: Array, new: Array, depth: in
     domain = kept.set_tuple_name(name).coalesce()
     iterators = (*writer.iterators[:depth], *(f"{array.spelling}_{k}" for k in range(array.rank)))
     long = CType(long_type, integer=True, bits=64)
-    target, value = c_ast.ID(array.spelling), c_ast.ID(new.spelling)
+    target: ir.Node
+    value: ir.Node
+    target, value = ir.ID(array.spelling), ir.ID(new.spelling)
     for k, iterator in enumerate(iterators):
-        value = c_ast.ArrayRef(value, c_ast.ID(iterator))
+        value = ir.ArrayRef(value, ir.ID(iterator))
         if k >= depth:
-            target = c_ast.ArrayRef(target, c_ast.ID(iterator))
+            target = ir.ArrayRef(target, ir.ID(iterator))
     everything = domain.identity().set_tuple_name(OUT, new.name)
     accesses = (
         Access(new.name, "read", everything, value, writer.location),
@@ -214,7 +216,7 @@ def _copy(writer: Statement, cells: isl.Map, array: Array, new: Array, depth: in
         ),
     )
     types = (*writer.iterator_types[:depth], *(long for _ in range(array.rank)))
-    return Statement(name, domain, iterators, types, c_ast.Assignment("=", target, value), accesses, writer.location)
+    return Statement(name, domain, iterators, types, ir.Assignment("=", target, value), accesses, writer.location)
 
 
 def _dated(order: isl.UnionMap, place: int) -> isl.UnionMap:

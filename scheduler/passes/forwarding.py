@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
-from pycparser.c_generator import CGenerator
 
+from scopt import ir
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
 from scopt.poly.body_rewriting import agree, replaced
 from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
@@ -93,7 +93,7 @@ def _written_cell(scop: Scop, end: Statement, array: Array) -> Access | None:
     if (
         len(writes) != 1
         or writes[0].kind != "write"
-        or not isinstance(body, c_ast.Assignment)
+        or not isinstance(body, ir.Assignment)
         or body.op != "="
         or body.lvalue is not writes[0].node
     ):
@@ -183,27 +183,28 @@ def _forwarded(scop: Scop, web: _Web) -> Scop:
 
 def _rewritten(statement: Statement, web: _Web) -> Statement:
     memo: dict[int, Any] = {}
-    root = c_ast.Compound([copy.deepcopy(statement.body, memo)])
+    root = ir.Compound([copy.deepcopy(statement.body, memo)])
+    cell: ir.Node | None = web.cell.node
     outer = _outer(statement, web.depth).set_tuple_name(OUT, web.end.name)
     relation = outer.apply_range(web.cell.relation)
-    moved: dict[int, c_ast.Node] = {}
+    moved: dict[int, ir.Node] = {}
     accesses = []
     for access in statement.accesses:
         node = memo.get(id(access.node), access.node)
-        if access.array != web.array.name:
+        if access.array != web.array.name or node is None or cell is None:
             accesses.append(replace(access, node=node))
             continue
         if id(node) not in moved:
-            moved[id(node)] = replaced(root, node, lambda: copy.deepcopy(web.cell.node))
+            moved[id(node)] = replaced(root, node, lambda: copy.deepcopy(cell))
         accesses.append(replace(access, array=web.cell.array, node=moved[id(node)], relation=relation))
     return replace(statement, body=root.block_items[0], accesses=tuple(accesses))
 
 
 def _does_nothing(statement: Statement) -> bool:
     body = statement.body
-    if not isinstance(body, c_ast.Assignment) or body.op != "=":
+    if not isinstance(body, ir.Assignment) or body.op != "=":
         return False
-    text = CGenerator().visit
+    text = CPrinter().visit
     return bool(text(body.lvalue) == text(body.rvalue))
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
 from scopt.astgen.emit.names import identifiers
 from scopt.poly.isl_utils import OUT
@@ -86,7 +86,7 @@ def cell(array: str) -> str:
     return f"cell {array}"
 
 
-def operand_content(value: c_ast.Node, iterators: Sequence[str], running: isl.Set) -> isl.Map:
+def operand_content(value: ir.Node, iterators: Sequence[str], running: isl.Set) -> isl.Map:
     """An operand as a content: its text, by the iterators that occur in it."""
     used = identifiers(value)
     kept = [k for k, name in enumerate(iterators) if name in used]

@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
-from pycparser import c_ast, c_generator, c_parser
 
+from scopt import ir
 from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
 from scopt.astgen.guard_counters import counter_name
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import conjunction
+from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.ir.nest import Block, Condition, LoopNest
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Guard, Parameter, Polynomial, Scop, Stretch
 from scopt.poly.nest_sets import Context, NestSpace
 
@@ -52,7 +54,7 @@ def check_guard(scop: Scop, guard: str, worth: str = "") -> None:
         raise InternalError(f"{scop.location}: the guard can't be read back: {error}") from error
 
 
-def _check(scop: Scop, asked: Guard, reading: _Reading, guard: c_ast.Node, worth: c_ast.Node | None) -> None:
+def _check(scop: Scop, asked: Guard, reading: _Reading, guard: ir.Node, worth: ir.Node | None) -> None:
     """Raises Unreadable for text that isn't what guards are made of, InternalError for a guard that is too weak."""
     gains = [*_conjuncts(worth)] if worth is not None else []
     conjuncts = [*_uncounted(scop, guard)]
@@ -71,7 +73,7 @@ def _check(scop: Scop, asked: Guard, reading: _Reading, guard: c_ast.Node, worth
         raise InternalError(f"{scop.location}: the guard allows parameters that the region can't have")
 
 
-def _without(scop: Scop, conjuncts: Sequence[c_ast.Node], others: Sequence[c_ast.Node]) -> list[c_ast.Node]:
+def _without(scop: Scop, conjuncts: Sequence[ir.Node], others: Sequence[ir.Node]) -> list[ir.Node]:
     """The conjuncts but for one occurrence of each of the others."""
     rest = [*conjuncts]
     for other in map(_text, others):
@@ -90,36 +92,36 @@ def _parameters(scop: Scop, condition: Condition) -> isl.Set:
 # --- the text ---------------------------------------------------------------------------------------------------------
 
 
-def _parsed(guard: str, worth: str) -> tuple[c_ast.Node, c_ast.Node | None]:
+def _parsed(guard: str, worth: str) -> tuple[ir.Node, ir.Node | None]:
     """The trees of two expressions, the second one perhaps empty. Raises Unreadable for what isn't an expression
     each."""
     texts = [text for text in (guard, worth) if text]
     functions = "".join(f"int guard{k}(void) {{ return {text}; }}\n" for k, text in enumerate(texts))
     try:
-        tree = c_parser.CParser().parse("typedef unsigned long __UINTPTR_TYPE__;\n" + functions)
-    except c_parser.ParseError as error:
+        tree = parse_c("typedef unsigned long __UINTPTR_TYPE__;\n" + functions)
+    except CSyntaxError as error:
         raise Unreadable(str(error)) from error
-    found = [one.body.block_items for one in tree.ext[1:] if isinstance(one, c_ast.FuncDef)]
+    found = [one.body.block_items for one in tree.ext[1:] if isinstance(one, ir.FuncDef)]
     if len(found) != len(tree.ext) - 1 or len(found) != len(texts) or any(len(items) != 1 for items in found):
         raise Unreadable("it isn't one expression")
     first, *others = (items[0].expr for items in found)
     return first, others[0] if others else None
 
 
-def _conjuncts(n: c_ast.Node) -> Iterator[c_ast.Node]:
-    if isinstance(n, c_ast.BinaryOp) and n.op == "&&":
+def _conjuncts(n: ir.Node) -> Iterator[ir.Node]:
+    if isinstance(n, ir.BinaryOp) and n.op == "&&":
         yield from _conjuncts(n.left)
         yield from _conjuncts(n.right)
     else:
         yield n
 
 
-def _uncounted(scop: Scop, n: c_ast.Node) -> Iterator[c_ast.Node]:
+def _uncounted(scop: Scop, n: ir.Node) -> Iterator[ir.Node]:
     """The conjuncts, also those that are given to the function that counts, which returns what it is given: zero or
     one."""
     for one in _conjuncts(n):
         match one:
-            case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[c_ast.BinaryOp(op=op) as told])):
+            case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[ir.BinaryOp(op=op) as told])):
                 if name != counter_name(scop.location) or op not in ("&&", "||", *_COMPARISONS):
                     raise Unreadable(f"a call of {name}")
                 yield from _conjuncts(told)
@@ -127,8 +129,8 @@ def _uncounted(scop: Scop, n: c_ast.Node) -> Iterator[c_ast.Node]:
                 yield one
 
 
-def _text(n: c_ast.Node) -> str:
-    return str(c_generator.CGenerator().visit(n))
+def _text(n: ir.Node) -> str:
+    return str(CPrinter().visit(n))
 
 
 # --- what it means ----------------------------------------------------------------------------------------------------
@@ -167,32 +169,32 @@ class _Reading:
                 raise InternalError(f"{scop.location}: '{name}' has no integer type of 64 bits or fewer")
         return _Reading(reader, reader.parameters, frozenset(factors), bases, elements, scop.long_type)
 
-    def fit(self, n: c_ast.Node) -> str:
+    def fit(self, n: ir.Node) -> str:
         """The name that ``(long)name >= 0`` tests; empty for any other condition."""
         match n:
-            case c_ast.BinaryOp(
+            case ir.BinaryOp(
                 op=">=",
-                left=c_ast.Cast(to_type=to_type, expr=c_ast.ID(name=name)),
-                right=c_ast.Constant(type="int", value="0"),
+                left=ir.Cast(to_type=to_type, expr=ir.ID(name=name)),
+                right=ir.Constant(type="int", value="0"),
             ):
                 return str(name) if type_spelling(to_type) == self.long_type else ""
         return ""
 
-    def apart(self, n: c_ast.Node) -> frozenset[_Order] | None:
+    def apart(self, n: ir.Node) -> frozenset[_Order] | None:
         """The two orders of a test that one stretch ends before the other begins, or the other way round; None for
         any other condition."""
-        if not isinstance(n, c_ast.BinaryOp) or n.op != "||":
+        if not isinstance(n, ir.BinaryOp) or n.op != "||":
             return None
         try:
             return frozenset((self.order(n.left), self.order(n.right)))
         except Unreadable:
             return None
 
-    def order(self, n: c_ast.Node) -> _Order:
+    def order(self, n: ir.Node) -> _Order:
         """What has to lie before what, all of it."""
         found = set()
         for one in _conjuncts(n):
-            if not isinstance(one, c_ast.BinaryOp) or one.op != "<=":
+            if not isinstance(one, ir.BinaryOp) or one.op != "<=":
                 raise Unreadable("a test of addresses that isn't <=")
             (left, wide), (right, also) = self.address(one.left), self.address(one.right)
             if not wide or not also:
@@ -207,33 +209,33 @@ class _Reading:
         )
         return frozenset((frozenset(end.items()), frozenset(start.items())) for end in ends for start in starts)
 
-    def address(self, n: c_ast.Node) -> tuple[_Value, bool]:
+    def address(self, n: ir.Node) -> tuple[_Value, bool]:
         """The value of an expression modulo two to the bits of a pointer, and whether C computes it in the unsigned
         type of that width.
 
         Raises Unreadable where C computes a part of it in another type: of operands of which none has the unsigned one.
         """
         match n:
-            case c_ast.ID(name=name) if name in self.parameters or (name in self.integers and name not in self.bases):
+            case ir.ID(name=name) if name in self.parameters or (name in self.integers and name not in self.bases):
                 return {(name,): 1}, False
-            case c_ast.Constant(type="int", value=value) if value.isdecimal() and (value == "0" or value[0] != "0"):
+            case ir.Constant(type="int", value=value) if value.isdecimal() and (value == "0" or value[0] != "0"):
                 return _terms({(): int(value)}), False
-            case c_ast.Constant(type="unsigned long int", value=value) if (
+            case ir.Constant(type="unsigned long int", value=value) if (
                 self.long_type == "long" and value.removesuffix("UL").isdecimal()
             ):
                 return _terms({(): int(value.removesuffix("UL"))}), True
-            case c_ast.Cast(expr=c_ast.ID() | c_ast.Constant() | c_ast.UnaryOp(op="&") as expr) if (
+            case ir.Cast(expr=ir.ID() | ir.Constant() | ir.UnaryOp(op="&") as expr) if (
                 type_spelling(n.to_type) == self.word
             ):
                 base = _text(expr)
                 is_base = base in self.bases and base not in self.parameters
                 return {(f"({base})",): 1} if is_base else self.address(expr)[0], True
-            case c_ast.UnaryOp(op="sizeof") if _text(n) in self.elements:
+            case ir.UnaryOp(op="sizeof") if _text(n) in self.elements:
                 return {(_text(n),): 1}, True
-            case c_ast.UnaryOp(op="-", expr=operand):
+            case ir.UnaryOp(op="-", expr=operand):
                 value, wide = self.address(operand)
                 return {atoms: -c for atoms, c in value.items()}, self.wide(wide)
-            case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
+            case ir.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
                 (a, first), (b, second) = self.address(left), self.address(right)
                 return _times(a, b) if op == "*" else _plus(a, b, 1 if op == "+" else -1), self.wide(first or second)
         raise Unreadable(f"an address has an unexpected {type(n).__name__}")
@@ -248,26 +250,24 @@ class _Reading:
         """The unsigned type as wide as a pointer."""
         return "unsigned long" if self.long_type == "long" else "__UINTPTR_TYPE__"
 
-    def harmless(self, n: c_ast.Node) -> None:
+    def harmless(self, n: ir.Node) -> None:
         """Raises Unreadable unless evaluating an expression changes nothing and can't stop the program."""
         match n:
-            case c_ast.ID(name=name) if name in self.parameters:
+            case ir.ID(name=name) if name in self.parameters:
                 return
-            case c_ast.Constant():
+            case ir.Constant():
                 return
-            case c_ast.BinaryOp(op="/" | "%", right=c_ast.Constant(value=divisor)) if divisor.strip("0uUlL"):
+            case ir.BinaryOp(op="/" | "%", right=ir.Constant(value=divisor)) if divisor.strip("0uUlL"):
                 return self.harmless(n.left)
-            case c_ast.BinaryOp(op=op) if op in _ARITHMETIC:
+            case ir.BinaryOp(op=op) if op in _ARITHMETIC:
                 parts = [n.left, n.right]
-            case c_ast.UnaryOp(op="-" | "!"):
+            case ir.UnaryOp(op="-" | "!"):
                 parts = [n.expr]
-            case c_ast.Cast(to_type=to_type) if type_spelling(to_type) in _NUMBERS:
+            case ir.Cast(to_type=to_type) if type_spelling(to_type) in _NUMBERS:
                 parts = [n.expr]
-            case c_ast.TernaryOp():
+            case ir.TernaryOp():
                 parts = [n.cond, n.iftrue, n.iffalse]
-            case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=parts)) if (
-                name in self.reader.helpers
-            ):
+            case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=parts)) if name in self.reader.helpers:
                 pass
             case _:
                 raise Unreadable(f"a condition has an unexpected {type(n).__name__}")

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.names import identifiers
 from scopt.astgen.emit.statement_match import same_node, same_tree
 from scopt.astgen.generation import Program
@@ -43,7 +43,7 @@ class _Steps:
     program: Program
     step: Step
     text: Statement
-    arguments: tuple[c_ast.Node, ...]
+    arguments: tuple[ir.Node, ...]
     running: isl.Set
 
     @staticmethod
@@ -51,9 +51,7 @@ class _Steps:
         step = program.lowered.steps[name]
         many, text = program.scop.statement(step.many), program.scop.statement(name)
         match many.body:
-            case c_ast.FuncCall(
-                name=c_ast.ID(name=function), args=c_ast.ExprList(exprs=[c_ast.ID(name="$count"), *arguments])
-            ):
+            case ir.FuncCall(name=ir.ID(name=function), args=ir.ExprList(exprs=[ir.ID(name="$count"), *arguments])):
                 if function == step.kernel.name and many.iterators == (*text.iterators, "$count"):
                     return _Steps(program, step, text, tuple(arguments), running)
         raise InternalError(f"{program.source.location}: generated loops: {step.many} is no call of its kernel")
@@ -122,7 +120,7 @@ class _Steps:
             relation = relation.intersect(inside.unwrap())
         return relation
 
-    def parts(self, widths: Sequence[int]) -> Iterator[tuple[c_ast.Node, ...]]:
+    def parts(self, widths: Sequence[int]) -> Iterator[tuple[ir.Node, ...]]:
         rest = self.arguments
         for width in widths:
             yield rest[:width]
@@ -141,16 +139,16 @@ class _Steps:
             value = chosen.value
         else:
             body = statement.body
-            same = isinstance(body, c_ast.Assignment) and own.extremum is None
+            same = isinstance(body, ir.Assignment) and own.extremum is None
             same = same and body.op == own.op and body.lvalue is self.contraction.cell
-            value = body.rvalue if same else None
+            value = body.rvalue if same else body
         if not same or not self.is_expression(own.expression, value, statement):
             self.refuse(f"a kernel computes something else than {statement.name}")
 
-    def is_expression(self, mine: c_ast.Node, theirs: c_ast.Node, statement: Statement) -> bool:
+    def is_expression(self, mine: ir.Node, theirs: ir.Node, statement: Statement) -> bool:
         """Whether an expression over the names of operands is one of the statement."""
         own = self.contraction.operation
-        if isinstance(mine, c_ast.ID):
+        if isinstance(mine, ir.ID):
             if mine.name == CELL:
                 return self.is_cell(theirs, statement)
             named = {f"row{k}": node for k, node in enumerate(own.rows)}
@@ -164,13 +162,13 @@ class _Steps:
             self.is_expression(a, b, statement) for (_, a), (_, b) in pairs
         )
 
-    def is_cell(self, node: c_ast.Node, statement: Statement) -> bool:
+    def is_cell(self, node: ir.Node, statement: Statement) -> bool:
         """Whether a reference reads the cell that the statement writes."""
         write = next(a for a in statement.accesses if a.is_write)
         reads = [a for a in statement.accesses if a.kind == "read" and a.node is node]
         return len(reads) == 1 and reads[0].array == write.array and bool(reads[0].relation.is_equal(write.relation))
 
-    def check_scalars(self, scalars: Sequence[c_ast.Node]) -> None:
+    def check_scalars(self, scalars: Sequence[ir.Node]) -> None:
         own = self.contraction.operation.scalars
         if len(own) != len(scalars) or not all(same_tree(a, b) for a, b in zip(own, scalars, strict=True)):
             self.refuse("a kernel gets other scalars")
@@ -211,7 +209,7 @@ class _Steps:
             self.refuse(f"{self.text.name} updates cells that don't exist: {box.sample_point()}")
 
     def operands(
-        self, statement: Statement, instances: isl.Map, rows: Sequence[c_ast.Node], columns: Sequence[c_ast.Node]
+        self, statement: Statement, instances: isl.Map, rows: Sequence[ir.Node], columns: Sequence[ir.Node]
     ) -> Iterator[Moved]:
         """Of each packed operand, where it is read."""
         own, kernel = self.contraction.operation, self.step.kernel
@@ -219,7 +217,7 @@ class _Steps:
         for which, operands, arguments, width in sides:
             for operand, argument in zip(operands, arguments, strict=True):
                 match argument:
-                    case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef(name=c_ast.ID(name=buffer), subscript=subscript)):
+                    case ir.UnaryOp(op="&", expr=ir.ArrayRef(name=ir.ID(name=buffer), subscript=subscript)):
                         start = functions([subscript], Subscripts.of(self.program.source, self.text))
                     case _:
                         self.refuse("a kernel gets an operand from something else than a buffer")
@@ -232,7 +230,7 @@ class _Steps:
                 yield Moved(accesses, content, slot)
 
     def cells(
-        self, statement: Statement, everywhere: isl.Map, instances: isl.Map, target: Sequence[c_ast.Node]
+        self, statement: Statement, everywhere: isl.Map, instances: isl.Map, target: Sequence[ir.Node]
     ) -> Iterator[Moved]:
         """Where the cell is that an instance updates: its own, or in a copy. Raises InternalError if it is another
         one."""
@@ -241,8 +239,8 @@ class _Steps:
         write = next(a for a in statement.accesses if a.is_write)
         copy = self.step.copy
         if copy is not None:
-            same = isinstance(base, c_ast.ID) and base.name == copy.spelling
-            same = same and isinstance(length, c_ast.Constant) and length.value == str(self.step.kernel.columns)
+            same = isinstance(base, ir.ID) and base.name == copy.spelling
+            same = same and isinstance(length, ir.Constant) and length.value == str(self.step.kernel.columns)
             if not same:
                 self.refuse("a kernel updates another copy of its tile")
             row, column = self.positions(everywhere)
@@ -251,12 +249,12 @@ class _Steps:
             yield Moved(own, write.relation.set_tuple_name(OUT, cell(write.array)), slot)
             return
         match base:
-            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as corner):
+            case ir.UnaryOp(op="&", expr=ir.ArrayRef() as corner):
                 self.check_cells(statement, instances, corner, length)
             case _:
                 self.refuse("a kernel updates something else than an array")
 
-    def check_cells(self, statement: Statement, instances: isl.Map, corner: c_ast.ArrayRef, length: c_ast.Node) -> None:
+    def check_cells(self, statement: Statement, instances: isl.Map, corner: ir.ArrayRef, length: ir.Node) -> None:
         """Rows of the kernel are as far from each other as those of the array, and each instance has its own cell."""
         write = next(a for a in statement.accesses if a.is_write)
         array = self.program.source.arrays[write.array]
@@ -280,15 +278,15 @@ class _Steps:
 
     def is_own_cell(self, statement: Statement, position: int) -> bool:
         access = statement.accesses[position]
-        return access.is_write or self.is_cell(access.node, statement)
+        return access.is_write or (access.node is not None and self.is_cell(access.node, statement))
 
     def refuse(self, what: str) -> NoReturn:
         raise InternalError(f"{self.program.source.location}: generated loops: {what}")
 
 
-def depth_of(reference: c_ast.Node) -> int:
+def depth_of(reference: ir.Node) -> int:
     """How many brackets a reference has."""
-    return 1 + depth_of(reference.name) if isinstance(reference, c_ast.ArrayRef) else 0
+    return 1 + depth_of(reference.name) if isinstance(reference, ir.ArrayRef) else 0
 
 
 def _moves_by(start: isl.MultiPwAff, position: int, width: int) -> bool:
@@ -299,7 +297,7 @@ def _moves_by(start: isl.MultiPwAff, position: int, width: int) -> bool:
     return True
 
 
-def _contains(operand: c_ast.Node, statement: Statement, position: int) -> bool:
+def _contains(operand: ir.Node, statement: Statement, position: int) -> bool:
     """Whether an operand has a reference like an access that is read."""
     access = statement.accesses[position]
     if access.is_write or access.node is None:

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pycparser import c_ast, c_generator, c_parser
-
+from scopt import ir
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.c_expr import helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
 from scopt.diagnostics import InternalError
 from scopt.frontend.text.tokens import IDENTIFIER
+from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.ir.nest import Const, Expr, Max
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Scop
 
 _MALLOC = "malloc"
@@ -67,7 +68,7 @@ def read_allocation(scop: Scop, allocation: Allocation) -> Allocated:
         ) from error
 
 
-def _read(scop: Scop, allocation: Allocation, declaration: c_ast.Decl) -> Allocated:
+def _read(scop: Scop, allocation: Allocation, declaration: ir.Decl) -> Allocated:
     name, array = allocation.name, scop.arrays.get(allocation.name)
     if (
         declaration.name != name
@@ -78,7 +79,7 @@ def _read(scop: Scop, allocation: Allocation, declaration: c_ast.Decl) -> Alloca
         or declaration.bitsize
     ):
         raise Unreadable("it declares something else")
-    if not isinstance(declaration.type, c_ast.PtrDecl) or declaration.type.quals:
+    if not isinstance(declaration.type, ir.PtrDecl) or declaration.type.quals:
         raise Unreadable("it declares no pointer")
     memory, threaded, asked = _asked(scop, declaration.init)
     if threaded and memory == _MALLOC:
@@ -96,27 +97,27 @@ def _read(scop: Scop, allocation: Allocation, declaration: c_ast.Decl) -> Alloca
     return Allocated(name, element, (None, *extents) if threaded else extents, threaded)
 
 
-def _asked(scop: Scop, n: c_ast.Node | None) -> tuple[str, bool, c_ast.Node]:
+def _asked(scop: Scop, n: ir.Node | None) -> tuple[str, bool, ir.Node]:
     """The function that is called for memory, whether for each thread, and the type whose size is asked for."""
     match n:
-        case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[bytes_])) if name in (
+        case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[bytes_])) if name in (
             _MALLOC,
             f"scopt_rows_{_number(scop)}",
         ):
             match bytes_:
-                case c_ast.UnaryOp(op="sizeof", expr=c_ast.Typename(quals=[], type=asked)):
+                case ir.UnaryOp(op="sizeof", expr=ir.Typename(quals=[], type=asked)):
                     return name, False, asked
-                case c_ast.BinaryOp(
+                case ir.BinaryOp(
                     op="*",
-                    left=c_ast.ID(name=many),
-                    right=c_ast.UnaryOp(op="sizeof", expr=c_ast.Typename(quals=[], type=asked)),
+                    left=ir.ID(name=many),
+                    right=ir.UnaryOp(op="sizeof", expr=ir.Typename(quals=[], type=asked)),
                 ):
                     if many == _threads(scop):
                         return name, True, asked
     raise Unreadable("its initializer doesn't ask for memory of a type's size")
 
 
-def _extent(reader: Reader, n: c_ast.Node) -> Expr:
+def _extent(reader: Reader, n: ir.Node) -> Expr:
     """A dimension's value, which is positive whatever the parameters are: no other type exists."""
     value = reader.usable(n).value
     least = max(
@@ -136,48 +137,46 @@ def _reader(scop: Scop, allocation: Allocation) -> Reader:
 # --- the text ---------------------------------------------------------------------------------------------------------
 
 
-def _declarations(scop: Scop, allocation: Allocation) -> list[c_ast.Decl]:
+def _declarations(scop: Scop, allocation: Allocation) -> list[ir.Decl]:
     """What the text declares: the array, and before it perhaps the number of threads. Raises Unreadable for any other
     text."""
     words = set(IDENTIFIER.findall(allocation.declaration))
     types = "".join(f"typedef int {word};\n" for word in sorted(words & scop.typedefs))
     try:
-        tree = c_parser.CParser().parse(f"{types}void memory(void) {{\n{allocation.declaration}\n}}")
-    except c_parser.ParseError as error:
+        tree = parse_c(f"{types}void memory(void) {{\n{allocation.declaration}\n}}")
+    except CSyntaxError as error:
         raise Unreadable(str(error)) from error
-    functions = [one for one in tree.ext if not isinstance(one, c_ast.Typedef)]
+    functions = [one for one in tree.ext if not isinstance(one, ir.Typedef)]
     items: list[Any] = (
-        functions[0].body.block_items or [] if len(functions) == 1 and isinstance(functions[0], c_ast.FuncDef) else []
+        functions[0].body.block_items or [] if len(functions) == 1 and isinstance(functions[0], ir.FuncDef) else []
     )
-    if not 1 <= len(items) <= 2 or not all(isinstance(item, c_ast.Decl) for item in items):
+    if not 1 <= len(items) <= 2 or not all(isinstance(item, ir.Decl) for item in items):
         raise Unreadable("it isn't a declaration")
     return items
 
 
-def _check_threads(scop: Scop, n: c_ast.Decl) -> None:
+def _check_threads(scop: Scop, n: ir.Decl) -> None:
     """``const int scopt_threads_0 = scopt_threads_0_most();``"""
     name = _threads(scop)
     match n:
-        case c_ast.Decl(
+        case ir.Decl(
             name=declared,
             quals=["const"],
             storage=[],
-            type=c_ast.TypeDecl(type=c_ast.IdentifierType(names=["int"])),
+            type=ir.TypeDecl(type=ir.IdentifierType(names=["int"])),
             init=init,
         ):
             match init:
-                case c_ast.FuncCall(name=c_ast.ID(name=called), args=None) if (
-                    declared == name and called == f"{name}_most"
-                ):
+                case ir.FuncCall(name=ir.ID(name=called), args=None) if declared == name and called == f"{name}_most":
                     if name not in scop.reserved:
                         return
     raise Unreadable("what it declares first isn't the number of threads")
 
 
-def _shape(n: c_ast.Node) -> tuple[list[c_ast.Node], str]:
+def _shape(n: ir.Node) -> tuple[list[ir.Node], str]:
     """The dimensions of an array type, outermost first, and the type of its cells."""
     dimensions = []
-    while isinstance(n, c_ast.ArrayDecl):
+    while isinstance(n, ir.ArrayDecl):
         if n.dim is None or n.dim_quals:
             raise Unreadable("a dimension without a length")
         dimensions.append(n.dim)
@@ -185,15 +184,15 @@ def _shape(n: c_ast.Node) -> tuple[list[c_ast.Node], str]:
     return dimensions, _spaced(_element(n))
 
 
-def _element(n: c_ast.Node) -> str:
+def _element(n: ir.Node) -> str:
     match n:
-        case c_ast.PtrDecl(type=pointed, quals=[]):
+        case ir.PtrDecl(type=pointed, quals=[]):
             return f"{_element(pointed)} *"
-        case c_ast.TypeDecl(type=c_ast.Struct(name=str(name), decls=None), quals=[]):
+        case ir.TypeDecl(type=ir.Struct(name=str(name), decls=None), quals=[]):
             return f"struct {name}"
-        case c_ast.TypeDecl(type=c_ast.Union(name=str(name), decls=None), quals=[]):
+        case ir.TypeDecl(type=ir.Union(name=str(name), decls=None), quals=[]):
             return f"union {name}"
-        case c_ast.TypeDecl(quals=[]) if spelling := type_spelling(n):
+        case ir.TypeDecl(quals=[]) if spelling := type_spelling(n):
             return spelling
     raise Unreadable("cells of another type")
 
@@ -202,8 +201,8 @@ def _spaced(spelling: str) -> str:
     return " ".join(spelling.replace("*", " * ").split())
 
 
-def _text(n: c_ast.Node) -> str:
-    return str(c_generator.CGenerator().visit(n))
+def _text(n: ir.Node) -> str:
+    return str(CPrinter().visit(n))
 
 
 def _number(scop: Scop) -> str:

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.c_read import Reader, canonical, type_spelling
 from scopt.astgen.emit.emit_c import Emitted, helper_definitions
 from scopt.astgen.emit.reparse import check_printed
@@ -202,18 +202,18 @@ def _is_declared(array: Array) -> bool:
     if declaration is None or not array.sizes or None in array.sizes:
         return declaration is None or declaration.name == array.name
     match declaration:
-        case c_ast.Decl(name=array.name, type=c_ast.ArrayDecl(dim=c_ast.Constant(value=size), type=element)):
+        case ir.Decl(name=array.name, type=ir.ArrayDecl(dim=ir.Constant(value=size), type=element)):
             return array.sizes == (int(size),) and type_spelling(element) == array.type.spelling
     return False
 
 
 def _check_pointer(program: Program, pointer: str, memory: Allocated) -> None:
     """A pointer to a thread's part of an array steps by that array's rows."""
-    declaration, dimensions = program.scop.arrays[pointer].declaration, list[c_ast.Node]()
+    declaration, dimensions = program.scop.arrays[pointer].declaration, list[ir.Node]()
     node = declaration.type if declaration is not None else None
-    if isinstance(node, c_ast.PtrDecl):
+    if isinstance(node, ir.PtrDecl):
         node = node.type
-        while isinstance(node, c_ast.ArrayDecl):
+        while isinstance(node, ir.ArrayDecl):
             dimensions.append(node.dim)
             node = node.type
         reader = Reader.of(program.source)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
 from scopt.astgen.emit.statement_match import same_tree
 from scopt.astgen.generation import Program
@@ -107,8 +106,8 @@ def _is_apart(program: Program, statement: Statement, base: Statement) -> bool:
     helper = helper_name(PRODUCTS[ctype.spelling], program.scop.reserved) if ctype is not None else ""
     same = (statement.iterators, statement.accesses) == (base.iterators, base.accesses)
     match statement.body:
-        case c_ast.Assignment(
-            op=op, lvalue=target, rvalue=c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[product]))
+        case ir.Assignment(
+            op=op, lvalue=target, rvalue=ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[product]))
         ):
             return (
                 same

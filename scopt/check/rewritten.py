@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.statement_match import same_node, same_tree
 from scopt.check.memory import read_allocations
@@ -87,7 +87,7 @@ def _check_references(rewritten: Scop, statement: Statement, before: Sequence[Ac
             continue
         base = base_of(access.node) if access.node is not None else None
         function = function_of(access.node, subscripts) if access.node is not None else None
-        named = isinstance(base, c_ast.ID) and base.name == rewritten.arrays[access.array].spelling
+        named = isinstance(base, ir.ID) and base.name == rewritten.arrays[access.array].spelling
         if function is None or not named or function.dim(OUT) != access.relation.dim(OUT):
             _refuse(rewritten, f"{statement.name} refers to something else than '{access.array}'")
         cells = isl.Map.from_multi_pw_aff(function).intersect_domain(statement.domain).reset_tuple_id(OUT)
@@ -105,7 +105,7 @@ def _is_kept(access: Access, old: Access) -> bool:
     return same and same_tree(access.node, old.node)
 
 
-def _alike(old: Statement, mine: c_ast.Node, new: Statement, theirs: c_ast.Node) -> bool:
+def _alike(old: Statement, mine: ir.Node, new: Statement, theirs: ir.Node) -> bool:
     """Whether bodies are the same where no access is."""
     here = [k for k, access in enumerate(old.accesses) if access.node is mine]
     if here:
@@ -119,7 +119,7 @@ def _alike(old: Statement, mine: c_ast.Node, new: Statement, theirs: c_ast.Node)
 def _copied(scop: Scop, statement: Statement) -> Access:
     """The cell that a statement copies, all it does. Raises InternalError if it does anything else."""
     match statement.body, statement.accesses:
-        case c_ast.Assignment(op="=", lvalue=target, rvalue=value), accesses:
+        case ir.Assignment(op="=", lvalue=target, rvalue=value), accesses:
             reads = [a for a in accesses if a.kind == "read"]
             writes = [a for a in accesses if a.kind == "write"]
             if len(accesses) == 2 and [a.node for a in reads] == [value] and [a.node for a in writes] == [target]:

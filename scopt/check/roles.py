@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.statement_match import same_node, same_tree
 from scopt.astgen.generation import Program
 from scopt.check.forms import Carrier, Choice, Copy, Moved, Roles, cell, operand_content
@@ -79,23 +79,23 @@ class _Reader:
     def assignment(self, statement: Statement, running: isl.Set) -> None:
         """``buffer[…] = value``, ``array[…] = buffer[…]``, or a choice of a thread's part."""
         match statement.body:
-            case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=name), rvalue=value) if self.is_choice(name):
+            case ir.Assignment(op="=", lvalue=ir.ID(name=name), rvalue=value) if self.is_choice(name):
                 self.choices.append(Choice(statement.name, name, self.opens(name, value, statement)))
                 return
-            case c_ast.Assignment(op="=", lvalue=c_ast.ArrayRef() as target, rvalue=value):
+            case ir.Assignment(op="=", lvalue=ir.ArrayRef() as target, rvalue=value):
                 if self.array(target) in self.program.source.arrays:
                     slot, through = self.slot(value, statement, running)
                     content = self.content(target, statement, running)
                     self.copies.append(Copy(statement.name, slot, content, False, through))
                     return
                 slot, through = self.slot(target, statement, running)
-                zero = isinstance(value, c_ast.Constant) and value.value == "0"
+                zero = isinstance(value, ir.Constant) and value.value == "0"
                 own = None if zero else self.content(value, statement, running)
                 self.copies.append(Copy(statement.name, slot, own, True, through))
                 return
         self.refuse(f"{statement.name} is no copy")
 
-    def content(self, value: c_ast.Node, statement: Statement, running: isl.Set) -> isl.Map:
+    def content(self, value: ir.Node, statement: Statement, running: isl.Set) -> isl.Map:
         """What a copy takes, or puts: a cell of an array of the SCoP, or an operand."""
         array = self.array(value)
         if array in self.program.source.arrays and array is not None and self.program.source.arrays[array].rank:
@@ -104,7 +104,7 @@ class _Reader:
                 return isl.Map.from_multi_pw_aff(function).intersect_domain(running).set_tuple_name(OUT, cell(array))
         return operand_content(value, statement.iterators, running)
 
-    def slot(self, node: c_ast.Node, statement: Statement, running: isl.Set) -> tuple[isl.Map, str | None]:
+    def slot(self, node: ir.Node, statement: Statement, running: isl.Set) -> tuple[isl.Map, str | None]:
         """``{ text[…] -> buffer[…] }``, the thread's part left out."""
         base, through, node = self.buffer(node)
         function = function_of(node, Subscripts.of(self.program.source, statement))
@@ -112,15 +112,15 @@ class _Reader:
             self.refuse(f"{statement.name}: a subscript of '{base}' isn't linear")
         return isl.Map.from_multi_pw_aff(function).intersect_domain(running).set_tuple_name(OUT, base), through
 
-    def buffer(self, node: c_ast.Node) -> tuple[str, str | None, c_ast.Node]:
+    def buffer(self, node: ir.Node) -> tuple[str, str | None, ir.Node]:
         """A buffer's name, what says which part of it is the thread's, and the reference without that."""
-        subscripts: list[c_ast.Node] = []
+        subscripts: list[ir.Node] = []
         base = node
-        while isinstance(base, c_ast.ArrayRef):
+        while isinstance(base, ir.ArrayRef):
             subscripts.insert(0, base.subscript)
             base = base.name
         if (
-            not isinstance(base, c_ast.ID)
+            not isinstance(base, ir.ID)
             or base.name in self.program.source.arrays
             or base.name not in self.program.scop.arrays
         ):
@@ -128,47 +128,47 @@ class _Reader:
         through: str | None = base.name if base.name in self.program.swept.pointers.values() else None
         if (
             subscripts
-            and isinstance(subscripts[0], c_ast.ID)
+            and isinstance(subscripts[0], ir.ID)
             and subscripts[0].name in self.program.swept.pointers.values()
         ):
             through = subscripts.pop(0).name
-        inner: c_ast.Node = base
+        inner: ir.Node = base
         for subscript in subscripts:
-            inner = c_ast.ArrayRef(inner, subscript)
+            inner = ir.ArrayRef(inner, subscript)
         return str(base.name), through, inner
 
-    def array(self, node: c_ast.Node) -> str | None:
+    def array(self, node: ir.Node) -> str | None:
         """The name of the array that a reference is to; None for anything else."""
         base = base_of(node)
-        if isinstance(base, c_ast.ID):
+        if isinstance(base, ir.ID):
             spelled = (name for name, one in self.program.source.arrays.items() if one.spelling == base.name)
             return next(spelled, str(base.name) if base.name in self.program.scop.arrays else None)
         # through a pointer to it, for example: told by the original references
         own = (
-            access
+            (access.node, access.array)
             for statement in self.program.source.statements
             for access in statement.accesses
             if access.node is not None
         )
-        return next((access.array for access in own if same_tree(base_of(access.node), base)), None)
+        return next((array for node, array in own if same_tree(base_of(node), base)), None)
 
     # --- threads' parts -----------------------------------------------------------------------------------------------
 
     def is_choice(self, name: str) -> bool:
         return name in self.program.swept.pointers.values()
 
-    def opens(self, name: str, value: c_ast.Node, statement: Statement) -> bool:
+    def opens(self, name: str, value: ir.Node, statement: Statement) -> bool:
         """Whether a value is the thread's number, or its part of an array; else it is 0. Raises InternalError for any
         other."""
         number = self.program.scop.name.removeprefix("scop")
-        call = c_ast.FuncCall(c_ast.ID(f"scopt_thread_{number}"), c_ast.ExprList([c_ast.ID(f"scopt_threads_{number}")]))
+        call = ir.FuncCall(ir.ID(f"scopt_thread_{number}"), ir.ExprList([ir.ID(f"scopt_threads_{number}")]))
         match value:
-            case c_ast.Constant(value="0") if statement.name not in self.program.swept.pointers:
+            case ir.Constant(value="0") if statement.name not in self.program.swept.pointers:
                 return False
-            case c_ast.ArrayRef(name=c_ast.ID(name=memory), subscript=thread):
+            case ir.ArrayRef(name=ir.ID(name=memory), subscript=thread):
                 if self.program.swept.parts.get(name) == memory and same_tree(thread, call):
                     return True
-            case c_ast.FuncCall() if self.program.scop.arrays[name].type.spelling == "int" and same_tree(value, call):
+            case ir.FuncCall() if self.program.scop.arrays[name].type.spelling == "int" and same_tree(value, call):
                 return True
         self.refuse(f"{statement.name} sets '{name}' to something else")
 
@@ -187,7 +187,7 @@ class _Walk:
     expansion: isl.Map
     moved: list[Moved] = field(default_factory=list)
 
-    def same(self, mine: c_ast.Node, theirs: c_ast.Node) -> None:
+    def same(self, mine: ir.Node, theirs: ir.Node) -> None:
         """Raise InternalError unless both are alike, references to buffers apart."""
         own = [k for k, access in enumerate(self.original.accesses) if access.node is mine]
         if own and not same_tree(mine, theirs):
@@ -200,7 +200,7 @@ class _Walk:
                 self.reader.refuse(f"{self.statement.name} is another statement than {self.original.name}")
             self.same(a, b)
 
-    def elsewhere(self, own: Sequence[int], theirs: c_ast.Node) -> Moved:
+    def elsewhere(self, own: Sequence[int], theirs: ir.Node) -> Moved:
         """A reference to a buffer in place of one to an array."""
         access = self.original.accesses[own[0]]
         base, through, node = self.reader.buffer(theirs)
@@ -219,7 +219,7 @@ class _Walk:
                 self.reader.refuse(f"{self.statement.name}: a reference to '{access.array}' touches several cells")
         return Moved(tuple(own), access.relation.set_tuple_name(OUT, cell(access.array)), slot, through)
 
-    def known(self, access: Access) -> Iterator[tuple[c_ast.Node, isl.PwAff]]:
+    def known(self, access: Access) -> Iterator[tuple[ir.Node, isl.PwAff]]:
         """The subscripts of the original reference, as functions of the new statement's iterators."""
         own = subscripts_of(access.node) if access.node is not None else []
         if len(own) != access.relation.dim(OUT):

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.statement_match import same_tree
 from scopt.ir.scop import Scop, Statement
 from scopt.poly.isl_utils import OUT, PARAM, SET
@@ -21,35 +21,35 @@ class Subscripts:
     statement: Statement
     space: isl.Space
     parameters: dict[str, str]
-    known: tuple[tuple[c_ast.Node, isl.PwAff], ...] = ()
+    known: tuple[tuple[ir.Node, isl.PwAff], ...] = ()
 
     @staticmethod
-    def of(scop: Scop, statement: Statement, known: Iterable[tuple[c_ast.Node, isl.PwAff]] = ()) -> Subscripts:
+    def of(scop: Scop, statement: Statement, known: Iterable[tuple[ir.Node, isl.PwAff]] = ()) -> Subscripts:
         space = statement.domain.get_space().align_params(scop.context.get_space())
         for parameter in scop.parameters:
             if space.find_dim_by_name(PARAM, parameter.name) < 0:
                 space = space.add_dims(PARAM, 1).set_dim_name(PARAM, space.dim(PARAM), parameter.name)
         return Subscripts(statement, space, {p.spelling: p.name for p in scop.parameters}, tuple(known))
 
-    def value(self, node: c_ast.Node) -> isl.PwAff | None:
+    def value(self, node: ir.Node) -> isl.PwAff | None:
         """The value of an expression, a function on the statement's instances; None if it isn't linear."""
         for other, value in self.known:
             if same_tree(node, other):
                 return value
         match node:
-            case c_ast.Constant(value=text) if text.isdecimal():
+            case ir.Constant(value=text) if text.isdecimal():
                 return self.constant(int(text))
-            case c_ast.ID(name=name):
+            case ir.ID(name=name):
                 return self.variable(name)
-            case c_ast.UnaryOp(op="-", expr=inner):
+            case ir.UnaryOp(op="-", expr=inner):
                 operand = self.value(inner)
                 return None if operand is None else operand.neg()
-            case c_ast.BinaryOp(op="+" | "-" as op, left=left, right=right):
+            case ir.BinaryOp(op="+" | "-" as op, left=left, right=right):
                 a, b = self.value(left), self.value(right)
                 if a is None or b is None:
                     return None
                 return a.add(b) if op == "+" else a.sub(b)
-            case c_ast.BinaryOp(op="*", left=c_ast.Constant(value=text), right=right) if text.isdecimal():
+            case ir.BinaryOp(op="*", left=ir.Constant(value=text), right=right) if text.isdecimal():
                 operand = self.value(right)
                 return None if operand is None else operand.scale_val(isl.Val(int(text)))
         return None
@@ -66,36 +66,36 @@ class Subscripts:
         return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, PARAM, position)) if position >= 0 else None
 
 
-def function_of(reference: c_ast.Node, subscripts: Subscripts) -> isl.MultiPwAff | None:
+def function_of(reference: ir.Node, subscripts: Subscripts) -> isl.MultiPwAff | None:
     """``{ text[…] -> [subscripts] }`` of a reference, outermost first; None if a subscript isn't linear."""
     return functions(subscripts_of(reference), subscripts)
 
 
-def subscripts_of(reference: c_ast.Node) -> list[c_ast.Node]:
+def subscripts_of(reference: ir.Node) -> list[ir.Node]:
     """From the outermost one on; ``*p`` is ``p[0]``."""
-    found: list[c_ast.Node] = []
+    found: list[ir.Node] = []
     while True:
         match reference:
-            case c_ast.ArrayRef(name=inner, subscript=subscript):
+            case ir.ArrayRef(name=inner, subscript=subscript):
                 found.insert(0, subscript)
-            case c_ast.UnaryOp(op="*", expr=inner):
-                found.insert(0, c_ast.Constant("int", "0"))
+            case ir.UnaryOp(op="*", expr=inner):
+                found.insert(0, ir.Constant("int", "0"))
             case _:
                 return found
         reference = inner
 
 
-def base_of(reference: c_ast.Node) -> c_ast.Node:
+def base_of(reference: ir.Node) -> ir.Node:
     """What a reference has its subscripts behind."""
     while True:
         match reference:
-            case c_ast.ArrayRef(name=inner) | c_ast.UnaryOp(op="*", expr=inner):
+            case ir.ArrayRef(name=inner) | ir.UnaryOp(op="*", expr=inner):
                 reference = inner
             case _:
                 return reference
 
 
-def functions(nodes: Iterable[c_ast.Node], subscripts: Subscripts) -> isl.MultiPwAff | None:
+def functions(nodes: Iterable[ir.Node], subscripts: Subscripts) -> isl.MultiPwAff | None:
     """The values of some expressions side by side; None if one isn't linear."""
     values = [subscripts.value(node) for node in nodes]
     target = subscripts.space.params().set_from_params().add_dims(SET, len(values))

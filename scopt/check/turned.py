@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.statement_match import same_tree
 from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import nodes, row_length
@@ -51,31 +51,31 @@ class _Turned:
             self.refuse("has other iterators")
         function, source, length, target, scalars = self.arguments()
         match self.packing.body:
-            case c_ast.Assignment(op="=", lvalue=c_ast.ArrayRef() as slot, rvalue=value):
+            case ir.Assignment(op="=", lvalue=ir.ArrayRef() as slot, rvalue=value):
                 self.check_target(function, slot, target)
                 self.check_source(function, source, length)
                 self.check_value(function, value, source, scalars)
             case _:
                 self.refuse("stands for something else than a copy")
 
-    def arguments(self) -> tuple[Transposed, c_ast.ArrayRef, c_ast.Node, c_ast.ArrayRef, Sequence[c_ast.ID]]:
+    def arguments(self) -> tuple[Transposed, ir.ArrayRef, ir.Node, ir.ArrayRef, Sequence[ir.ID]]:
         """The function, the first element, how far rows are apart, the first place, scalars."""
         match self.call.body:
-            case c_ast.FuncCall(
-                name=c_ast.ID(name=name),
-                args=c_ast.ExprList(
+            case ir.FuncCall(
+                name=ir.ID(name=name),
+                args=ir.ExprList(
                     exprs=[
-                        c_ast.ID(name="$rows"),
-                        c_ast.ID(name="$count"),
-                        c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as source),
+                        ir.ID(name="$rows"),
+                        ir.ID(name="$count"),
+                        ir.UnaryOp(op="&", expr=ir.ArrayRef() as source),
                         length,
-                        c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as target),
+                        ir.UnaryOp(op="&", expr=ir.ArrayRef() as target),
                         *scalars,
                     ]
                 ),
             ):
                 found = [one for one in self.program.lowered.transposed if one.name == name]
-                variables = [one for one in scalars if isinstance(one, c_ast.ID)]
+                variables = [one for one in scalars if isinstance(one, ir.ID)]
                 if len(found) == 1 and len(variables) == len(scalars) == len(found[0].scalars):
                     return found[0], source, length, target, variables
         self.refuse("is no call of a function that packs")
@@ -83,19 +83,19 @@ class _Turned:
 
     # --- where to, where from -----------------------------------------------------------------------------------------
 
-    def check_target(self, function: Transposed, slot: c_ast.ArrayRef, target: c_ast.ArrayRef) -> None:
+    def check_target(self, function: Transposed, slot: ir.ArrayRef, target: ir.ArrayRef) -> None:
         """Both are one cell of a buffer, the next row's beside it, the next step's as far away as panels are wide."""
         base, other = base_of(slot), base_of(target)
         arrays, originals = self.program.scop.arrays, self.program.source.arrays
         buffers = {one.spelling: one for name, one in arrays.items() if name not in originals}
-        own = buffers.get(base.name) if isinstance(base, c_ast.ID) and same_tree(base, other) else None
+        own = buffers.get(base.name) if isinstance(base, ir.ID) and same_tree(base, other) else None
         if own is None or own.type.spelling != function.type.spelling:
             self.refuse("packs to another buffer")
         (mine,), (theirs,) = self.linear(slot, 1), self.linear(target, 1)
         if not mine.is_equal(theirs) or self.moves(mine) != (1, function.width):
             self.refuse("packs to other places")
 
-    def check_source(self, function: Transposed, source: c_ast.ArrayRef, length: c_ast.Node) -> None:
+    def check_source(self, function: Transposed, source: ir.ArrayRef, length: ir.Node) -> None:
         """Steps lie side by side, rows as far apart as is said."""
         array = self.array(source)
         if array.type.spelling != function.type.spelling:
@@ -108,17 +108,17 @@ class _Turned:
         if not same_tree(length, row_length(source, rows[0], flat)):
             self.refuse("takes rows to be longer, or shorter, than they are")
 
-    def array(self, source: c_ast.ArrayRef) -> Array:
+    def array(self, source: ir.ArrayRef) -> Array:
         """The SCoP's array that a reference, with all its brackets, is to."""
         base = base_of(source)
         rank = len(subscripts_of(source))
         for array in self.program.source.arrays.values():
-            if isinstance(base, c_ast.ID) and array.spelling == base.name and rank == array.rank > 1:
+            if isinstance(base, ir.ID) and array.spelling == base.name and rank == array.rank > 1:
                 return array
         self.refuse("packs from something else than an array")
         raise AssertionError
 
-    def linear(self, reference: c_ast.ArrayRef, count: int) -> Iterator[isl.PwAff]:
+    def linear(self, reference: ir.ArrayRef, count: int) -> Iterator[isl.PwAff]:
         """The subscripts, as many as are expected, as functions of the packing statement's iterators: those of the
         call's, but for the numbers of rows and steps."""
         found = functions(subscripts_of(reference), Subscripts.of(self.program.source, self.packing))
@@ -138,14 +138,12 @@ class _Turned:
 
     # --- what ---------------------------------------------------------------------------------------------------------
 
-    def check_value(
-        self, function: Transposed, value: c_ast.Node, source: c_ast.ArrayRef, scalars: Sequence[c_ast.ID]
-    ) -> None:
+    def check_value(self, function: Transposed, value: ir.Node, source: ir.ArrayRef, scalars: Sequence[ir.ID]) -> None:
         """The function's operand, with the call's arguments in it, is what is packed; nothing else in it moves."""
         if not same_tree(value, function.operand_of(source, scalars)):
             self.refuse("packs something else")
-        marked = function.operand_of(c_ast.ID("$source"), [c_ast.ID("$scalar") for _ in scalars])
-        names = sorted(node.name for node in nodes(marked) if isinstance(node, c_ast.ID))
+        marked = function.operand_of(ir.ID("$source"), [ir.ID("$scalar") for _ in scalars])
+        names = sorted(node.name for node in nodes(marked) if isinstance(node, ir.ID))
         if names != [*("$scalar" for _ in scalars), "$source"]:
             self.refuse("has an operand that reads more than the call says")
         known = {one.spelling: one for one in self.program.source.arrays.values() if not one.rank}
@@ -158,8 +156,8 @@ class _Turned:
         raise InternalError(f"{self.program.source.location}: generated loops: {self.call.name} {what}")
 
 
-def _is_dereferenced(reference: c_ast.Node) -> bool:
+def _is_dereferenced(reference: ir.Node) -> bool:
     """Whether some subscript has no brackets."""
-    while isinstance(reference, c_ast.ArrayRef):
+    while isinstance(reference, ir.ArrayRef):
         reference = reference.name
-    return not isinstance(reference, c_ast.ID)
+    return not isinstance(reference, ir.ID)

@@ -10,8 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from scopt.compiler import depfile, openmp
-from scopt.compiler import runs as processes
+from scopt.compiler import depfile, openmp, runs as processes
 from scopt.compiler.cache import Cache, key_of
 from scopt.compiler.command_line import Argument, Command
 from scopt.compiler.optimized import Optimized

@@ -97,8 +97,7 @@ def _may_link_objects(command: Command) -> bool:
 
 def _link(request: _Request) -> int:
     """Objects alone: with the run time that they may need; if that doesn't work, as the user has it."""
-    from scopt.compiler import openmp
-    from scopt.compiler import runs as processes
+    from scopt.compiler import openmp, runs as processes
     from scopt.compiler.cache import Cache
 
     cache = Cache(request.settings.cache, request.settings.cache_size)

@@ -10,9 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scopt.compiler import fingerprint as identity
-from scopt.compiler import openmp
-from scopt.compiler import runs as processes
+from scopt.compiler import fingerprint as identity, openmp, runs as processes
 from scopt.compiler.cache import Cache, Entry, key_of
 from scopt.compiler.command_line import Argument, Command
 from scopt.compiler.settings import Settings

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.ir.ctypes import Shape, Symbol, shape_of
 from scopt.ir.scop import CType
 
@@ -38,21 +37,21 @@ def constant_value(expr: Any, scope: Mapping[str, Symbol]) -> int | None:
 def typed_constant(expr: Any, scope: Mapping[str, Symbol]) -> Typed | None:
     """Value and type of an integer constant expression, else None."""
     match expr:
-        case c_ast.Constant():
+        case ir.Constant():
             return _literal(expr, scope)
-        case c_ast.ID():
+        case ir.ID():
             symbol = scope.get(expr.name)
             return (symbol.value, symbol.type) if symbol is not None and symbol.value is not None else None
-        case c_ast.Cast():
+        case ir.Cast():
             operand, target = typed_constant(expr.expr, scope), shape_of(expr.to_type, scope)
             if operand is None or target.layers or not target.type.integer:
                 return None
             return _converted(operand[0], target.type), target.type
-        case c_ast.UnaryOp():
+        case ir.UnaryOp():
             return _unary(expr, scope)
-        case c_ast.BinaryOp():
+        case ir.BinaryOp():
             return _binary(expr, scope)
-        case c_ast.TernaryOp():
+        case ir.TernaryOp():
             condition = typed_constant(expr.cond, scope)
             if condition is None:
                 return None
@@ -195,10 +194,10 @@ def _result(value: int, ctype: CType) -> Typed | None:
 
 def _size_of(node: Any, scope: Mapping[str, Symbol]) -> int | None:
     """Bytes of a type name or of a named object."""
-    if isinstance(node, c_ast.Typename):
+    if isinstance(node, ir.Typename):
         return _size(shape_of(node, scope), scope)
     if (
-        isinstance(node, c_ast.ID)
+        isinstance(node, ir.ID)
         and (symbol := scope.get(node.name)) is not None
         and symbol.kind in ("local", "global", "parameter")
     ):
@@ -230,7 +229,7 @@ def enum_constants(node: Any, scope: Mapping[str, Symbol]) -> dict[str, int]:
     known: dict[str, Symbol] = dict(scope)
     following: int | None = 0
     for enumerator in node.values.enumerators if node.values is not None else ():
-        if not isinstance(enumerator, c_ast.Enumerator):
+        if not isinstance(enumerator, ir.Enumerator):
             continue
         value = following if enumerator.value is None else constant_value(enumerator.value, known)
         if value is not None:
@@ -245,7 +244,7 @@ def enum_type(node: Any, scope: Mapping[str, Symbol]) -> CType:
     body."""
     values = enum_constants(node, scope) if node.values is not None else {}
     spelling = f"enum {node.name}" if node.name else "enum"
-    listed = [e for e in node.values.enumerators if isinstance(e, c_ast.Enumerator)] if node.values is not None else []
+    listed = [e for e in node.values.enumerators if isinstance(e, ir.Enumerator)] if node.values is not None else []
     if not listed or len(values) < len(listed):
         return CType(spelling)
     negative = min(values.values()) < 0

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.ir.scop import CType
 
 SymbolKind = Literal["parameter", "local", "global", "enum-constant", "function", "typedef", "type"]
@@ -22,7 +21,7 @@ class Layer(NamedTuple):
     unknown."""
 
     kind: Literal["array", "pointer", "function"]
-    dim: c_ast.Node | None = None
+    dim: ir.Node | None = None
     quals: tuple[str, ...] = ()
 
 
@@ -45,7 +44,7 @@ class Symbol:
     name: str
     kind: SymbolKind
     type: CType
-    dims: tuple[c_ast.Node | None, ...] = ()
+    dims: tuple[ir.Node | None, ...] = ()
     pointer: bool = False
     pointer_depth: int = 0
     restrict: bool = False
@@ -135,15 +134,15 @@ def shape_of(node: Any, scope: Mapping[str, Symbol]) -> Shape:
     layers: list[Layer] = []
     while True:
         match node:
-            case c_ast.ArrayDecl():
+            case ir.ArrayDecl():
                 # `[*]` in a prototype comes as an identifier.
-                unknown = isinstance(node.dim, c_ast.ID) and node.dim.name == "*"
+                unknown = isinstance(node.dim, ir.ID) and node.dim.name == "*"
                 layers.append(Layer("array", None if unknown else node.dim, tuple(node.dim_quals or ())))
-            case c_ast.PtrDecl():
+            case ir.PtrDecl():
                 layers.append(Layer("pointer", None, tuple(node.quals or ())))
-            case c_ast.FuncDecl():
+            case ir.FuncDecl():
                 layers.append(Layer("function"))
-            case c_ast.TypeDecl():
+            case ir.TypeDecl():
                 inner, element, size = _base(node.type, scope)
                 quals = (*(node.quals or ()),)
                 if inner:
@@ -157,7 +156,7 @@ def shape_of(node: Any, scope: Mapping[str, Symbol]) -> Shape:
                         )
                         quals = ()
                 return Shape((*layers, *inner), _qualified(element, quals), size)
-            case c_ast.Decl() | c_ast.Typedef() | c_ast.Typename():
+            case ir.Decl() | ir.Typedef() | ir.Typename():
                 pass
             case _:
                 inner, element, size = _base(node, scope)
@@ -167,7 +166,7 @@ def shape_of(node: Any, scope: Mapping[str, Symbol]) -> Shape:
 
 def _base(node: Any, scope: Mapping[str, Symbol]) -> tuple[tuple[Layer, ...], CType, int]:
     match node:
-        case c_ast.IdentifierType():
+        case ir.IdentifierType():
             spelling = canonical(node.names)
             symbol = scope.get(spelling)
             if symbol is None or symbol.kind not in ("typedef", "type"):
@@ -176,16 +175,16 @@ def _base(node: Any, scope: Mapping[str, Symbol]) -> tuple[tuple[Layer, ...], CT
             if symbol.kind == "typedef" and not symbol.layers:
                 element = replace(element, spelling=spelling)
             return symbol.layers, element, symbol.size
-        case c_ast.Enum():
+        case ir.Enum():
             symbol = scope.get(enum_key(node))
             return (
                 ((), symbol.type, symbol.size)
                 if symbol is not None
                 else ((), CType(f"enum {node.name or ''}".strip()), 0)
             )
-        case c_ast.Struct():
+        case ir.Struct():
             return (), CType(f"struct {node.name}" if node.name else "struct"), 0
-        case c_ast.Union():
+        case ir.Union():
             return (), CType(f"union {node.name}" if node.name else "union"), 0
     return (), CType("?"), 0
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.ir.nest import Expr, LoopMark
 from scopt.ir.scop import CType
 
@@ -54,10 +54,10 @@ class Operation:
     """
 
     op: str
-    expression: c_ast.Node
-    rows: tuple[c_ast.Node, ...]
-    columns: tuple[c_ast.Node, ...]
-    scalars: tuple[c_ast.Node, ...]
+    expression: ir.Node
+    rows: tuple[ir.Node, ...]
+    columns: tuple[ir.Node, ...]
+    scalars: tuple[ir.Node, ...]
     type: CType
     extremum: Extremum | None = None
 
@@ -77,7 +77,7 @@ class Contraction:
     column: int
     reduction: int
     members: tuple[int, int, int]
-    cell: c_ast.ArrayRef
+    cell: ir.ArrayRef
     operation: Operation
 
 

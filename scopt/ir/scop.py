@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.diagnostics import Location, Remark
 
 AccessKind = Literal["read", "write", "may-write"]
@@ -61,12 +61,12 @@ class Array:
     name: str
     spelling: str
     type: CType
-    extents: tuple[c_ast.Node | None, ...] = ()
+    extents: tuple[ir.Node | None, ...] = ()
     sizes: tuple[int | None, ...] = ()
     pointer: bool = False
     private: bool = False
     local: bool = False
-    declaration: c_ast.Decl | None = None
+    declaration: ir.Decl | None = None
     location: Location | None = None
     within: str = ""
     flat: bool = False
@@ -88,7 +88,7 @@ class Access:
     array: str
     kind: AccessKind
     relation: isl.Map
-    node: c_ast.Node | None
+    node: ir.Node | None
     location: Location
 
     @property
@@ -104,8 +104,8 @@ class Statement:
     domain: isl.Set ``[params] -> { S0[i, j] : … }``.
     iterators: C names of the enclosing loops' iterators, outermost first, as they stand in `body`.
     iterator_types: their C types, for casts where the value (not a subscript) is used.
-    body: the statement as pycparser's node, macros expanded, region-local names already unique. Where an iterator is
-      used, it is an ``ID`` with a name of `iterators`. Never modified: the printer works on a copy.
+    body: the statement as a node, macros expanded, region-local names already unique. Where an iterator is used, it is
+      an ``ID`` with a name of `iterators`. Never modified: the printer works on a copy.
     accesses: reads and writes; within one instance all reads come before all writes.
     """
 
@@ -113,7 +113,7 @@ class Statement:
     domain: isl.Set
     iterators: tuple[str, ...]
     iterator_types: tuple[CType, ...]
-    body: c_ast.Node
+    body: ir.Node
     accesses: tuple[Access, ...]
     location: Location
 

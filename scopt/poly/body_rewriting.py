@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.poly.isl_utils import IN, OUT
 
 
-def replaced(root: c_ast.Node, old: c_ast.Node, cell: Callable[[], c_ast.Node]) -> c_ast.Node:
+def replaced(root: ir.Node, old: ir.Node, cell: Callable[[], ir.Node]) -> ir.Node:
     """Put a new cell in the place of a scalar, or at the base of an array reference, somewhere below `root`; returns
     the whole reference."""
-    if isinstance(old, c_ast.ArrayRef):
+    if isinstance(old, ir.ArrayRef):
         base = old
-        while isinstance(base.name, c_ast.ArrayRef):
+        while isinstance(base.name, ir.ArrayRef):
             base = base.name
         base.name = cell()
         return old
@@ -24,7 +24,7 @@ def replaced(root: c_ast.Node, old: c_ast.Node, cell: Callable[[], c_ast.Node]) 
     return new
 
 
-def put(root: c_ast.Node, old: c_ast.Node, new: c_ast.Node) -> None:
+def put(root: ir.Node, old: ir.Node, new: ir.Node) -> None:
     """Put one node in the place of another somewhere below `root`."""
     pending = [root]
     while pending:
@@ -46,21 +46,14 @@ def agree(relation: isl.Map, depth: int) -> bool:
     return bool(relation.is_subset(same))
 
 
-def always_evaluated(root: c_ast.Node, leaf: c_ast.Node | None) -> bool:
+def always_evaluated(root: ir.Node, leaf: ir.Node | None) -> bool:
     """Whether no condition decides if an operand is looked at: else a copy could read what doesn't exist."""
     if root is leaf:
         return True
-    if isinstance(root, c_ast.BinaryOp) and root.op in ("&&", "||"):
+    if isinstance(root, ir.BinaryOp) and root.op in ("&&", "||"):
         return False
     if not isinstance(
-        root,
-        c_ast.Assignment
-        | c_ast.BinaryOp
-        | c_ast.UnaryOp
-        | c_ast.Cast
-        | c_ast.FuncCall
-        | c_ast.ExprList
-        | c_ast.ArrayRef,
+        root, ir.Assignment | ir.BinaryOp | ir.UnaryOp | ir.Cast | ir.FuncCall | ir.ExprList | ir.ArrayRef
     ):
         return False
     return any(always_evaluated(child, leaf) for _, child in root.children())

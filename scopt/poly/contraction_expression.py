@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.ir.marked_schedule import Operation
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.poly.isl_utils import IN
@@ -31,7 +30,7 @@ _ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=")
 
 
 def split(
-    scop: Scop, statement: Statement, cell: c_ast.ArrayRef, row: int, column: int, reduction: int
+    scop: Scop, statement: Statement, cell: ir.ArrayRef, row: int, column: int, reduction: int
 ) -> Operation | None:
     """The statement ``cell op= expression``, or an extremum of the cell and an expression, as an operation; None if it
     has another form, operands of several types, or an operand that depends on row and column.
@@ -71,7 +70,7 @@ class _Value:
     """A subexpression. kind: what it depends on: "row", "column", only the "reduction", a "scalar" on none; "tile": put
     together from several."""
 
-    node: c_ast.Node
+    node: ir.Node
     kind: str
 
 
@@ -79,16 +78,16 @@ class _Value:
 class _Splitter:
     scop: Scop
     statement: Statement
-    cell: c_ast.ArrayRef
+    cell: ir.ArrayRef
     type: CType
     roles: Mapping[int, str]
     reduction: int
-    found: dict[str, list[c_ast.Node]] = field(default_factory=lambda: {"row": [], "column": [], "scalar": []})
+    found: dict[str, list[ir.Node]] = field(default_factory=lambda: {"row": [], "column": [], "scalar": []})
     reads_cell: bool = False
 
-    def assigned(self, body: c_ast.Node) -> tuple[str, c_ast.Node]:
+    def assigned(self, body: ir.Node) -> tuple[str, ir.Node]:
         """The assignment operator and the expression on its right side. Raises _Other if nothing accumulates."""
-        if not isinstance(body, c_ast.Assignment) or body.op not in _ASSIGNMENTS or body.lvalue is not self.cell:
+        if not isinstance(body, ir.Assignment) or body.op not in _ASSIGNMENTS or body.lvalue is not self.cell:
             raise _Other
         if body.op == "/=" and self.type.integer:
             raise _Other  # of cells that don't exist too, by a zero that stands for what isn't there
@@ -97,7 +96,7 @@ class _Splitter:
             raise _Other
         return body.op, expression
 
-    def selected(self, chosen: Selected) -> c_ast.Node:
+    def selected(self, chosen: Selected) -> ir.Node:
         """The value that the cell may take, which doesn't depend on the cell."""
         if chosen.cell is not self.cell:
             raise _Other
@@ -109,43 +108,43 @@ class _Splitter:
             raise _Other
         return expression
 
-    def visit(self, n: c_ast.Node) -> _Value:
+    def visit(self, n: ir.Node) -> _Value:
         match n:
-            case c_ast.Constant():
+            case ir.Constant():
                 self.check_constant(n)
                 return _Value(n, "scalar")
-            case c_ast.ID() | c_ast.ArrayRef():
+            case ir.ID() | ir.ArrayRef():
                 return self.reference(n)
-            case c_ast.UnaryOp(op="-" | "+" as op, expr=inner):
+            case ir.UnaryOp(op="-" | "+" as op, expr=inner):
                 value = self.visit(inner)
                 if value.kind != "tile":
                     return _Value(n, value.kind)
-                return _Value(c_ast.UnaryOp(op, value.node), "tile")
-            case c_ast.BinaryOp(op=op, left=left, right=right) if op in self.operators:
+                return _Value(ir.UnaryOp(op, value.node), "tile")
+            case ir.BinaryOp(op=op, left=left, right=right) if op in self.operators:
                 a, b = self.visit(left), self.visit(right)
                 kinds = {a.kind, b.kind}
                 if kinds <= {"row", "reduction", "scalar"} or kinds <= {"column", "reduction", "scalar"}:
                     return _Value(n, next(kind for kind in _MOST_SPECIFIC if kind in kinds))
-                return _Value(c_ast.BinaryOp(op, self.operand(a), self.operand(b)), "tile")
+                return _Value(ir.BinaryOp(op, self.operand(a), self.operand(b)), "tile")
         raise _Other
 
-    def operand(self, value: _Value) -> c_ast.Node:
+    def operand(self, value: _Value) -> ir.Node:
         """The name of a subexpression that is complete."""
         if value.kind == "tile":
             return value.node
-        if isinstance(value.node, c_ast.Constant):
+        if isinstance(value.node, ir.Constant):
             return value.node
         # what only the reduction loop moves is a row's value that all rows share
         kind = "row" if value.kind == "reduction" else value.kind
         self.found[kind].append(value.node)
-        return c_ast.ID(f"{kind}{len(self.found[kind]) - 1}")
+        return ir.ID(f"{kind}{len(self.found[kind]) - 1}")
 
     @property
     def operators(self) -> tuple[str, ...]:
         """Those that can't trap where a cell doesn't exist, and zeros stand for its operands."""
         return _ARITHMETIC if self.type.floating else _ARITHMETIC[:-1]
 
-    def check_constant(self, n: c_ast.Constant) -> None:
+    def check_constant(self, n: ir.Constant) -> None:
         if self.type.integer and not (is_int(n) and len(n.value) < _DIGITS):
             raise _Other
         if n.type not in ("int", self.type.spelling):
@@ -153,7 +152,7 @@ class _Splitter:
         if self.type.floating and n.type == "int" and not (n.value.isdecimal() and len(n.value) < _EXACT_DIGITS):
             raise _Other  # vectors don't take what they can't hold
 
-    def reference(self, n: c_ast.Node) -> _Value:
+    def reference(self, n: ir.Node) -> _Value:
         access = next((a for a in self.statement.accesses if a.node is n and a.kind == "read"), None)
         if access is None or self.scop.arrays[access.array].type.spelling != self.type.spelling:
             raise _Other  # an iterator's or a parameter's value, or another type
@@ -168,10 +167,10 @@ class _Splitter:
             return _Value(n, roles.pop())
         return _Value(n, "reduction" if self.reduction in moved else "scalar")
 
-    def own_cell(self, n: c_ast.Node) -> _Value:
+    def own_cell(self, n: ir.Node) -> _Value:
         write = next(a for a in self.statement.accesses if a.node is self.cell and a.is_write)
         read = next((a for a in self.statement.accesses if a.node is n and a.kind == "read"), None)
         if read is None or read.array != write.array or not read.relation.is_equal(write.relation):
             raise _Other
         self.reads_cell = True
-        return _Value(c_ast.ID(CELL), "tile")
+        return _Value(ir.ID(CELL), "tile")

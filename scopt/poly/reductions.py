@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.ir.marked_schedule import Extremum
 from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.poly.isl_utils import OUT
@@ -134,11 +133,11 @@ class Selected:
       expression, in the comparison.
     """
 
-    cell: c_ast.Node
-    uses: tuple[c_ast.Node, ...]
+    cell: ir.Node
+    uses: tuple[ir.Node, ...]
     extremum: Extremum
-    value: c_ast.Node
-    compared: c_ast.Node
+    value: ir.Node
+    compared: ir.Node
 
     @property
     def operator(self) -> str:
@@ -146,23 +145,21 @@ class Selected:
         return "max" if self.extremum.keeps == (self.extremum.op in _GREATER) else "min"
 
 
-def selected(body: c_ast.Node) -> Selected | None:
+def selected(body: ir.Node) -> Selected | None:
     """A statement as a selection by ``?:`` or by an if; None if it has another form."""
     match body:
-        case c_ast.Compound(block_items=[c_ast.Node() as only]):
+        case ir.Compound(block_items=[ir.Node() as only]):
             return selected(only)
-        case c_ast.Assignment(
-            op="=", lvalue=cell, rvalue=c_ast.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise)
-        ):
+        case ir.Assignment(op="=", lvalue=cell, rvalue=ir.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise)):
             for use, other, keeps in ((otherwise, then, False), (then, otherwise, True)):
                 if same_text(use, cell) and (found := _compared(condition, cell, other)) is not None:
                     op, kept, compared = found
                     return Selected(cell, (use, kept), Extremum(op, keeps), other, compared)
-        case c_ast.If(cond=condition, iftrue=c_ast.Node() as then, iffalse=None):
-            if isinstance(then, c_ast.Compound) and len(then.block_items or ()) == 1:
+        case ir.If(cond=condition, iftrue=ir.Node() as then, iffalse=None):
+            if isinstance(then, ir.Compound) and len(then.block_items or ()) == 1:
                 then = then.block_items[0]
             match then:
-                case c_ast.Assignment(op="=", lvalue=cell, rvalue=value) if (
+                case ir.Assignment(op="=", lvalue=cell, rvalue=value) if (
                     found := _compared(condition, cell, value)
                 ) is not None:
                     op, kept, compared = found
@@ -170,11 +167,11 @@ def selected(body: c_ast.Node) -> Selected | None:
     return None
 
 
-def _compared(condition: c_ast.Node, cell: c_ast.Node, value: c_ast.Node) -> tuple[str, c_ast.Node, c_ast.Node] | None:
+def _compared(condition: ir.Node, cell: ir.Node, value: ir.Node) -> tuple[str, ir.Node, ir.Node] | None:
     """The operator that compares the cell, on its left side, with the value; the cell's reference there; the
     value's."""
     match condition:
-        case c_ast.BinaryOp(op=op, left=left, right=right) if op in _MIRRORED:
+        case ir.BinaryOp(op=op, left=left, right=right) if op in _MIRRORED:
             if same_text(left, cell) and same_text(right, value):
                 return op, left, right
             if same_text(left, value) and same_text(right, cell):
@@ -185,72 +182,72 @@ def _compared(condition: c_ast.Node, cell: c_ast.Node, value: c_ast.Node) -> tup
 # --- forms ------------------------------------------------------------------------------------------------------------
 
 # operator, the cell that is assigned, other references to it, what is accumulated
-_Form = tuple[str, c_ast.Node, tuple[c_ast.Node, ...], c_ast.Node]
+_Form = tuple[str, ir.Node, tuple[ir.Node, ...], ir.Node]
 
 
-def _form(body: c_ast.Node) -> _Form | None:
+def _form(body: ir.Node) -> _Form | None:
     chosen = selected(body)
     if chosen is not None:
-        return chosen.operator, chosen.cell, chosen.uses, c_ast.ExprList([chosen.value, chosen.compared])
+        return chosen.operator, chosen.cell, chosen.uses, ir.ExprList([chosen.value, chosen.compared])
     match body:
-        case c_ast.Compound(block_items=[c_ast.Node() as only]):
+        case ir.Compound(block_items=[ir.Node() as only]):
             return _form(only)
-        case c_ast.Assignment(op="=", lvalue=cell, rvalue=value):
+        case ir.Assignment(op="=", lvalue=cell, rvalue=value):
             return _assignment(cell, value)
-        case c_ast.Assignment(op=op, lvalue=cell, rvalue=value) if op[:-1] in (*_SUMS, *_BITWISE, "*"):
+        case ir.Assignment(op=op, lvalue=cell, rvalue=value) if op[:-1] in (*_SUMS, *_BITWISE, "*"):
             return ("+" if op == "-=" else op[:-1]), cell, (), value
-        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=cell):
-            return "+", cell, (), c_ast.Constant("int", "1")
-        case c_ast.If(iftrue=c_ast.Node() as then, iffalse=None):
+        case ir.UnaryOp(op="++" | "p++" | "--" | "p--", expr=cell):
+            return "+", cell, (), ir.Constant("int", "1")
+        case ir.If(iftrue=ir.Node() as then, iffalse=None):
             return _form(then)
     return None
 
 
-def _counts(body: c_ast.Node) -> bool:
+def _counts(body: ir.Node) -> bool:
     """Whether a statement adds 1, or subtracts it, and nothing else: partial counts don't overflow before the program
     ends."""
     match body:
-        case c_ast.Compound(block_items=[c_ast.Node() as only]):
+        case ir.Compound(block_items=[ir.Node() as only]):
             return _counts(only)
-        case c_ast.If(iftrue=c_ast.Node() as then, iffalse=None):
+        case ir.If(iftrue=ir.Node() as then, iffalse=None):
             return _counts(then)
-        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--"):
+        case ir.UnaryOp(op="++" | "p++" | "--" | "p--"):
             return True
-        case c_ast.Assignment(op="+=" | "-=", rvalue=c_ast.Constant(value="1")):
+        case ir.Assignment(op="+=" | "-=", rvalue=ir.Constant(value="1")):
             return True
     return False
 
 
-def _assignment(cell: c_ast.Node, value: c_ast.Node) -> _Form | None:
+def _assignment(cell: ir.Node, value: ir.Node) -> _Form | None:
     """``cell = cell op …`` or ``cell = … op cell``, an extremum by a function."""
     match value:
-        case c_ast.BinaryOp(op="+" | "-"):
+        case ir.BinaryOp(op="+" | "-"):
             return _sum(cell, value)
-        case c_ast.BinaryOp(op=op, left=left, right=right) if op in (*_BITWISE, "*"):
+        case ir.BinaryOp(op=op, left=left, right=right) if op in (*_BITWISE, "*"):
             for use, other in ((left, right), (right, left)):
                 if same_text(use, cell):
                     return op, cell, (use,), other
-        case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[a, b])) if name in _EXTREMA:
+        case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[a, b])) if name in _EXTREMA:
             for use, other in ((a, b), (b, a)):
                 if same_text(use, cell):
                     return _EXTREMA[name], cell, (use,), other
     return None
 
 
-def _sum(cell: c_ast.Node, value: c_ast.Node) -> _Form | None:
+def _sum(cell: ir.Node, value: ir.Node) -> _Form | None:
     """``cell + a - b …`` or ``a + cell``: the cell as an operand that is added, once."""
-    others: list[c_ast.Node] = []
-    while isinstance(value, c_ast.BinaryOp) and value.op in _SUMS:
+    others: list[ir.Node] = []
+    while isinstance(value, ir.BinaryOp) and value.op in _SUMS:
         if same_text(value.left, cell):
-            return "+", cell, (value.left,), c_ast.ExprList([*others, value.right])
+            return "+", cell, (value.left,), ir.ExprList([*others, value.right])
         if value.op == "+" and same_text(value.right, cell):
-            return "+", cell, (value.right,), c_ast.ExprList([*others, value.left])
+            return "+", cell, (value.right,), ir.ExprList([*others, value.left])
         others.append(value.right)
         value = value.left
     return None
 
 
-def same_text(a: c_ast.Node, b: c_ast.Node) -> bool:
+def same_text(a: ir.Node, b: ir.Node) -> bool:
     """Whether two expressions are the same tree."""
     if type(a) is not type(b) or any(getattr(a, name) != getattr(b, name) for name in a.attr_names):
         return False
@@ -263,14 +260,14 @@ def same_text(a: c_ast.Node, b: c_ast.Node) -> bool:
 # --- cells and types --------------------------------------------------------------------------------------------------
 
 
-def _is_reference(node: c_ast.Node, spelling: str, rank: int, write: Access) -> bool:
+def _is_reference(node: ir.Node, spelling: str, rank: int, write: Access) -> bool:
     """Whether a node is the array's name with all its subscripts, and a single cell in each instance: one that is
     known, or that data name. Other writes that may or may not happen are those of statements with conditions.
     """
-    while isinstance(node, c_ast.ArrayRef):
+    while isinstance(node, ir.ArrayRef):
         node, rank = node.name, rank - 1
     single = write.kind == "may-write" or bool(write.relation.is_single_valued())
-    return single and rank == 0 and isinstance(node, c_ast.ID) and node.name == spelling
+    return single and rank == 0 and isinstance(node, ir.ID) and node.name == spelling
 
 
 def _same_cell(read: Access, write: Access) -> bool:
@@ -280,7 +277,7 @@ def _same_cell(read: Access, write: Access) -> bool:
     return read.relation.dim(OUT) == write.relation.dim(OUT) and bool(read.relation.is_equal(write.relation))
 
 
-def _integers(scop: Scop, statement: Statement, expression: c_ast.Node, ctype: CType, *, exact: bool) -> bool:
+def _integers(scop: Scop, statement: Statement, expression: ir.Node, ctype: CType, *, exact: bool) -> bool:
     """Whether an expression is of an integer type that the cell's can take.
 
     exact: a comparison with the cell has to see the value that the cell would take: no unsigned expression beside a
@@ -299,27 +296,25 @@ def _integers(scop: Scop, statement: Statement, expression: c_ast.Node, ctype: C
             return False
         return not exact or not ctype.signed or other.signed or other.bits < _INT_BITS
 
-    return all(
-        fits(types.get(leaf.name)) if isinstance(leaf, c_ast.ID) else is_int(leaf) for leaf in _leaves(expression)
-    )
+    return all(fits(types.get(leaf.name)) if isinstance(leaf, ir.ID) else is_int(leaf) for leaf in _leaves(expression))
 
 
-def is_int(leaf: c_ast.Node) -> bool:
+def is_int(leaf: ir.Node) -> bool:
     """Whether a leaf is a constant of type int."""
-    return isinstance(leaf, c_ast.Constant) and leaf.type == "int" and leaf.value.isdigit()
+    return isinstance(leaf, ir.Constant) and leaf.type == "int" and leaf.value.isdigit()
 
 
-def _leaves(node: c_ast.Node) -> Iterator[c_ast.Node]:
+def _leaves(node: ir.Node) -> Iterator[ir.Node]:
     """What an expression is made of; subscripts have no part in its type."""
     match node:
-        case c_ast.ArrayRef():
-            while isinstance(node, c_ast.ArrayRef):
+        case ir.ArrayRef():
+            while isinstance(node, ir.ArrayRef):
                 node = node.name
             yield node
-        case c_ast.BinaryOp() | c_ast.TernaryOp() | c_ast.ExprList():
+        case ir.BinaryOp() | ir.TernaryOp() | ir.ExprList():
             for _, child in node.children():
                 yield from _leaves(child)
-        case c_ast.UnaryOp(op="+" | "-" | "~", expr=operand):
+        case ir.UnaryOp(op="+" | "-" | "~", expr=operand):
             yield from _leaves(operand)
         case _:
             yield node

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from math import prod
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.loops.bounds import plain_bounds
 from scopt.astgen.loops.isl_loops import raw_loops
 from scopt.astgen.loops.simplify import simplify
@@ -184,14 +184,14 @@ def _subscripts(relation: isl.Map, parameters: tuple[str, ...]) -> list[tuple[in
     return [row for row in rows if row is not None] if None not in rows else None
 
 
-def _operations(node: c_ast.Node) -> float:
+def _operations(node: ir.Node) -> float:
     """Arithmetic operations of a statement; a division counts 4, a call 20. Subscripts are free."""
     match node:
-        case c_ast.ArrayRef():
+        case ir.ArrayRef():
             return 0.0
-        case c_ast.BinaryOp() | c_ast.Assignment():
+        case ir.BinaryOp() | ir.Assignment():
             own = 4.0 if "/" in node.op or "%" in node.op else 1.0 if node.op != "=" else 0.0
-        case c_ast.FuncCall():
+        case ir.FuncCall():
             own = 20.0
         case _:
             own = 0.0

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Array, Dependence, Dependences, Scop, Statement
@@ -86,7 +86,7 @@ def array_lines(scop: Scop) -> list[str]:
 
 
 def _declaration(array: Array) -> str:
-    def text(extent: c_ast.Node | None, size: int | None) -> str:
+    def text(extent: ir.Node | None, size: int | None) -> str:
         return str(size) if size is not None else "" if extent is None else PlainGenerator().visit(extent)
 
     sizes = array.sizes or (None,) * array.rank

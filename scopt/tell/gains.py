@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.diagnostics import Location
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.unit import Region
@@ -59,15 +59,15 @@ def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest) ->
 
 def _first_level(nodes: Any) -> Iterator[Any]:
     for item in nodes:
-        if isinstance(item, c_ast.For):
+        if isinstance(item, ir.For):
             yield item
-        elif isinstance(item, c_ast.Node):
+        elif isinstance(item, ir.Node):
             yield from _first_level(child for _, child in item.children())
 
 
 def _loops(node: Any) -> Iterator[Any]:
     """All `for` loops in a node, an outer one before those inside."""
-    if isinstance(node, c_ast.For):
+    if isinstance(node, ir.For):
         yield node
     for _, child in node.children():
         yield from _loops(child)

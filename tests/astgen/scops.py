@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
-from pycparser import c_ast, c_parser
 
+from scopt import ir
 from scopt.astgen.emit.emit_c import Emitted, emit, helper_definitions
 from scopt.astgen.loops.isl_loops import build
 from scopt.diagnostics import Location
 from scopt.ir.expr import evaluate, satisfied
+from scopt.ir.from_pycparser import parse_c
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, For, If, LoopMark, LoopNest
 from scopt.ir.scop import Array, CType, Parameter, Scop, Statement
@@ -37,9 +38,9 @@ class S:
     type: CType = INT
 
 
-def parse_statement(text: str, typedefs: Sequence[str] = ()) -> c_ast.Node:
+def parse_statement(text: str, typedefs: Sequence[str] = ()) -> ir.Node:
     types = "".join(f"typedef int {name};" for name in typedefs)
-    return c_parser.CParser().parse(f"{types} void f(void) {{ {text} }}").ext[-1].body.block_items[0]
+    return parse_c(f"{types} void f(void) {{ {text} }}").ext[-1].body.block_items[0]
 
 
 def make_scop(

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from pycparser import c_parser
 
 from scopt.astgen.emit.c_expr import ExprPrinter, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.diagnostics import InternalError
 from scopt.ir import expr as ex
+from scopt.ir.from_pycparser import parse_c
 from scopt.ir.nest import Compare, Condition, Const, Expr, FloorDiv, Max, Min, Mod, Name, Select
 from scopt.ir.scop import CType
 from tests.astgen.scops import DOUBLE, INT, LONG, SIZE, UNSIGNED, S, make_scop
@@ -33,7 +33,7 @@ def read(source: str) -> Expr:
 
 
 def parse(source: str):  # type: ignore[no-untyped-def]
-    return c_parser.CParser().parse(f"int f(void) {{ return {source}; }}").ext[0].body.block_items[0].expr
+    return parse_c(f"int f(void) {{ return {source}; }}").ext[0].body.block_items[0].expr
 
 
 def reader() -> Reader:

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import islpy as isl
 import pytest
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.c_statement import PlainGenerator, declaration_text, statement_text
 from scopt.astgen.emit.statement_match import same_tree
@@ -161,7 +161,7 @@ def test_a_difference_in_the_tree_is_seen() -> None:
 @pytest.mark.parametrize("text", ["double t;", "double t[10][n];", "const float *p;", "unsigned long t;"])
 def test_declarations_lose_their_initializer(text: str) -> None:
     declaration = parse_statement(text)
-    assert isinstance(declaration, c_ast.Decl)
+    assert isinstance(declaration, ir.Decl)
     assert declaration_text(declaration) == text
     initialized = parse_statement(text.replace(";", " = {0};"))
     assert declaration_text(initialized) == text

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.unit import Region
@@ -27,7 +27,7 @@ def loops_of(regions: tuple[Region, ...]) -> list[tuple[int, int]]:
     todo: list[Any] = [item for region in regions for item in region.items]
     while todo:
         node = todo.pop()
-        if isinstance(node, c_ast.For):
+        if isinstance(node, ir.For):
             found.append((node.coord.line, node.coord.column))
         todo.extend(child for _, child in node.children())
     return sorted(found)

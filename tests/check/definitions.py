@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pycparser import c_ast, c_parser
-
+from scopt import ir
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.transposing import Transposed
+from scopt.ir.from_pycparser import parse_c
 from scopt.ir.marked_schedule import Extremum, Operation
 from scopt.ir.scop import CType
 
@@ -44,8 +44,8 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\b[A-Za-z_]\w*|\b\d\w*|\+\+|--|[-+*/<>=&|
 _INDEXED = re.compile(r"(row|column|scalar|[abcdxy])(\d)(_\d)?$")
 
 
-def expression(text: str) -> c_ast.Node:
-    return c_parser.CParser().parse(f"void f(void) {{ value = {text}; }}").ext[0].body.block_items[0].rvalue
+def expression(text: str) -> ir.Node:
+    return parse_c(f"void f(void) {{ value = {text}; }}").ext[0].body.block_items[0].rvalue
 
 
 def kernel(
@@ -53,7 +53,7 @@ def kernel(
 ) -> Kernel:
     """The kernel of ``cell op text`` over operands called row0, column0, scalar0 and so on."""
     counts = [len(set(re.findall(rf"\b{kind}\d", text))) for kind in ("row", "column", "scalar")]
-    operands = [(c_ast.ID("a"),) * count for count in counts]
+    operands = [(ir.ID("a"),) * count for count in counts]
     operation = Operation(op, expression(text), *operands, TYPES[ctype], extremum)
     return Kernel("scopt_tile_0_0", operation, rows, 3 * blocks * LINE // TYPES[ctype].bits, "long")
 
@@ -63,10 +63,10 @@ def transposed(text: str, ctype: str = "double", width: int = 24) -> Transposed:
     operand = expression(text)
     references, scalars = [], []
 
-    def visit(n: c_ast.Node) -> None:
-        if isinstance(n, c_ast.ArrayRef):
+    def visit(n: ir.Node) -> None:
+        if isinstance(n, ir.ArrayRef):
             references.append(n)
-        elif isinstance(n, c_ast.ID):
+        elif isinstance(n, ir.ID):
             scalars.append(n)
         else:
             for _, child in n.children():

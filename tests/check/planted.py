@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.generation import REWRITES, Program, Watch, emitted, guard_of
 from scopt.check.program import check_program
 from scopt.diagnostics import InternalError
@@ -145,21 +145,21 @@ def given_up(body: str, params: str, step: str, fault: Callable[[Any], Any]) -> 
 # --- faults in statements ---------------------------------------------------------------------------------------------
 
 
-def with_statement(scop: Scop, name: str, change: Callable[[c_ast.Node], c_ast.Node]) -> Scop:
+def with_statement(scop: Scop, name: str, change: Callable[[ir.Node], ir.Node]) -> Scop:
     """The SCoP with another body of a statement. change: gets a copy of the body."""
     return replace(
         scop, statements=tuple(_changed(one, change) if one.name == name else one for one in scop.statements)
     )
 
 
-def _changed(statement: Statement, change: Callable[[c_ast.Node], c_ast.Node]) -> Statement:
+def _changed(statement: Statement, change: Callable[[ir.Node], ir.Node]) -> Statement:
     memo: dict[int, Any] = {}
     body = copy.deepcopy(statement.body, memo)
     accesses = tuple(replace(one, node=memo.get(id(one.node), one.node)) for one in statement.accesses)
     return replace(statement, body=change(body), accesses=accesses)
 
 
-def with_body(program: Program, name: str, change: Callable[[c_ast.Node], c_ast.Node]) -> Program:
+def with_body(program: Program, name: str, change: Callable[[ir.Node], ir.Node]) -> Program:
     """The program with another body of a statement, wherever that is."""
     scop = with_statement(program.scop, name, change)
     assert any(one is not other for one, other in zip(scop.statements, program.scop.statements, strict=True))
@@ -168,31 +168,31 @@ def with_body(program: Program, name: str, change: Callable[[c_ast.Node], c_ast.
     return replace(program, scop=scop, lowered=lowered, swept=swept)
 
 
-def moved(array: str, position: int = -1, by: str = "1") -> Callable[[c_ast.Node], c_ast.Node]:
+def moved(array: str, position: int = -1, by: str = "1") -> Callable[[ir.Node], ir.Node]:
     """The change that adds a constant to one of the subscripts of the first reference to an array."""
 
-    def change(body: c_ast.Node) -> c_ast.Node:
+    def change(body: ir.Node) -> ir.Node:
         subscripted = next(chain for chain in _references(body) if _base(chain[0]) == array)
         reference = subscripted[::-1][position]
-        reference.subscript = c_ast.BinaryOp("+", reference.subscript, c_ast.Constant("int", by))
+        reference.subscript = ir.BinaryOp("+", reference.subscript, ir.Constant("int", by))
         return body
 
     return change
 
 
-def _references(node: c_ast.Node) -> list[list[c_ast.ArrayRef]]:
+def _references(node: ir.Node) -> list[list[ir.ArrayRef]]:
     """The brackets of each reference, outermost node (innermost subscript) first."""
-    if isinstance(node, c_ast.ArrayRef):
+    if isinstance(node, ir.ArrayRef):
         chain = [node]
-        while isinstance(chain[-1].name, c_ast.ArrayRef):
+        while isinstance(chain[-1].name, ir.ArrayRef):
             chain.append(chain[-1].name)
         return [chain]
     return [found for _, child in node.children() for found in _references(child)]
 
 
-def _base(reference: c_ast.ArrayRef) -> str:
-    node: c_ast.Node = reference
-    while isinstance(node, c_ast.ArrayRef):
+def _base(reference: ir.ArrayRef) -> str:
+    node: ir.Node = reference
+    while isinstance(node, ir.ArrayRef):
         node = node.name
     return str(node.name)
 

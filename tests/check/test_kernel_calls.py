@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.lower.body_syntax import integer
 from tests.check.planted import PRODUCT, moved, program_of, refused, with_body
 
-Change = Callable[[c_ast.Node], c_ast.Node]
+Change = Callable[[ir.Node], ir.Node]
 
 
-def argument(position: int, value: c_ast.Node) -> Change:
-    def change(body: c_ast.Node) -> c_ast.Node:
-        assert isinstance(body, c_ast.FuncCall)
+def argument(position: int, value: ir.Node) -> Change:
+    def change(body: ir.Node) -> ir.Node:
+        assert isinstance(body, ir.FuncCall)
         body.args.exprs[position] = value
         return body
 
@@ -29,18 +29,16 @@ def argument(position: int, value: c_ast.Node) -> Change:
         pytest.param("S0_whole_steps", moved("C"), "updates other cells", id="the next column"),
         pytest.param("S0_whole_steps", moved("C", 0), "updates other cells", id="the next row"),
         pytest.param("S0_whole_steps", argument(4, integer(98)), "updates other cells", id="shorter rows"),
-        pytest.param(
-            "S0_whole_steps", argument(0, c_ast.ID("k")), "no call of its kernel", id="another number of steps"
-        ),
+        pytest.param("S0_whole_steps", argument(0, ir.ID("k")), "no call of its kernel", id="another number of steps"),
         pytest.param(
             "S0_whole_steps",
-            argument(1, c_ast.ID("A_rows")),
+            argument(1, ir.ID("A_rows")),
             "something else than a buffer",
             id="rows from the buffer's begin",
         ),
         pytest.param("S0_whole_steps", moved("A_rows"), "'A_rows'", id="rows one element further"),
         pytest.param("S0_whole_steps", moved("B_columns", by="24"), "'B_columns'", id="columns of the next step"),
-        pytest.param("S0_part_steps", argument(3, c_ast.ID("A_rows")), "another copy", id="another copy"),
+        pytest.param("S0_part_steps", argument(3, ir.ID("A_rows")), "another copy", id="another copy"),
         pytest.param("S0_part_steps", argument(4, integer(8)), "another copy", id="a copy with shorter rows"),
     ],
 )

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.lower.body_syntax import integer
 from tests.check.planted import MATRICES, PRODUCT, SWEEP, moved, program_of, refused, with_body
 
-Change = Callable[[c_ast.Node], c_ast.Node]
+Change = Callable[[ir.Node], ir.Node]
 
 
-def with_value(value: c_ast.Node) -> Change:
-    return lambda body: c_ast.Assignment("=", body.lvalue, value)
+def with_value(value: ir.Node) -> Change:
+    return lambda body: ir.Assignment("=", body.lvalue, value)
 
 
 def operator(op: str) -> Change:
-    return lambda body: c_ast.Assignment(op, body.lvalue, body.rvalue)
+    return lambda body: ir.Assignment(op, body.lvalue, body.rvalue)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def operator(op: str) -> Change:
         pytest.param(
             SWEEP,
             "S1_rows",
-            lambda body: c_ast.Assignment("=", body.lvalue, body.rvalue.left),
+            lambda body: ir.Assignment("=", body.lvalue, body.rvalue.left),
             "another statement",
             id="a part",
         ),

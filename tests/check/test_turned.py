@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import integer
 from scopt.check.turned import check_turned
@@ -25,25 +25,25 @@ def test_calls_are_what_they_stand_for() -> None:
         check_turned(program)
 
 
-Change = Callable[[c_ast.Node], c_ast.Node]
+Change = Callable[[ir.Node], ir.Node]
 
 
-def argument(position: int, made: Callable[[c_ast.Node], c_ast.Node]) -> Change:
+def argument(position: int, made: Callable[[ir.Node], ir.Node]) -> Change:
     """The change of one of the call's arguments."""
 
-    def change(body: c_ast.Node) -> c_ast.Node:
-        assert isinstance(body, c_ast.FuncCall)
+    def change(body: ir.Node) -> ir.Node:
+        assert isinstance(body, ir.FuncCall)
         body.args.exprs[position] = made(copy.deepcopy(body.args.exprs[position]))
         return body
 
     return change
 
 
-def named(node: c_ast.Node, old: str, new: str) -> c_ast.Node:
+def named(node: ir.Node, old: str, new: str) -> ir.Node:
     """The node with another name in it."""
     for _, child in node.children():
         named(child, old, new)
-    if isinstance(node, c_ast.ID) and node.name == old:
+    if isinstance(node, ir.ID) and node.name == old:
         node.name = new
     return node
 
@@ -59,8 +59,8 @@ def refused(program: Program, match: str) -> None:
         pytest.param(moved("A"), "packs something else", id="the next step's"),
         pytest.param(moved("A", 0), "packs something else", id="the next row's"),
         pytest.param(moved("A_rows"), "to other places", id="one element further"),
-        pytest.param(argument(0, lambda node: c_ast.ID("$count")), "no call", id="as many rows as steps"),
-        pytest.param(argument(1, lambda node: c_ast.ID("k")), "no call", id="another number of steps"),
+        pytest.param(argument(0, lambda node: ir.ID("$count")), "no call", id="as many rows as steps"),
+        pytest.param(argument(1, lambda node: ir.ID("k")), "no call", id="another number of steps"),
         pytest.param(argument(3, lambda node: integer(99)), "rows to be longer", id="a number for the rows' length"),
         pytest.param(argument(3, lambda node: named(node, "A", "B")), "rows to be longer", id="another array's rows"),
         pytest.param(argument(2, lambda node: named(node, "A", "B")), "rows to be longer", id="another array"),
@@ -72,8 +72,8 @@ def refused(program: Program, match: str) -> None:
             argument(4, lambda node: named(node, "A_rows", "B_columns")), "another buffer", id="to another buffer"
         ),
         pytest.param(argument(4, lambda node: named(node, "A_rows", "C")), "another buffer", id="to an array"),
-        pytest.param(argument(4, lambda node: c_ast.ID("A_rows")), "no call", id="to the buffer's begin"),
-        pytest.param(argument(5, lambda node: c_ast.ID("n")), "packs something else", id="another scalar"),
+        pytest.param(argument(4, lambda node: ir.ID("A_rows")), "no call", id="to the buffer's begin"),
+        pytest.param(argument(5, lambda node: ir.ID("n")), "packs something else", id="another scalar"),
         pytest.param(argument(5, lambda node: integer(2)), "no call", id="a constant for the scalar"),
         pytest.param(
             lambda body: named(body, "scopt_transpose_0_0", "scopt_transpose_0_1"), "no call", id="no such function"
@@ -92,9 +92,9 @@ def test_other_calls_are_refused(change: Change, match: str) -> None:
         pytest.param(moved("A_rows"), "to other places", id="one element further"),
         pytest.param(lambda body: named(body, "a", "s"), "packs something else", id="another scalar"),
         pytest.param(
-            lambda body: c_ast.Assignment("=", body.lvalue, body.rvalue.right), "packs something else", id="no product"
+            lambda body: ir.Assignment("=", body.lvalue, body.rvalue.right), "packs something else", id="no product"
         ),
-        pytest.param(lambda body: c_ast.Assignment("+=", body.lvalue, body.rvalue), "than a copy", id="a sum"),
+        pytest.param(lambda body: ir.Assignment("+=", body.lvalue, body.rvalue), "than a copy", id="a sum"),
     ],
 )
 def test_other_loops_are_refused(change: Change, match: str) -> None:
@@ -110,7 +110,7 @@ def test_what_both_say_has_to_be_what_the_function_does() -> None:
     check_turned(both(moved("A_rows")))
     check_turned(both(lambda body: named(body, "A", "B")))
 
-    def across(body: c_ast.Node) -> c_ast.Node:
+    def across(body: ir.Node) -> ir.Node:
         return named(named(named(body, "i", "other"), "k", "i"), "other", "k")
 
     refused(both(across), "to other places|other elements")
@@ -121,8 +121,8 @@ def test_functions_have_to_be_those_of_the_operands() -> None:
     (function,) = program.lowered.transposed
     for other, match in (
         (replace(function, width=function.width + 1), "to other places"),
-        (replace(function, operand=c_ast.BinaryOp("*", function.operand, integer(2))), "packs something else"),
-        (replace(function, scalars=(c_ast.ID("a"),)), "no call"),
+        (replace(function, operand=ir.BinaryOp("*", function.operand, integer(2))), "packs something else"),
+        (replace(function, scalars=(ir.ID("a"),)), "no call"),
         (replace(function, type=replace(function.type, spelling="float")), "another buffer"),
     ):
         refused(replace(program, lowered=replace(program.lowered, transposed=(other,))), match)
@@ -131,9 +131,9 @@ def test_functions_have_to_be_those_of_the_operands() -> None:
 def test_operands_read_nothing_that_the_call_does_not_say() -> None:
     program, _ = program_of(PRODUCT)
     (function,) = program.lowered.transposed
-    more = c_ast.BinaryOp("*", function.operand, c_ast.ID("s"))
+    more = ir.BinaryOp("*", function.operand, ir.ID("s"))
     program = replace(program, lowered=replace(program.lowered, transposed=(replace(function, operand=more),)))
-    refused(with_body(program, LOOPS, lambda body: c_ast.Assignment("=", body.lvalue, more)), "reads more")
+    refused(with_body(program, LOOPS, lambda body: ir.Assignment("=", body.lvalue, more)), "reads more")
 
 
 def test_iterators_have_to_be_those_that_move() -> None:

@@ -6,8 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scopt.compiler.command_line import read_command, response_words
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from string import Template
 
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, seed, settings, strategies as st
 
 from scopt import pipeline
 from scopt.options import Options

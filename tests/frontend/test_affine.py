@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import islpy as isl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pycparser import c_ast, c_parser
+from hypothesis import given, strategies as st
 
+from scopt import ir
 from scopt.frontend.model.affine import INT, NotAffine, Scope, affine, condition, type_range
+from scopt.ir.from_pycparser import parse_c
 from scopt.ir.scop import CType
 
 UNSIGNED = CType("unsigned int", integer=True, signed=False, bits=32)
 NAMES = ("i", "j", "n")
 
 
-def expression(text: str) -> c_ast.Node:
-    return c_parser.CParser().parse(f"int f(void) {{ return {text}; }}").ext[0].body.block_items[0].expr
+def expression(text: str) -> ir.Node:
+    return parse_c(f"int f(void) {{ return {text}; }}").ext[0].body.block_items[0].expr
 
 
 def evaluated(aff: isl.PwAff, values: dict[str, int]) -> int:

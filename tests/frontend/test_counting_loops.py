@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import islpy as isl
 import pytest
-from pycparser import c_generator
 
 from scopt.frontend.extract import extract
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.parse import parse
+from scopt.ir.printing import CPrinter
 from scopt.options import Options
 from tests.sources import scop_of
 
@@ -50,9 +50,9 @@ def test_finding_regions_leaves_the_tree_alone() -> None:
         b"void f(int n, double *x) { int i = n; while (i-- > 0) x[i] = 0; i = 0; do { i++; x[i] = 1; } while (i < n); }"
     )
     tu = parse(source, "in.c", Options(autodetect=True))
-    before = c_generator.CGenerator().visit(tu.ast)
+    before = CPrinter().visit(tu.ast)
     regions = detect(tu).regions
     for region in regions:
         extract(tu, region, "scop")
     assert regions
-    assert c_generator.CGenerator().visit(tu.ast) == before
+    assert CPrinter().visit(tu.ast) == before

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
-from pycparser import c_ast
 
-from scopt import optimize
+from scopt import ir, optimize
 from scopt.diagnostics import InputError
 from scopt.frontend.extract import extract
 from scopt.frontend.region.autodetect import Detected, detect
@@ -260,4 +259,4 @@ def test_directives_outside_stay_and_inside_go() -> None:
 
 def test_the_tree_keeps_the_pragmas() -> None:
     tu = unit(source_of(f"#pragma scopt notile\n{LOOPS}"))
-    assert [type(item) for item in tu.regions[0].items] == [c_ast.Pragma, c_ast.For]
+    assert [type(item) for item in tu.regions[0].items] == [ir.Pragma, ir.For]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 import pytest
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.diagnostics import Refusal
 from scopt.frontend.extract import extract
 from scopt.frontend.region.parse import parse
@@ -90,8 +90,8 @@ def test_data_dependent_if_is_one_statement_with_may_writes() -> None:
 def test_loop_inside_an_opaque_statement_gets_its_own_iterator() -> None:
     """An iterator declared outside would be shared by all threads."""
     body = scop_of("for (i = 0; i < n; i++) if (x[i] > 0) for (k = 0; k < n; k++) A[i][k] = k;").statements[0].body
-    assert isinstance(body, c_ast.If)
-    assert isinstance(body.iftrue.init, c_ast.DeclList)
+    assert isinstance(body, ir.If)
+    assert isinstance(body.iftrue.init, ir.DeclList)
     assert body.iftrue.init.decls[0].type.type.names == ["int"]
 
 

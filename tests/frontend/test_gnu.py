@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from pycparser import c_ast, c_parser
 
+from scopt import ir
 from scopt.frontend.text.gnu import OPAQUE, PREAMBLE, clean, is_opaque, opaque_words
+from scopt.ir.from_pycparser import CSyntaxError, parse_c
 
 
-def parsed(text: str) -> c_ast.FileAST:
-    return c_parser.CParser().parse(PREAMBLE + "\n" + clean(text).text)
+def parsed(text: str) -> ir.FileAST:
+    return parse_c(PREAMBLE + "\n" + clean(text).text)
 
 
 @pytest.mark.parametrize(
@@ -115,12 +116,12 @@ def test_types_that_c_has_no_words_for() -> None:
 
 @pytest.mark.parametrize("attribute", ["cleanup(f)", 'alias("A")'])
 def test_attributes_with_a_meaning_stay_and_do_not_parse(attribute: str) -> None:
-    with pytest.raises(c_parser.ParseError):
+    with pytest.raises(CSyntaxError):
         parsed(f"int a __attribute__(({attribute}));")
 
 
 def test_a_variable_with_an_assembler_name_does_not_parse() -> None:
-    with pytest.raises(c_parser.ParseError):
+    with pytest.raises(CSyntaxError):
         parsed('extern double B[10] __asm__("A");')
 
 

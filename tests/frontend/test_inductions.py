@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import islpy as isl
 import pytest
-from pycparser import c_generator
 
 from scopt.diagnostics import Refusal
 from scopt.frontend.extract import extract
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.parse import parse
+from scopt.ir.printing import CPrinter
 from scopt.options import Options
 from tests.sources import scop_of, source_of
 
@@ -141,7 +141,7 @@ def test_a_pointer_that_is_used_after_its_loop_is_left_alone() -> None:
 
 def test_values_keep_their_types() -> None:
     scop = scop_of("k = 1; for (i = 0; i < n; i++) { x[k] = k / 2 + u; k += 2; u -= 3; y[u % 8] = 0; }", PARAMS)
-    text = "".join(c_generator.CGenerator().visit(statement.body) for statement in scop.statements)
+    text = "".join(CPrinter().visit(statement.body) for statement in scop.statements)
     assert "(int) (" in text
     assert "((unsigned int) u) - (3 * ((unsigned int) i))" in text
 
@@ -151,9 +151,9 @@ def test_finding_regions_leaves_the_tree_alone() -> None:
         "for (i = 0, k = 0; i < n; i++, k += 2) x[k] = 0; for (double *p = y; p < y + n; p++) *p = 1;"
     ).replace(b"#pragma", b"//")
     tu = parse(source, "in.c", Options(autodetect=True))
-    before = c_generator.CGenerator().visit(tu.ast)
+    before = CPrinter().visit(tu.ast)
     regions = detect(tu).regions
     for region in regions:
         extract(tu, region, "scop")
     assert regions
-    assert c_generator.CGenerator().visit(tu.ast) == before
+    assert CPrinter().visit(tu.ast) == before

@@ -8,30 +8,30 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from pycparser import c_ast, c_parser
+from hypothesis import given, settings, strategies as st
 
+from scopt import ir
 from scopt.diagnostics import Location
 from scopt.frontend.syntax.facts import FunctionFacts
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers, written_in
 from scopt.frontend.syntax.unit import Region
 from scopt.frontend.text.gnu import PREAMBLE, clean
+from scopt.ir.from_pycparser import parse_c
 
 
 def regions_of(function: Any) -> Iterator[Region]:
     todo = [function.body]
     while todo:
         node = todo.pop()
-        if isinstance(node, c_ast.Compound):
+        if isinstance(node, ir.Compound):
             items = node.block_items or []
             begin = next(
-                (k for k, item in enumerate(items) if isinstance(item, c_ast.Pragma) and item.string == "scop"), None
+                (k for k, item in enumerate(items) if isinstance(item, ir.Pragma) and item.string == "scop"), None
             )
             if begin is not None:
                 end = next(
-                    k for k, item in enumerate(items) if isinstance(item, c_ast.Pragma) and item.string == "endscop"
+                    k for k, item in enumerate(items) if isinstance(item, ir.Pragma) and item.string == "endscop"
                 )
                 yield Region(
                     function, tuple(items[begin + 1 : end]), node, begin + 1, end, 0, 0, Location("x.c", 1), True
@@ -40,8 +40,8 @@ def regions_of(function: Any) -> Iterator[Region]:
 
 
 def function_of(source: str) -> Any:
-    ast = c_parser.CParser().parse(PREAMBLE + "\n" + clean(source).text)
-    return next(node for node in ast.ext if isinstance(node, c_ast.FuncDef))
+    ast = parse_c(PREAMBLE + "\n" + clean(source).text)
+    return next(node for node in ast.ext if isinstance(node, ir.FuncDef))
 
 
 def live(source: str, name: str = "x") -> bool:
@@ -294,33 +294,33 @@ class _Run:
         if self.steps > 300:
             raise _Jump("return")
         match node:
-            case None | c_ast.EmptyStatement() | c_ast.Pragma() | c_ast.Constant():
+            case None | ir.EmptyStatement() | ir.Pragma() | ir.Constant():
                 return
-            case c_ast.Compound():
+            case ir.Compound():
                 self.scopes.append({})
                 try:
                     for item in node.block_items or ():
                         self.run(item)
                 finally:
                     self.scopes.pop()
-            case c_ast.Decl():
+            case ir.Decl():
                 self.scopes[-1]["x"] = "new"
-            case c_ast.DeclList():
+            case ir.DeclList():
                 self.run(node.decls[0])
-            case c_ast.If():
+            case ir.If():
                 self.run(node.iftrue if self.random.random() < 0.5 else node.iffalse)
-            case c_ast.For() | c_ast.While() | c_ast.DoWhile():
+            case ir.For() | ir.While() | ir.DoWhile():
                 self.loop(node)
-            case c_ast.Switch():
+            case ir.Switch():
                 self.switch(node.stmt.block_items or [])
-            case c_ast.Case() | c_ast.Default():
+            case ir.Case() | ir.Default():
                 for item in node.stmts or ():
                     self.run(item)
-            case c_ast.Assignment():
+            case ir.Assignment():
                 if node.op != "=":
                     self.read()
                 self.cell()["x"] = "new"
-            case c_ast.FuncCall():
+            case ir.FuncCall():
                 if node.name.name == "use":
                     self.read()
                 elif node.name.name == "mark":
@@ -329,9 +329,9 @@ class _Run:
                         for name in scope:
                             scope[name] = "old"
                     self.cell()["x"] = "marked"
-            case c_ast.Break():
+            case ir.Break():
                 raise _Break("break")
-            case c_ast.Return() | c_ast.Continue():
+            case ir.Return() | ir.Continue():
                 raise _Jump(type(node).__name__.lower())
 
     def read(self) -> None:
@@ -339,7 +339,7 @@ class _Run:
 
     def switch(self, labels: list[Any]) -> None:
         """From one of the labels on, or none of them if there is no default."""
-        default = any(isinstance(label, c_ast.Default) for label in labels)
+        default = any(isinstance(label, ir.Default) for label in labels)
         first = self.random.randrange(len(labels) + (not default))
         with contextlib.suppress(_Break):
             for label in labels[first:]:
@@ -348,10 +348,10 @@ class _Run:
     def loop(self, node: Any) -> None:
         self.scopes.append({})
         try:
-            if isinstance(node, c_ast.For):
+            if isinstance(node, ir.For):
                 self.run(node.init)
-            first = isinstance(node, c_ast.DoWhile)
-            ever = isinstance(node.cond, c_ast.Constant)
+            first = isinstance(node, ir.DoWhile)
+            ever = isinstance(node.cond, ir.Constant)
             while first or ever or self.random.random() < 0.6:
                 first = False
                 try:
@@ -361,7 +361,7 @@ class _Run:
                         raise
                     if jump.args[0] == "break":
                         break
-                if isinstance(node, c_ast.For):
+                if isinstance(node, ir.For):
                     self.run(node.next)
         finally:
             self.scopes.pop()

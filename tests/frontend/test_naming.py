@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.frontend.normalize.normal import all_nodes
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.naming import Placed, with_names, with_value
@@ -42,7 +42,7 @@ def test_names_are_kept() -> None:
     assert one.expanded is not None
     assert one.expanded.region.baked == {"N": 100}
     assert (one.region.start, one.region.end) == (one.expanded.region.start, one.expanded.region.end)
-    names = [node.name for item in one.region.items for node in all_nodes([item]) if isinstance(node, c_ast.ID)]
+    names = [node.name for item in one.region.items for node in all_nodes([item]) if isinstance(node, ir.ID)]
     assert names.count("N") == 2
     assert one.region.items == tuple(one.region.parent.block_items[one.region.first : one.region.stop])
 
@@ -104,7 +104,7 @@ def test_directives_bind_to_the_loops_of_the_second_tree() -> None:
     (one,) = placed(f"#define N 100\n{ARRAYS}{function(loop)}")
     assert one.region.symbolic == {"N": 100}
     (wish,) = one.region.pragmas.vector
-    assert wish.loop in [node for node in all_nodes(one.region.items) if isinstance(node, c_ast.For)]
+    assert wish.loop in [node for node in all_nodes(one.region.items) if isinstance(node, ir.For)]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_one_value_may_be_enough() -> None:
     assert found is not None
     assert (found.region.symbolic, found.region.baked) == ({"N": 100}, {"STEP": 3})
     assert "STEP" not in [
-        node.name for item in found.region.items for node in all_nodes([item]) if isinstance(node, c_ast.ID)
+        node.name for item in found.region.items for node in all_nodes([item]) if isinstance(node, ir.ID)
     ]
 
 

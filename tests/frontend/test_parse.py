@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.diagnostics import InputError
 from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.facts import FunctionFacts
@@ -66,10 +66,10 @@ def unit(source: str, *flags: str, file: str = "x.c", symbolic: bool = True) -> 
 
 
 def declared(tu: TranslationUnit) -> set[str]:
-    return {n.decl.name if isinstance(n, c_ast.FuncDef) else n.name for n in tu.ast.ext}
+    return {n.decl.name if isinstance(n, ir.FuncDef) else n.name for n in tu.ast.ext}
 
 
-def find(node: c_ast.Node, kind: type) -> list[c_ast.Node]:
+def find(node: ir.Node, kind: type) -> list[ir.Node]:
     found = [node] if isinstance(node, kind) else []
     for _, child in node.children():
         found += find(child, kind)
@@ -122,10 +122,10 @@ def test_coordinates_are_those_of_the_file() -> None:
         "(int  i = 0;  i < N;\ti++)  x  =  i  +  y;\n}\n"
     )
     tu = unit(source)
-    loop = find(tu.ast, c_ast.For)[0]
+    loop = find(tu.ast, ir.For)[0]
     assert (loop.coord.file, loop.coord.line, loop.coord.column) == ("x.c", 7, 2)
     line = source.split("\n")[6]
-    uses = [(n.name, n.coord.line, n.coord.column) for n in find(loop.stmt, c_ast.ID)]
+    uses = [(n.name, n.coord.line, n.coord.column) for n in find(loop.stmt, ir.ID)]
     assert uses == [("x", 7, line.index("x") + 1), ("i", 7, line.rindex("i") + 1), ("y", 7, line.index("y") + 1)]
     y = next(n for n in tu.ast.ext if getattr(n, "name", "") == "y")
     assert (y.coord.line, y.coord.column) == (4, 10)
@@ -133,9 +133,9 @@ def test_coordinates_are_those_of_the_file() -> None:
 
 def test_coordinates_with_carriage_returns_and_tabs() -> None:
     tu = unit("int x;\r\nvoid f(void) {\r\n\t\tx\t=\t1;\r\n}")
-    assignment = find(tu.ast, c_ast.Assignment)[0]
+    assignment = find(tu.ast, ir.Assignment)[0]
     assert (assignment.coord.line, assignment.coord.column) == (3, 3)
-    constant = find(assignment, c_ast.Constant)[0]
+    constant = find(assignment, ir.Constant)[0]
     assert constant.coord.column == 7
 
 
@@ -231,7 +231,7 @@ def test_symbolic_macros() -> None:
     source = KERNEL.replace("i < n", "i < N").replace("double A[100]", "#define N 100\ndouble A[N]")
     tu = unit(source)
     assert tu.regions[0].symbolic == {"N": 100}
-    assert isinstance(tu.regions[0].items[0].cond.right, c_ast.ID)
+    assert isinstance(tu.regions[0].items[0].cond.right, ir.ID)
     baked = unit(source, symbolic=False)
     assert baked.regions[0].symbolic == {}
     assert baked.regions[0].baked == {"N": 100}
@@ -248,7 +248,7 @@ def test_odd_bytes_survive() -> None:
     source = b'/* \xe9\xff */ char *s = "\xe9";\r\n#define G "\xe8"\r\nchar *t = G;'
     tu = parse(source, "x.c", GCC)
     assert tu.source == source
-    strings = [n.init.value for n in tu.ast.ext if isinstance(n, c_ast.Decl)]
+    strings = [n.init.value for n in tu.ast.ext if isinstance(n, ir.Decl)]
     assert [s.encode("latin-1") for s in strings] == [b'"\xe9"', b'"\xe8"']
 
 

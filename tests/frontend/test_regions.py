@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pycparser import c_ast, c_generator
 
+from scopt import ir
 from scopt.astgen.splice import splice
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.regions import find_autodetected, region_of, statement_extent
 from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.ir.printing import CPrinter
 from scopt.options import Options
 
 GCC = Options(cc="gcc")
@@ -32,7 +33,7 @@ def test_a_marked_region() -> None:
     tu = unit(in_function("#pragma scop\n  for (i = 0; i < n; i++)\n    A[i] = 0;\n  A[0] = 1;\n#pragma endscop"))
     region = tu.regions[0]
     assert text_of(tu, region) == b"  for (i = 0; i < n; i++)\n    A[i] = 0;\n  A[0] = 1;\n"
-    assert [type(item) for item in region.items] == [c_ast.For, c_ast.Assignment]
+    assert [type(item) for item in region.items] == [ir.For, ir.Assignment]
     assert list(region.items) == region.parent.block_items[region.first : region.stop]
     assert region.function.decl.name == "f"
     assert region.indent == "  "
@@ -194,7 +195,7 @@ def test_pragmas_are_no_directives() -> None:
         in_function("#pragma scop\n#pragma omp parallel for\n  for (i = 0; i < n; i++) A[i] = 1;\n#pragma endscop")
     )
     assert not tu.regions[0].directives
-    assert isinstance(tu.regions[0].items[0], c_ast.Pragma)
+    assert isinstance(tu.regions[0].items[0], ir.Pragma)
 
 
 def test_included_statements_are_directives(tmp_path: Path) -> None:
@@ -311,7 +312,7 @@ def test_loops_on_one_line_are_told_apart() -> None:
     tu = unit(
         in_function("for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i] = j; for (j = 0; j < n; j++) B[j] = 0; g: ;")
     )
-    loops = [item for item in tu.user_functions[0].body.block_items if isinstance(item, c_ast.For)]
+    loops = [item for item in tu.user_functions[0].body.block_items if isinstance(item, ir.For)]
     extents = [statement_extent(tu, loop) for loop in loops]
     assert all(extent is not None for extent in extents)
     assert [tu.source[e[0] : e[1]] for e in extents if e is not None] == [
@@ -357,7 +358,7 @@ def test_marking_a_detected_region_gives_the_same_statements() -> None:
         assert marked.remarks == ()
         again = marked.regions[0]
         assert [(type(a), type(b)) for a, b in zip(again.items, region.items, strict=True)]
-        shown = c_generator.CGenerator()
+        shown = CPrinter()
         assert [shown.visit(item) for item in again.items] == [shown.visit(item) for item in region.items]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from pycparser import c_ast, c_parser
 
+from scopt import ir
 from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.symbols import (
     addresses_taken,
@@ -18,6 +18,7 @@ from scopt.frontend.syntax.symbols import (
 from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.frontend.text.macros import Macro
 from scopt.ir.ctypes import Symbol, canonical, target_of
+from scopt.ir.from_pycparser import parse_c
 from scopt.options import Options
 
 GCC = Options(cc="gcc")
@@ -39,7 +40,7 @@ def dims(symbol: Symbol, names: dict[str, Symbol]) -> list[object]:
     found: list[object] = []
     for extent in symbol.dims:
         value = constant_value(extent, names) if extent is not None else None
-        found.append(value if value is not None else extent.name if isinstance(extent, c_ast.ID) else None)
+        found.append(value if value is not None else extent.name if isinstance(extent, ir.ID) else None)
     return found
 
 
@@ -276,7 +277,7 @@ def test_two_declarations_of_a_global_say_what_both_know() -> None:
 
 def test_symbol_of_a_declaration_inside() -> None:
     names = scope("typedef float real; enum { N = 4 };")
-    ast = c_parser.CParser().parse("typedef int real; void f(void) { real t[N][3]; static int s; }".replace("N", "4"))
+    ast = parse_c("typedef int real; void f(void) { real t[N][3]; static int s; }".replace("N", "4"))
     body = ast.ext[1].body.block_items
     symbol = symbol_of(body[0], names)
     assert (symbol.kind, symbol.name, dims(symbol, names), symbol.type.bits) == ("local", "t", [4, 3], 32)
@@ -285,7 +286,7 @@ def test_symbol_of_a_declaration_inside() -> None:
 
 def test_ctype_of() -> None:
     names = scope("typedef unsigned long word;")
-    ast = c_parser.CParser().parse("typedef int word; int a = (word) 1; int b = (int *) 0; int c = (unsigned char) 2;")
+    ast = parse_c("typedef int word; int a = (word) 1; int b = (int *) 0; int c = (unsigned char) 2;")
     casts = [n.init.to_type for n in ast.ext[1:]]
     word, pointer, byte = (ctype_of(c, names) for c in casts)
     assert word is not None
@@ -328,7 +329,7 @@ def test_addresses(statement: str, taken: set[str]) -> None:
 
 
 def test_addresses_taken_by_rank() -> None:
-    body = c_parser.CParser().parse("void f(void) { g(a[1]); }").ext[0].body
+    body = parse_c("void f(void) { g(a[1]); }").ext[0].body
     assert addresses_taken(body, {"a": 1}) == frozenset()
     assert addresses_taken(body, {"a": 2}) == {"a"}
 
@@ -337,7 +338,7 @@ def test_addresses_taken_by_rank() -> None:
 
 
 def value(expression: str, names: dict[str, Symbol] | None = None) -> int | None:
-    ast = c_parser.CParser().parse(f"typedef int word; int x = {expression};")
+    ast = parse_c(f"typedef int word; int x = {expression};")
     return constant_value(ast.ext[1].init, names if names is not None else target_of({}))
 
 
@@ -423,9 +424,7 @@ def test_constants_with_names() -> None:
 
 def test_types_of_constants() -> None:
     names = target_of({})
-    ast = c_parser.CParser().parse(
-        "int a = 1; int b = 1u; int c = 2147483648; int d = sizeof(int); int e = 'a'; int g = 1 < 2u;"
-    )
+    ast = parse_c("int a = 1; int b = 1u; int c = 2147483648; int d = sizeof(int); int e = 'a'; int g = 1 < 2u;")
     spelled = [constant[1].spelling for n in ast.ext if (constant := typed_constant(n.init, names)) is not None]
     assert spelled == ["int", "unsigned int", "long", "unsigned long", "int", "int"]
 
@@ -436,7 +435,4 @@ def test_another_target() -> None:
     assert value("sizeof(long)", names) == 4
     assert value("2147483648", names) == 2**31
     assert not names["char"].type.signed
-    assert (
-        typed_constant(c_parser.CParser().parse("int a = sizeof(int);").ext[0].init, names)[1].spelling
-        == "unsigned int"
-    )  # type: ignore[index]
+    assert typed_constant(parse_c("int a = sizeof(int);").ext[0].init, names)[1].spelling == "unsigned int"  # type: ignore[index]

@@ -23,8 +23,7 @@ from unittest import mock
 
 import islpy as isl
 
-from scopt import pipeline
-from scopt import transform as region
+from scopt import pipeline, transform as region
 from scopt.astgen.generation import Program, Watch
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Scop

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import islpy as isl
-from pycparser import c_ast
 
+from scopt import ir
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.register_lowering import Lowered
 from scopt.astgen.lower.strip_lowering import Swept
@@ -229,7 +229,7 @@ def statement_edits(statement: Statement, names: list[str]) -> Iterator[tuple[st
         yield "iterators exchanged", replace(statement, iterators=tuple(iterators))
 
 
-def _node_edits(node: c_ast.Node, names: tuple[str, ...]) -> Iterator[tuple[str, c_ast.Node]]:
+def _node_edits(node: ir.Node, names: tuple[str, ...]) -> Iterator[tuple[str, ir.Node]]:
     for position in range(len(list(_walk(node)))):
         for variant in range(100):
             found = _edited(copy.deepcopy(node), position, variant, names, [])
@@ -238,18 +238,18 @@ def _node_edits(node: c_ast.Node, names: tuple[str, ...]) -> Iterator[tuple[str,
             yield found
 
 
-Slot = tuple[c_ast.Node, Callable[[c_ast.Node], None]]
+Slot = tuple[ir.Node, Callable[[ir.Node], None]]
 
 
-def _walk(root: c_ast.Node) -> Iterator[c_ast.Node]:
+def _walk(root: ir.Node) -> Iterator[ir.Node]:
     yield root
     for _, child in root.children():
         yield from _walk(child)
 
 
 def _edited(
-    root: c_ast.Node, position: int, variant: int, iterators: tuple[str, ...], names: list[str]
-) -> tuple[str, c_ast.Node] | None:
+    root: ir.Node, position: int, variant: int, iterators: tuple[str, ...], names: list[str]
+) -> tuple[str, ir.Node] | None:
     """The variant-th fault at the position-th node of a tree, which changes; None if there are no more."""
     node = list(_walk(root))[position]
     changes = list(_changes(node, iterators, names))
@@ -260,41 +260,36 @@ def _edited(
     return kind, root
 
 
-def _changes(
-    node: c_ast.Node, iterators: tuple[str, ...], names: list[str]
-) -> Iterator[tuple[str, Callable[[], None]]]:
+def _changes(node: ir.Node, iterators: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, Callable[[], None]]]:
     match node:
-        case c_ast.ArrayRef(name=name, subscript=subscript):
+        case ir.ArrayRef(name=name, subscript=subscript):
             for op in "+-":
-                yield (
-                    f"subscript {op} 1",
-                    _put(node, "subscript", c_ast.BinaryOp(op, subscript, c_ast.Constant("int", "1"))),
-                )
-            if isinstance(name, c_ast.ArrayRef):
+                yield f"subscript {op} 1", _put(node, "subscript", ir.BinaryOp(op, subscript, ir.Constant("int", "1")))
+            if isinstance(name, ir.ArrayRef):
                 yield "subscripts exchanged", _put(node, "subscript", name.subscript, name, subscript)
-        case c_ast.BinaryOp(op=op, left=left, right=right):
+        case ir.BinaryOp(op=op, left=left, right=right):
             yield "operands exchanged", _put(node, "left", right, node, left, "right")
             if op in _TURNED:
                 yield "operator turned", _put(node, "op", _TURNED[op])
-        case c_ast.UnaryOp(op="-"):
+        case ir.UnaryOp(op="-"):
             yield "sign dropped", _put(node, "op", "+")
-        case c_ast.Constant(value=value) if value.isdecimal():
+        case ir.Constant(value=value) if value.isdecimal():
             yield "constant + 1", _put(node, "value", str(int(value) + 1))
             yield "constant - 1", _put(node, "value", str(int(value) - 1))
-        case c_ast.Assignment(op=op, lvalue=lvalue, rvalue=rvalue):
+        case ir.Assignment(op=op, lvalue=lvalue, rvalue=rvalue):
             yield "operator of the assignment", _put(node, "op", "+=" if op == "=" else "=")
-            if isinstance(rvalue, c_ast.ArrayRef | c_ast.ID):
+            if isinstance(rvalue, ir.ArrayRef | ir.ID):
                 yield "copied the other way", _put(node, "lvalue", rvalue, node, lvalue, "rvalue")
-            yield "value + 1", _put(node, "rvalue", c_ast.BinaryOp("+", rvalue, c_ast.Constant("int", "1")))
-        case c_ast.FuncCall(args=c_ast.ExprList(exprs=exprs)):
+            yield "value + 1", _put(node, "rvalue", ir.BinaryOp("+", rvalue, ir.Constant("int", "1")))
+        case ir.FuncCall(args=ir.ExprList(exprs=exprs)):
             for k in range(len(exprs) - 1):
                 exchanged = [*exprs[:k], exprs[k + 1], exprs[k], *exprs[k + 2 :]]
                 yield "arguments exchanged", _put(node.args, "exprs", exchanged)
             yield "argument dropped", _put(node.args, "exprs", exprs[:-1])
-        case c_ast.ID(name=name) if name in iterators:
+        case ir.ID(name=name) if name in iterators:
             for other in [one for one in iterators if one != name][:3]:
                 yield "another iterator", _put(node, "name", other)
-        case c_ast.ID(name=name) if name in names:
+        case ir.ID(name=name) if name in names:
             for other in [one for one in names if one != name][:4]:
                 yield "another array", _put(node, "name", other)
 
@@ -323,10 +318,10 @@ def _array_edits(array: Array) -> Iterator[tuple[str, Array]]:
             yield f"size {less - sizes[0]:+}", replace(shorter, declaration=declared.declaration)
 
 
-def _declared(declaration: c_ast.Decl | None, size: int) -> c_ast.Decl | None:
+def _declared(declaration: ir.Decl | None, size: int) -> ir.Decl | None:
     if declaration is None:
         return None
     changed = copy.deepcopy(declaration)
-    if isinstance(changed.type, c_ast.ArrayDecl):
-        changed.type.dim = c_ast.Constant("int", str(size))
+    if isinstance(changed.type, ir.ArrayDecl):
+        changed.type.dim = ir.Constant("int", str(size))
     return changed

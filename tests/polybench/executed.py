@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pycparser import c_ast, c_generator
+from scopt import ir
+from scopt.ir.printing import CPrinter
 
 Cell = tuple[str, tuple[int, ...]]
 
@@ -29,7 +30,7 @@ class Trace:
     written: set[Cell] = field(default_factory=set)
     exposed: set[Cell] = field(default_factory=set)
     last_write: dict[str, int] = field(default_factory=dict)
-    assignments: list[c_ast.Assignment] = field(default_factory=list)
+    assignments: list[ir.Assignment] = field(default_factory=list)
     now: int = 0
 
     def hit(self, number: int, reads: tuple[Cell, ...], written: Cell) -> None:
@@ -69,10 +70,10 @@ def execute(items: tuple[Any, ...], data: frozenset[str]) -> Trace:
 
 
 def text(node: Any) -> str:
-    return str(c_generator.CGenerator().visit(node))
+    return str(CPrinter().visit(node))
 
 
-def references(node: c_ast.Assignment, data: frozenset[str]) -> list[str]:
+def references(node: ir.Assignment, data: frozenset[str]) -> list[str]:
     """The texts of what an assignment reads, each once."""
     parts = [*_references(node.rvalue, data), *(_references(node.lvalue, data) if node.op != "=" else ())]
     return sorted(set(parts))
@@ -91,13 +92,13 @@ def expressions(
             found[key] = operands, certain or found.get(key, (operands, False))[1]
 
     def visit(part: Any, certain: bool) -> None:
-        if isinstance(part, c_ast.ArrayRef):
+        if isinstance(part, ir.ArrayRef):
             return
-        if isinstance(part, c_ast.BinaryOp) and part.op not in ("&&", "||"):
+        if isinstance(part, ir.BinaryOp) and part.op not in ("&&", "||"):
             note("divisions" if part.op == "/" else "flops", part, certain)
-        if isinstance(part, c_ast.FuncCall):
+        if isinstance(part, ir.FuncCall):
             note("roots" if part.name.name.startswith("sqrt") else "calls", part, certain)
-        if isinstance(part, c_ast.Assignment) and part.op != "=":
+        if isinstance(part, ir.Assignment) and part.op != "=":
             note("divisions" if part.op == "/=" else "flops", part, certain)
         for name, child in part.children():
             visit(child, certain and name not in ("iftrue", "iffalse"))
@@ -109,9 +110,9 @@ def expressions(
 def _references(node: Any, data: frozenset[str]) -> Iterator[str]:
     """Texts of the array elements and scalars in an expression; of an assignment all, its target only where it is
     read."""
-    if isinstance(node, c_ast.Assignment) and node.op == "=":
+    if isinstance(node, ir.Assignment) and node.op == "=":
         yield from _references(node.rvalue, data)
-    elif isinstance(node, c_ast.ArrayRef) or (isinstance(node, c_ast.ID) and node.name in data):
+    elif isinstance(node, ir.ArrayRef) or (isinstance(node, ir.ID) and node.name in data):
         yield text(node)
     else:
         for _, child in node.children():
@@ -126,29 +127,29 @@ def _cell(reference: str) -> str:
 
 def _python(node: Any, trace: Trace, indent: str = "") -> Iterator[str]:
     deeper = indent + " "
-    if isinstance(node, c_ast.Compound):
+    if isinstance(node, ir.Compound):
         for item in node.block_items or ():
             yield from _python(item, trace, indent)
-    elif isinstance(node, c_ast.For):
+    elif isinstance(node, ir.For):
         up = node.next.op in ("p++", "++")
         assert up or node.next.op in ("p--", "--")
-        start = node.init.decls[0] if isinstance(node.init, c_ast.DeclList) else node.init
-        name, value = (start.name, start.init) if isinstance(start, c_ast.Decl) else (start.lvalue.name, start.rvalue)
+        start = node.init.decls[0] if isinstance(node.init, ir.DeclList) else node.init
+        name, value = (start.name, start.init) if isinstance(start, ir.Decl) else (start.lvalue.name, start.rvalue)
         yield f"{indent}{name} = {text(value)}"
         yield f"{indent}while {text(node.cond)}:"
         yield from _python(node.stmt, trace, deeper)
         yield f"{deeper}{name} {'+' if up else '-'}= 1"
-    elif isinstance(node, c_ast.If):
+    elif isinstance(node, ir.If):
         yield f"{indent}if {text(node.cond).replace('&&', 'and').replace('||', 'or')}:"
         yield from _python(node.iftrue, trace, deeper)
         if node.iffalse is not None:
             yield f"{indent}else:"
             yield from _python(node.iffalse, trace, deeper)
     else:
-        assert isinstance(node, c_ast.Assignment)
-        if isinstance(node.rvalue, c_ast.Assignment):
+        assert isinstance(node, ir.Assignment)
+        if isinstance(node.rvalue, ir.Assignment):
             yield from _python(node.rvalue, trace, indent)
-            node = c_ast.Assignment("=", node.lvalue, node.rvalue.lvalue, node.coord)
+            node = ir.Assignment("=", node.lvalue, node.rvalue.lvalue, node.coord)
         reads = "".join(_cell(reference) + "," for reference in references(node, trace.data))
         yield f"{indent}hit({len(trace.assignments)}, ({reads}), {_cell(text(node.lvalue))})"
         trace.assignments.append(node)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import islpy as isl
 import pytest
-from pycparser.c_generator import CGenerator
 
 from scopt.ir.marked_schedule import Contraction, Extremum
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.poly.bands import ordered, with_properties
@@ -73,7 +73,7 @@ def test_operands_are_split_by_what_they_depend_on(
 ) -> None:
     contraction = found(statement)
     assert contraction is not None
-    operation, text = contraction.operation, CGenerator().visit
+    operation, text = contraction.operation, CPrinter().visit
     assert (contraction.row, contraction.column, contraction.reduction) == (0, 1, 2)
     assert f"{operation.op} {text(operation.expression)}".replace("(", "").replace(")", "") == update.replace(
         "(", ""
@@ -122,7 +122,7 @@ def test_extrema_keep_their_comparison(statement: str, op: str, keeps: bool) -> 
     contraction = found(statement)
     assert contraction is not None
     assert contraction.operation.extremum == Extremum(op, keeps)
-    assert CGenerator().visit(contraction.operation.expression) == "row0 + column0"
+    assert CPrinter().visit(contraction.operation.expression) == "row0 + column0"
     assert len(contraction.operation.rows) == len(contraction.operation.columns) == 1
 
 

@@ -4,8 +4,8 @@ between."""
 from __future__ import annotations
 
 import pytest
-from pycparser.c_generator import CGenerator
 
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Scop
 from scopt.poly.dependences import dependences
 from scopt.scheduler.passes.forwarding import forward
@@ -18,7 +18,7 @@ FACTORIZATION = """for (i = 0; i < n; i++) {
 
 
 def statements(scop: Scop) -> list[str]:
-    return [CGenerator().visit(s.body) for s in scop.statements]
+    return [CPrinter().visit(s.body) for s in scop.statements]
 
 
 def test_each_purpose_of_a_scalar_on_its_own() -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import islpy as isl
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from scopt.options import Options
 from scopt.poly.dependences import dependences

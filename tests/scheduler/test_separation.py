@@ -6,8 +6,7 @@ from collections.abc import Collection
 
 import islpy as isl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from scopt.ir.scop import Dependence
 from scopt.scheduler.constraints.scheduling_problem import Edge, StatementSpace

@@ -10,8 +10,7 @@ from itertools import combinations_with_replacement
 
 import islpy as isl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from scopt.options import Options, Walk
 from scopt.pipeline import optimize

@@ -13,8 +13,7 @@ from typing import Any
 import highspy
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from scopt.poly.generators import (
     Row,

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scopt.ir import expr as ex
 from scopt.ir.nest import And, Compare, Const, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum

@@ -6,8 +6,7 @@ from itertools import product
 
 import islpy as isl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from scopt.frontend.extract import extract
 from scopt.frontend.region.parse import parse

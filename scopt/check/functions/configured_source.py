@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pycparser import c_ast, c_parser
-
+from scopt import ir
 from scopt.check.functions.conditionals import Configuration, Macro, Selected
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.values import Vector, size, spelling
+from scopt.ir.from_pycparser import CSyntaxError, parse_c
 
 # Types that the texts take from headers; the layout of a file doesn't matter.
 _PRELUDE = "typedef unsigned long size_t; typedef struct FILE FILE;\n"
@@ -34,7 +34,7 @@ _LETTERS = {"v": "__x86_64__", "w": "__aarch64__"}
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """text: C that pycparser reads. vectors: types, by name; prelude: they as ordinary ones. integers: macros that
+    """text: C that the parser reads. vectors: types, by name; prelude: they as ordinary ones. integers: macros that
     stand for constants.
     """
 
@@ -53,15 +53,15 @@ class Source:
 class Trees:
     """Syntax trees, by text: most configurations have the text of others."""
 
-    known: dict[str, c_ast.FileAST] = field(default_factory=dict)
+    known: dict[str, ir.FileAST] = field(default_factory=dict)
 
-    def of(self, source: Source) -> c_ast.FileAST:
+    def of(self, source: Source) -> ir.FileAST:
         """Raises Fault where the text is no C."""
         text = source.prelude + source.text
         if text not in self.known:
             try:
-                self.known[text] = c_parser.CParser().parse(text)
-            except (c_parser.ParseError, AssertionError) as error:
+                self.known[text] = parse_c(text)
+            except (CSyntaxError, AssertionError) as error:
                 raise Fault(f"no C: {error}") from error
         return self.known[text]
 

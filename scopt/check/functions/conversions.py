@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.terms import Terms
 from scopt.check.functions.values import (
@@ -74,12 +73,12 @@ class Conversions:
 
     # --- types --------------------------------------------------------------------------------------------------------
 
-    def type(self, n: c_ast.Node, constant: bool = False) -> Type:
+    def type(self, n: ir.Node, constant: bool = False) -> Type:
         """Of a declaration or cast; a number's is that of what isn't known."""
         match n:
-            case c_ast.Typename(type=inner):
+            case ir.Typename(type=inner):
                 return self.type(inner)
-            case c_ast.TypeDecl(type=c_ast.IdentifierType(names=names)):
+            case ir.TypeDecl(type=ir.IdentifierType(names=names)):
                 name = spelling(names)
                 if name in self.vectors:
                     return self.vectors[name]
@@ -92,7 +91,7 @@ class Conversions:
                     if name in ("char", "FILE")
                     else Whole(self.whole(name))
                 )
-            case c_ast.PtrDecl(type=c_ast.TypeDecl(quals=quals) as inner):
+            case ir.PtrDecl(type=ir.TypeDecl(quals=quals) as inner):
                 target = self.type(inner)
                 if isinstance(target, Opaque | Void):
                     return Opaque(f"{target.name} *" if isinstance(target, Opaque) else "void *")
@@ -104,7 +103,7 @@ class Conversions:
         bits(name)
         return name
 
-    def literal(self, n: c_ast.Constant) -> Value:
+    def literal(self, n: ir.Constant) -> Value:
         text = n.value
         if n.type == "string":
             return Value(repr(_unescaped(text)), Opaque("char *"), atomic=True)

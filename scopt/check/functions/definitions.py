@@ -7,8 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.allocation import INCLUDE
 from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
 from scopt.astgen.lower.kernel import Kernel
@@ -147,7 +146,7 @@ def _fingerprint(function: Kernel | Transposed) -> tuple[object, ...]:
     )
 
 
-def _shape(n: c_ast.Node, leaves: Mapping[int, str]) -> object:
+def _shape(n: ir.Node, leaves: Mapping[int, str]) -> object:
     if id(n) in leaves:
         return leaves[id(n)]
     own = tuple(str(getattr(n, name)) for name in n.attr_names)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.check.functions.conversions import Conversions
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.values import (
@@ -36,31 +35,31 @@ _INT = Whole("int")
 class Expressions(Conversions):
     """Of the functions of a text."""
 
-    def value(self, n: c_ast.Node) -> Value:
+    def value(self, n: ir.Node) -> Value:
         """Raises Fault if the expression isn't understood."""
         match n:
-            case c_ast.Constant():
+            case ir.Constant():
                 return self.literal(n)
-            case c_ast.ID(name=name):
+            case ir.ID(name=name):
                 return self.name(name)
-            case c_ast.BinaryOp(op=op, left=left, right=right):
+            case ir.BinaryOp(op=op, left=left, right=right):
                 return self.binary(op, self.value(left), self.value(right))
-            case c_ast.UnaryOp(op="*", expr=pointer):
+            case ir.UnaryOp(op="*", expr=pointer):
                 return self.loaded(self.value(pointer))
-            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef(name=array, subscript=subscript)) if self.exact:
+            case ir.UnaryOp(op="&", expr=ir.ArrayRef(name=array, subscript=subscript)) if self.exact:
                 place = self.sum("+", self.value(array), self.value(subscript))
                 return replace(place, code=f"({place.base}, {place.code})", atomic=True)
-            case c_ast.UnaryOp(op="-" | "+" as op, expr=inner):
+            case ir.UnaryOp(op="-" | "+" as op, expr=inner):
                 return self.signed(op, self.value(inner))
-            case c_ast.ArrayRef(name=array, subscript=subscript):
+            case ir.ArrayRef(name=array, subscript=subscript):
                 return self.subscripted(self.value(array), self.value(subscript))
-            case c_ast.Cast(to_type=target, expr=inner):
+            case ir.Cast(to_type=target, expr=inner):
                 return self.cast(self.type(target), self.value(inner))
-            case c_ast.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise):
+            case ir.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise):
                 return self.chosen(self.value(condition), self.value(then), self.value(otherwise))
-            case c_ast.FuncCall(name=c_ast.ID(name=name), args=arguments):
+            case ir.FuncCall(name=ir.ID(name=name), args=arguments):
                 return self.call(name, list(arguments.exprs) if arguments is not None else [])
-            case c_ast.ExprList(exprs=[*unused, last]) if all(isinstance(self.value(one).type, Void) for one in unused):
+            case ir.ExprList(exprs=[*unused, last]) if all(isinstance(self.value(one).type, Void) for one in unused):
                 return self.value(last)
         raise Fault(f"an expression that isn't understood: {type(n).__name__}")
 
@@ -224,7 +223,7 @@ class Expressions(Conversions):
                 return Value(f"{then.operand} if {condition.operand} else {otherwise.operand}", ctype, degree=degree)
         raise Fault("a choice that isn't understood")
 
-    def call(self, name: str, arguments: list[c_ast.Node]) -> Value:
+    def call(self, name: str, arguments: list[ir.Node]) -> Value:
         values = [self.value(one) for one in arguments]
         if name == "__builtin_shufflevector" and len(values) > 2:
             vector, lanes = values[0].type, [one.number for one in values[2:]]
@@ -242,9 +241,9 @@ class Expressions(Conversions):
         return Value(f"{name}({', '.join(given)})", signature.result, degree=1, atomic=True)
 
 
-def numbers(n: c_ast.Node) -> Iterator[int]:
+def numbers(n: ir.Node) -> Iterator[int]:
     """The integers that stand in an expression."""
-    if isinstance(n, c_ast.Constant) and n.type.endswith("int"):
+    if isinstance(n, ir.Constant) and n.type.endswith("int"):
         yield whole_number(n.value.rstrip("uUlL")) or 0
     for _, child in n.children():
         yield from numbers(child)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
@@ -127,16 +126,16 @@ def check_threads(workshop: Workshop, text: str) -> None:
                 raise Fault(f"'{own}' is {found}, not {meant}, for thread {thread} of {threads} (with {form})")
 
 
-def declared(functions: Functions, declaration: c_ast.Decl) -> Signature | None:
+def declared(functions: Functions, declaration: ir.Decl) -> Signature | None:
     """Functions are given what they say."""
     return None
 
 
-def _signature(workshop: Workshop, form: Form, tree: c_ast.FuncDef) -> Signature:
+def _signature(workshop: Workshop, form: Form, tree: ir.FuncDef) -> Signature:
     return declared_signature(Functions(workshop.terms, form.source.vectors, {}, {}, {}, True), tree.decl)
 
 
-def _only(functions: Mapping[str, c_ast.FuncDef], names: re.Pattern[str], count: int) -> list[str]:
+def _only(functions: Mapping[str, ir.FuncDef], names: re.Pattern[str], count: int) -> list[str]:
     """The functions' names. Raises Fault unless there are so many, all of this kind."""
     if len(functions) != count or not all(map(names.match, functions)):
         raise Fault(f"other functions than are known: {', '.join(functions)}")

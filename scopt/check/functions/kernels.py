@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.lower.kernel import Kernel
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
@@ -88,7 +87,7 @@ class _Meaning:
         self.scalars = [self.terms.leaf(f"scalar{k}") for k in range(len(kernel.operation.scalars))]
         self.after = [[self.terms.leaf("cell", i, j) for i in range(kernel.rows) for j in range(kernel.columns)]]
 
-    def signature(self, functions: Functions, declaration: c_ast.Decl) -> Signature | None:
+    def signature(self, functions: Functions, declaration: ir.Decl) -> Signature | None:
         """Of the kernel; None for the functions that it calls."""
         operation, own = self.kernel.operation, self.type
         if size(own) * 8 != operation.type.bits:
@@ -157,7 +156,7 @@ class _Meaning:
         operation, ctype = self.kernel.operation, self.computed_type
         names = {**names, "cell": cell}
         value = computed(
-            self.terms, operation.expression, ctype, lambda n: names.get(n.name) if isinstance(n, c_ast.ID) else None
+            self.terms, operation.expression, ctype, lambda n: names.get(n.name) if isinstance(n, ir.ID) else None
         )
         if operation.extremum is not None:
             if operation.op != "=":

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.terms import Term, Terms
 from scopt.check.functions.values import FLOATING, bits, floating_number, whole_number
@@ -13,7 +12,7 @@ from scopt.check.functions.values import FLOATING, bits, floating_number, whole_
 _OPERATORS = ("+", "-", "*", "/")
 
 
-def computed(terms: Terms, n: c_ast.Node, ctype: str, leaf: Callable[[c_ast.Node], Term | None]) -> Term:
+def computed(terms: Terms, n: ir.Node, ctype: str, leaf: Callable[[ir.Node], Term | None]) -> Term:
     """The value of an expression whose operands and operations all have one type. leaf: the term of what is an operand.
 
     Raises Fault if it is made of something else.
@@ -22,20 +21,20 @@ def computed(terms: Terms, n: c_ast.Node, ctype: str, leaf: Callable[[c_ast.Node
     if found is not None:
         return found
     match n:
-        case c_ast.Constant():
+        case ir.Constant():
             return _constant(terms, n, ctype, 1)
-        case c_ast.UnaryOp(op="+", expr=inner):
+        case ir.UnaryOp(op="+", expr=inner):
             return computed(terms, inner, ctype, leaf)
-        case c_ast.UnaryOp(op="-", expr=c_ast.Constant(type="int") as inner):
+        case ir.UnaryOp(op="-", expr=ir.Constant(type="int") as inner):
             return _constant(terms, inner, ctype, -1)
-        case c_ast.UnaryOp(op="-", expr=inner):
+        case ir.UnaryOp(op="-", expr=inner):
             return terms.table("-", ctype)[computed(terms, inner, ctype, leaf),]
-        case c_ast.BinaryOp(op=op, left=left, right=right) if op in _OPERATORS:
+        case ir.BinaryOp(op=op, left=left, right=right) if op in _OPERATORS:
             return terms.table(op, ctype)[computed(terms, left, ctype, leaf), computed(terms, right, ctype, leaf)]
     raise Fault("an operation that isn't understood")
 
 
-def _constant(terms: Terms, n: c_ast.Constant, ctype: str, sign: int) -> Term:
+def _constant(terms: Terms, n: ir.Constant, ctype: str, sign: int) -> Term:
     """An integer takes the type of what it is an operand of."""
     if n.type == "int":
         value = whole_number(n.value)

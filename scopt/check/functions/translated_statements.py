@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.expressions import Expressions, numbers
 from scopt.check.functions.faults import Fault
@@ -23,13 +22,13 @@ class Functions(Expressions):
     numbered: int = 0
     result: Type = field(default_factory=Void)
 
-    def function(self, n: c_ast.FuncDef, signature: Signature) -> Iterator[str]:
+    def function(self, n: ir.FuncDef, signature: Signature) -> Iterator[str]:
         """The lines of a function that is given values of these types; for a pointer, the buffer that it leads to the
         beginning of.
         """
         parameters = n.decl.type.args.params if n.decl.type.args is not None else []
         parameters = [
-            one for one in parameters if not (isinstance(one, c_ast.Typename) and isinstance(self.type(one), Void))
+            one for one in parameters if not (isinstance(one, ir.Typename) and isinstance(self.type(one), Void))
         ]
         if len(parameters) != len(signature.parameters):
             raise Fault(f"the function has {len(parameters)} parameters")
@@ -52,7 +51,7 @@ class Functions(Expressions):
         self.numbered += 1
         return f"{name}__{self.numbered}"
 
-    def declared(self, n: c_ast.Node, like: Type) -> Type:
+    def declared(self, n: ir.Node, like: Type) -> Type:
         """A declaration's type, as far as it tells numbers that are known from those that aren't: that depends on what
         it is for.
         """
@@ -70,64 +69,64 @@ class Functions(Expressions):
         for line in (*lines, "pass"):
             yield f" {line}"
 
-    def block(self, items: Sequence[c_ast.Node], scope: dict[str, Value]) -> Iterator[str]:
+    def block(self, items: Sequence[ir.Node], scope: dict[str, Value]) -> Iterator[str]:
         self.scopes.append(scope)
         for item in items:
             yield from self.statement(item)
         self.scopes.pop()
 
-    def statement(self, n: c_ast.Node) -> Iterator[str]:
+    def statement(self, n: ir.Node) -> Iterator[str]:
         match n:
-            case c_ast.Compound(block_items=items):
+            case ir.Compound(block_items=items):
                 yield from self.block(items or [], {})
-            case c_ast.Decl():
+            case ir.Decl():
                 yield self.declaration(n)
-            case c_ast.DeclList(decls=declarations):
+            case ir.DeclList(decls=declarations):
                 for one in declarations:
                     yield self.declaration(one)
-            case c_ast.For():
+            case ir.For():
                 yield from self.loop(n)
-            case c_ast.While(cond=condition, stmt=body):
+            case ir.While(cond=condition, stmt=body):
                 yield f"while {self.condition(condition)}:"
                 yield from self.indented(("_tick()", *self.block([body], {})))
-            case c_ast.If(cond=condition, iftrue=then, iffalse=otherwise):
+            case ir.If(cond=condition, iftrue=then, iffalse=otherwise):
                 if not self.exact:
                     raise Fault("a condition on values that are only tried")
                 yield f"if {self.condition(condition)}:"
                 yield from self.indented(self.block([then], {}))
                 yield "else:"
                 yield from self.indented(self.block([otherwise] if otherwise is not None else [], {}))
-            case c_ast.Return(expr=None) if isinstance(self.result, Void):
+            case ir.Return(expr=None) if isinstance(self.result, Void):
                 yield "return"
-            case c_ast.Return(expr=expression) if expression is not None:
+            case ir.Return(expr=expression) if expression is not None:
                 yield f"return {self.converted(self.value(expression), self.result).code}"
-            case c_ast.EmptyStatement():
+            case ir.EmptyStatement():
                 pass
             case _:
                 yield from self.effect(n)
 
-    def effect(self, n: c_ast.Node) -> Iterator[str]:
+    def effect(self, n: ir.Node) -> Iterator[str]:
         """An expression whose value isn't used."""
         match n:
-            case c_ast.Assignment(op=op, lvalue=target, rvalue=value):
+            case ir.Assignment(op=op, lvalue=target, rvalue=value):
                 yield from self.assignment(op, target, value)
-            case c_ast.UnaryOp(op=op, expr=c_ast.ID() as target) if op in _STEPS:
-                yield from self.assignment(f"{_STEPS[op]}=", target, c_ast.Constant("int", "1"))
-            case c_ast.ExprList(exprs=parts):
+            case ir.UnaryOp(op=op, expr=ir.ID() as target) if op in _STEPS:
+                yield from self.assignment(f"{_STEPS[op]}=", target, ir.Constant("int", "1"))
+            case ir.ExprList(exprs=parts):
                 for part in parts:
                     yield from self.effect(part)
-            case c_ast.FuncCall() | c_ast.Cast():
+            case ir.FuncCall() | ir.Cast():
                 yield self.value(n).code
             case _:
                 raise Fault(f"a statement that isn't understood: {type(n).__name__}")
 
-    def condition(self, n: c_ast.Node) -> str:
+    def condition(self, n: ir.Node) -> str:
         """Of a loop or a branch. Sizes are compared with numbers that have to be tried."""
         value = self.value(n)
         if not isinstance(value.type, Whole | Opaque):
             raise Fault("a condition on values that aren't known")
         if not self.exact:
-            if not (isinstance(n, c_ast.BinaryOp) and value.degree <= 1):
+            if not (isinstance(n, ir.BinaryOp) and value.degree <= 1):
                 raise Fault("a condition that isn't a linear comparison")
             if any(self.is_long(self.value(side)) for side in (n.left, n.right)):
                 self.thresholds.update(numbers(n))
@@ -136,9 +135,9 @@ class Functions(Expressions):
     def is_long(self, value: Value) -> bool:
         return isinstance(value.type, Whole) and value.type.name != "int"
 
-    def loop(self, n: c_ast.For) -> Iterator[str]:
+    def loop(self, n: ir.For) -> Iterator[str]:
         self.scopes.append({})
-        if isinstance(n.init, c_ast.DeclList):
+        if isinstance(n.init, ir.DeclList):
             yield from self.statement(n.init)
         elif n.init is not None:
             yield from self.effect(n.init)
@@ -150,7 +149,7 @@ class Functions(Expressions):
 
     # --- variables ----------------------------------------------------------------------------------------------------
 
-    def declaration(self, n: c_ast.Decl) -> str:
+    def declaration(self, n: ir.Decl) -> str:
         """A variable with its initializer; others have no value to compute with."""
         if n.init is None or n.storage or n.name in self.scopes[-1]:
             raise Fault(f"a declaration of '{n.name}' that isn't understood")
@@ -167,28 +166,28 @@ class Functions(Expressions):
         self.scopes[-1][n.name] = Value(name, ctype, degree=degree, base=value.base, atomic=True)
         return f"{name} = {value.code}"
 
-    def assignment(self, op: str, target: c_ast.Node, source: c_ast.Node) -> Iterator[str]:
+    def assignment(self, op: str, target: ir.Node, source: ir.Node) -> Iterator[str]:
         if op != "=" and op not in _COMPOUND:
             raise Fault(f"the operator '{op}' isn't understood")
         value = self.value(source)
         match target:
-            case c_ast.ID(name=name):
+            case ir.ID(name=name):
                 variable = self.name(name)
                 yield f"{variable.code} = {self.updated(op, variable, value, source).code}"
-            case c_ast.ArrayRef(name=c_ast.ID(name=name) as array, subscript=subscript) if isinstance(
+            case ir.ArrayRef(name=ir.ID(name=name) as array, subscript=subscript) if isinstance(
                 self.value(array).type, Vector
             ):
                 variable, lane = self.name(name), self.value(subscript)
                 made = self.updated(op, self.value(target), value, source)
                 yield f"{variable.code} = _with_lane({variable.code}, {lane.code}, {made.code})"
-            case c_ast.ArrayRef(name=array, subscript=subscript):
+            case ir.ArrayRef(name=array, subscript=subscript):
                 yield from self.store(op, self.sum("+", self.value(array), self.value(subscript)), value, source)
-            case c_ast.UnaryOp(op="*", expr=pointer):
+            case ir.UnaryOp(op="*", expr=pointer):
                 yield from self.store(op, self.value(pointer), value, source)
             case _:
                 raise Fault("an assignment that isn't understood")
 
-    def store(self, op: str, place: Value, value: Value, source: c_ast.Node) -> Iterator[str]:
+    def store(self, op: str, place: Value, value: Value, source: ir.Node) -> Iterator[str]:
         if not isinstance(place.type, Pointer) or place.type.const:
             raise Fault("writes what it has no right to")
         offset = Value("_offset", place.type, base=place.base, degree=place.degree, atomic=True)
@@ -199,7 +198,7 @@ class Functions(Expressions):
         else:
             yield f"_write({place.base}, _offset, {code})"
 
-    def updated(self, op: str, old: Value, value: Value, source: c_ast.Node) -> Value:
+    def updated(self, op: str, old: Value, value: Value, source: ir.Node) -> Value:
         """What a variable or an element becomes."""
         if isinstance(old.type, Whole) and not self.exact:
             if op not in ("+=", "-=") or value.degree:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.astgen.lower.transposing import Transposed
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
@@ -85,7 +84,7 @@ class _Meaning:
         self.type = spelling(self.function.type.spelling.split())
         self.scalars = [self.terms.leaf(f"scalar{k}") for k in range(len(self.function.scalars))]
 
-    def signature(self, functions: Functions, declaration: c_ast.Decl) -> Signature | None:
+    def signature(self, functions: Functions, declaration: ir.Decl) -> Signature | None:
         """Of the function; there may be no other."""
         own, long = self.type, Whole(self.function.long_type)
         if declaration.name != self.function.name or size(own) * 8 != self.function.type.bits:

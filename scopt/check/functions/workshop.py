@@ -8,8 +8,7 @@ from itertools import repeat
 from types import CodeType
 from typing import Any
 
-from pycparser import c_ast
-
+from scopt import ir
 from scopt.check.functions.conditionals import Configuration, branches, described
 from scopt.check.functions.configured_source import Source, Trees, read
 from scopt.check.functions.conversions import Signature
@@ -22,7 +21,7 @@ from scopt.check.functions.values import Pointer, Value, Whole, size, spelling
 # Iterations of loops in functions that have few.
 _STEPS = 1000
 # By name, what functions are given and give back, once their declarations were seen.
-Signatures = Callable[[Functions, c_ast.Decl], Signature | None]
+Signatures = Callable[[Functions, ir.Decl], Signature | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Translated:
     code: CodeType
     tables: Mapping[str, object]
     thresholds: frozenset[int]
-    functions: Mapping[str, c_ast.FuncDef]
+    functions: Mapping[str, ir.FuncDef]
     declared: frozenset[str]
     arrays: Mapping[str, int]
 
@@ -77,7 +76,7 @@ def forms(text: str) -> Iterator[Form]:
             yield form
 
 
-def declared_signature(functions: Functions, declaration: c_ast.Decl) -> Signature:
+def declared_signature(functions: Functions, declaration: ir.Decl) -> Signature:
     """What a function is given and gives back as it is declared."""
     kind = declaration.type
     parameters = [] if kind.args is None else [functions.type(one.type) for one in kind.args.params]
@@ -101,14 +100,14 @@ def translated(
         workshop.terms, source.vectors, source.integers, dict(variables or {}), dict(externals or {}), exact
     )
     lines: list[str] = []
-    found: dict[str, c_ast.FuncDef] = {}
+    found: dict[str, ir.FuncDef] = {}
     declared: set[str] = set()
     arrays: dict[str, int] = {}
     for n in workshop.trees.of(source).ext:
         match n:
-            case c_ast.Typedef():
+            case ir.Typedef():
                 continue
-            case c_ast.FuncDef(decl=declaration, param_decls=None) if (
+            case ir.FuncDef(decl=declaration, param_decls=None) if (
                 declaration.storage == ["static"] and declaration.name not in found
             ):
                 signature = signatures(functions, declaration) or declared_signature(functions, declaration)
@@ -117,12 +116,10 @@ def translated(
                 lines += functions.function(n, signature)
                 functions.functions[declaration.name] = signature
                 found[declaration.name] = n
-            case c_ast.Decl(type=c_ast.FuncDecl()) if exact and not n.storage:
+            case ir.Decl(type=ir.FuncDecl()) if exact and not n.storage:
                 functions.functions.setdefault(n.name, declared_signature(functions, n))
                 declared.add(n.name)
-            case c_ast.Decl(type=c_ast.ArrayDecl(), init=None) if (
-                exact and n.storage == ["static"] and n.name not in arrays
-            ):
+            case ir.Decl(type=ir.ArrayDecl(), init=None) if exact and n.storage == ["static"] and n.name not in arrays:
                 arrays[n.name] = _array(functions, n)
             case _:
                 raise Fault(f"a declaration that isn't understood: {type(n).__name__}")
@@ -133,10 +130,10 @@ def translated(
     return result
 
 
-def _array(functions: Functions, n: c_ast.Decl) -> int:
+def _array(functions: Functions, n: ir.Decl) -> int:
     """How many elements an array of integers at file scope has."""
     inner, extent = n.type.type, n.type.dim
-    if not (isinstance(inner, c_ast.TypeDecl) and isinstance(inner.type, c_ast.IdentifierType)) or extent is None:
+    if not (isinstance(inner, ir.TypeDecl) and isinstance(inner.type, ir.IdentifierType)) or extent is None:
         raise Fault(f"a declaration of '{n.name}' that isn't understood")
     length = functions.value(extent).number
     functions.globals = {

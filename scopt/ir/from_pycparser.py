@@ -1,0 +1,109 @@
+"""The only place that knows pycparser: it reads a text, and its tree becomes nodes of `scopt.ir`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pycparser import c_ast, c_lexer, c_parser
+
+from scopt import ir
+
+_ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
+_CLASSES: dict[str, type[ir.Node]] = {
+    name: made
+    for name in dir(ir)
+    if isinstance(made := getattr(ir, name), type) and issubclass(made, ir.Node) and made is not ir.Node
+}
+# Fields that pycparser has besides are those of C23, which isn't read.
+_FIELDS = {name: (*made.fields, "coord") for name, made in _CLASSES.items()}
+
+
+class CSyntaxError(Exception):
+    """A text that isn't C, or C that can't be read. line: where, as far as is known; message: why, without the
+    place."""
+
+    def __init__(self, text: str, line: int, message: str) -> None:
+        super().__init__(text)
+        self.line, self.message = line, message
+
+
+def parse_c(text: str, place: Callable[[ir.Coord], ir.Coord] | None = None) -> ir.FileAST:
+    """The translation unit that a preprocessed text is.
+
+    place: where something stands in the source, from where it stands in the text; the text has no file name. Raises
+    CSyntaxError.
+    """
+    parser = c_parser.CParser(lexer=_Lexer)
+    try:
+        tree = parser.parse(text, "")
+    except c_parser.ParseError as error:
+        match = _ERROR.match(str(error))
+        if match is not None:
+            raise CSyntaxError(str(error), int(match.group("line")), match.group("message")) from error
+        raise CSyntaxError(str(error), parser.clex.last_line, str(error).lstrip(": ")) from error
+    except (AssertionError, RecursionError, AttributeError, TypeError) as error:
+        # A fault of the parser itself.
+        message = f"{type(error).__name__} in the parser"
+        raise CSyntaxError(message, parser.clex.last_line, message) from error
+    made: ir.FileAST = _Conversion(place).tree(tree)
+    return made
+
+
+class _Lexer(c_lexer.CLexer):  # type: ignore[misc]
+    """A lexer that remembers how far it came: not every error of the parser says where it is."""
+
+    last_line = 1
+
+    def token(self) -> c_lexer.Token | None:
+        token = super().token()
+        if token is not None:
+            self.last_line = token.lineno
+        return token
+
+
+class _Conversion:
+    """Of one tree. What pycparser has once, such as the type that several names are declared with, is made once."""
+
+    def __init__(self, place: Callable[[ir.Coord], ir.Coord] | None) -> None:
+        self.place = place
+        self.made: dict[int, Any] = {}
+        self.places: dict[int, ir.Coord] = {}
+
+    def tree(self, root: c_ast.Node) -> Any:
+        """The node for a node; children come first, and long expressions are deeper than calls could be."""
+        todo = [root]
+        while todo:
+            node = todo[-1]
+            values = [getattr(node, field) for field in _FIELDS[type(node).__name__]]
+            parts = [value for value in values if isinstance(value, c_ast.Node)]
+            parts += [item for value in values if isinstance(value, list) for item in value]
+            unknown = [part for part in parts if isinstance(part, c_ast.Node) and id(part) not in self.made]
+            if unknown:
+                todo += unknown
+            elif id(todo.pop()) not in self.made:
+                self.made[id(node)] = self.node(node, values)
+        return self.made[id(root)]
+
+    def node(self, node: c_ast.Node, values: list[Any]) -> ir.Node:
+        """The node for one whose children are made; values: of its fields."""
+        kind = type(node).__name__
+        fields = {}
+        for field, value in zip(_FIELDS[kind], values, strict=True):
+            if isinstance(value, list):
+                value = [self.made.get(id(item), item) for item in value]
+            elif field == "coord":
+                value = None if value is None else self.coord(value)
+            else:
+                value = self.made.get(id(value), value)
+            fields[field] = value
+        return _CLASSES[kind](**fields)
+
+    def coord(self, coord: Any) -> ir.Coord:
+        """Where something stands in the source."""
+        known = self.places.get(id(coord))
+        if known is None:
+            known = ir.Coord(coord.file, coord.line, coord.column)
+            known = self.places[id(coord)] = known if self.place is None else self.place(known)
+        return known

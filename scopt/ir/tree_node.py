@@ -1,0 +1,106 @@
+"""What a node of C's syntax is: fields, children, the place where it begins.
+
+A node is what it is by identity: two are the same only if they are one object, whatever they say, so that what is
+known of one occurrence (its access, its type) can be kept in a dictionary by node.
+
+A class's annotations are its fields, in the order in which C writes them: `Child` is a node or None, `Nodes` are
+several or None, and others hold words of the source. The constructor takes them in this order, and then `coord`, the
+place, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+Child: TypeAlias = Any
+Nodes: TypeAlias = Any
+Words: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Coord:
+    """A place in the source: file, and line and column, both counted from 1."""
+
+    file: str
+    line: int
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.column is None else f"{self.file}:{self.line}:{self.column}"
+
+
+class _NodeType(type):
+    """Makes the slots of a node's class from its annotations."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> _NodeType:
+        kinds: dict[str, str] = body.get("__annotations__", {}) if bases else {}
+        body["__slots__"] = (*kinds, "coord", "__weakref__") if bases else ()
+        body["fields"] = body["__match_args__"] = tuple(kinds)
+        body["attr_names"] = tuple(field for field, kind in kinds.items() if kind not in ("Child", "Nodes"))
+        body["_parts"] = tuple((field, kind == "Nodes") for field, kind in kinds.items() if kind in ("Child", "Nodes"))
+        made = super().__new__(mcs, name, bases, body)
+        if bases:
+            slots = (getattr(made, field) for field in (*kinds, "coord"))
+            made._stores = tuple(slot.__set__ for slot in slots)  # type: ignore[attr-defined]
+        return made
+
+
+class Node(metaclass=_NodeType):
+    """What all nodes have.
+
+    fields: the names of the fields, without `coord`. attr_names: those of them that hold no nodes.
+    """
+
+    fields: tuple[str, ...]
+    attr_names: tuple[str, ...]
+    _parts: tuple[tuple[str, bool], ...]
+    _stores: tuple[Callable[[Node, Any], None], ...]
+    if TYPE_CHECKING:
+        coord: Coord | None
+
+        # Most functions know from the context what a node is.
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        stores = self._stores
+        for store, value in zip(stores, values):  # noqa: B905  # completed below
+            store(self, value)
+        if len(values) != len(stores) or named:
+            self._complete(len(values), named)
+
+    def _complete(self, given: int, named: dict[str, Any]) -> None:
+        """Set the fields after the first ones that were given. Raises TypeError unless these are all."""
+        rest = (*self.fields, "coord")[given:]
+        if given > len(self.fields) + 1 or {*rest, "coord"} != {*named, "coord"}:
+            raise TypeError(f"{type(self).__name__} has the fields {', '.join(self.fields)}, and coord")
+        for field, store in zip(rest, self._stores[given:], strict=True):
+            store(self, named.get(field))
+
+    def children(self) -> tuple[tuple[str, Node], ...]:
+        """The nodes in this one, in the order of the fields, with their roles: the field's name, and the position among
+        several."""
+        found: list[tuple[str, Node]] = []
+        for field, several in self._parts:
+            value = getattr(self, field)
+            if value is None:
+                continue
+            if several:
+                found.extend((f"{field}[{k}]", child) for k, child in enumerate(value))
+            else:
+                found.append((field, value))
+        return tuple(found)
+
+    def __iter__(self) -> Iterator[Node]:
+        for field, several in self._parts:
+            value = getattr(self, field)
+            if value is None:
+                continue
+            if several:
+                yield from value
+            else:
+                yield value
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{field}={getattr(self, field)!r}' for field in self.fields)})"
