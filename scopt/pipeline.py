@@ -29,8 +29,8 @@ from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.recursion import DEEPEST, recursion
 from scopt.schedule_file import ScheduleDocument, read_schedules
-from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.influence.guidance import check_influence_file
+from scopt.simpler_forms import same_order
 from scopt.tell.results import Outcome, RegionResult, Result
 from scopt.transform import transform
 
@@ -170,24 +170,18 @@ def _in_time(
     the budget."""
     if not options.budget or not options.tile:
         return (yield Attempt(partial(work, options), options.budget, options.memory))
-    attempts = _attempts(options)
-    total = sum(share for share, _ in attempts)
+    attempts = [*same_order(options)]
+    # Loops over the tiles of oddly skewed bands can take isl forever; the first form gets twice the others' time.
+    part = options.budget / (len(attempts) + 1)
     given_up = ""
-    for share, chosen in attempts:
-        outcome = yield Attempt(partial(work, chosen), options.budget * share / total, options.memory)
+    for position, chosen in enumerate(attempts):
+        outcome = yield Attempt(partial(work, chosen), part if position else 2 * part, options.memory)
         if not isinstance(outcome, Failed):
             return _with_remark(outcome, region, given_up) if given_up and outcome.value.text is not None else outcome
         if not outcome.timed_out:
             return outcome
         given_up = given_up or outcome.message
     return Failed(f"not finished after {options.budget:g} s", timed_out=True)
-
-
-def _attempts(options: Options) -> tuple[tuple[int, Options], ...]:
-    """Options with their shares of the budget: as they are; without register tiles; without any tiles: loops over the
-    tiles of oddly skewed bands can take isl forever."""
-    simpler = ((1, replace(options, register_tile=False)),) if wanted(options) else ()
-    return ((2, options), *simpler, (1, replace(options, tile=False)))
 
 
 def _with_remark(outcome: Finished[Outcome], region: Region, given_up: str) -> Finished[Outcome]:

@@ -39,6 +39,7 @@ from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wish
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
+from scopt.simpler_forms import any_order, same_order
 from scopt.steps import Shown
 from scopt.tell.explain import explain
 from scopt.tell.gains import gains
@@ -219,7 +220,7 @@ def _transform(
             check_source(scop, options.machine)
         except NotWorth as error:
             return Outcome(None, remarks=(_with_reducible(scop, options, error.remark),), seconds=clock.seconds)
-    for attempt in _attempts(options, fixed is not None):
+    for attempt in any_order(options) if fixed is None else same_order(options):
         try:
             with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
                 made = _generate(scop, deps, attempt, guide, clock, fixed, judged, watch)
@@ -295,25 +296,6 @@ def _view(scop: Scop, deps: Dependences, made: _Generated) -> RegionView | None:
         return view_of(scop, deps, made.tree, made.marked)
     except Exception:
         return None
-
-
-def _attempts(options: Options, fixed: bool) -> Iterator[Options]:
-    """The options as they are; then without register tiles; then without tiling; then by isl's scheduler; then the
-    original order.
-
-    Each is verified like the first.
-
-    fixed: the user has given the order, which no scheduler may change.
-    """
-    yield options
-    if wanted(options):
-        yield replace(options, register_tile=False)
-    if options.tile:
-        yield replace(options, tile=False)
-    if options.scheduler not in ("isl", "identity") and not fixed and options.influence in ("", "vectorize"):
-        yield replace(options, scheduler="isl", influence="")
-    if options.scheduler != "identity" and not fixed:
-        yield replace(options, tile=False, scheduler="identity")
 
 
 def _generate(
