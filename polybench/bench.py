@@ -31,15 +31,20 @@ SIZES = ("MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE")
 DESCRIPTION = """\
 Measure what scopt gains on the PolyBench kernels.
 
-Each kernel is built as it is (CC -O3 -march=native), with scopt (the same flags and -fopenmp), and with the other optimizers asked
-for. Each program is first checked: built once more with -O2 -ffp-contract=off at the size --check-size, it has to print the same
-values as the original, to the last bit. Then all programs of a kernel run in turn (A B C A B C ...), so that a disturbance
-hits all alike, and a table shows the fastest run, the median, and the speedup of the fastest run over the original with the
+Each kernel is built as it is (CC -O3 -march=native), with scopt (the same flags and -fopenmp), \
+and with the other optimizers asked
+for. Each program is first checked: built once more with -O2 -ffp-contract=off at the size --check-size, \
+it has to print the same
+values as the original, to the last bit. Then all programs of a kernel run in turn (A B C A B C ...), \
+so that a disturbance
+hits all alike, and a table shows the fastest run, the median, and the speedup of the fastest run over the original \
+with the
 first compiler of --cc.
 
 With --limits a second table tells what each kernel has to do and how near the programs come to what the machine can do.
 
-A kernel that can't be transformed, compiled, or run, takes too long, or gives a wrong result is a line with its reason; the
+A kernel that can't be transformed, compiled, or run, takes too long, \
+or gives a wrong result is a line with its reason; the
 others go on. After Ctrl-C the table shows what there is."""
 
 EPILOG = """\
@@ -56,32 +61,45 @@ exit status:
   130  interrupted
 
 limits (--limits):
-  All counts are exact, made from the iteration domains with the sizes fixed, within each statement; nothing is run for them.
-  Gflop     additions, subtractions, multiplications and comparisons of the original, as its statements stand (on integers where the
+  All counts are exact, made from the iteration domains with the sizes fixed, within each statement; \
+nothing is run for them.
+  Gflop     additions, subtractions, multiplications and comparisons of the original, \
+as its statements stand (on integers where the
             data are integers); an expression that a statement has twice counts once, so a maximum is one comparison
-  needed    without those that only repeat others: alpha * A[i][k] in a loop over j is one multiplication for each i and k, if
+  needed    without those that only repeat others: alpha * A[i][k] in a loop over j is one multiplication for each i \
+and k, if
             neither changes any more; and without those that depend on a condition
   Gdiv      divisions and square roots, apart from the others, needed ones
-  MB        compulsory traffic: every cell that is read before it is written once in, every cell that is written once out (10^6 bytes)
-  foot MB   the footprint: all cells that are touched. * if it fits into the last cache: data that are there already needn't come from
-            memory, and what is written may stay there, so the bandwidth bounds nothing; more than 100 % is possible then
+  MB        compulsory traffic: every cell that is read before it is written once in, \
+every cell that is written once out (10^6 bytes)
+  foot MB   the footprint: all cells that are touched. * if it fits into the last cache: \
+data that are there already needn't come from
+            memory, and what is written may stay there, so the bandwidth bounds nothing; \
+more than 100 % is possible then
   bound by  flops, divisions or bandwidth: whichever of these takes longest
-  roofline  that time, in seconds: needed flops / peak, Gdiv / peak of divisions, MB / bandwidth of memory. The least that a program
+  roofline  that time, in seconds: needed flops / peak, Gdiv / peak of divisions, MB / bandwidth of memory. \
+The least that a program
             can take: it supposes that every multiplication is fused with an addition, and that all of it overlaps
   NAME %    the part of the roofline that the fastest run of this configuration reached: roofline / seconds
-  openblas  for gemm, 2mm, 3mm, syrk, syr2k, trmm, symm, cholesky, lu: the same operation on the same sizes by OpenBLAS or its LAPACK,
-            timed in turn with the others after a call that warms it up, not checked; lu by getrf, which looks for pivots as the kernel
+  openblas  for gemm, 2mm, 3mm, syrk, syr2k, trmm, symm, cholesky, lu: \
+the same operation on the same sizes by OpenBLAS or its LAPACK,
+            timed in turn with the others after a call that warms it up, not checked; lu by getrf, \
+which looks for pivots as the kernel
             doesn't: a reference for the rate only
-  Peaks (vectors of multiply-adds in registers; of divisions) and bandwidth (the triad a = b + s c beyond the last cache, 24 bytes an element)
-  are measured before and after the kernels, by the first compiler with the same flags and threads; the higher figures count. The triad
+  Peaks (vectors of multiply-adds in registers; of divisions) and bandwidth (the triad a = b + s c beyond the last \
+cache, 24 bytes an element)
+  are measured before and after the kernels, by the first compiler with the same flags and threads; \
+the higher figures count. The triad
   counts no line that is read only to be written: a kernel that mostly reads can exceed 100 %.
 
 environment:
   The programs run with OMP_NUM_THREADS=THREADS, OPENBLAS_NUM_THREADS=THREADS and OMP_PROC_BIND=true.
 
 notes:
-  In PolyBench/C itself, cholesky, lu and ludcmp set up their data with an untimed product of matrices that takes longer than the
-  kernel: at LARGE allow for it in --timeout, or choose a smaller size with --defs. The kernels that come with scopt don't.
+  In PolyBench/C itself, cholesky, lu and ludcmp set up their data with an untimed product of matrices that takes \
+longer than the
+  kernel: at LARGE allow for it in --timeout, or choose a smaller size with --defs. \
+The kernels that come with scopt don't.
 
 examples:
   scopt-bench gemm jacobi-2d --size MEDIUM

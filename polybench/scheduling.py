@@ -33,13 +33,16 @@ from scopt.polybench.suite_command import command_parser, exit_status, kernels_o
 from scopt.scheduler import get_scheduler
 
 DESCRIPTION = """\
-Measure how long scopt's schedulers take: for the kernels of a suite, or (--growth) for generated SCoPs of growing size, five statements a nest,
+Measure how long scopt's schedulers take: for the kernels of a suite, \
+or (--growth) for generated SCoPs of growing size, five statements a nest,
 nests of depth 2 and 3 that depend on their neighbours.
 
-Two times each: 'schedule' is the scheduler alone, from the dependences to a schedule tree; 'whole' is all that scopt does with the file, from the
+Two times each: 'schedule' is the scheduler alone, from the dependences to a schedule tree; \
+'whole' is all that scopt does with the file, from the
 preprocessor to the checked text, without starting the interpreter. The fastest of several runs counts.
 
-With --spaces, how long the polyhedra of schedule spaces take instead: random constructions, each dimension's generators timed on its own."""
+With --spaces, how long the polyhedra of schedule spaces take instead: random constructions, \
+each dimension's generators timed on its own."""
 
 EPILOG = """\
 exit status:

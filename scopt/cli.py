@@ -452,14 +452,19 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
         "--emit",
         choices=("c", "schedule", "schedule-final"),
         default="c",
-        help="what is written: c, the source with its new loops; schedule, the scheduler's tree of each region as isl's YAML, to edit and give to "
-        "--schedule; schedule-final, the tree after the band passes, to look at (default: c)",
+        help=(
+            "what is written: c, the source with its new loops; schedule, the scheduler's "
+            "tree of each region as isl's YAML, to edit and give to --schedule; "
+            "schedule-final, the tree after the band passes, to look at (default: c)"
+        ),
     )
     group.add_argument(
         "--explain",
         action="store_true",
-        help="tell of each region its statements, dependences, schedule and loops, and why: on stdout, where the C is not written then "
-        "unless -o names a file; with -o - or another --emit on stdout, on stderr",
+        help=(
+            "tell of each region its statements, dependences, schedule and loops, and why: on stdout, where "
+            "the C is not written then unless -o names a file; with -o - or another --emit on stdout, on stderr"
+        ),
     )
     group.add_argument(
         "--print-after",
@@ -476,15 +481,19 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--report",
         metavar="FILE",
-        help="write a page (HTML) about FILE's loops: the source beside the result, dependences, iterations and tiles drawn, and why loops were left "
-        "alone; like --explain, the C is not written then unless -o names a file",
+        help=(
+            "write a page (HTML) about FILE's loops: the source beside the result, dependences, iterations and tiles "
+            "drawn, and why loops were left alone; like --explain, the C is not written then unless -o names a file"
+        ),
     )
     group.add_argument(
         "--remarks",
         choices=("text", "json", "sarif", "yaml"),
         default="text",
-        help="how remarks are written: text, a line each; json, one array; sarif, SARIF 2.1.0 for code hosts and editors; yaml, LLVM's optimization "
-        "records for opt-viewer (default: text)",
+        help=(
+            "how remarks are written: text, a line each; json, one array; sarif, SARIF 2.1.0 for "
+            "code hosts and editors; yaml, LLVM's optimization records for opt-viewer (default: text)"
+        ),
     )
     group.add_argument(
         "--remarks-file", metavar="FILE", help="write the remarks to FILE, all at once, instead of stderr"
@@ -532,22 +541,28 @@ def _add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--autodetect",
         action="store_true",
-        help="also find regions without pragmas, as large as possible; where pointers may overlap, the program tests that "
-        "before it runs the new loops",
+        help=(
+            "also find regions without pragmas, as large as possible; where pointers "
+            "may overlap, the program tests that before it runs the new loops"
+        ),
     )
     group.add_argument(
         "--assume",
         action="append",
         choices=("noalias",),
         default=[],
-        help="noalias: different pointers lead to different memory in regions without pragmas too, which is then not tested "
-        "(a wrong assumption makes wrong programs)",
+        help=(
+            "noalias: different pointers lead to different memory in regions without "
+            "pragmas too, which is then not tested (a wrong assumption makes wrong programs)"
+        ),
     )
     group.add_argument(
         "--count-guards",
         action="store_true",
-        help="the program counts how often what it tests before new loops holds and fails, and appends that to the file named by the environment "
-        "variable SCOPT_GUARDS (default: stderr) when it ends",
+        help=(
+            "the program counts how often what it tests before new loops holds and fails, and appends that "
+            "to the file named by the environment variable SCOPT_GUARDS (default: stderr) when it ends"
+        ),
     )
     group.add_argument(
         "--eager",
@@ -563,16 +578,20 @@ def _add_schedule_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--scheduler",
         metavar="NAME",
-        help="pluto (permutable bands, small reuse distances), isl (isl's own), feautrier (minimal latency), sample (a random legal one, "
-        "see --seed), identity (keeps the order); "
-        f"default: {Options().scheduler}",
+        help=(
+            "pluto (permutable bands, small reuse distances), isl (isl's own), feautrier (minimal latency), "
+            f"sample (a random legal one, see --seed), identity (keeps the order); default: {Options().scheduler}"
+        ),
     )
     group.add_argument(
         "--fusion",
         choices=get_args(Fusion),
         default=Options().fusion,
-        help="which statements share loops (pluto, feautrier): max, as many as legal; smart, those in nests of the same depth; typed, parallel "
-        "loops with parallel ones; no, only those that depend on each other in a cycle; auto (default), what was measured to be good",
+        help=(
+            "which statements share loops (pluto, feautrier): max, as many as legal; smart, those "
+            "in nests of the same depth; typed, parallel loops with parallel ones; no, only those "
+            "that depend on each other in a cycle; auto (default), what was measured to be good"
+        ),
     )
     group.add_argument(
         "--influence",
@@ -610,8 +629,10 @@ def _add_schedule_arguments(group: argparse._ArgumentGroup) -> None:
         "--schedule",
         metavar="FILE",
         default="",
-        help="take the regions' schedule trees from FILE, as --emit=schedule writes it, instead of the scheduler's; an empty document leaves its "
-        "region to the scheduler. A tree that breaks a dependence is an error",
+        help=(
+            "take the regions' schedule trees from FILE, as --emit=schedule writes it, instead of the scheduler's; "
+            "an empty document leaves its region to the scheduler. A tree that breaks a dependence is an error"
+        ),
     )
 
 
@@ -631,8 +652,11 @@ def _add_loop_arguments(group: argparse._ArgumentGroup) -> None:
         "--machine",
         metavar="default|native|FILE",
         default="default",
-        help="the processor that tile sizes and costs are computed for: default, a fixed model of server cores, so that output doesn't depend on "
-        "the host; native, the one that scopt runs on, as far as it tells (Linux); or a model in FILE (TOML, see --print-machine)",
+        help=(
+            "the processor that tile sizes and costs are computed for: default, a fixed model of "
+            "server cores, so that output doesn't depend on the host; native, the one that scopt "
+            "runs on, as far as it tells (Linux); or a model in FILE (TOML, see --print-machine)"
+        ),
     )
     group.add_argument(
         "--print-machine", action="store_true", help="write the machine model as TOML, and do nothing else"
@@ -645,8 +669,10 @@ def _add_loop_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--reassociate",
         action="store_true",
-        help="compute sums, products and extrema in another order where that makes loops parallel or vector loops: floating-point results then "
-        "differ in their last digits, and signed sums may overflow on the way",
+        help=(
+            "compute sums, products and extrema in another order where that makes loops parallel or vector loops: "
+            "floating-point results then differ in their last digits, and signed sums may overflow on the way"
+        ),
     )
     group.add_argument("--no-parallel", action="store_true", help="no `omp parallel for`")
     group.add_argument("--no-simd", action="store_true", help="no `omp simd`")
@@ -657,16 +683,20 @@ def _add_checking_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--check",
         metavar="LIST",
-        help="compare what the loops of the FILEs (none: of all that LIST names) get with what LIST says, and exit with 1 if one lost something; "
-        "no C is written",
+        help=(
+            "compare what the loops of the FILEs (none: of all that LIST names) get "
+            "with what LIST says, and exit with 1 if one lost something; no C is written"
+        ),
     )
     group.add_argument("--update", action="store_true", help="with --check: write LIST instead, for these FILEs")
     group.add_argument(
         "--verify",
         choices=get_args(VerifyLevel),
         default=Options().verify,
-        help="schedule: every dependence is kept in order, parallel loops carry none; full: the emitted loops and the printed C are read back and "
-        "compared as well (default: %(default)s)",
+        help=(
+            "schedule: every dependence is kept in order, parallel loops carry none; full: the "
+            "emitted loops and the printed C are read back and compared as well (default: %(default)s)"
+        ),
     )
     group.add_argument(
         "--budget",
@@ -683,8 +713,10 @@ def _add_checking_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=_seconds,
         default=Options().file_budget,
-        help="how long the file may take: regions whose turn comes later are left as they were, those with the deepest loops come first; "
-        "0: as long as it needs (default: %(default)g)",
+        help=(
+            "how long the file may take: regions whose turn comes later are left as they were, "
+            "those with the deepest loops come first; 0: as long as it needs (default: %(default)g)"
+        ),
     )
     group.add_argument(
         "-j",

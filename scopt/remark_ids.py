@@ -45,20 +45,22 @@ access.form: this is no reference to a named scalar or array
   Each access has to name the object that it reads or writes.
   > give the object a name before the region, such as a restrict pointer to it
 access.out-of-bounds: a subscript leaves its array
-  For some iteration the subscript lies outside of the declared extent, which C doesn't define. Other orders of the iterations would fail in
-  other places.
+  For some iteration the subscript lies outside of the declared extent, which C doesn't
+  define. Other orders of the iterations would fail in other places.
   > correct the loop's bounds or the array's extent
 access.partial: an array has fewer subscripts than dimensions
   A row of an array, used as a pointer, can't be followed.
   > give a subscript for each dimension
 access.pointer-modified: a pointer is modified in the region
-  Where it points to follows from the iterators only if each iteration steps it by the same amount, and nothing reads it after the loop.
+  Where it points to follows from the iterators only if each iteration steps it by
+  the same amount, and nothing reads it after the loop.
   > use subscripts on a pointer that stays as it is
 access.pointer-to-pointer: rows that may overlap
   The rows of an array of pointers are found at run time, and two of them may be the same.
   > use an array of several dimensions
 access.struct: a member that can't be followed
-  Nothing is known of the structure, or the member comes before all subscripts of an array whose structures are used as a whole.
+  Nothing is known of the structure, or the member comes before all subscripts
+  of an array whose structures are used as a whole.
   > copy the member to a local variable before the region
 access.type: elements of a type that is not supported
   The size and the meaning of the type are not known.
@@ -82,8 +84,9 @@ affine.volatile: a volatile variable in a bound or subscript
   Its value may differ each time it is read.
   > copy it to a plain variable before the region
 alias.may-overlap: pointers that may overlap
-  If two pointers lead to the same cells, another order of the iterations may change the result. The program can test that they don't, but not
-  here: there are too many of them, or the bounds of what is touched are no simple functions of the parameters.
+  If two pointers lead to the same cells, another order of the iterations may change the result. The
+  program can test that they don't, but not here: there are too many of them, or the bounds of what
+  is touched are no simple functions of the parameters.
   > declare the pointers restrict, mark the region, or use --assume=noalias
 budget.exceeded: the region takes too long
   The analysis, the scheduler or the generator didn't end within its limit.
@@ -173,13 +176,15 @@ region.library: loops that compilers make calls of
   They fill or copy memory, for which compilers call memset and memcpy: nothing that C can say is faster.
   > mark the region if it is to run in parallel
 region.no-gain: nothing would be gained
-  The transformed region would be neither parallel nor tiled nor a vector loop where there was none. What is only written in another way stays.
+  The transformed region would be neither parallel nor tiled nor a vector loop where
+  there was none. What is only written in another way stays.
   > mark the region if you want to see it
 region.large: more statements than are taken together
   The time of schedulers grows fast with the number of statements.
   > mark the region, or split the loop
 region.tiny: too little work
-  The loops run so shortly that threads and tiles would cost more than they gain, for any size that the arrays have room for.
+  The loops run so shortly that threads and tiles would cost more than they
+  gain, for any size that the arrays have room for.
   > mark the region if it matters
 region.empty: the region contains no statement
   There is nothing to do.
@@ -209,39 +214,40 @@ statement.unsupported: a statement of a kind that is not supported
   A region holds for loops, ifs, assignments and declarations; jumps leave it open which iterations run.
   > put the statement outside of the region, or write it with for and if
 affine.nonlinear-bound: a loop bound is not affine
-  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
-  before the program runs which cells an iteration touches.
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with
+  constant factors, so that it is known before the program runs which cells an iteration touches.
   > write it as a sum of loop iterators and parameters with constant factors
 affine.rows-and-whole: an array is used by its rows and as a whole
-  Some loops go through an array row by row (a[i * m + j]), others through all of its elements (a[i]): they are not taken together.
+  Some loops go through an array row by row (a[i * m + j]), others through all
+  of its elements (a[i]): they are not taken together.
   > write the other loops row by row too
 affine.indirect-bound: a loop bound depends on the value of an array element
-  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
-  before the program runs which cells an iteration touches.
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with
+  constant factors, so that it is known before the program runs which cells an iteration touches.
   > use a loop iterator or a parameter there
 affine.variant-bound: a loop bound depends on a variable that changes inside the region
-  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
-  before the program runs which cells an iteration touches.
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with
+  constant factors, so that it is known before the program runs which cells an iteration touches.
   > use a loop iterator, or a variable that the region doesn't write
 affine.call-bound: a loop bound depends on a function call
-  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
-  before the program runs which cells an iteration touches.
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with
+  constant factors, so that it is known before the program runs which cells an iteration touches.
   > use a ternary expression or a macro, or compute the value before the region
 affine.nonlinear-subscript: the subscript of a written array is not affine
-  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
-  before the program runs which cells an iteration touches.
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with
+  constant factors, so that it is known before the program runs which cells an iteration touches.
   > write it as a sum of loop iterators and parameters with constant factors
 affine.indirect-subscript: the subscript of a written array depends on the value of an array element
-  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
-  before the program runs which cells an iteration touches.
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with
+  constant factors, so that it is known before the program runs which cells an iteration touches.
   > use a loop iterator or a parameter there
 affine.variant-subscript: the subscript of a written array depends on a variable that changes inside the region
-  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
-  before the program runs which cells an iteration touches.
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with
+  constant factors, so that it is known before the program runs which cells an iteration touches.
   > use a loop iterator, or a variable that the region doesn't write
 affine.call-subscript: the subscript of a written array depends on a function call
-  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with constant factors, so that it is known
-  before the program runs which cells an iteration touches.
+  Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with
+  constant factors, so that it is known before the program runs which cells an iteration touches.
   > use a ternary expression or a macro, or compute the value before the region
 """
 
@@ -249,28 +255,30 @@ _PASSED = """\
 region.transformed: the region has new loops
   The message counts them, those that run in parallel, and those that can be vectorized.
 reduction.reordered: updates run in another order
-  A sum, product or extremum is computed in another order: exactly the same for integers, and up to rounding for floating-point numbers with
-  --reassociate.
+  A sum, product or extremum is computed in another order: exactly the same for integers, and
+  up to rounding for floating-point numbers with --reassociate.
 """
 
 _ANALYSIS = """\
 access.unknown-cell: which element is written depends on data
-  Any element of the array may be written, so that the loops around keep their order wherever the array is concerned. Where nothing but updates
-  by one operator touches a small array (histograms), threads may have copies of it.
+  Any element of the array may be written, so that the loops around keep their order wherever the array is concerned.
+  Where nothing but updates by one operator touches a small array (histograms), threads may have copies of it.
   > write to an element whose subscript is a sum of loop iterators and parameters with constant factors
 alias.assumed-none: pointers are taken not to overlap
-  In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the convention of '#pragma scop'; elsewhere
-  --assume=noalias says so.
+  In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the
+  convention of '#pragma scop'; elsewhere --assume=noalias says so.
   > declare the pointers restrict, which says the same to the compiler; if they may overlap, remove the pragmas
 assume.apart: the program tests that pointers don't overlap
-  Where the region begins, the first and last bytes that it touches through each pointer are compared. If they overlap, the original loops run.
+  Where the region begins, the first and last bytes that it touches through each pointer
+  are compared. If they overlap, the original loops run.
   > declare the pointers restrict, which makes the test needless
 assume.rows: the program tests that rows don't overlap
-  An array of one dimension is used as one of several, such as in `a[i * n + j]`. That needs inner subscripts within their rows and, for unsigned
-  types, sizes that don't wrap around. The message says for which parameters this is so; for others, the original loops run.
+  An array of one dimension is used as one of several, such as in `a[i * n + j]`. That needs inner
+  subscripts within their rows and, for unsigned types, sizes that don't wrap around. The message says for
+  which parameters this is so; for others, the original loops run.
 assume.values: the program tests values of its variables
-  Where the region begins, it is tested that no unsigned arithmetic in bounds and subscripts wraps around, and that conversions keep values. Elsewhere
-  the original loops run.
+  Where the region begins, it is tested that no unsigned arithmetic in bounds and subscripts wraps around,
+  and that conversions keep values. Elsewhere the original loops run.
   > use signed types of one width for iterators and bounds, which makes the test needless
 influence.backtrack: another branch of the influence constraint tree
   A dimension had no solution with the wishes that led to it.
@@ -294,8 +302,8 @@ pragma.macro: loops without directives of OpenMP
   directive would say something else.
   > give the macro another name
 reduction.in-order: a reduction keeps the order of its source
-  A sum or product of floating-point numbers is rounded differently in another order, and a signed sum may overflow: one step has to wait for the one
-  before.
+  A sum or product of floating-point numbers is rounded differently in another order, and a
+  signed sum may overflow: one step has to wait for the one before.
   > give --reassociate if the last digits of the result don't matter
 schedule.sampled: a schedule drawn at random
   Which point of the schedule space --scheduler sample took.

@@ -162,7 +162,8 @@ class StatementGenerator(PlainGenerator):
         reference = reference_of(n, self.printer.flat)
         if reference is not None:
             array, subscripts = reference
-            return f"{array.spelling}[{flat_subscript(array, [self.subscript(node, wide=True) for node in subscripts], self.printer)}]"
+            wide = [self.subscript(node, wide=True) for node in subscripts]
+            return f"{array.spelling}[{flat_subscript(array, wide, self.printer)}]"
         return f"{self._parenthesize_unless_simple(n.name)}[{self.subscript(n.subscript).text}]"
 
     def subscript(self, node: ir.Node, *, wide: bool = False) -> Text:

@@ -193,7 +193,8 @@ static inline void *{self.memory_call}(size_t bytes) {{ return malloc(bytes); }}
 int omp_get_max_threads(void);
 int omp_get_thread_num(void);
 static inline int {self.threads}_most(void) {{ return omp_get_max_threads(); }}
-static inline int {self.thread}(int threads) {{ int thread = omp_get_thread_num(); return thread < threads ? thread : 0; }}
+static inline int {self.thread}(int threads) {{ \
+int thread = omp_get_thread_num(); return thread < threads ? thread : 0; }}
 #else
 static inline int {self.threads}_most(void) {{ return 1; }}
 static inline int {self.thread}(int threads) {{ return (void)threads, 0; }}

@@ -18,7 +18,8 @@ OPAQUE = "__scopt_opaque"
 OPAQUE_TYPE = "__scopt_opaque_type"
 # Types of the compiler itself. The binary layout doesn't matter here, whether it's a floating type does.
 PREAMBLE = (
-    f"typedef struct {OPAQUE_TYPE} {OPAQUE_TYPE}; typedef {OPAQUE_TYPE} __builtin_va_list, __builtin_ms_va_list, __auto_type;"
+    f"typedef struct {OPAQUE_TYPE} {OPAQUE_TYPE};"
+    f" typedef {OPAQUE_TYPE} __builtin_va_list, __builtin_ms_va_list, __auto_type;"
     " typedef float _Float32, _Float16, __fp16, __bf16; typedef double _Float64, _Float32x;"
     " typedef long double _Float128, _Float64x, __float128, __float80, __ibm128;"
     f" typedef {OPAQUE_TYPE} _Decimal32, _Decimal64, _Decimal128;"
@@ -71,7 +72,8 @@ _WORDS = (
 )
 _STRING = r'"(?:\\[\s\S]|[^"\\\n])*"|\'(?:\\[\s\S]|[^\'\\\n])*\''
 _INTERESTING = re.compile(
-    rf"(?P<string>{_STRING})|(?P<pragma>^[ \t]*#[^\n]*)|(?P<word>\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b)"
+    rf"(?P<string>{_STRING})|(?P<pragma>^[ \t]*#[^\n]*)"
+    rf"|(?P<word>\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b)"
     r"|(?P<block>\((?=\s*\{))|(?P<c23>\[\s*\[)",
     re.MULTILINE,
 )

@@ -31,20 +31,25 @@ PATIENCE = 60.0
 
 SCHEMA = """
 CREATE TABLE machines (
-  id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, processor TEXT NOT NULL, cores INTEGER NOT NULL, system TEXT NOT NULL);
+  id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, processor TEXT NOT NULL, cores INTEGER NOT NULL,
+  system TEXT NOT NULL);
 CREATE TABLE compilers (
   id INTEGER PRIMARY KEY, version TEXT NOT NULL, flags TEXT NOT NULL, UNIQUE (version, flags));
 CREATE TABLE programs (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL, source_hash TEXT NOT NULL, size TEXT NOT NULL, check_size TEXT NOT NULL, threads INTEGER NOT NULL,
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, source_hash TEXT NOT NULL, size TEXT NOT NULL, check_size TEXT NOT NULL,
+  threads INTEGER NOT NULL,
   UNIQUE (name, source_hash, size, check_size, threads));
 CREATE TABLE baselines (
-  program INTEGER NOT NULL REFERENCES programs, machine INTEGER NOT NULL REFERENCES machines, compiler INTEGER NOT NULL REFERENCES compilers,
-  configuration TEXT NOT NULL, seconds TEXT NOT NULL, minimum REAL, process_seconds REAL NOT NULL, failure TEXT NOT NULL,
+  program INTEGER NOT NULL REFERENCES programs, machine INTEGER NOT NULL REFERENCES machines,
+  compiler INTEGER NOT NULL REFERENCES compilers, configuration TEXT NOT NULL,
+  seconds TEXT NOT NULL, minimum REAL, process_seconds REAL NOT NULL, failure TEXT NOT NULL,
   PRIMARY KEY (program, machine, compiler, configuration));
 CREATE TABLE samples (
-  id INTEGER PRIMARY KEY, program INTEGER NOT NULL REFERENCES programs, walk TEXT NOT NULL, search TEXT NOT NULL, seed INTEGER NOT NULL,
-  number INTEGER NOT NULL, machine INTEGER NOT NULL REFERENCES machines, compiler INTEGER NOT NULL REFERENCES compilers,
-  schedule TEXT NOT NULL, rows TEXT NOT NULL, tree_hash TEXT NOT NULL, code_hash TEXT NOT NULL, duplicate_of INTEGER REFERENCES samples,
+  id INTEGER PRIMARY KEY, program INTEGER NOT NULL REFERENCES programs,
+  walk TEXT NOT NULL, search TEXT NOT NULL, seed INTEGER NOT NULL, number INTEGER NOT NULL,
+  machine INTEGER NOT NULL REFERENCES machines, compiler INTEGER NOT NULL REFERENCES compilers,
+  schedule TEXT NOT NULL, rows TEXT NOT NULL, tree_hash TEXT NOT NULL, code_hash TEXT NOT NULL,
+  duplicate_of INTEGER REFERENCES samples,
   status TEXT NOT NULL, reason TEXT NOT NULL, seconds TEXT NOT NULL, minimum REAL, created TEXT NOT NULL,
   UNIQUE (program, compiler, machine, search, walk, seed, number));
 CREATE INDEX samples_tree ON samples (program, compiler, machine, tree_hash);

@@ -35,27 +35,36 @@ PROG = "scopt-explore"
 DESCRIPTION = """\
 Search the schedule space of programs for fast schedules.
 
-Each sample is a schedule drawn from the space of all legal ones (or, with --search genetic, bred from the better ones). It becomes a C program,
-which is first checked: built with -O2 -ffp-contract=off at the size --check-size, it has to print the same values as the original, to the
-last bit; a plain file has to print the same bytes and end with the same status. Then it is timed against the original (CC -O3 -march=native).
-Programs are built side by side; while one is timed, nothing else runs. Schedules or C texts that were measured before are not measured again.
+Each sample is a schedule drawn from the space of all legal ones (or, with --search genetic, \
+bred from the better ones). It becomes a C program,
+which is first checked: built with -O2 -ffp-contract=off at the size --check-size, \
+it has to print the same values as the original, to the
+last bit; a plain file has to print the same bytes and end with the same status. \
+Then it is timed against the original (CC -O3 -march=native).
+Programs are built side by side; while one is timed, nothing else runs. \
+Schedules or C texts that were measured before are not measured again.
 
-Everything is kept in the database --db, each sample as soon as it is done. The same command goes on where it was stopped, however it
-was stopped; with more --samples it adds to what is there. Sample k of a random search with a walk and a seed is always the same schedule."""
+Everything is kept in the database --db, each sample as soon as it is done. \
+The same command goes on where it was stopped, however it
+was stopped; with more --samples it adds to what is there. Sample k of a random search with a walk and a seed is \
+always the same schedule."""
 
 EPILOG = """\
 programs:
   KERNEL    a kernel of the suite by name, or several with commas between; without any, all kernels of the suite
-  FILE.c    a program with a main and a region between '#pragma scop' and '#pragma endscop', timed as a process, unless it prints a time as the last
+  FILE.c    a program with a main and a region between '#pragma scop' and '#pragma endscop', timed as a process, \
+unless it prints a time as the last
             word of its output when it is built with -DPOLYBENCH_TIME
 
 searches:
   random    each sample is a random walk: 'uniform', 'bias_select_dep' (few dimensions), 'bias_coeff_0' (simple ones)
-  genetic   a population of 30 random samples; then each generation keeps the better half and breeds 15 more: 630 samples are 40 generations
+  genetic   a population of 30 random samples; then each generation keeps the better half and breeds 15 more: \
+630 samples are 40 generations
 
 exit status:
   0    all samples are in the database (those that were too slow or could not be built, too, with the reason)
-  1    a sample, now or in an earlier run, computes something else than the original, or is no schedule: a bug of scopt, please report it
+  1    a sample, now or in an earlier run, computes something else than the original, or is no schedule: \
+a bug of scopt, please report it
   2    bad arguments, a program that can't be built or measured, or another scopt-explore on the same database
   130  interrupted; what was measured is stored
 

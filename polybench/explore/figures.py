@@ -84,9 +84,10 @@ def violins(series: Series, references: Mapping[str, Mapping[str, float]]) -> Fi
         _legend(axes)
         title = f"Distribution of the speedups by kernel ({series.label})"
         caption = (
-            f"How the speedups over {BASELINE} of the samples of {series.label} are distributed, by kernel: the width of a violin is the density "
-            "(on the logarithm), its line goes from the slowest to the fastest sample, the bar is the median. A duplicate counts with its "
-            "original's time. Samples without a time (timeouts, failures) are not in the violins; the table counts them."
+            f"How the speedups over {BASELINE} of the samples of {series.label} are distributed, by kernel: "
+            "the width of a violin is the density (on the logarithm), its line goes from the slowest to the "
+            "fastest sample, the bar is the median. A duplicate counts with its original's time. Samples "
+            "without a time (timeouts, failures) are not in the violins; the table counts them."
         )
         return finish(title, caption)
 
@@ -114,8 +115,8 @@ def bars(best: Mapping[str, float], label: str, count: int, references: Mapping[
         axes.set_ylabel(f"speedup over {BASELINE} (logarithmic)")
         _legend(axes)
         caption = (
-            f"For each kernel the largest speedup over {BASELINE} among the first {count} samples of {label}, beside the references; a kernel "
-            "that a reference has no time for has no bar of it, and its geomean leaves it out."
+            f"For each kernel the largest speedup over {BASELINE} among the first {count} samples of {label}, beside "
+            "the references; a kernel that a reference has no time for has no bar of it, and its geomean leaves it out."
         )
         return finish(f"Best speedup of each kernel ({label}, {count} samples)", caption)
 
@@ -127,10 +128,11 @@ def progress(panels: Sequence[tuple[str, Comparison]]) -> Figure:
         for one, (head, comparison) in zip(axes if len(panels) > 1 else (axes,), panels, strict=True):
             _progress_panel(one, head, comparison)
         caption = (
-            "The geometric mean over the kernels of the best speedup so far against the number of samples of each kernel, a line for each walk; "
-            f"timeouts and failures count as samples that bring nothing, duplicates with their original's time. A kernel without a valid "
-            f"sample counts as {FLOOR_TEXT}. Horizontal lines: the references over the same kernels, where they have a time for them. A "
-            "vertical line and a ring mark where a walk reaches isl."
+            "The geometric mean over the kernels of the best speedup so far against the number of "
+            "samples of each kernel, a line for each walk; timeouts and failures count as samples that "
+            "bring nothing, duplicates with their original's time. A kernel without a valid sample "
+            f"counts as {FLOOR_TEXT}. Horizontal lines: the references over the same kernels, where "
+            "they have a time for them. A vertical line and a ring mark where a walk reaches isl."
         )
         return finish("Best so far against the number of samples", caption)
 

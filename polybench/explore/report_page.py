@@ -13,7 +13,8 @@ from scopt.polybench.explore.findings import Exploration, Findings, statuses
 PAGE_STYLE = """\
 :root { color-scheme: light dark; --ink: #1b1b1d; --paper: #fdfdfc; --faint: #5f5f66; --line: #d5d5d8; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e9e9ec; --paper: #17181b; --faint: #a5a5ad; --line: #3a3b40; } }
-body { color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 0 auto; padding: 1.5rem; }
+body { color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sans-serif;
+  max-width: 75rem; margin: 0 auto; padding: 1.5rem; }
 h1, h2 { line-height: 1.25; text-wrap: balance; }
 figure { margin: 2rem 0; }
 .wide { overflow-x: auto; }
@@ -55,8 +56,10 @@ def page(found: Findings, figures: Sequence[Figure]) -> str:
     ]
     body = "\n".join(parts)
     return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'
-        f"<title>{title}</title>\n<style>\n{PAGE_STYLE}{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+        '<!DOCTYPE html>\n<html lang="en">\n'
+        '<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'
+        f"<title>{title}</title>\n<style>\n{PAGE_STYLE}{STYLE}</style>\n</head>\n"
+        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -100,8 +103,10 @@ def _figure(number: int, figure: Figure) -> str:
     svg = re.sub(r"<style>\n.*?</style>\n", "", figure.svg[figure.svg.index("<svg") :], count=1, flags=re.DOTALL)
     name = html.escape(figure.title)
     return (
-        f'<figure>\n<h2>Figure {number}: {name}</h2>\n<div class="wide" tabindex="0" role="group" aria-label="{name}">\n{svg}</div>\n'
-        f'<figcaption>{html.escape(figure.caption)} <a href="{figure.name}.svg">{figure.name}.svg</a></figcaption>\n</figure>'
+        f"<figure>\n<h2>Figure {number}: {name}</h2>\n"
+        f'<div class="wide" tabindex="0" role="group" aria-label="{name}">\n{svg}</div>\n'
+        f"<figcaption>{html.escape(figure.caption)} "
+        f'<a href="{figure.name}.svg">{figure.name}.svg</a></figcaption>\n</figure>'
     )
 
 

@@ -19,7 +19,8 @@ Resource = Literal["flops", "divisions", "bandwidth"]
 
 LEGEND = """\
 Gflop: additions, multiplications, comparisons as the statements stand; needed: without those that only repeat others.
-Gdiv: divisions and roots, needed. MB: compulsory, each cell read before it is written once in, each written once out; foot MB: all that is touched.
+Gdiv: divisions and roots, needed. MB: compulsory, each cell read before it is written once in, \
+each written once out; foot MB: all that is touched.
 Roofline: the longest of needed flops / peak, divisions / peak of divisions, MB / bandwidth. %: roofline / fastest run.
 *: all data fit into the last cache, where the bandwidth of memory is no limit, so that more than 100 % is possible."""
 

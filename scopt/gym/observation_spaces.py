@@ -57,8 +57,8 @@ class DictEncoder:
         nodes, edges = len(features.nodes), len(features.edges)
         if nodes > self.nodes or edges > self.edges:
             raise InputError(
-                f"scopt: error: {nodes} statements and {edges} dependences in observations of {self.nodes} and {self.edges}; "
-                "make the environment with larger max_nodes and max_edges"
+                f"scopt: error: {nodes} statements and {edges} dependences in observations of "
+                f"{self.nodes} and {self.edges}; make the environment with larger max_nodes and max_edges"
             )
         index = np.zeros((2, self.edges), dtype=np.int64)
         index[:, :edges] = features.links.T

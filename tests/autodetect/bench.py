@@ -40,7 +40,12 @@ static void refill(void)
   }
 }
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }
-static double timed(kernel *f, int n, long calls) { double s = now(); for (long k = 0; k < calls; k++) f(n, a, b, c, ints, text); return now() - s; }
+static double timed(kernel *f, int n, long calls)
+{
+  double s = now();
+  for (long k = 0; k < calls; k++) f(n, a, b, c, ints, text);
+  return now() - s;
+}
 int main(int argc, char **argv)
 {
   for (int k = 0; k < COUNT; k++) {

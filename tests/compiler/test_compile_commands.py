@@ -20,8 +20,8 @@ def database(folder: Path, *entries: dict[str, object]) -> str:
 @pytest.mark.parametrize("form", ["arguments", "command"])
 def test_both_forms(tmp_path: Path, form: str) -> None:
     command = (
-        "ccache gcc -I inc -I/abs -DX=1 -D Y=2 -UZ -std=gnu11 -include cfg.h -include other.h -isystem s -iquote q -O2 -Wall -fwrapv -m32 -MD -MF a "
-        "-c -o a.o a.c"
+        "ccache gcc -I inc -I/abs -DX=1 -D Y=2 -UZ -std=gnu11 -include cfg.h -include "
+        "other.h -isystem s -iquote q -O2 -Wall -fwrapv -m32 -MD -MF a -c -o a.o a.c"
     )
     (tmp_path / "b").mkdir()
     (tmp_path / "b/cfg.h").write_text("")

@@ -26,7 +26,8 @@ PROGRAM = Template("""\
 #include <stdlib.h>
 #include <string.h>
 
-void kernel(int n, int m, int p, $type alpha, $type A[n + 44][n + 44], $type B[n + 44][n + 44], $type C[n + 44][n + 44]) {
+void kernel(int n, int m, int p, $type alpha,
+            $type A[n + 44][n + 44], $type B[n + 44][n + 44], $type C[n + 44][n + 44]) {
 #pragma scop
 $body
 #pragma endscop
@@ -80,24 +81,21 @@ K_RANGES = ("k = 0; k < n", "k = 0; k < i", "k = i + 1; k < n", "k = p; k < n", 
 BEFORE = ("", "C[i][j] = 0;", "C[i][j] *= alpha;")
 # The operands are cells that others of the statement's instances have updated.
 IN_PLACE = (
-    (
-        "for (int k = 0; k < n; k++) for (int i = k + 1; i < n; i++) { C[i][k] *= 0.25; for (int "
-        "j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }"
-    ),
-    (
-        "for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++) for (int k = 0; k < j; "
-        "k++) C[i][j] -= C[i][k] * C[j][k]; C[i][i] += 1; }"
-    ),
-    (
-        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = i + "
-        "1; k < n; k++) C[i][j] += A[k][i] * C[k][j];"
-    ),
+    "for (int k = 0; k < n; k++) for (int i = k + 1; i < n; i++) { C[i][k] *= 0.25;"
+    " for (int j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }",
+    "for (int i = 0; i < n; i++) {"
+    " for (int j = 0; j < i; j++) for (int k = 0; k < j; k++) C[i][j] -= C[i][k] * C[j][k]; C[i][i] += 1; }",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    " for (int k = i + 1; k < n; k++) C[i][j] += A[k][i] * C[k][j];",
     "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) C[i][j] += C[i][k] * B[k][j];",
     "for (int k = 0; k < n; k++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) C[i][j] -= C[i][k] * C[k][j];",
-    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { $type s = B[j][i]; for (int k = 0; k < n; k++) s += A[i][k] * B[k][j];"
-    " C[i][j] = s * alpha; }",
-    "for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++) { $type s = C[i][j]; for (int k = 0; k < j; k++) s -= C[i][k] * C[k][j];"
-    " C[i][j] = s * 0.5; } for (int j = i; j < n; j++) { $type s = C[i][j]; for (int k = 0; k < i; k++) s -= C[i][k] * C[k][j]; C[i][j] = s; } }",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { $type s = B[j][i];"
+    " for (int k = 0; k < n; k++) s += A[i][k] * B[k][j]; C[i][j] = s * alpha; }",
+    "for (int i = 0; i < n; i++) {"
+    " for (int j = 0; j < i; j++)"
+    " { $type s = C[i][j]; for (int k = 0; k < j; k++) s -= C[i][k] * C[k][j]; C[i][j] = s * 0.5; }"
+    " for (int j = i; j < n; j++)"
+    " { $type s = C[i][j]; for (int k = 0; k < i; k++) s -= C[i][k] * C[k][j]; C[i][j] = s; } }",
 )
 
 
@@ -170,12 +168,15 @@ def test_contractions_compute_the_same(source: Source, cc: str, tmp_path: Path) 
 
 # A cell is an extremum over all ways to cut what lies between its row and its column in two.
 FOLDS = (
-    "for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++) { C[i][j] = C[i][j] >= C[i][j - 1] ? C[i][j] : C[i][j - 1];"
+    "for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++) {"
+    " C[i][j] = C[i][j] >= C[i][j - 1] ? C[i][j] : C[i][j - 1];"
     " for (int k = i + 1; k < j; k++) C[i][j] = C[i][j] >= C[i][k] + C[k + 1][j] ? C[i][j] : C[i][k] + C[k + 1][j]; }",
     "for (int i = 1; i < n; i++) for (int j = i - 1; j >= 0; j--) { if (B[i][j] < C[i][j]) C[i][j] = B[i][j];"
     " for (int k = j + 1; k < i; k++) if (C[i][k] + C[k - 1][j] < C[i][j]) C[i][j] = C[i][k] + C[k - 1][j]; }",
-    "for (int i = n - 1; i >= 0; i--) for (int j = 0; j < n; j++) { C[i][j + 1] = C[i][j + 1] > C[i][j] ? C[i][j + 1] : C[i][j];"
-    " for (int k = 0; k < 40; k++) C[i][j + 1] = A[i][k] + C[k + 2][j] > C[i][j + 1] ? A[i][k] + C[k + 2][j] : C[i][j + 1]; }",
+    "for (int i = n - 1; i >= 0; i--) for (int j = 0; j < n; j++) {"
+    " C[i][j + 1] = C[i][j + 1] > C[i][j] ? C[i][j + 1] : C[i][j];"
+    " for (int k = 0; k < 40; k++)"
+    " C[i][j + 1] = A[i][k] + C[k + 2][j] > C[i][j + 1] ? A[i][k] + C[k + 2][j] : C[i][j + 1]; }",
     "for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++) { C[i][j] += C[i][j - 1] - C[i + 1][j];"
     " for (int k = i + 1; k < j; k++) C[i][j] += C[i][k] * C[k][j]; }",
 )

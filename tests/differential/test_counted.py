@@ -32,8 +32,10 @@ CASES = {
     "for no start": "i = 3; for (; i < n; i++) x[i] = 2 * y[i];",
     "used between": "for (i = 0; i < n; i++) { for (j = 0; j < i; j++) A[i][j] = B[j][i]; z[i] = j; }",
     "continue": "for (i = 0; i < n; i++) { if (i == 3) continue; x[i] = 2 * y[i]; }",
-    "continue on data": "for (i = 0; i < n; i++) { z[i] = 1; if (y[i] < 0) continue; x[i] = 2 * y[i]; if (i > m) { x[i]++; continue; } else z[i] = 2;"
-    " z[i] += y[i]; }",
+    "continue on data": (
+        "for (i = 0; i < n; i++) { z[i] = 1; if (y[i] < 0) continue; x[i] = 2 * y[i];"
+        " if (i > m) { x[i]++; continue; } else z[i] = 2; z[i] += y[i]; }"
+    ),
     "continue of while": "i = n; while (--i >= 0) { if (y[i] < 0) continue; x[i] = 2 * y[i]; }",
 }
 

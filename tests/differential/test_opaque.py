@@ -12,28 +12,39 @@ from tests.differential.control import same_output
 
 PARALLEL = {
     "search": "for (i = 0; i < n; i++) { for (k = 0; k < m; k++) if (x[k] < y[i]) break; q[i] = k; }",
-    "bisect": "for (i = 0; i < n; i++) { int lo = 0, hi = m; while (lo < hi) { int mid = (lo + hi) / 2;"
-    " if (x[mid] > y[i]) lo = mid + 1; else hi = mid; } q[i] = lo; }",
+    "bisect": (
+        "for (i = 0; i < n; i++) { int lo = 0, hi = m; while (lo < hi) { int mid = (lo + hi) / 2;"
+        " if (x[mid] > y[i]) lo = mid + 1; else hi = mid; } q[i] = lo; }"
+    ),
     "halve": "for (i = 0; i < n; i++) { double v = y[i]; while (v > 1e-3) v /= 2; z[i] = v; }",
     "do": (
-        "for (i = 0; i < n; i++) { double v = y[i]; int c = 0; do { v = 0.5 * v - 1; "
-        "c++; } while (v > 0 && c < m); z[i] = v + c; }"
+        "for (i = 0; i < n; i++) { double v = y[i]; int c = 0;"
+        " do { v = 0.5 * v - 1; c++; } while (v > 0 && c < m); z[i] = v + c; }"
     ),
-    "newton": "for (i = 0; i < n; i++) { double v = 1 + x[i]; for (int c = 0; c < 20; c++) { double w = 0.5 * (v + x[i] / v);"
-    " if (w == v) break; v = w; } z[i] = v; }",
-    "escape": "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { double u = 0, v = 0; int c = 0; while (c < 50 && u * u + v * v < 4) {"
-    " double w = u * u - v * v + 0.05 * i - 1; v = 2 * u * v + 0.03 * j; u = w; c++; } A[i][j] = c; }",
-    "switch": "for (i = 0; i < n; i++) { switch (q[i] % 4) { case 0: z[i] = 1; break; case 1: z[i] += 2; case 2: z[i] *= 3; break;"
-    " default: z[i] = x[i]; } }",
+    "newton": (
+        "for (i = 0; i < n; i++) { double v = 1 + x[i];"
+        " for (int c = 0; c < 20; c++) { double w = 0.5 * (v + x[i] / v); if (w == v) break; v = w; } z[i] = v; }"
+    ),
+    "escape": (
+        "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { double u = 0, v = 0; int c = 0;"
+        " while (c < 50 && u * u + v * v < 4) {"
+        " double w = u * u - v * v + 0.05 * i - 1; v = 2 * u * v + 0.03 * j; u = w; c++; } A[i][j] = c; }"
+    ),
+    "switch": (
+        "for (i = 0; i < n; i++) { switch (q[i] % 4) {"
+        " case 0: z[i] = 1; break; case 1: z[i] += 2; case 2: z[i] *= 3; break; default: z[i] = x[i]; } }"
+    ),
     "rows": (
-        "for (i = 0; i < n; i++) { double sum = 0; for (k = start[i]; k < start[i + "
-        "1]; k++) sum += y[k] * x[p[k]]; z[i] = sum; }"
+        "for (i = 0; i < n; i++) { double sum = 0;"
+        " for (k = start[i]; k < start[i + 1]; k++) sum += y[k] * x[p[k]]; z[i] = sum; }"
     ),
     "rows in place": (
         "for (i = 0; i < n; i++) { z[i] = 0; for (k = start[i]; k < start[i + 1]; k++) z[i] += y[k] * x[p[k]]; }"
     ),
-    "skip": "for (i = 0; i < n; i++) { double sum = 0; for (k = start[i]; k < start[i + 1]; k++) { if (y[k] < 0) continue; sum += y[k]; }"
-    " z[i] = sum; }",
+    "skip": (
+        "for (i = 0; i < n; i++) { double sum = 0;"
+        " for (k = start[i]; k < start[i + 1]; k++) { if (y[k] < 0) continue; sum += y[k]; } z[i] = sum; }"
+    ),
     "scattered rows": "for (i = 0; i < n; i++) for (j = 0; j < m; j++) A[p[i]][j] += B[i][j];",
     "exchange": "for (i = 0; i < n; i++) if (y[i] > z[i]) { x[0] = y[i]; y[i] = z[i]; z[i] = x[0]; }",
     "histogram": "for (i = 0; i < n; i++) p[q[i]]++;",

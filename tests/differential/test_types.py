@@ -206,17 +206,22 @@ static void fill(void) {
   for (int i = 0; i < 400; i++) L[i] = i;
   for (int i = 0; i < 200; i++) { g1[i] = i; data[i] = i % 9; }
   for (int i = 0; i < 40; i++) for (int j = 0; j < 40; j++) { g3[i][j] = i * j % 17; g4[i][j] = (i + 2 * j) % 13; }
-  memset(ga, 0, sizeof ga); memset(ps, 0, sizeof ps); memset(hist, 0, sizeof hist); memset(&G, 0, sizeof G); memset(cells, 0, sizeof cells);
+  memset(ga, 0, sizeof ga); memset(ps, 0, sizeof ps); memset(hist, 0, sizeof hist);
+  memset(&G, 0, sizeof G); memset(cells, 0, sizeof cells);
   for (int i = 0; i < 100; i++) { ps[i].x = i; ps[i].y = i % 5; }
   for (int i = 0; i < 50; i++) cells[i].y = i;
   G.n = 30; G.m = 20; G.data = data; G.cells = cells;
   for (int i = 0; i < 40; i++) G.b[i] = i % 7;
 }
 static unsigned long hash;
-static void mix(const void *p, size_t n) { const unsigned char *c = p; for (size_t i = 0; i < n; i++) hash = (hash ^ c[i]) * 1099511628211ul; }
+static void mix(const void *p, size_t n) {
+  const unsigned char *c = p;
+  for (size_t i = 0; i < n; i++) hash = (hash ^ c[i]) * 1099511628211ul;
+}
 static void show(int number) {
   hash = 14695981039346656037ul;
-  mix(A, sizeof A); mix(B, sizeof B); mix(L, sizeof L); mix(g1, sizeof g1); mix(g3, sizeof g3); mix(ga, sizeof ga); mix(data, sizeof data);
+  mix(A, sizeof A); mix(B, sizeof B); mix(L, sizeof L);
+  mix(g1, sizeof g1); mix(g3, sizeof g3); mix(ga, sizeof ga); mix(data, sizeof data);
   mix(ps, sizeof ps); mix(cells, sizeof cells); mix(hist, sizeof hist); mix(&G, offsetof(grid, data));
   printf("%d %016lx\n", number, hash);
 }

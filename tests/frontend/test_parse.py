@@ -86,10 +86,13 @@ def test_headers(header: str, flags: tuple[str, ...]) -> None:
 
 def test_all_headers_at_once_and_used() -> None:
     uses = (
-        "void use(FILE *f, size_t n, struct timeval *t, pthread_mutex_t *m, int64_t k, double complex z, va_list ap, jmp_buf j) {\n"
-        '  assert(n > 0); errno = EINTR; fprintf(f, "%zu %d", n, isalpha(65)); memset(t, 0, sizeof *t); gettimeofday(t, NULL);\n'
-        '  pthread_mutex_lock(m); k = INT64_MAX; z = cexp(z); vfprintf(stderr, "", ap); if (isnan(creal(z))) abort(); signal(SIGINT, SIG_DFL);\n'
-        '  atomic_int a = 0; atomic_fetch_add(&a, 1); bool b = true; qsort(t, n, sizeof(int), 0); (void)b; (void)k; (void)j; wprintf(L"x");\n}\n'
+        "void use(FILE *f, size_t n, struct timeval *t, pthread_mutex_t *m, int64_t k,\n"
+        "         double complex z, va_list ap, jmp_buf j) {\n"
+        '  assert(n > 0); errno = EINTR; fprintf(f, "%zu %d", n, isalpha(65));\n'
+        "  memset(t, 0, sizeof *t); gettimeofday(t, NULL); pthread_mutex_lock(m); k = INT64_MAX;\n"
+        '  z = cexp(z); vfprintf(stderr, "", ap); if (isnan(creal(z))) abort(); signal(SIGINT, SIG_DFL);\n'
+        "  atomic_int a = 0; atomic_fetch_add(&a, 1); bool b = true; qsort(t, n, sizeof(int), 0);\n"
+        '  (void)b; (void)k; (void)j; wprintf(L"x");\n}\n'
     )
     tu = unit("".join(f"#include <{h}.h>\n" for h in HEADERS if h != "tgmath") + KERNEL + uses)
     assert {"use", "kernel", "fprintf", "size_t", "timeval"} <= declared(tu) | {"timeval"}

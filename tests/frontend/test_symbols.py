@@ -239,7 +239,8 @@ def test_variables_that_threads_may_copy() -> None:
 
 def test_shadowing() -> None:
     tu = unit(
-        "float x; double y; char z;\nvoid f(int x)\n{\n  long y;\n  for (short z = 0; z < 3; z++) {\n    { unsigned x; }\n    unsigned char w;\n"
+        "float x; double y; char z;\nvoid f(int x)\n{\n  long y;\n"
+        "  for (short z = 0; z < 3; z++) {\n    { unsigned x; }\n    unsigned char w;\n"
         "#pragma scop\n    ;\n#pragma endscop\n    double w2; int x;\n  }\n  float after;\n}\n"
     )
     names = scope_at(tu, tu.regions[0])

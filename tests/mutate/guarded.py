@@ -74,7 +74,8 @@ void kernel(struct part *p, double *z, int from)
     """
     long count = (long)n * m, size = 3 * count + 64;
     MADE(double, all, size, ((7 * i) % 11 + 1.3) / 97)
-    struct part one = {n, m, all + 5, all + 10 + count}, two = {n, m, all + 5 + count, all + 9 + count}, three = {n, m, all + 5, all + count};
+    struct part one = {n, m, all + 5, all + 10 + count}, two = {n, m, all + 5 + count, all + 9 + count};
+    struct part three = {n, m, all + 5, all + count};
     kernel(&one, all + 20 + 2 * count, 1);
     kernel(&two, all + 20 + 2 * count, 2);
     kernel(&three, all + 20 + 2 * count, 5);

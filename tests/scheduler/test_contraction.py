@@ -128,7 +128,8 @@ def test_extrema_keep_their_comparison(statement: str, op: str, keeps: bool) -> 
 
 def test_statements_that_do_the_same_are_one_contraction() -> None:
     scop = scop_of(
-        "for (i = 0; i < n; i++) { for (j = 0; j < i; j++) { for (k = 0; k < j; k++) A[i][j] -= A[i][k] * A[k][j]; A[i][j] /= A[j][j]; }"
+        "for (i = 0; i < n; i++) {"
+        " for (j = 0; j < i; j++) { for (k = 0; k < j; k++) A[i][j] -= A[i][k] * A[k][j]; A[i][j] /= A[j][j]; }"
         " for (j = i; j < n; j++) for (k = 0; k < i; k++) A[i][j] -= A[i][k] * A[k][j]; }",
         MATRICES,
     )
@@ -186,7 +187,8 @@ def test_expansion_makes_contractions() -> None:
     """A row that is collected anew for each i, as a cell for each i."""
     scop = scop_of(
         "for (i = 0; i < n; i++) { for (j = 0; j < n; j++) x[j] = 0;"
-        " for (k = 0; k < n; k++) for (j = 0; j < n; j++) x[j] += A[i][k] * B[k][j]; for (j = 0; j < n; j++) C[i][j] = x[j]; }",
+        " for (k = 0; k < n; k++) for (j = 0; j < n; j++) x[j] += A[i][k] * B[k][j];"
+        " for (j = 0; j < n; j++) C[i][j] = x[j]; }",
         MATRICES + ", double *x",
     )
     expansion = expand(scop, dependences(scop))

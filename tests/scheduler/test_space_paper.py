@@ -368,7 +368,11 @@ static void f({PARAMS}) {{
 }}
 int main(void) {{
   for (int n = 1; n <= 6; n++) {{
-    for (int i = 0; i < 100; i++) {{ x[i] = 1.0 / (i + 3); y[i] = -1; for (int j = 0; j < 100; j++) A[i][j] = 0.1 * i - 1.0 / (j + 1); }}
+    for (int i = 0; i < 100; i++) {{
+      x[i] = 1.0 / (i + 3);
+      y[i] = -1;
+      for (int j = 0; j < 100; j++) A[i][j] = 0.1 * i - 1.0 / (j + 1);
+    }}
     f(n, A, x, y);
     for (int i = 0; i <= n; i++) printf("%a ", y[i]);
   }}

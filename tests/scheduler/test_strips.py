@@ -153,7 +153,11 @@ void f(int n, int m, double A[N][M], double B[N][M], double C[M][N]) {{
 static double A[N][M], B[N][M], C[M][N];
 int main(void) {{
   for (int i = 0; i < N; i++)
-    for (int j = 0; j < M; j++) {{ A[i][j] = (i * 7 + j) % 11 / 8.0; B[i][j] = (i + j * 5) % 13 / 9.0; C[j][i] = (i * 3 + j) % 17 / 10.0; }}
+    for (int j = 0; j < M; j++) {{
+      A[i][j] = (i * 7 + j) % 11 / 8.0;
+      B[i][j] = (i + j * 5) % 13 / 9.0;
+      C[j][i] = (i * 3 + j) % 17 / 10.0;
+    }}
   f(N - LESS, M - LESS, A, B, C);
   for (int i = 0; i < N; i++)
     for (int j = 0; j < M; j++) printf("%a %a %a\\n", A[i][j], B[i][j], C[j][i]);

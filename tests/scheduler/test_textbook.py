@@ -16,8 +16,8 @@ PARAMS = (
     "int n, int m, double A[99][99], double B[99][99], double C[99][99], double D[99][99], "
     "double E[99][99], double x[99], double y[99]"
 )
-GEMVER_PARAMS = """int n, double A[99][99], double alpha, double beta, double u1[99], double v1[99], double u2[99], double v2[99],
-  double w[99], double x[99], double y[99], double z[99]"""
+GEMVER_PARAMS = """int n, double A[99][99], double alpha, double beta, double u1[99], double v1[99],
+  double u2[99], double v2[99], double w[99], double x[99], double y[99], double z[99]"""
 
 MATVEC = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[i] += A[i][j] * y[j];"
 MATMUL = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j];"
@@ -27,7 +27,8 @@ JACOBI_1D = """for (t = 0; t < m; t++) {
   for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i] + x[i + 1];
   for (i = 1; i < n - 1; i++) x[i] = y[i]; }"""
 JACOBI_2D = """for (t = 0; t < m; t++) {
-  for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) B[i][j] = A[i - 1][j] + A[i][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1];
+  for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++)
+    B[i][j] = A[i - 1][j] + A[i][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1];
   for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) A[i][j] = B[i][j]; }"""
 JACOBI_IN_TIME = (
     "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) A[t + 1][i] = A[t][i - 1] + A[t][i] + A[t][i + 1];"

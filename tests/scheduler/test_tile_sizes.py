@@ -20,8 +20,10 @@ from tests.sources import scop_of
 UNIT = {k: tuple(Fraction(int(k == column)) for column in range(3)) for k in range(3)}
 ARRAYS = "int n, int m, double A[500][1000], double B[500][1000], double x[1000], float F[512][1024]"
 STENCIL = """for (t = 0; t < m; t++) {
-  for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) B[i][j] = A[i][j - 1] + A[i][j + 1] + A[i - 1][j] + A[i + 1][j];
-  for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) A[i][j] = B[i][j - 1] + B[i][j + 1] + B[i - 1][j] + B[i + 1][j]; }"""
+  for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++)
+    B[i][j] = A[i][j - 1] + A[i][j + 1] + A[i - 1][j] + A[i + 1][j];
+  for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++)
+    A[i][j] = B[i][j - 1] + B[i][j + 1] + B[i - 1][j] + B[i + 1][j]; }"""
 COLUMNS = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) x[i] += A[i][j] * y[j];"
 
 
@@ -257,7 +259,8 @@ VOLUME = """for (t = 0; t < m; t++) {
   for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) for (k = 1; k < n - 1; k++)
     W[i][j][k] = V[i][j][k - 1] + V[i][j][k + 1] + V[i][j - 1][k] + V[i][j + 1][k] + V[i - 1][j][k] + V[i + 1][j][k];
   for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) for (k = 1; k < n - 1; k++)
-    V[i][j][k] = W[i][j][k - 1] + W[i][j][k + 1] + W[i][j - 1][k] + W[i][j + 1][k] + W[i - 1][j][k] + W[i + 1][j][k]; }"""
+    V[i][j][k] = W[i][j][k - 1] + W[i][j][k + 1] + W[i][j - 1][k] + W[i][j + 1][k] + W[i - 1][j][k] + W[i + 1][j][k];
+}"""
 
 
 def test_members_between_a_diamond_and_the_vector_loop_are_tiled() -> None:

@@ -170,17 +170,18 @@ def _edge_svg(edge: Edge, route: _Route, *, labelled: bool) -> str:
     meaning = f"{edge.source} → {edge.sink}: {'; '.join(edge.labels)}"
     label = f'<text x="{route.label[0]:g}" y="{route.label[1]:g}">{escape(_short(text))}</text>' if labelled else ""
     return (
-        f'<g class="edge {edge.kind}"><title>{escape(meaning)}</title><path '
-        f'd="{route.path}"/><polygon points="{tip}"/>{label}</g>'
+        f'<g class="edge {edge.kind}"><title>{escape(meaning)}</title>'
+        f'<path d="{route.path}"/><polygon points="{tip}"/>{label}</g>'
     )
 
 
 def _statement_svg(statement: StatementView, center: tuple[float, float]) -> str:
     x, y = center[0] - _WIDTH / 2, center[1] - _HEIGHT / 2
+    line = f'<tspan class="line">line {statement.line}</tspan>'
     return (
         f'<g class="statement"><title>{escape(f"{statement.name}, line {statement.line}: {statement.text}")}</title>'
         f'<rect x="{x:g}" y="{y:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>'
-        f'<text class="name" x="{x + 10:g}" y="{y + 18:g}">{escape(statement.name)} <tspan class="line">line {statement.line}</tspan></text>'
+        f'<text class="name" x="{x + 10:g}" y="{y + 18:g}">{escape(statement.name)} {line}</text>'
         f'<text x="{x + 10:g}" y="{y + 35:g}">{escape(_short(statement.text))}</text></g>'
     )
 

@@ -83,15 +83,10 @@ def _overview(regions: Sequence[RegionResult]) -> Iterator[str]:
         line = f'<a href="#line-{region.location.line}">{region.location.line}</a>'
         said = [r for r in region.remarks if r.kind == ("passed" if region.transformed else "missed")]
         text = "; ".join(escape(decoded_name(remark.message)) for remark in said) or "left as it was"
-        badge = (
-            '<span class="badge good">transformed</span>'
-            if region.transformed
-            else '<span class="badge plain">left alone</span>'
-        )
-        yield (
-            f"<tr><td>{link}</td><td><code>{escape(decoded_name(region.function))}</code></td><td>{line}</td><td>{badge} "
-            f"{text}</td></tr>"
-        )
+        look, what = ("good", "transformed") if region.transformed else ("plain", "left alone")
+        badge = f'<span class="badge {look}">{what}</span>'
+        function = f"<code>{escape(decoded_name(region.function))}</code>"
+        yield f"<tr><td>{link}</td><td>{function}</td><td>{line}</td><td>{badge} {text}</td></tr>"
     yield "</table></div>"
 
 

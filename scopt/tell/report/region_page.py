@@ -134,10 +134,8 @@ def _facts(view: RegionView) -> Iterator[str]:
 def _key() -> str:
     """What the edges' colours mean."""
     line = '<svg width="30" height="10" aria-hidden="true"><path d="M0,5 h30"/></svg>'
-    return (
-        f"<p "
-        f'class="key">{"".join(f"""<span class="edge {kind}">{line} {kind}: {text}</span> """ for kind, text in _KINDS.items())}</p>'
-    )
+    kinds = "".join(f'<span class="edge {kind}">{line} {kind}: {text}</span> ' for kind, text in _KINDS.items())
+    return f'<p class="key">{kinds}</p>'
 
 
 def _drawn(drawings: Sequence[Drawing]) -> Iterator[str]:
@@ -145,8 +143,9 @@ def _drawn(drawings: Sequence[Drawing]) -> Iterator[str]:
         return
     yield "<h3>Iterations</h3>"
     yield (
-        "<p>A dot is an iteration, an arrow leads to one that has to wait for it. The original loops run through the dots as one reads: line by "
-        "line, from left to right. Parameters have small values here, chosen for these drawings.</p>"
+        "<p>A dot is an iteration, an arrow leads to one that has to wait for it. The "
+        "original loops run through the dots as one reads: line by line, from left to "
+        "right. Parameters have small values here, chosen for these drawings.</p>"
     )
     yield '<div class="panels">'
     for drawing in drawings:
@@ -160,8 +159,8 @@ def _trees(view: RegionView) -> Iterator[str]:
         return
     yield "<h3>The order of execution</h3>"
     yield (
-        "<p>Loops, each inside of the one that it is indented below. Left: what the scheduler computed from the dependences. Right: what became of "
-        "it, with tiles, parallel and vector loops; this is what is written.</p>"
+        "<p>Loops, each inside of the one that it is indented below. Left: what the scheduler computed from the "
+        "dependences. Right: what became of it, with tiles, parallel and vector loops; this is what is written.</p>"
     )
     yield '<div class="panels">'
     yield f"<div><h4>Before tiling</h4>{_tree(view.before) or '<p>not shown</p>'}</div>"
