@@ -17,8 +17,8 @@ from tests.sources import scop_of as parsed
 SIMD = LoopMark(simd=True)
 ROW, COLUMN, N, T = Name("i"), Name("j"), Name("n"), Name("t")
 STENCIL = (
-    "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) A[i][j] = B[i - 1][j] + "
-    "B[i][j] + B[i + 1][j] + B[i][j - 1] + B[i][j + 1];"
+    "for (i = 1; i < n - 1; i++)"
+    " for (j = 1; j < m - 1; j++) A[i][j] = B[i - 1][j] + B[i][j] + B[i + 1][j] + B[i][j - 1] + B[i][j + 1];"
 )
 LINE = 64
 scop_of = cache(parsed)

@@ -80,12 +80,12 @@ def test_results_stay_the_same(run_c: Callable[..., str]) -> None:
     scop, rewritten = with_products_apart(scop_of(SUM), nest())
     emitted = emit(scop, rewritten)
     main = (
-        "int main(void) { static double x[50], y[50]; for (int k = 0; k < 50; "
-        "k++) x[k] = 1. / (k + 1), y[k] = k - 20.3;"
+        "int main(void) { static double x[50], y[50];"
+        " for (int k = 0; k < 50; k++) x[k] = 1. / (k + 1), y[k] = k - 20.3;"
     )
     calls = (
-        " int n = 50; double s = 0.1, t = 0.1; for (int i = 0; i < n; i++) for "
-        "(int j = 0; j < n; j++) t += x[j] * y[j];"
+        " int n = 50; double s = 0.1, t = 0.1;"
+        " for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) t += x[j] * y[j];"
     )
     text = (
         f"#include <stdio.h>\n{helper_definitions(emitted.helpers, 'long', frozenset())}{main}{calls}\n"

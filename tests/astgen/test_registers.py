@@ -113,8 +113,8 @@ def test_extrema_of_integers_compare_as_signed_and_add_as_unsigned() -> None:
 
 def test_unions_of_pieces_become_conjunctions() -> None:
     pieces = isl.Set(
-        "[n] -> { [i, j, k] : 0 <= k and j < i < n and k < 4*floor(j/4); [i, j, k] "
-        ": 0 <= k and i <= j < n and k < 4*floor(i/4) }"
+        "[n] -> { [i, j, k] : 0 <= k and j < i < n and k < 4*floor(j/4);"
+        " [i, j, k] : 0 <= k and i <= j < n and k < 4*floor(i/4) }"
     )
     assert compact(pieces).n_basic_set() == 1
     assert compact(pieces).is_equal(pieces)

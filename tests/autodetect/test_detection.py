@@ -122,8 +122,8 @@ def test_what_may_stand_among_loops(body: str) -> None:
 
 def test_a_declaration_that_is_used_later_ends_a_region() -> None:
     body = (
-        "for (int i = 0; i < n; i++) A[i] *= 2;\n  double t = A[3];\n  for (int "
-        "i = 0; i < n; i++) B[i] += t;\n  return t;"
+        "for (int i = 0; i < n; i++) A[i] *= 2;\n  double t = A[3];\n"
+        "  for (int i = 0; i < n; i++) B[i] += t;\n  return t;"
     )
     regions = detect(
         parse(f"{HEAD}double f(int n)\n{{\n  {body}\n}}\n".encode(), "x.c", Options(autodetect=True))
@@ -150,8 +150,8 @@ def test_deep_nests_and_long_sums_end_in_time() -> None:
     nest = "".join(f"for (int i{k} = 0; i{k} < n; i{k}++) " for k in range(60))
     total = " + ".join(f"B[i + {k}]" for k in range(3000))
     source = (
-        f"{HEAD}void f(int n) {{ {nest} A[0] += 1; g(); }}\nvoid h(int n) {{ for "
-        f"(int i = 0; i < 9; i++) A[i] = {total}; }}\n"
+        f"{HEAD}void f(int n) {{ {nest} A[0] += 1; g(); }}\n"
+        f"void h(int n) {{ for (int i = 0; i < 9; i++) A[i] = {total}; }}\n"
     )
     found = detect(parse(source.encode(), "x.c", Options(autodetect=True)))
     assert {remark.id for remark in found.remarks} == {"region.large"}

@@ -38,8 +38,8 @@ TRIANGULAR = (
     .replace("C[", "B[")
 )
 ACROSS = (
-    "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) C[i][j] "
-    "+= 1.5 * A[i][k] * B[j][k] + B[i][k] * A[j][k];"
+    "for (i = 0; i < n; i++) for (j = 0; j < n; j++)"
+    " for (k = 0; k < n; k++) C[i][j] += 1.5 * A[i][k] * B[j][k] + B[i][k] * A[j][k];"
 )
 FACTORIZATION = """for (k = 0; k < n; k++) for (i = k + 1; i < n; i++) { C[i][k] /= C[k][k];
  for (j = k + 1; j < n; j++) C[i][j] -= C[i][k] * C[k][j]; }"""
@@ -53,8 +53,8 @@ for (t = 0; t < n; t++)
     for (j = n - 2; j >= 1; j--) C[j][i] = A[i][j] * C[j+1][i] + A[i][j-1];
   }"""
 FILTER = (
-    "for (i = 0; i < n; i++) { s = 0.0; for (j = 0; j < n; j++) { A[i][j] = s "
-    "* 0.5 + B[i][j]; s = A[i][j] * 0.25 + s; } }"
+    "for (i = 0; i < n; i++) { s = 0.0;"
+    " for (j = 0; j < n; j++) { A[i][j] = s * 0.5 + B[i][j]; s = A[i][j] * 0.25 + s; } }"
 )
 LARGE = "int n, int m, double A[3000][3000], double Q[3000][3000], double R[3000][3000]"
 # The tiles that write Q are the last ones of their wavefronts.

@@ -20,25 +20,22 @@ from scopt.options import Options
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d+\w*|<=|>=|==|!=|&&|\|\||\S")
 FUNCTIONS = [
     "void f(int n, double *x, double *y) {\n  for (int i = 0; i < n; i++)\n    y[i] = 2.0 * x[i] + y[i];\n}\n",
-    "void f(int n, int m, double *a, double *b) {\n  for (int i = 2; i < n; i++)\n    b[2 * i + 1] = a[i"
-    " - 2] + a[m - i];\n}\n",
+    "void f(int n, int m, double *a, double *b) {\n"
+    "  for (int i = 2; i < n; i++)\n    b[2 * i + 1] = a[i - 2] + a[m - i];\n}\n",
     "int count;\nvoid f(int *p) {\n  for (int i = 0; i < count; i++)\n    p[i] = p[i] * i;\n}\n",
     "void f(int n, int m, double *a, double *b) {\n  for (int i = 0; i < n; i++)\n    for (int j = 0; j < m; j++)\n"
     "      b[i * m + j] = a[i * m + j] + b[i * m];\n}\n",
-    "void f(unsigned long n, double *x, double *y) {\n  for (unsigned long i = 0; i < n; i++)\n    y[i]"
-    " = 2.0 * x[i];\n}\n",
-    "void f(int n, int m, double (*x)[m], double *y) {\n  for (int i = 1; i < n; i++)\n    for (int j ="
-    " 0; j < m; j++)\n"
-    "      x[i][j] = x[i - 1][j] * y[j];\n}\n",
-    "void f(unsigned long n, unsigned long m, double *x, double *y) {\n  for (unsigned long i = 0; i < n"
-    " && i < m; i++)\n"
-    "    y[i] = 2.0 * x[i];\n}\n",
-    "void f(int n, int m, int k, double *a, double *b) {\n  for (int i = 0; i < n; i++)\n    for (int j"
-    " = 0; j < k; j++)\n"
-    "      b[i * m + j] = a[i * m + j] + 1.0;\n}\n",
+    "void f(unsigned long n, double *x, double *y) {\n"
+    "  for (unsigned long i = 0; i < n; i++)\n    y[i] = 2.0 * x[i];\n}\n",
+    "void f(int n, int m, double (*x)[m], double *y) {\n  for (int i = 1; i < n; i++)\n"
+    "    for (int j = 0; j < m; j++)\n      x[i][j] = x[i - 1][j] * y[j];\n}\n",
+    "void f(unsigned long n, unsigned long m, double *x, double *y) {\n"
+    "  for (unsigned long i = 0; i < n && i < m; i++)\n    y[i] = 2.0 * x[i];\n}\n",
+    "void f(int n, int m, int k, double *a, double *b) {\n  for (int i = 0; i < n; i++)\n"
+    "    for (int j = 0; j < k; j++)\n      b[i * m + j] = a[i * m + j] + 1.0;\n}\n",
     "struct s { int n; };\nvoid f(int *x, struct s *y) {\n  for (int i = 0; i < y->n; i++)\n    x[i] += x[i] * 3;\n}\n",
-    "void f(unsigned n, unsigned m, float *x, float *y) {\n  for (unsigned i = m; i < n; i++)\n    y[i -"
-    " m] = x[i + 1];\n}\n",
+    "void f(unsigned n, unsigned m, float *x, float *y) {\n"
+    "  for (unsigned i = m; i < n; i++)\n    y[i - m] = x[i + 1];\n}\n",
 ]
 
 

@@ -282,10 +282,8 @@ def test_nothing_heavy_is_imported_for_a_file_without_loops(project: Path) -> No
     (project / "empty.c").write_text("int x;\n")
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r}); sys.argv = ['scoptcc', '-c', 'empty.c']\n"
-        "import os\n"
-        "from scopt.compiler.main import main\n"
-        "os.execv = lambda *words: print(*sorted(sys.modules)) or sys.exit(0)\n"
-        "main()"
+        "import os\nfrom scopt.compiler.main import main\n"
+        "os.execv = lambda *words: print(*sorted(sys.modules)) or sys.exit(0)\nmain()"
     )
     # Without site: an editable installation imports things of its own.
     loaded = subprocess.run(

@@ -48,12 +48,12 @@ CASES = {
     "triangle": "for (int i = 0; i < n; i++) for (int j = i + 1; j < m; j++) x[i] += A[i][j] * y[j];",
     "below": "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) x[j] += A[i][j] * y[i];",
     "solve": (
-        "for (int i = 0; i < n; i++) { x[i] = y[i]; for (int j = 0; j < i; j++) x[i] "
-        "-= A[i][j] * x[j]; x[i] = x[i] / A[i][i]; }"
+        "for (int i = 0; i < n; i++) { x[i] = y[i];"
+        " for (int j = 0; j < i; j++) x[i] -= A[i][j] * x[j]; x[i] = x[i] / A[i][i]; }"
     ),
     "back": (
-        "for (int i = n - 1; i >= 0; i--) { for (int j = n - 1; j > i; j--) x[i] "
-        "-= A[i][j] * x[j]; x[i] = x[i] / A[i][i]; }"
+        "for (int i = n - 1; i >= 0; i--) { for (int j = n - 1; j > i; j--)"
+        " x[i] -= A[i][j] * x[j]; x[i] = x[i] / A[i][i]; }"
     ),
     "shifted": "for (int i = 0; i < n; i++) for (int j = 0; j < 20; j++) x[i + 20] += A[i][j] * x[j];",
 }

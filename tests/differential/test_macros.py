@@ -80,8 +80,8 @@ PROGRAMS = [
     ("void f(void) { for (int i = 0; i < 3; i++) for (int j = 0; j < i * N; j++) V[j] += i; }", True, ""),
     (
         (
-            "void f(void) { for (int i = 0; i < N / BLOCK; i++) for (int j = 0; j < BLOCK; "
-            "j++) V[i * BLOCK + j] = W[i * BLOCK + j]; }"
+            "void f(void) { for (int i = 0; i < N / BLOCK; i++)"
+            " for (int j = 0; j < BLOCK; j++) V[i * BLOCK + j] = W[i * BLOCK + j]; }"
         ),
         True,
         "",
@@ -93,8 +93,8 @@ PROGRAMS = [
     ),
     (
         (
-            "void f(void) { for (int i = 0; i < N; i++) for (int j = 0; j < BLOCK; "
-            "j++) V[3 * BLOCK * i + i * j] = W[i] + N; }"
+            "void f(void) { for (int i = 0; i < N; i++)"
+            " for (int j = 0; j < BLOCK; j++) V[3 * BLOCK * i + i * j] = W[i] + N; }"
         ),
         "BLOCK",
         "",
@@ -117,27 +117,27 @@ PROGRAMS = [
     ("void f(int n) { for (int i = 0; i < least(n); i++) V[i] = W[i] + scaled(i); }", True, "f(50); f(250)"),
     (
         (
-            "void f(int n) { int i, j; if (n) for (i = 0; i < N; i++) for (j = 0; j < N; j++) A[i][j] "
-            "= j; /**/ else { for (i = 0; i < N; i++) V[i] = 1; }}"
+            "void f(int n) { int i, j; if (n) for (i = 0; i < N; i++)"
+            " for (j = 0; j < N; j++) A[i][j] = j; /**/ else { for (i = 0; i < N; i++) V[i] = 1; }}"
         ),
         False,
         "f(0); f(1)",
     ),
     (
         (
-            "void f(double p[][N], double q[][N]) { for (int i = 0; i < N; i++) for (int "
-            "j = 0; j < N; j++) p[i][j] = q[j][i] * 2; }"
+            "void f(double p[][N], double q[][N]) { for (int i = 0; i < N; i++)"
+            " for (int j = 0; j < N; j++) p[i][j] = q[j][i] * 2; }"
         ),
         False,
         (
-            "f((void *)V, (void *)W); f((void *)V, (void *)V); f((void *)V, (void *)(V "
-            "+ N)); f((void *)V, (void *)(V + N * N - 1))"
+            "f((void *)V, (void *)W); f((void *)V, (void *)V);"
+            " f((void *)V, (void *)(V + N)); f((void *)V, (void *)(V + N * N - 1))"
         ),
     ),
     (
         (
-            "void f(double *p, double *q) { for (int i = 0; i < N; i++) for (int j = 0; "
-            "j < N; j++) p[i * N + j] = q[j * N + i] * 2; }"
+            "void f(double *p, double *q) { for (int i = 0; i < N; i++)"
+            " for (int j = 0; j < N; j++) p[i * N + j] = q[j * N + i] * 2; }"
         ),
         False,
         "f(V, W); f(V, V + N); f(V, V + N * N - 1)",
@@ -162,8 +162,8 @@ PROGRAMS = [
     ),
     (
         (
-            "void f(void) { for (long i = L; i > 0; i--) for (unsigned j = 0; j < "
-            "NU - 1; j++) A[i - 1][j] = B[j][i] + NU; }"
+            "void f(void) { for (long i = L; i > 0; i--)"
+            " for (unsigned j = 0; j < NU - 1; j++) A[i - 1][j] = B[j][i] + NU; }"
         ),
         False,
         "",

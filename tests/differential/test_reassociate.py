@@ -64,8 +64,8 @@ CASES = {
     "mixed": "for (int i = 0; i < n; i++) { s += y[i]; s *= 2 - y[i] / 4; }",
     "histogram": "for (int i = 0; i < n; i++) x[k[i]] += y[i];",
     "two histograms": (
-        "for (int i = 0; i < n; i++) { x[k[i]] += y[i]; for (int j = 0; j < m; j++) x[3 "
-        "* k[j]] -= A[i][j]; if (y[i] < s) s = y[i]; }"
+        "for (int i = 0; i < n; i++) { x[k[i]] += y[i];"
+        " for (int j = 0; j < m; j++) x[3 * k[j]] -= A[i][j]; if (y[i] < s) s = y[i]; }"
     ),
     "largest": (
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (A[k[i]][k[j]] < y[j]) A[k[i]][k[j]] = y[j];"

@@ -96,15 +96,15 @@ PROGRAMS = [
     ("void f(int n, particle *restrict p) { for (int i = 0; i < n; i++) p[i].x += 0.5 * p[i].y; }", "f(n, ps)"),
     (
         (
-            "void f(int n, particle *restrict p) { for (int i = 0; i < n; i++) for "
-            "(int k = 0; k < 4; k++) p[i].v[k] = k + i; }"
+            "void f(int n, particle *restrict p) { for (int i = 0; i < n; i++)"
+            " for (int k = 0; k < 4; k++) p[i].v[k] = k + i; }"
         ),
         "f(n, ps)",
     ),
     (
         (
-            "void f(int n, particle *p) { for (int i = 1; i < n; i++) { p[i].inner.x = "
-            "p[i - 1].x; p[i].x = p[i].inner.x + p->y; } }"
+            "void f(int n, particle *p) { for (int i = 1; i < n; i++) {"
+            " p[i].inner.x = p[i - 1].x; p[i].x = p[i].inner.x + p->y; } }"
         ),
         "f(n, ps)",
     ),
@@ -118,15 +118,15 @@ PROGRAMS = [
     ),
     (
         (
-            "void f(int n, vec *p) { for (int i = 0; i < n; i++) { vec d; d.x = "
-            "p[i].x; d.y = p[i].y; p[i].z = d.x * d.y; } }"
+            "void f(int n, vec *p) { for (int i = 0; i < n; i++) {"
+            " vec d; d.x = p[i].x; d.y = p[i].y; p[i].z = d.x * d.y; } }"
         ),
         "f(n, (vec *)A)",
     ),
     (
         (
-            "void f(int n, vec *restrict p, const vec *restrict q) { for (int i = 0; i "
-            "< n; i++) { p[i] = q[n - i]; p[i].x = i; } }"
+            "void f(int n, vec *restrict p, const vec *restrict q) {"
+            " for (int i = 0; i < n; i++) { p[i] = q[n - i]; p[i].x = i; } }"
         ),
         "f(n, (vec *)A, (vec *)B)",
     ),
@@ -150,8 +150,8 @@ PROGRAMS = [
     ),
     (
         (
-            "void f(int n, bits *restrict p) { for (int i = 0; i < n; i++) { p[i].lo "
-            "= i & 7; p[i].hi = i & 3; p[i].w = i; } }"
+            "void f(int n, bits *restrict p) { for (int i = 0; i < n; i++) {"
+            " p[i].lo = i & 7; p[i].hi = i & 3; p[i].w = i; } }"
         ),
         "f(n, (void *)A)",
     ),
@@ -162,29 +162,29 @@ PROGRAMS = [
     ("void f(row *a) { for (int i = 0; i < 40; i++) for (int j = 0; j < 40; j++) a[i][j] += 1; }", "f((void *)A)"),
     (
         (
-            "void f(size_t r, size_t c, double (*restrict m)[c]) { for (size_t i = 0; i < r; "
-            "i++) for (size_t j = i; j < c; j++) m[i][j] *= 2; }"
+            "void f(size_t r, size_t c, double (*restrict m)[c]) { for (size_t i = 0; i < r; i++)"
+            " for (size_t j = i; j < c; j++) m[i][j] *= 2; }"
         ),
         "f(n, n + 1, (void *)A)",
     ),
     (
         (
-            "void f(size_t n, row *a) { for (size_t k = 0; k < n; k++) for (size_t i = k + "
-            "1; i < n; i++) a[i][k] -= a[k][k] * a[k][i]; }"
+            "void f(size_t n, row *a) { for (size_t k = 0; k < n; k++)"
+            " for (size_t i = k + 1; i < n; i++) a[i][k] -= a[k][k] * a[k][i]; }"
         ),
         "f(n, (void *)A)",
     ),
     (
         (
-            "void f(int n) { static double acc[40]; for (int i = 0; i < n; i++) acc[i] = acc[i] "
-            "+ i; for (int i = 0; i < n; i++) g1[i] += acc[i]; }"
+            "void f(int n) { static double acc[40]; for (int i = 0; i < n; i++) acc[i] = acc[i] + i;"
+            " for (int i = 0; i < n; i++) g1[i] += acc[i]; }"
         ),
         "",
     ),
     (
         (
-            "void f(int n) { for (size_t i = 0; i < sizeof(g3) / sizeof(g3[0]); i++) for (int j = 0; "
-            "j < sizeof g3[0] / sizeof *g3[0]; j++) g3[i][j] = i; }"
+            "void f(int n) { for (size_t i = 0; i < sizeof(g3) / sizeof(g3[0]); i++)"
+            " for (int j = 0; j < sizeof g3[0] / sizeof *g3[0]; j++) g3[i][j] = i; }"
         ),
         "",
     ),

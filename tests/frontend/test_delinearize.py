@@ -85,8 +85,8 @@ def test_backwards_in_a_row() -> None:
 
 def test_three_dimensions_and_sums_as_sizes() -> None:
     made = scop(
-        "for (int i = 0; i < 9; i++) for (int j = 0; j < n; j++) for (int k = 0; k <= "
-        "m; k++) a[(i * (n + 2) + j) * (m + 1) + k] = 0;"
+        "for (int i = 0; i < 9; i++) for (int j = 0; j < n; j++)"
+        " for (int k = 0; k <= m; k++) a[(i * (n + 2) + j) * (m + 1) + k] = 0;"
     )
     assert cells(made).is_equal(
         isl.Map("[m, n] -> { S0[i, j, k] -> a[i, j, k] : 0 <= i < 9 and 0 <= j < n and 0 <= k <= m }")

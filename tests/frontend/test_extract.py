@@ -109,8 +109,8 @@ def test_indirect_read_may_read_everything() -> None:
 
 def test_locals_are_private_and_renamed_where_they_collide() -> None:
     scop = scop_of(
-        "for (i = 0; i < n; i++) { double t = x[i]; x[i] = t * t; }\nfor (i = 0; "
-        "i < n; i++) { float t; t = 1; A[i][0] = t; }"
+        "for (i = 0; i < n; i++) { double t = x[i]; x[i] = t * t; }\n"
+        "for (i = 0; i < n; i++) { float t; t = 1; A[i][0] = t; }"
     )
     assert {name: (a.local, a.private) for name, a in scop.arrays.items() if name.startswith("t")} == {
         "t": (True, True),

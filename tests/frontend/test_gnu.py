@@ -43,15 +43,15 @@ def parsed(text: str) -> ir.FileAST:
         ),
         "_Complex double a; __complex__ float b; int after;",
         (
-            "void f(int n, ...) { __builtin_va_list a; __builtin_va_start(a, n); n = "
-            "__builtin_va_arg(a, int); __builtin_va_end(a); } int after;"
+            "void f(int n, ...) { __builtin_va_list a; __builtin_va_start(a, n);"
+            " n = __builtin_va_arg(a, int); __builtin_va_end(a); } int after;"
         ),
         "_Noreturn void f(void); [[noreturn]] void g(void); [[gnu::const]] int h(int); int after;",
         "void f(void) { __label__ a, b; a: b: return; } int after;",
         "int f(int x) { switch (x) { case 1: __attribute__((fallthrough)); default: return 1; } } int after;",
         (
-            "int f(int x) { return __builtin_expect(x, 1) ? __builtin_constant_p(x) : "
-            "__builtin_choose_expr(1, 2, 3); } int after;"
+            "int f(int x) { return __builtin_expect(x, 1) ? __builtin_constant_p(x)"
+            " : __builtin_choose_expr(1, 2, 3); } int after;"
         ),
         "int f(int x) { return _Generic(x, int: 1, default: 2); } int after;",
         (

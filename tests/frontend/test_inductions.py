@@ -14,8 +14,8 @@ from scopt.options import Options
 from tests.sources import scop_of, source_of
 
 PARAMS = (
-    "int n, int m, unsigned u, long w, double *restrict x, double *restrict y, float "
-    "*restrict f, struct { int a, b; } *restrict q, void *v"
+    "int n, int m, unsigned u, long w, double *restrict x, double *restrict y, float *restrict f,"
+    " struct { int a, b; } *restrict q, void *v"
 )
 
 

@@ -181,8 +181,8 @@ def test_old_style_parameters() -> None:
 
 def test_a_region_of_loops() -> None:
     source = (
-        "void f(int n) { int i, t; while (n--) {\n#pragma scop\nfor (i = 0; i < n; "
-        "i++) { t = i; g(t); }\n#pragma endscop\n} }"
+        "void f(int n) { int i, t; while (n--) {\n#pragma scop\n"
+        "for (i = 0; i < n; i++) { t = i; g(t); }\n#pragma endscop\n} }"
     )
     assert not live(source, "i")
     assert not live(source, "t")

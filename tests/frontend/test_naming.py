@@ -67,12 +67,12 @@ def test_constants_and_sizes_are_no_macros() -> None:
     [
         LOOP,
         (
-            "  int i, j; i = 3; for (i = 0; i < N; i++) { A[i] = N + B[i]; } /* c\n  */ j = 3; if "
-            "(n) for (j = 0; j < N; j++)\n    B[j] = N; /* d */\n"
+            "  int i, j; i = 3; for (i = 0; i < N; i++) { A[i] = N + B[i]; } /* c\n"
+            "  */ j = 3; if (n) for (j = 0; j < N; j++)\n    B[j] = N; /* d */\n"
         ),
         (
-            "\tfor (int i = 0; i < N; i++)\n\t  A[i] = MORE(i,\n\t    N) + B[i]; // end\n  while "
-            "(n > N) { for (int k = 0; k < N; k++) A[k] = 3; }\n"
+            "\tfor (int i = 0; i < N; i++)\n\t  A[i] = MORE(i,\n\t    N) + B[i]; // end\n"
+            "  while (n > N) { for (int k = 0; k < N; k++) A[k] = 3; }\n"
         ),
     ],
 )
@@ -161,8 +161,8 @@ def test_macros_behind(before: str, bound: str, macros: dict[str, int], tmp_path
 
 def test_one_value_may_be_enough() -> None:
     (one,) = placed(
-        f"#define N 100\n#define STEP 3\n"
-        f"{ARRAYS}{function('  for (int i = 0; i < N; i += STEP) A[i] = STEP;' + chr(10))}"
+        f"#define N 100\n#define STEP 3\n{ARRAYS}"
+        f"{function('  for (int i = 0; i < N; i += STEP) A[i] = STEP;' + chr(10))}"
     )
     assert one.region.symbolic == {"N": 100, "STEP": 3}
     found = with_value(one, OPTIONS)

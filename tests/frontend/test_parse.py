@@ -121,8 +121,8 @@ def test_functions_of_the_users_headers_can_be_looked_into_those_of_the_system_n
 
 def test_coordinates_are_those_of_the_file() -> None:
     source = (
-        "#define N 10\n#define T double\nint x; /* a\n b */ T  y;\nvoid f(void)\n{\n\tfor "
-        "(int  i = 0;  i < N;\ti++)  x  =  i  +  y;\n}\n"
+        "#define N 10\n#define T double\nint x; /* a\n b */ T  y;\n"
+        "void f(void)\n{\n\tfor (int  i = 0;  i < N;\ti++)  x  =  i  +  y;\n}\n"
     )
     tu = unit(source)
     loop = find(tu.ast, ir.For)[0]

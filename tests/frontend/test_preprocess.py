@@ -291,8 +291,8 @@ def test_a_macro_with_the_name_of_something_else_is_expanded(other: str) -> None
 
 def test_a_call_of_a_macro_over_several_lines_moves_nothing() -> None:
     source = (
-        "#define F(a, b) a = b\nint x;\nvoid f(void) {\n  F(x,\n    3\n   ); x = 4;\n#pragma "
-        "scop\n  F(x,\n  5);\n  x = 6;\n#pragma endscop\n}\n"
+        "#define F(a, b) a = b\nint x;\nvoid f(void) {\n  F(x,\n    3\n   ); x = 4;\n"
+        "#pragma scop\n  F(x,\n  5);\n  x = 6;\n#pragma endscop\n}\n"
     )
     result = preprocess(source.encode(), "x.c", GCC)
     assert [p.line for p in result.pragmas] == [7, 11]

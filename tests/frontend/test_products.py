@@ -115,13 +115,13 @@ int main(void)
 BODIES = {
     "product": "for (int i = 0; i < n * m; i++) x[i] += y[i];",
     "quotients": (
-        "for (int i = n % m + 2; i <= 40 / m; i++) for (int j = i / 2; j < n / m + "
-        "5; j++) if (i > 0 && j > 0) x[j] += i * y[i];"
+        "for (int i = n % m + 2; i <= 40 / m; i++)"
+        " for (int j = i / 2; j < n / m + 5; j++) if (i > 0 && j > 0) x[j] += i * y[i];"
     ),
     "inner": "for (int i = 0; i < n; i++) for (int j = n * m - 1; j >= 0; j--) x[j] = 0.5 * x[j] + y[i];",
     "unsigned": (
-        "for (unsigned i = 0; i < u * n && i < 90; i++) x[i] += 1; for (unsigned "
-        "j = 0; j < u * u - 2; j++) y[j] += x[j];"
+        "for (unsigned i = 0; i < u * n && i < 90; i++) x[i] += 1;"
+        " for (unsigned j = 0; j < u * u - 2; j++) y[j] += x[j];"
     ),
     "never": "for (int i = 9; i < n; i++) for (int j = 0; j < 7 / (n - 5); j++) x[j] += i;",
 }

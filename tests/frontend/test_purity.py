@@ -32,8 +32,8 @@ def computing(text: str) -> frozenset[str]:
         "static double f(int i) { return table[i & 7][ONE] * limit; }",
         "static unsigned f(float x) { word w; w.f = x; w.u &= 0x7fffffff; return w.u >> 3; }",
         (
-            "static int f(int k) { int t[3] = {1, 2, 3}; t[k % 3] += k; switch (k) { case "
-            "1: return t[0]; default: break; } return t[1]; }"
+            "static int f(int k) { int t[3] = {1, 2, 3}; t[k % 3] += k;"
+            " switch (k) { case 1: return t[0]; default: break; } return t[1]; }"
         ),
         "static double f(double x) { return (double)(float)x + sizeof(row); }",
     ],

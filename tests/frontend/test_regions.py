@@ -235,8 +235,8 @@ def detected(source: str) -> list[bytes]:
 
 def test_runs_of_loops() -> None:
     body = (
-        "  g();\n  for (i = 0; i < n; i++)\n    A[i] = 0; // one\n  A[0] = 1;\n  for (i = "
-        "0; i < n; i++) { B[i] = 0; }\n  A[1] = 3;\n  g();"
+        "  g();\n  for (i = 0; i < n; i++)\n    A[i] = 0; // one\n  A[0] = 1;\n"
+        "  for (i = 0; i < n; i++) { B[i] = 0; }\n  A[1] = 3;\n  g();"
     )
     tu = unit("void g(void);\n" + in_function(body))
     regions = find_autodetected(tu)

@@ -199,8 +199,8 @@ def test_arrays_of_pointers_and_functions() -> None:
 
 def test_kinds_and_storage() -> None:
     names = scope(
-        "int g; static int s; extern double e[10]; _Thread_local int t; enum { A "
-        "= 3, B }; typedef int number; double h(void);",
+        "int g; static int s; extern double e[10]; _Thread_local int t;"
+        " enum { A = 3, B }; typedef int number; double h(void);",
         "int p",
         "int l; static int k; extern int o; register int r; number n;",
     )

@@ -39,12 +39,12 @@ from tests.polybench.explored import write_matvec
 from tests.sources import scop_of
 
 STENCIL = (
-    "for (t = 0; t < n; t++) { for (i = 1; i < m; i++) x[i] = y[i - 1] + y[i "
-    "+ 1]; for (i = 1; i < m; i++) y[i] = x[i]; }"
+    "for (t = 0; t < n; t++) { for (i = 1; i < m; i++) x[i] = y[i - 1] + y[i + 1];"
+    " for (i = 1; i < m; i++) y[i] = x[i]; }"
 )
 PRODUCT = (
-    "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { A[i][j] = 0; for (k = "
-    "0; k < n; k++) A[i][j] += B[i][k] * B[k][j]; }"
+    "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { A[i][j] = 0;"
+    " for (k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j]; }"
 )
 
 

@@ -78,8 +78,8 @@ def test_in_cache() -> None:
 def test_table(results: Results, limits: Limits) -> None:
     lines = limits_table(results, limits).splitlines()
     assert lines[0] == (
-        "Limits of this machine: peak of double: 100 Gflop/s and 5 Gdiv/s; triad "
-        "bandwidth: 20 GB/s; last cache: 32 MiB."
+        "Limits of this machine: peak of double: 100 Gflop/s and 5 Gdiv/s;"
+        " triad bandwidth: 20 GB/s; last cache: 32 MiB."
     )
     assert lines[2].split()[:3] == ["kernel", "Gflop", "needed"]
     assert lines[4].split() == [

@@ -37,8 +37,8 @@ def test_each_purpose_of_a_scalar_on_its_own() -> None:
 
 def test_a_local_scalar() -> None:
     body = (
-        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { double sum = 0; for (k = 0; k < "
-        "n; k++) sum += A[i][k] * B[k][j]; C[i][j] = sum; }"
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { double sum = 0;"
+        " for (k = 0; k < n; k++) sum += A[i][k] * B[k][j]; C[i][j] = sum; }"
     )
     scop = scop_of(body, MATRICES)
     made = forward(scop, dependences(scop))

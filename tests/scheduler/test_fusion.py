@@ -57,8 +57,8 @@ def test_a_dependence_between_iterations_forbids_it() -> None:
 
 def test_trees_survive_the_round_trip() -> None:
     mixed = (
-        "for (t = 0; t < m; t++) { for (i = 0; i < n; i++) x[i] = y[i]; x[0] = "
-        "1; for (i = 0; i < n; i++) y[i] = x[i]; }"
+        "for (t = 0; t < m; t++) { for (i = 0; i < n; i++) x[i] = y[i]; x[0] = 1;"
+        " for (i = 0; i < n; i++) y[i] = x[i]; }"
     )
     for source in (CHAINS, CROSSED, mixed):
         scop = scop_of(source)

@@ -105,8 +105,8 @@ def test_sizes_of_arrays_are_taken_from_parameters_and_guesses() -> None:
 
 def test_at_most_three_dimensions_and_eight_scenarios() -> None:
     body = (
-        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) for (t = "
-        "0; t < n; t++) A[i][t] += x[j] * y[k] * A[t][i];"
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++)"
+        " for (t = 0; t < n; t++) A[i][t] += x[j] * y[k] * A[t][i];"
     )
     found = scenarios(scop_of(f"{body}\n{body}"))
     assert len(found) == 8
@@ -131,8 +131,8 @@ def test_a_vector_iterator_is_no_outer_dimension(fig2: Scop) -> None:
 
 def test_names_do_not_matter_and_transposed_nests_are_no_tie() -> None:
     renamed = (
-        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = 1; for (k = 0; k < n; "
-        "k++) for (t = 0; t < n; t++) B[k][t] = A[t][k];"
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = 1;"
+        " for (k = 0; k < n; k++) for (t = 0; t < n; t++) B[k][t] = A[t][k];"
     )
     (tie,) = ties(scop_of(renamed), {"S0": "j", "S1": "k"})
     assert tie.pairs == (("i", "t"), ("j", "k"))

@@ -203,8 +203,8 @@ def test_three_matrix_products_fused_by_type() -> None:
 
 def test_input_dependences_bring_transposed_reads_together() -> None:
     copies = (
-        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) B[i][j] = A[i][j]; for (i = 0; i < "
-        "n; i++) for (j = 0; j < n; j++) C[i][j] = A[j][i];"
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) B[i][j] = A[i][j];"
+        " for (i = 0; i < n; i++) for (j = 0; j < n; j++) C[i][j] = A[j][i];"
     )
     result = pluto(scop_of(copies, PARAMS), "max", inputs=True)
     assert hyperplanes(result, "S0", "S1") == {("i", "j"), ("j", "i")}

@@ -217,8 +217,8 @@ def test_help_names_every_option_and_the_exit_codes(capsys: pytest.CaptureFixtur
 
 def test_version_is_quick_and_needs_no_isl() -> None:
     code = (
-        "import sys; from scopt import cli\ntry: cli.main(['--version'])\nfinally: assert not "
-        "{'islpy', 'pycparser', 'cgen'} & set(sys.modules)"
+        "import sys; from scopt import cli\ntry: cli.main(['--version'])\n"
+        "finally: assert not {'islpy', 'pycparser', 'cgen'} & set(sys.modules)"
     )
     seconds = []
     for _ in range(3):

@@ -112,8 +112,8 @@ def test_diamond_tiles() -> None:
 
 def test_diamond_tiles_of_two_statements() -> None:
     body = (
-        "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + "
-        "1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+        "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1];"
+        " for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
     )
     final = section(explained(body, "pluto"), "after the band passes")
     assert re.fullmatch(r"tiles are diamonds, .* hyperplanes: S0: .+ and .+; S1: .+ and .+", final[0])
@@ -143,8 +143,8 @@ def test_tiles_and_vector_loops_of_the_final_tree() -> None:
 
 def test_distribution_is_told() -> None:
     body = (
-        "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + "
-        "1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+        "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1];"
+        " for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
     )
     text = explained(body)
     assert "vectorizable innermost once distributed" in text

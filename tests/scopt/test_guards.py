@@ -96,8 +96,8 @@ def test_what_may_be_derived_is_tested() -> None:
         ("int n, double *x", "double z[100], *y = z; x = z;"),
     ):
         result = found(
-            f"void *malloc(unsigned long);\nvoid f({parameters}) {{\n  {body}\n  for (int "
-            f"i = 0; i < n; i++)\n    y[i] = 2 * x[i];\n}}\n"
+            f"void *malloc(unsigned long);\nvoid f({parameters}) {{\n  {body}\n"
+            f"  for (int i = 0; i < n; i++)\n    y[i] = 2 * x[i];\n}}\n"
         )
         assert ids(result) == ["assume.apart", "region.transformed"], body
 

@@ -135,8 +135,8 @@ def test_syntax_error_is_the_compilers_message() -> None:
 
 def test_deterministic() -> None:
     source = source_of(
-        "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) for (j = 1; j < n - "
-        "1; j++) A[i][j] = A[i - 1][j] + A[i][j + 1];"
+        "for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++)"
+        " for (j = 1; j < n - 1; j++) A[i][j] = A[i - 1][j] + A[i][j + 1];"
     )
     assert optimize(source).text == optimize(source).text
 
@@ -157,8 +157,8 @@ class FailingScheduler:
 
 def test_another_scheduler_steps_in_for_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     source = source_of(
-        "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n      for (k = "
-        "0; k < n; k++) A[i][j] += B[i][k] * B[k][j];"
+        "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n"
+        "      for (k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j];"
     )
     monkeypatch.setitem(scopt.scheduler.REGISTRY, "pluto", (__name__, "FailingScheduler"))
     result = optimize(source)
@@ -222,8 +222,8 @@ def test_the_alternative_for_other_macros_ends_with_a_line_inside_one() -> None:
 
 def test_const_locals_are_assigned_like_others() -> None:
     body = (
-        "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++) {\n      const double t = 2 "
-        "* B[j][i], u = t + 1;\n      A[i][j] = t * u;\n    }"
+        "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++) {\n"
+        "      const double t = 2 * B[j][i], u = t + 1;\n      A[i][j] = t * u;\n    }"
     )
     text = optimize(source_of(body)).text
     assert b"    double t;\n" in text

@@ -48,12 +48,12 @@ def replayed(text: str, tmp_path: Path, source: bytes = source_of(BODY), **optio
     [
         BODY,
         (
-            "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { A[i][j] *= 2; for (k = "
-            "0; k < n; k++) A[i][j] += B[i][k] * B[k][j]; }"
+            "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { A[i][j] *= 2;"
+            " for (k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j]; }"
         ),
         (
-            "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + "
-            "1]; for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
+            "for (t = 0; t < m; t++) { for (i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1];"
+            " for (i = 1; i < n - 1; i++) x[i] = y[i]; }"
         ),
         "for (i = 0; i < n; i++) { s = 0; for (j = 0; j < n; j++) s += A[i][j]; y[i] = s; }",
     ],

@@ -103,10 +103,8 @@ def _elsewhere(result: Result, name: str) -> Iterator[str]:
         place = place_html(remark.location, name)
         meaning = known[remark.id].meaning if remark.id in known else ""
         about = f'{escape(decoded_name(remark.message))}<br><span class="dim">{escape(meaning)}</span>'
-        yield (
-            f"<tr><td>{place}</td><td>{about} <span "
-            f'class="id">{escape(remark.id)}</span></td><td>{escape(remark.hint)}</td></tr>'
-        )
+        about += f' <span class="id">{escape(remark.id)}</span>'
+        yield f"<tr><td>{place}</td><td>{about}</td><td>{escape(remark.hint)}</td></tr>"
     yield "</table></div>"
 
 
