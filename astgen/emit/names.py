@@ -18,42 +18,10 @@ from scopt.ir.nest_walks import calls, children, items, rename_iterators, used_n
 from scopt.ir.scop import Scop
 
 KEYWORDS = frozenset(
-    (
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-    )
+    """
+        auto break case char const continue default do double else enum extern float for goto if inline int long
+        register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+    """.split()
 )
 
 

@@ -27,7 +27,7 @@ _C_WORDS = frozenset(
     volatile while _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert
     _Thread_local asm typeof bool true false nullptr alignas alignof constexpr static_assert
     thread_local typeof_unqual main
-    """.split()  # noqa: SIM905
+    """.split()
 )
 
 

@@ -13,22 +13,7 @@ if TYPE_CHECKING:
     from scopt.frontend.syntax.facts import FunctionFacts
     from scopt.frontend.syntax.unit import Region
 
-_BASIC_WORDS = frozenset(
-    {
-        "char",
-        "short",
-        "int",
-        "long",
-        "float",
-        "double",
-        "signed",
-        "unsigned",
-        "void",
-        "_Bool",
-        "_Complex",
-        "__int128",
-    }
-)
+_BASIC_WORDS = frozenset("char short int long float double signed unsigned void _Bool _Complex __int128".split())
 
 
 def may_be_read_after(facts: FunctionFacts, region: Region, name: str) -> bool:

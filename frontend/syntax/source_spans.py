@@ -19,44 +19,8 @@ from scopt.frontend.text.tokens import RawToken
 if TYPE_CHECKING:
     from scopt.frontend.syntax.unit import TranslationUnit
 
-_STRUCTURAL = frozenset(
-    {
-        "for",
-        "if",
-        "else",
-        "while",
-        "do",
-        "switch",
-        "case",
-        "default",
-        "goto",
-        "return",
-        "break",
-        "continue",
-        "asm",
-        "__asm__",
-        "{",
-        "}",
-        ";",
-    }
-)
-_KEYWORDS = frozenset(
-    {
-        "if",
-        "while",
-        "do",
-        "switch",
-        "case",
-        "default",
-        "goto",
-        "return",
-        "break",
-        "continue",
-        "else",
-        "asm",
-        "__asm__",
-    }
-)
+_STRUCTURAL = frozenset("for if else while do switch case default goto return break continue asm __asm__ { } ;".split())
+_KEYWORDS = frozenset("if while do switch case default goto return break continue else asm __asm__".split())
 _LOOPS = {ir.For: "for", ir.While: "while", ir.DoWhile: "do"}
 
 

@@ -20,40 +20,11 @@ _ATTRIBUTE = re.compile(r"\b(?:__attribute__|__attribute|__asm__|__asm|__declspe
 _TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)")
 _DECLARED = re.compile(r"(\w+)\s*(?=[)(\[,;=:])")
 _NOT_NAMES = frozenset(
-    {
-        "void",
-        "char",
-        "short",
-        "int",
-        "long",
-        "float",
-        "double",
-        "signed",
-        "unsigned",
-        "const",
-        "volatile",
-        "restrict",
-        "struct",
-        "union",
-        "enum",
-        "extern",
-        "static",
-        "inline",
-        "typedef",
-        "register",
-        "auto",
-        "__const",
-        "__restrict",
-        "__inline",
-        "__extension__",
-        "__signed__",
-        "__volatile__",
-        "_Noreturn",
-        "_Bool",
-        "_Complex",
-        "__inline__",
-        "__restrict__",
-    }
+    """
+        void char short int long float double signed unsigned const volatile restrict struct union enum extern
+        static inline typedef register auto __const __restrict __inline __extension__ __signed__ __volatile__
+        _Noreturn _Bool _Complex __inline__ __restrict__
+    """.split()
 )
 
 

@@ -10,160 +10,70 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 
-def _words(*lines: str) -> frozenset[str]:
-    return frozenset(word for line in lines for word in line.split())
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _prefixes(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
 
 
 # Flags whose value may follow as a word of its own, and may also be joined to the name where `_JOINED` has them.
-_PREPROCESSOR_VALUES = _words(
-    "-D -U -I -A -include -imacros -iquote -isystem -idirafter -iprefix -iwithprefix "
-    "-iwithprefixbefore -imultilib -imultiarch -include-pch",
-    "-cxx-isystem -isystem-after -iframework -iframeworkwithsysroot -iwithsysroot -ivfsoverlay -Xpreprocessor",
-)
+_PREPROCESSOR_VALUES = _words("""
+    -D -U -I -A -include -imacros -iquote -isystem -idirafter -iprefix -iwithprefix -iwithprefixbefore -imultilib
+    -imultiarch -include-pch -cxx-isystem -isystem-after -iframework -iframeworkwithsysroot -iwithsysroot
+    -ivfsoverlay -Xpreprocessor
+""")
 _DEPENDENCY_VALUES = _words("-MF -MT -MQ")
-_OTHER_VALUES = _words(
-    "-o -x -L -l -B -F -T -e -u -z -G -J -isysroot --sysroot --param -arch -target "
-    "-gcc-toolchain -wrapper -specs --specs -aux-info -dumpbase",
-    "-dumpbase-ext -dumpdir -Xlinker -Xassembler -Xclang -Xanalyzer -Xopenmp-target "
-    "-Xarch_host -Xarch_device -Xthinlto -mllvm -MJ",
-    "-serialize-diagnostics --serialize-diagnostics -working-directory --config -rpath "
-    "-Ttext -Tdata -Tbss -framework -weak_framework",
-    "-install_name -current_version -compatibility_version -bundle_loader -undefined "
-    "-exported_symbols_list -unexported_symbols_list",
-    "-force_load -filelist -lazy_framework -lazy_library -reexport_framework -umbrella "
-    "-allowable_client -client_name -dylib_file",
-    "-dylinker_install_name -image_base -init -keep_private_externs -multi_module "
-    "-seg1addr -sub_library -sub_umbrella -read_only_relocs",
-)
+_OTHER_VALUES = _words("""
+    -o -x -L -l -B -F -T -e -u -z -G -J -isysroot --sysroot --param -arch -target -gcc-toolchain -wrapper -specs
+    --specs -aux-info -dumpbase -dumpbase-ext -dumpdir -Xlinker -Xassembler -Xclang -Xanalyzer -Xopenmp-target
+    -Xarch_host -Xarch_device -Xthinlto -mllvm -MJ -serialize-diagnostics --serialize-diagnostics -working-directory
+    --config -rpath -Ttext -Tdata -Tbss -framework -weak_framework -install_name -current_version
+    -compatibility_version -bundle_loader -undefined -exported_symbols_list -unexported_symbols_list -force_load
+    -filelist -lazy_framework -lazy_library -reexport_framework -umbrella -allowable_client -client_name -dylib_file
+    -dylinker_install_name -image_base -init -keep_private_externs -multi_module -seg1addr -sub_library
+    -sub_umbrella -read_only_relocs
+""")
 _TAKES_VALUE = _PREPROCESSOR_VALUES | _DEPENDENCY_VALUES | _OTHER_VALUES
 # Longer names first: -include also starts with -i… and -I.
-_JOINED = (
-    "-iwithprefixbefore",
-    "-iwithprefix",
-    "-idirafter",
-    "-imultilib",
-    "-imacros",
-    "-include",
-    "-isysroot",
-    "-isystem",
-    "-iprefix",
-    "-iquote",
-    "-MF",
-    "-MT",
-    "-MQ",
-    "-D",
-    "-U",
-    "-I",
-    "-A",
-    "-o",
-    "-x",
-    "-L",
-    "-l",
-    "-B",
-    "-F",
-    "-T",
-    "-e",
-    "-u",
-    "-z",
-    "-J",
-)
+_JOINED = _prefixes("""
+    -iwithprefixbefore -iwithprefix -idirafter -imultilib -imacros -include -isysroot -isystem -iprefix -iquote -MF
+    -MT -MQ -D -U -I -A -o -x -L -l -B -F -T -e -u -z -J
+""")
 # Begin like a flag with a joined value, but are others.
-_NOT_JOINED = (
-    "-ansi",
-    "-arch",
-    "-aux-info",
-    "-emit-",
-    "-undef",
-    "-export",
-    "-unexported",
-    "-undefined",
-    "-umbrella",
-    "-Bstatic",
-    "-Bdynamic",
-)
+_NOT_JOINED = _prefixes("""
+    -ansi -arch -aux-info -emit- -undef -export -unexported -undefined -umbrella -Bstatic -Bdynamic
+""")
 
 # Suffixes of what is compiled, C apart.
-_OTHER_SOURCES = _words(
-    "i h s S sx ii m mi mm M mii cc cp cxx cpp CPP c++ C hh H hp hxx hpp HPP "
-    "h++ tcc go d di dd ads adb cu hip cl bc ll",
-    "f for ftn F FOR fpp FPP FTN f90 f95 f03 f08 F90 F95 F03 F08",
-)
+_OTHER_SOURCES = _words("""
+    i h s S sx ii m mi mm M mii cc cp cxx cpp CPP c++ C hh H hp hxx hpp HPP h++ tcc go d di dd ads adb cu hip cl bc
+    ll f for ftn F FOR fpp FPP FTN f90 f95 f03 f08 F90 F95 F03 F08
+""")
 _LINKER_INPUTS = _words("o a so lo obj la dylib lib ld")
 
 # With one of these nothing is compiled, or the user wants to see or measure their own text: the command goes straight
 # through.
-_STRAIGHT = _words(
-    "-E -M -MM -fsyntax-only -### -v --version -V --help --target-help -dumpversion "
-    "-dumpfullversion -dumpmachine -dumpspecs --analyze -analyze",
-    "-coverage --coverage -fprofile-arcs -ftest-coverage -fcoverage-mapping -fpreprocessed "
-    "-fdirectives-only -traditional -traditional-cpp",
-    "-save-temps=obj -MJ -aux-info -print-search-dirs -emit-ast -emit-pch -include-pch "
-    "-ftime-trace -frewrite-includes -arch -filelist",
-)
-_STRAIGHT_PREFIXES = (
-    "-print-",
-    "--print-",
-    "--help=",
-    "-fdump-preprocessor",
-    "--assemble",
-    "--compile",
-    "--preprocess",
-    "--output",
-    "--include",
-    "--define-macro",
-    "--undefine-macro",
-    "--language",
-    "--dependencies",
-    "--user-dependencies",
-    "--write-",
-    "--no-integrated-cpp",
-    "-no-integrated-cpp",
-    "-aux-info",
-    "--imacros",
-    "--assert",
-    "--comments",
-    "--no-line-commands",
-    "--trace-includes",
-    "--save-temps",
-    "--entry",
-    "--for-linker",
-    "--prefix",
-)
+_STRAIGHT = _words("""
+    -E -M -MM -fsyntax-only -### -v --version -V --help --target-help -dumpversion -dumpfullversion -dumpmachine
+    -dumpspecs --analyze -analyze -coverage --coverage -fprofile-arcs -ftest-coverage -fcoverage-mapping
+    -fpreprocessed -fdirectives-only -traditional -traditional-cpp -save-temps=obj -MJ -aux-info -print-search-dirs
+    -emit-ast -emit-pch -include-pch -ftime-trace -frewrite-includes -arch -filelist
+""")
+_STRAIGHT_PREFIXES = _prefixes("""
+    -print- --print- --help= -fdump-preprocessor --assemble --compile --preprocess --output --include --define-macro
+    --undefine-macro --language --dependencies --user-dependencies --write- --no-integrated-cpp -no-integrated-cpp
+    -aux-info --imacros --assert --comments --no-line-commands --trace-includes --save-temps --entry --for-linker
+    --prefix
+""")
 # What only a linker looks at.
-_LINKER_NAMES = frozenset(
-    (
-        "-l",
-        "-L",
-        "-T",
-        "-u",
-        "-e",
-        "-z",
-        "-Xlinker",
-        "-shared",
-        "-static",
-        "-static-pie",
-        "-pie",
-        "-no-pie",
-        "-rdynamic",
-        "-s",
-    )
-)
-_LINKER_PREFIXES = (
-    "-Wl,",
-    "-static-lib",
-    "-shared-lib",
-    "-fuse-ld=",
-    "-nostdlib",
-    "-nodefaultlibs",
-    "-nostartfiles",
-    "-rpath",
-)
+_LINKER_NAMES = _words("-l -L -T -u -e -z -Xlinker -shared -static -static-pie -pie -no-pie -rdynamic -s")
+_LINKER_PREFIXES = _prefixes("-Wl, -static-lib -shared-lib -fuse-ld= -nostdlib -nodefaultlibs -nostartfiles -rpath")
 
 # Of no use where only the preprocessor runs, or harmful: it must not write anything.
-_LATER_STAGES = frozenset(
-    ("-pipe", "-l", "-L", "-T", "-u", "-e", "-z", "-Xlinker", "-Xassembler", "-dumpbase", "-dumpbase-ext", "-dumpdir")
-)
-_LATER_STAGES_PREFIXES = ("-save-temps", "-Wa,", "-Wl,", "-fdump", "-fopt-info", "-fstack-usage", "-fcallgraph-info")
+_LATER_STAGES = _words("-pipe -l -L -T -u -e -z -Xlinker -Xassembler -dumpbase -dumpbase-ext -dumpdir")
+_LATER_STAGES_PREFIXES = _prefixes("-save-temps -Wa, -Wl, -fdump -fopt-info -fstack-usage -fcallgraph-info")
 
 Kind = Literal["flag", "preprocessor", "dependencies", "warning", "mode", "output", "language", "input"]
 Mode = Literal["object", "assembly", "link"]

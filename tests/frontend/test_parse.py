@@ -27,38 +27,10 @@ void kernel(int n)
 #pragma endscop
 }
 """
-HEADERS = [
-    "stdio",
-    "stdlib",
-    "math",
-    "string",
-    "stdint",
-    "inttypes",
-    "complex",
-    "time",
-    "unistd",
-    "sys/time",
-    "assert",
-    "limits",
-    "float",
-    "stdbool",
-    "errno",
-    "ctype",
-    "wchar",
-    "locale",
-    "signal",
-    "setjmp",
-    "stdarg",
-    "stddef",
-    "stdatomic",
-    "fenv",
-    "pthread",
-    "sys/stat",
-    "sys/mman",
-    "fcntl",
-    "strings",
-    "tgmath",
-]
+HEADERS = """
+    stdio stdlib math string stdint inttypes complex time unistd sys/time assert limits float stdbool errno ctype
+    wchar locale signal setjmp stdarg stddef stdatomic fenv pthread sys/stat sys/mman fcntl strings tgmath
+""".split()
 
 
 def unit(source: str, *flags: str, file: str = "x.c", symbolic: bool = True) -> TranslationUnit:

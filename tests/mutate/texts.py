@@ -39,9 +39,11 @@ _OPERATORS = {
     ">>": "<<",
 }
 _KEYWORDS = frozenset(
-    """for if else int long double float char short unsigned signed const static inline void sizeof return restrict
-    struct typedef define ifdef ifndef elif endif defined include pragma omp parallel simd private firstprivate
-    reduction schedule GCC unroll""".split()  # noqa: SIM905
+    """
+        for if else int long double float char short unsigned signed const static inline void sizeof return restrict
+        struct typedef define ifdef ifndef elif endif defined include pragma omp parallel simd private firstprivate
+        reduction schedule GCC unroll
+    """.split()
 )
 _CLAUSE = re.compile(r"\s(?P<name>if|private|firstprivate|reduction|schedule|simdlen)\(")
 
