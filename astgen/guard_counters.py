@@ -1,5 +1,5 @@
-"""Counts how often guards hold and fail, in the program itself: for those who want to know which of them are worth
-their loops."""
+"""Counts how often guards hold and fail, in the program itself:
+for those who want to know which of them are worth their loops."""
 
 from __future__ import annotations
 

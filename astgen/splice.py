@@ -64,6 +64,6 @@ def as_bytes(text: str, *, indent: str = "", newline: str = "\n", whole_lines: b
 
 
 def _is_conditional(line: str) -> bool:
-    """Whether a line is a directive of the preprocessor other than a pragma, which is indented like the loop that it
-    belongs to."""
+    """Whether a line is a directive of the preprocessor other than a pragma,
+    which is indented like the loop that it belongs to."""
     return line.startswith("#") and not line.startswith("#pragma")

@@ -168,8 +168,8 @@ class Progress(BaseCallback):
 def trained(
     settings: Settings, kernels: Sequence[str], steps: int, minutes: float, seed: int
 ) -> tuple[MaskablePPO, list[tuple[int, int, float]]]:
-    """The policy after so many steps or minutes on these kernels, and how it came there. It begins as the walk
-    bias_coeff_0."""
+    """The policy after so many steps or minutes on these kernels, and how it came there.
+    It begins as the walk bias_coeff_0."""
     values: list[float] = []
     count = min(ENVIRONMENTS, len(kernels))
     env = DummyVecEnv([partial(LogSpeedup, settings.environment(kernels[k::count]), values) for k in range(count)])

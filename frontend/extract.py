@@ -239,8 +239,8 @@ class _Extraction:
                 raise self.refuse("access.thread-local", f"each thread has a '{node.name}' of its own", node, hint)
 
     def refuse_visible(self) -> None:
-        """Declarations move into a block of the region's own: what is used after the region has to be declared before
-        it."""
+        """Declarations move into a block of the region's own:
+        what is used after the region has to be declared before it."""
         after = (self.region.parent.block_items or ())[self.region.stop :]
         for item in self.region.items:
             if isinstance(item, (ir.Decl, ir.Typedef)) and any(item.name in identifiers(node) for node in after):
@@ -671,8 +671,8 @@ class _Extraction:
         return Leaf(self.add(node, place, tuple(collector.found)))
 
     def own_iterators(self, node: Any) -> None:
-        """Give loops inside an opaque statement an iterator of their own: one declared outside would be shared by all
-        threads."""
+        """Give loops inside an opaque statement an iterator of their own:
+        one declared outside would be shared by all threads."""
         if (
             isinstance(node, ir.For)
             and isinstance(node.init, ir.Assignment)
@@ -791,8 +791,8 @@ class _Extraction:
         )
 
     def by_value(self) -> frozenset[str]:
-        """Variables of the function, numbers and pointers, that threads may copy; none in marked regions, which have no
-        alternative."""
+        """Variables of the function, numbers and pointers, that threads may copy;
+        none in marked regions, which have no alternative."""
         if self.region.marked:
             return frozenset()
         return frozenset(name for name, symbol in self.symbols.items() if is_value(symbol)) - self.local_names
@@ -891,8 +891,8 @@ class _Extraction:
 
 
 def _guess_from_extent(relation: isl.Map, position: int, size: int, guesses: dict[str, int]) -> None:
-    """From `subscript < n` and a constant extent: n is probably the extent. Only where one parameter bounds the
-    subscript."""
+    """From `subscript < n` and a constant extent: n is probably the extent.
+    Only where one parameter bounds the subscript."""
     subscripts = relation.range()
     rank = subscripts.dim(isl.dim_type.set)
     one = subscripts.project_out(isl.dim_type.set, position + 1, rank - position - 1).project_out(
@@ -943,8 +943,8 @@ def _involves(values: isl.Set, name: str) -> bool:
 
 
 def _leaves_choice(values: isl.Set) -> bool:
-    """Whether a parameter set holds more than one value of each parameter: what is only right for one length is no
-    shape."""
+    """Whether a parameter set holds more than one value of each parameter:
+    what is only right for one length is no shape."""
     if values.is_empty():
         return False
     return not any(

@@ -1,5 +1,5 @@
-"""The command `scopt-bench`: build the kernels of a suite in several configurations, check them, time them side by
-side."""
+"""The command `scopt-bench`: build the kernels of a suite in several configurations,
+check them, time them side by side."""
 
 from __future__ import annotations
 

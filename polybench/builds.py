@@ -1,5 +1,5 @@
-"""From a kernel and a configuration to a program: transformed if the configuration says so, compiled for the check or
-for timing."""
+"""From a kernel and a configuration to a program: transformed if the configuration says so,
+compiled for the check or for timing."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ def load_suite(root: Path) -> tuple[Kernel, ...]:
 
 
 def select(kernels: Sequence[Kernel], names: Iterable[str]) -> tuple[Kernel, ...]:
-    """The kernels called `names`, in that order and once each; all if there are no names. Raises InputError for an
-    unknown name."""
+    """The kernels called `names`, in that order and once each; all if there are no names.
+    Raises InputError for an unknown name."""
     by_name = {kernel.name: kernel for kernel in kernels}
     wanted = tuple(dict.fromkeys(names))
     for name in wanted:

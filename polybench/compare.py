@@ -1,5 +1,5 @@
-"""Dumps compared: what a kernel prints under POLYBENCH_DUMP_ARRAYS against what the original prints, exactly or to a
-tolerance."""
+"""Dumps compared: what a kernel prints under POLYBENCH_DUMP_ARRAYS against
+what the original prints, exactly or to a tolerance."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Dump:
 
 
 def parse_dump(text: str) -> Dump:
-    """The arrays in the output of a kernel; text around them is skipped. Raises DumpError if there is none, or one is
-    cut off."""
+    """The arrays in the output of a kernel; text around them is skipped.
+    Raises DumpError if there is none, or one is cut off."""
     arrays = []
     for match in _ARRAY.finditer(text):
         name = match["name"]

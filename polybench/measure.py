@@ -94,8 +94,8 @@ def measure(
 
 
 class _Originals:
-    """The original's dump for each compiler, made once: constants folded by another compiler may differ in the last
-    bit."""
+    """The original's dump for each compiler, made once:
+    constants folded by another compiler may differ in the last bit."""
 
     def __init__(self, kernel: Kernel, plan: Plan, folder: Path) -> None:
         self._kernel, self._plan, self._folder = kernel, plan, folder
@@ -111,8 +111,8 @@ class _Originals:
 def _check(
     kernel: Kernel, configuration: Configuration, plan: Plan, folder: Path, originals: _Originals
 ) -> Failure | str:
-    """What there is to know of a program that prints what the original prints, to the configuration's tolerance: mostly
-    nothing, ""."""
+    """What there is to know of a program that prints what the original prints,
+    to the configuration's tolerance: mostly nothing, ""."""
     expected = originals.get(configuration.compiler)
     if isinstance(expected, Failure):
         return (

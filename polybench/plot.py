@@ -26,8 +26,8 @@ def require_plotting(path: Path) -> None:
 
 
 def groups(results: Results) -> tuple[tuple[str, ...], dict[str, tuple[float | None, ...]]]:
-    """Labels of the groups (kernels, then the geomean), and for each configuration but the baseline the height of its
-    bars."""
+    """Labels of the groups (kernels, then the geomean),
+    and for each configuration but the baseline the height of its bars."""
     kernels = tuple(results.rows)
     bars: dict[str, tuple[float | None, ...]] = {}
     for name in results.configurations[1:]:

@@ -1,5 +1,5 @@
-"""How far a benchmark is: a live display on a terminal (with rich), a line for each kernel otherwise. All of it on
-stderr."""
+"""How far a benchmark is: a live display on a terminal (with rich),
+a line for each kernel otherwise. All of it on stderr."""
 
 from __future__ import annotations
 

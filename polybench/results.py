@@ -136,8 +136,8 @@ def printed_seconds(value: float) -> str:
 
 
 def aligned(header: Sequence[str], lines: Sequence[Sequence[str]], last: Sequence[str] = ()) -> list[str]:
-    """A table as lines of text: the first column to the left, the others to the right; `last`, if there is one, below a
-    rule."""
+    """A table as lines of text: the first column to the left, the others to the right;
+    `last`, if there is one, below a rule."""
     rows = [header, *lines, *([last] if last else [])]
     widths = [max(len(line[column]) for line in rows) for column in range(len(header))]
     rule = "  ".join("-" * width for width in widths)

@@ -79,8 +79,8 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One file. statements, dependences: how many all its regions have together. analysis: seconds for extracting and
-    dependences, once."""
+    """One file. statements, dependences: how many all its regions have together.
+    analysis: seconds for extracting and dependences, once."""
 
     statements: int
     dependences: int

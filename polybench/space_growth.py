@@ -223,8 +223,8 @@ def print_spaces(results: Mapping[str, MeasuredSpaces], plan: SpacePlan) -> None
 
 
 def run_spaces(files: Mapping[str, Analysed], plan: SpacePlan, path: Path | None) -> int:
-    """Measure, tell and save all; the exit status: 1 if something failed. path: of the JSON file, complete after each
-    file."""
+    """Measure, tell and save all; the exit status: 1 if something failed.
+    path: of the JSON file, complete after each file."""
     results: dict[str, MeasuredSpaces] = {}
     save(path, spaces_as_json(results, plan))
     for number, (name, analysed) in enumerate(files.items(), 1):

@@ -24,8 +24,8 @@ POLLY = ("-mllvm", "-polly", "-mllvm", "-polly-parallel", "-mllvm", "-polly-omp-
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """name: as the user calls it. path: the executable. clang: whether it takes clang's flags. version: its first line
-    of --version."""
+    """name: as the user calls it. path: the executable. clang: whether it takes clang's flags.
+    version: its first line of --version."""
 
     name: str
     path: str
@@ -68,8 +68,8 @@ def find_compiler(name: str) -> Compiler:
 
 
 def scopt_command(scheduler: str, extra: Sequence[str], command: Sequence[str] = ()) -> tuple[str, ...]:
-    """The command line of scopt for `Configuration.transform`; `command` in place of this Python's ``python -m
-    scopt``."""
+    """The command line of scopt for `Configuration.transform`;
+    `command` in place of this Python's ``python -m scopt``."""
     chosen = ("--scheduler", scheduler) if scheduler else ()
     program = tuple(command) or (sys.executable, "-m", "scopt")
     return (*program, "{source}", "-o", "{output}", "--cc", "{cc}", "{flags}", *chosen, *extra)

@@ -29,6 +29,6 @@ def takes_influence(name: str) -> bool:
 
 
 def shapes_tiles(name: str) -> bool:
-    """Whether the tiles of a scheduler's wavefronts are shaped for their dependences: diamonds, or interleaved
-    points."""
+    """Whether the tiles of a scheduler's wavefronts are shaped for their dependences:
+    diamonds, or interleaved points."""
     return name == "pluto"

@@ -1,5 +1,5 @@
-"""Words of the emitted text that mean something else where the file has macros for them: those of directives, and
-`static`."""
+"""Words of the emitted text that mean something else where the file has macros for them:
+those of directives, and `static`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ WORDS = _WITH_PARENTHESES | _ALONE
 
 
 def expanded_words(macros: Mapping[str, Macro]) -> tuple[str, ...]:
-    """The words that a compiler expands, by name. A macro with parameters only stands for what has parentheses behind
-    it."""
+    """The words that a compiler expands, by name.
+    A macro with parameters only stands for what has parentheses behind it."""
     found = (macros[word] for word in sorted(WORDS & macros.keys()))
     return tuple(one.name for one in found if one.parameters is None or one.name in _WITH_PARENTHESES)
 

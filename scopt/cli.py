@@ -58,8 +58,8 @@ the same -D, -U, -I and -std= as the compiler.
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """Arguments sorted into flags for the preprocessor, in their order, and the rest; `missing` is a flag that lacks
-    its value."""
+    """Arguments sorted into flags for the preprocessor, in their order, and the rest;
+    `missing` is a flag that lacks its value."""
 
     cpp_flags: tuple[str, ...]
     rest: tuple[str, ...]
@@ -67,8 +67,8 @@ class _Split:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command with the given arguments (without the program's name; default: the process's); returns the exit
-    code."""
+    """Run the command with the given arguments (without the program's name; default: the process's);
+    returns the exit code."""
     if argv is None:
         _settle_process()
     try:
@@ -248,8 +248,8 @@ class _Outcome:
 
 
 def _optimize(source: bytes, options: Options, name: str, emit: str) -> _Outcome:
-    """Transform the source. A fault of scopt itself, outside of any region, costs nobody their file: it goes through
-    unchanged."""
+    """Transform the source. A fault of scopt itself, outside of any region,
+    costs nobody their file: it goes through unchanged."""
     from scopt.pipeline import optimize  # isl takes a while to load: --help and --version do without
     from scopt.tell.results import Result  # isl takes a while to load: --help and --version do without
 
@@ -377,8 +377,8 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace, cpp
 
 
 def _split_flags(argv: Sequence[str]) -> _Split:
-    """Take the compiler's flags out of the arguments, joined (-DN=3) or apart (-D N=3), in the order in which they
-    stand."""
+    """Take the compiler's flags out of the arguments, joined (-DN=3) or apart (-D N=3),
+    in the order in which they stand."""
     flags: list[str] = []
     rest: list[str] = []
     arguments = iter(argv)

@@ -25,8 +25,8 @@ def has_loop(body: ir.Node) -> bool:
 
 
 def vector_gain(machine: Machine) -> int:
-    """By how much a register tile is faster than its instances one by one, of doubles: all lanes of all units are
-    busy."""
+    """By how much a register tile is faster than its instances one by one,
+    of doubles: all lanes of all units are busy."""
     return machine.lanes(8) * machine.fma_per_cycle
 
 

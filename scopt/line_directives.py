@@ -36,8 +36,8 @@ def with_line_directives(raw: RawSource, replacement: Replacement, newline: str,
 
 
 def _kept_back(lines: list[str], first: int, last: int, newline: str) -> Iterator[str]:
-    """The lines, numbered from `first` on, with directives where a statement or a directive has ended and the number is
-    above `last`."""
+    """The lines, numbered from `first` on, with directives where a statement or
+    a directive has ended and the number is above `last`."""
     number, previous = first, ""
     for line in lines:
         ended = (

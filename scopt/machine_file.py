@@ -118,8 +118,8 @@ def _value_error(text: str, path: str, name: str, reason: str) -> InputError:
 
 
 def _error(text: str, path: str, key: str, message: str, level: int | None = None) -> InputError:
-    """An error at a key: of a cache's table, or of the file itself. Without a place where the key is written in an
-    unusual way."""
+    """An error at a key: of a cache's table, or of the file itself.
+    Without a place where the key is written in an unusual way."""
     place = _place(text, key, level)
     where = f"{path}:{place[0]}:{place[1]}" if place is not None else path
     return InputError(f"{where}: error: {message}")

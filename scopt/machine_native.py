@@ -1,5 +1,5 @@
-"""The machine that scopt runs on, as Linux describes it in /sys and /proc. What can't be read there is as in the
-default model."""
+"""The machine that scopt runs on, as Linux describes it in /sys and /proc.
+What can't be read there is as in the default model."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 @dataclass(frozen=True, slots=True)
 class NativeMachine:
-    """A model. found: the fields that the system told; assumed: those of the default model, in the order of the
-    fields."""
+    """A model. found: the fields that the system told; assumed:
+    those of the default model, in the order of the fields."""
 
     machine: Machine
     found: tuple[str, ...]
@@ -98,8 +98,8 @@ def _information(path: Path) -> dict[str, str]:
 
 
 def _vectors(information: Mapping[str, str]) -> dict[str, int]:
-    """x86 has flags, ARM features. Vectors of unknown length (SVE) count as those of fixed length that such processors
-    have too."""
+    """x86 has flags, ARM features. Vectors of unknown length (SVE) count as
+    those of fixed length that such processors have too."""
     flags = set(information.get("flags", information.get("Features", "")).split())
     for flag, width, count in _VECTORS:
         if flag in flags:

@@ -1,5 +1,5 @@
-"""The whole story on one screen: preprocess and parse, transform each region in a process of its own, splice the
-results in."""
+"""The whole story on one screen: preprocess and parse,
+transform each region in a process of its own, splice the results in."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ _NOT_WANTED = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Done:
-    """A region, what became of it, and how long it took. macros: integer macros that the text depends on, with their
-    values."""
+    """A region, what became of it, and how long it took.
+    macros: integer macros that the text depends on, with their values."""
 
     region: Region
     outcome: Outcome
@@ -166,8 +166,8 @@ def _transformed(
 def _in_time(
     work: Callable[[Options], Outcome], region: Region, options: Options
 ) -> Task[Outcome, Finished[Outcome] | Failed]:
-    """A region's outcome within its budget: with the options as they are, then in simpler forms, each with a part of
-    the budget."""
+    """A region's outcome within its budget: with the options as they are,
+    then in simpler forms, each with a part of the budget."""
     if not options.budget or not options.tile:
         return (yield Attempt(partial(work, options), options.budget, options.memory))
     attempts = [*same_order(options)]
@@ -202,8 +202,8 @@ def _macros_in_the_way(item: _Done) -> bool:
 
 
 def _with_expanded_macros(tu: TranslationUnit, regions: Mapping[int, Placed], options: Options) -> dict[int, Placed]:
-    """Some regions with one of their integer macros expanded, or all; the printed text is then guarded by the macros'
-    values."""
+    """Some regions with one of their integer macros expanded, or all;
+    the printed text is then guarded by the macros' values."""
     found = {number: with_value(placed, options) for number, placed in regions.items()}
     marked: dict[int, Placed] = {}
     if any(placed.region.marked and found[number] is None for number, placed in regions.items()):

@@ -1,5 +1,5 @@
-"""Room for trees that are deeper than the interpreter allows by itself: long chains of `else if`, sums of thousands of
-terms."""
+"""Room for trees that are deeper than the interpreter allows by itself:
+long chains of `else if`, sums of thousands of terms."""
 
 from __future__ import annotations
 

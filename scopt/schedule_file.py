@@ -40,8 +40,8 @@ _FLAGS = ("permutable", "coincident")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScheduleDocument:
-    """A schedule tree that the user wrote. location: of the document, domain: of its domain, both in the schedule
-    file."""
+    """A schedule tree that the user wrote. location: of the document, domain:
+    of its domain, both in the schedule file."""
 
     tree: isl.Schedule
     location: Location
@@ -77,8 +77,8 @@ def block_style(tree: str) -> str:
 
 
 def read_schedules(path: str, regions: int) -> tuple[ScheduleDocument | None, ...]:
-    """The documents of a schedule file, one for each of so many regions; None leaves a region to the scheduler. Raises
-    InputError."""
+    """The documents of a schedule file, one for each of so many regions;
+    None leaves a region to the scheduler. Raises InputError."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:

@@ -56,8 +56,8 @@ def outcome(compiler: str, folder: Path, name: str, text: str) -> str:
 
 
 def compare(compiler: str, folder: Path, function: str, calls: list[str], counts: tuple[int, int]) -> Result:
-    """The function computes the same before and after, in all calls; counts: how often the new and the old loops
-    run."""
+    """The function computes the same before and after, in all calls;
+    counts: how often the new and the old loops run."""
     body = "".join(f"  reset(); {call}; show();\n" for call in calls)
     result = found(function)
     new = counted(result.text.decode())

@@ -235,8 +235,8 @@ class ExprPrinter:
                 return Text(f"(double){product} > {self.expr(Const(limit)).text}", Level.COMPARE, Kind.INT)
 
     def compare(self, condition: Compare) -> Text:
-        """Terms are moved to the side where their coefficient is positive, and an iterator to the left if the right has
-        one only."""
+        """Terms are moved to the side where their coefficient is positive,
+        and an iterator to the left if the right has one only."""
         left, op, right = self.sides(condition)
         if not any(map(self.is_iterator, linear(left)[0])) and (
             isinstance(left, Const) or any(map(self.is_iterator, linear(right)[0]))
@@ -253,8 +253,8 @@ class ExprPrinter:
         return Text(f"{a.at(Level.ADD)} {op} {b.at(Level.ADD)}", Level.COMPARE, Kind.INT)
 
     def comparable(self, text: Text, other: Expr) -> bool:
-        """Whether an operand of a comparison of int with unsigned needs no cast: it is the int, or the int is no
-        negative constant."""
+        """Whether an operand of a comparison of int with unsigned needs no cast:
+        it is the int, or the int is no negative constant."""
         return text.kind is Kind.INT or (isinstance(other, Const) and other.value >= 0)
 
     def sides(self, condition: Compare) -> tuple[Expr, str, Expr]:

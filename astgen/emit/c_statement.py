@@ -116,8 +116,8 @@ class PlainGenerator(CPrinter):
         return label + "".join(self._nested(statement).rstrip("\n") for statement in statements or ())
 
     def _nested(self, n: ir.Node) -> str:
-        """What follows the head of an if or loop, up to a newline: a block on the same line, another statement on the
-        next one."""
+        """What follows the head of an if or loop, up to a newline:
+        a block on the same line, another statement on the next one."""
         if isinstance(n, ir.Compound):
             return f" {self.visit(n).lstrip()}"
         self.indent_level += 2

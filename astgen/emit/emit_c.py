@@ -74,8 +74,8 @@ def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[
 
 
 def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> str:
-    """The definitions of helper functions, one a line, for a place at file scope; `reserved` as in the SCoP that was
-    printed."""
+    """The definitions of helper functions, one a line, for a place at file scope;
+    `reserved` as in the SCoP that was printed."""
     bodies = {
         "scopt_floord": ("n", "d", "n / d - (n % d < 0)"),
         "scopt_mod": ("n", "d", "n % d < 0 ? n % d + d : n % d"),

@@ -21,8 +21,8 @@ Terms = dict[tuple[object, ...], int]
 
 
 def reference_of(node: ir.Node, flat: Mapping[str, Array]) -> tuple[Array, list[ir.Node]] | None:
-    """The array and the subscripts, outermost first, of a whole reference to an array of `flat`; None for any other
-    node."""
+    """The array and the subscripts, outermost first, of a whole reference to an array of `flat`;
+    None for any other node."""
     subscripts: list[ir.Node] = []
     while isinstance(node, ir.ArrayRef):
         subscripts.append(node.subscript)

@@ -70,8 +70,8 @@ class _Threads:
     cells: Mapping[str, int]
 
     def nanoseconds(self, mark: LoopMark) -> int:
-        """Starting and joining; setting up each thread's copies of arrays, and adding one after the other to the
-        array."""
+        """Starting and joining; setting up each thread's copies of arrays,
+        and adding one after the other to the array."""
         cells = sum(self.cells[one.array] for one in mark.reductions if one.whole)
         return self.machine.fork_nanoseconds + cells * (self.machine.cores + 1)
 
@@ -157,8 +157,8 @@ def _rough(factor: Expr, parameters: frozenset[str]) -> Expr:
 
 
 def loop_work(loop: For, costs: Mapping[str, Fraction]) -> tuple[Fraction, tuple[Expr, ...]]:
-    """The heaviest statement under the loop: a weight in nanoseconds, and the symbolic factors it is multiplied
-    with."""
+    """The heaviest statement under the loop: a weight in nanoseconds,
+    and the symbolic factors it is multiplied with."""
     totals: dict[tuple[Expr, ...], Fraction] = {}
     for path, call in _paths(loop, ()):
         weight, factors = _own_trips(loop)
@@ -229,8 +229,8 @@ def _bound_pairs(loop: For) -> Iterator[tuple[Expr, Expr]]:
 
 
 def bounded(extent: Expr, ranges: Mapping[str, For]) -> Expr | None:
-    """An upper bound of `extent` without the iterators in `ranges`; None if an iterator is used in a way that isn't
-    linear."""
+    """An upper bound of `extent` without the iterators in `ranges`;
+    None if an iterator is used in a way that isn't linear."""
     for name, loop in reversed(list(ranges.items())):
         coefficients, constant = linear(extent)
         remainders = {x: c for x, c in coefficients.items() if isinstance(x, Mod) and name in names(x)}
@@ -288,8 +288,8 @@ def last_iteration(loop: For) -> Expr:
 
 
 def _varies(loop: For, iterator: str) -> bool:
-    """Whether a loop's extent depends on an outer iterator, and the loop doesn't just move with it (tiles, skewed
-    loops)."""
+    """Whether a loop's extent depends on an outer iterator,
+    and the loop doesn't just move with it (tiles, skewed loops)."""
     if loop.mark.most:
         return False
     pairs = list(_bound_pairs(loop))

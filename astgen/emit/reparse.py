@@ -1,5 +1,5 @@
-"""The printed C, parsed again, is the loop nest: loops, guards, pragmas, and each statement with its iterators
-replaced."""
+"""The printed C, parsed again, is the loop nest: loops, guards, pragmas,
+and each statement with its iterators replaced."""
 
 from __future__ import annotations
 
@@ -263,8 +263,8 @@ def _expression(scop: Scop, text: str) -> ir.Node:
 
 
 def _pragma(node: ir.Pragma) -> _Pragma:
-    """``omp parallel for simd if(…) private(…)``: the words up to the first clause, then clauses with balanced
-    parentheses."""
+    """``omp parallel for simd if(…) private(…)``: the words up to the first clause,
+    then clauses with balanced parentheses."""
     text = re.sub(r"\s+", " ", str(node.string)).strip()
     directive = re.match(r"omp (parallel for simd|parallel for|simd)(?: |$)", text)
     if directive is None:

@@ -19,8 +19,8 @@ from scopt.poly.nest_sets import Context, NestSpace
 
 
 def plain_bounds(scop: Scop, nest: LoopNest) -> LoopNest:
-    """Replace lower bounds with cases by the least case, upper ones by the greatest, where no statement instance is
-    added."""
+    """Replace lower bounds with cases by the least case, upper ones by the greatest,
+    where no statement instance is added."""
     space = NestSpace.of(scop, nest)
     return LoopNest(_Pass(space).block(nest.body, space.outside()))
 

@@ -207,8 +207,8 @@ class _Converter:
         yield For(name, lower, self.upper(node, env, isl_name), step, body, mark)
 
     def upper(self, node: isl.AstNode, env: Environment, name: str) -> Expr:
-        """The inclusive upper bound: the least of those in a conjunction of comparisons that are linear in the
-        iterator."""
+        """The inclusive upper bound: the least of those in a conjunction of
+        comparisons that are linear in the iterator."""
         bounds = []
         iterator = Name("$")  # apart from the names of other loops, in isl's numbering or ours
         for condition in _conjuncts(self.condition(node.for_get_cond(), env | {name: iterator})):

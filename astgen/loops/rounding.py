@@ -38,8 +38,8 @@ from scopt.poly.nest_sets import Context, NestSpace
 
 
 def settle_divisions(scop: Scop, nest: LoopNest) -> LoopNest:
-    """Set the flag ``nonnegative`` of each division to whether its numerator is never negative there, or the division
-    is exact."""
+    """Set the flag ``nonnegative`` of each division to whether its numerator
+    is never negative there, or the division is exact."""
     space = NestSpace.of(scop, nest)
     return LoopNest(_Prover(space).block(nest.body, space.outside()))
 

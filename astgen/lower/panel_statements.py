@@ -210,8 +210,8 @@ class PanelTile(Copied):
     def copies(
         self, panel: Panel, parts: Sequence[tuple[Access, isl.UnionSet]], *, inwards: bool
     ) -> Iterator[isl.Schedule]:
-        """Loops that copy the cells that some instances refer to, row by row: ``{ name[p0, …, o, row, …, column]
-        }``."""
+        """Loops that copy the cells that some instances refer to, row by row:
+        ``{ name[p0, …, o, row, …, column] }``."""
         cells = None
         for access, instances in parts:
             for relation in maps_of(self.prefix.intersect_domain(instances)):

@@ -30,8 +30,8 @@ def apart(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Dependence
 
 
 def _sweeps(schedule: MarkedSchedule) -> Iterator[tuple[Sweep, isl.UnionMap]]:
-    """Each sweep, and ``{ S[…] -> [outer loops] }``, what its instances have in common outside of the loop over
-    strips."""
+    """Each sweep, and ``{ S[…] -> [outer loops] }``, what its instances
+    have in common outside of the loop over strips."""
     for node in walk(schedule.tree.get_root()) if schedule.sweeps else ():
         if (
             node.get_type() == isl.schedule_node_type.mark

@@ -161,8 +161,8 @@ class _Rebuild:
 
 @dataclass(slots=True, eq=False)
 class _Strip(Copied):
-    """What a sweep becomes. prefix: ``{ S[…] -> [p0, …, strip] }`` for its statements. storage: where their arrays
-    are."""
+    """What a sweep becomes. prefix: ``{ S[…] -> [p0, …, strip] }`` for its statements.
+    storage: where their arrays are."""
 
     sweep: Sweep
     storage: Storage

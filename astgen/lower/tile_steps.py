@@ -20,8 +20,8 @@ from scopt.ir.nest_walks import Item, calls, children, map_block, merged
 
 
 def with_choices(lowered: Lowered, nest: LoopNest) -> LoopNest:
-    """The nest with a choice between the two forms of a tile. Raises InternalError if they don't follow each other in a
-    block."""
+    """The nest with a choice between the two forms of a tile.
+    Raises InternalError if they don't follow each other in a block."""
     block = _Choices(lowered).block(nest.body)
     return LoopNest(block)
 

@@ -28,8 +28,8 @@ Cell = tuple[str, tuple[Expr, ...]]
 
 
 def hold_cells(scop: Scop, nest: LoopNest) -> LoopNest:
-    """The nest with cells held in variables, for all of a jammed loop or for one iteration of it, wherever that is
-    legal."""
+    """The nest with cells held in variables, for all of a jammed loop or
+    for one iteration of it, wherever that is legal."""
     taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
     taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
     space = NestSpace.of(scop, nest)
@@ -200,8 +200,8 @@ class _Holder:
         return body
 
     def subscripts(self, statement: Statement, access: Access, call: Call) -> tuple[Expr, ...] | None:
-        """The cell of a reference, over the nest's iterators; None if it isn't a single cell, given by linear
-        subscripts."""
+        """The cell of a reference, over the nest's iterators;
+        None if it isn't a single cell, given by linear subscripts."""
         array = self.scop.arrays[access.array]
         if access.kind == "may-write" or not is_cell(access.node, array.spelling, access.relation.dim(OUT)):
             return None
@@ -220,8 +220,8 @@ class _Holder:
         return tuple(found)
 
     def holdable(self, cell: Cell, body: _Body, inner: Context) -> bool:
-        """Whether a variable may stand for the cell: no other reference of the body touches it, at any iteration if it
-        doesn't move."""
+        """Whether a variable may stand for the cell: no other reference of the body touches it,
+        at any iteration if it doesn't move."""
         array = self.scop.arrays[cell[0]]
         kind = array.type
         if cell[0] in body.unknown or kind.volatile or kind.atomic or not (kind.floating or kind.integer):

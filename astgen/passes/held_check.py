@@ -33,8 +33,8 @@ def check_held(scop: Scop, nest: LoopNest) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Use:
-    """A reference inside a `Hold`. cells: ``{ dates -> A[…] }``. name: of the variable that stands for it, if one
-    does."""
+    """A reference inside a `Hold`. cells: ``{ dates -> A[…] }``.
+    name: of the variable that stands for it, if one does."""
 
     access: Access
     cells: isl.Map
@@ -72,8 +72,8 @@ class _Checker:
                 )
 
     def call(self, call: Call, held: tuple[Held, ...]) -> None:
-        """A call's variables are declared around it, and stand for their arrays; for a reference as a whole, or not at
-        all."""
+        """A call's variables are declared around it, and stand for their arrays;
+        for a reference as a whole, or not at all."""
         arrays = {cell.name: cell.array for cell in held}
         statement = self.scop.statement(call.statement)
         variables = {id(statement.accesses[position].node): name for position, name in call.held}

@@ -26,8 +26,8 @@ from scopt.poly.isl_utils import constant_pw_aff, project_out_params
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawAccess:
-    """An access before it is tied to a statement: `subscripts` is a parameter-space relation ``[i, n] -> { A[a, b] : …
-    }``."""
+    """An access before it is tied to a statement:
+    `subscripts` is a parameter-space relation ``[i, n] -> { A[a, b] : … }``."""
 
     array: str
     kind: AccessKind
@@ -161,8 +161,8 @@ class AccessCollector:
         self.local_names = self.local_names | {item.name}
 
     def opaque_loop(self, node: ir.For) -> None:
-        """A loop inside an opaque statement: its iterations happen within one instance; its own iterator is nobody
-        else's."""
+        """A loop inside an opaque statement: its iterations happen within one instance;
+        its own iterator is nobody else's."""
         iterator = loop_iterator(node)
         if iterator is None or iterator in written_names(node.stmt) or next(leaving(node.stmt), None) is not None:
             self.free_loop(node)
@@ -182,8 +182,8 @@ class AccessCollector:
         )
 
     def free_loop(self, node: ir.For) -> None:
-        """A loop inside an opaque statement whose iterations aren't known: any number of them, over whatever their
-        subscripts reach."""
+        """A loop inside an opaque statement whose iterations aren't known:
+        any number of them, over whatever their subscripts reach."""
         inner = replace(self)
         if isinstance(node.init, ir.DeclList):
             inner.statement(node.init)

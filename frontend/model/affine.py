@@ -72,8 +72,8 @@ class Scope:
 
 
 def type_range(name: str, ctype: CType) -> isl.Set:
-    """Parameter set: the values that a variable of this type can hold; the universe for 64 bits, whose limits only slow
-    isl down."""
+    """Parameter set: the values that a variable of this type can hold;
+    the universe for 64 bits, whose limits only slow isl down."""
     if ctype.bits == 0 or (ctype.bits >= 64 and ctype.signed):
         return universe_params()
     low = -(1 << (ctype.bits - 1)) if ctype.signed else 0
@@ -213,8 +213,8 @@ def _balanced(left: Value, right: Value, scope: Scope, node: Any) -> tuple[isl.P
 
 
 def _checked(value: Value, scope: Scope, node: Any) -> Value:
-    """`value`, if unsigned arithmetic provably doesn't wrap there; signed overflow is undefined behaviour and needs no
-    check."""
+    """`value`, if unsigned arithmetic provably doesn't wrap there;
+    signed overflow is undefined behaviour and needs no check."""
     if value.type.signed:
         return value
     inside = value.aff.ge_set(constant_pw_aff(0))

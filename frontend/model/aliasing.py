@@ -1,5 +1,5 @@
-"""What a region takes for granted about overlap: the pragma's convention in marked regions; proof, or a test at run
-time, otherwise."""
+"""What a region takes for granted about overlap: the pragma's convention in marked regions;
+proof, or a test at run time, otherwise."""
 
 from __future__ import annotations
 
@@ -157,8 +157,8 @@ def _types_differ(a: CType, b: CType) -> bool:
 
 
 def _kind(ctype: CType) -> tuple[str, int] | None:
-    """What tells types apart: their kind and width. None for characters, which are part of everything, and for what
-    isn't known."""
+    """What tells types apart: their kind and width. None for characters,
+    which are part of everything, and for what isn't known."""
     if ctype.spelling.endswith("*"):
         return "pointer", 0
     if ctype.floating:

@@ -119,8 +119,8 @@ def too_large(parameters: Iterable[Parameter], statements: Sequence[Statement], 
 
 
 def _runs_forever(name: str, statements: Sequence[Statement], context: isl.Set) -> bool:
-    """Whether a parameter beyond the signed range makes some loop around a statement too long to ever end, or changes
-    nothing."""
+    """Whether a parameter beyond the signed range makes some loop around a
+    statement too long to ever end, or changes nothing."""
     large = context.intersect(isl.Set(f"[{name}] -> {{ : {name} >= {2**63} }}"))
     nothing = isl.Set(f"[{name}] -> {{ : {name} <= 0 }}")
     if not all(statement.domain.intersect_params(nothing).is_empty() for statement in statements):

@@ -32,8 +32,8 @@ SHORT_ROW = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atom:
-    """A factor of a subscript's products. moves: it depends on an iterator. node: C expression. value: on the parameter
-    domain."""
+    """A factor of a subscript's products. moves: it depends on an iterator.
+    node: C expression. value: on the parameter domain."""
 
     node: Any
     value: isl.PwAff
@@ -66,8 +66,8 @@ class Stride:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """How an array's elements lie. strides: of each dimension, outermost first; the last is 1. sizes: of all but the
-    first dimension."""
+    """How an array's elements lie. strides: of each dimension, outermost first;
+    the last is 1. sizes: of all but the first dimension."""
 
     strides: tuple[Stride, ...]
     sizes: tuple[Stride, ...]
@@ -96,8 +96,8 @@ class Parts:
 
 
 def read_subscript(node: Any, scope: Scope, iterators: Iterable[str]) -> Subscript:
-    """Raises NotAffine for what is no sum of products of affine expressions, or may wrap around in other ways than as a
-    whole."""
+    """Raises NotAffine for what is no sum of products of affine expressions,
+    or may wrap around in other ways than as a whole."""
     reader = _Reader(scope, frozenset(iterators))
     terms, ctype = reader.read(node)
     if reader.opaque and reader.unsigned:
@@ -167,8 +167,8 @@ class _Reader:
         return all(not monomial for monomial in terms)
 
     def factor(self, node: Any, terms: Terms, ctype: CType) -> Terms:
-        """A sum of parameters that is a factor counts as one: the rows of ``a[i * (n + 2) + j]`` are as long as the sum
-        says."""
+        """A sum of parameters that is a factor counts as one:
+        the rows of ``a[i * (n + 2) + j]`` are as long as the sum says."""
         if (
             len(terms) < 2
             or any(self.atoms[key].moves for monomial in terms for key in monomial)

@@ -1,5 +1,5 @@
-"""`for` headers to iteration domains: start, condition and step of one loop, with the wrap-around rules of its
-iterator's type."""
+"""`for` headers to iteration domains: start, condition and step of one loop,
+with the wrap-around rules of its iterator's type."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def _counted_down(node: ir.For, iterator: str) -> Any:
 def _countdown(
     node: ir.For, iterator: str, ctype: CType, end_node: Any, scope: Scope, within: Callable[[isl.Set], Scope]
 ) -> Loop:
-    """``for (i = start; i-- > end;)``: the body sees start - 1, …, end. The last test leaves end - 1 behind, which
-    nothing sees."""
+    """``for (i = start; i-- > end;)``: the body sees start - 1, …, end.
+    The last test leaves end - 1 behind, which nothing sees."""
     start_node = node.init.decls[0].init if isinstance(node.init, ir.DeclList) else node.init.rvalue
     if start_node is None:
         raise NotALoop("loop.form", "the iterator has no initial value", node)
@@ -228,8 +228,8 @@ def _mentions(node: Any, name: str) -> bool:
 
 
 def _monotone(cond: Any, iterator: str, step: int) -> bool:
-    """Whether the condition, once false, plainly stays false as the iterator advances: `i < e`, `e > i`, parts joined
-    by &&."""
+    """Whether the condition, once false, plainly stays false as the iterator advances:
+    `i < e`, `e > i`, parts joined by &&."""
     match cond:
         case ir.BinaryOp(op="&&"):
             return _monotone(cond.left, iterator, step) and _monotone(cond.right, iterator, step)
@@ -277,8 +277,8 @@ def _bounded(domain: isl.Set, iterator: str) -> bool:
 
 
 def _refuse_wrap(node: ir.For, iterator: str, ctype: CType, step: int, domain: isl.Set, scope: Scope) -> None:
-    """An unsigned or narrow iterator must not wrap around on its last step; a signed one of int's width or more may be
-    trusted."""
+    """An unsigned or narrow iterator must not wrap around on its last step;
+    a signed one of int's width or more may be trusted."""
     if ctype.signed and ctype.bits >= 32:
         return
     after = param_pw_aff(iterator).add(constant_pw_aff(step))

@@ -1,5 +1,5 @@
-"""The original execution order of a SCoP: as a schedule tree, and as one flat, zero-padded map (2d+1 form) for
-dependence analysis."""
+"""The original execution order of a SCoP: as a schedule tree, and as one flat,
+zero-padded map (2d+1 form) for dependence analysis."""
 
 from __future__ import annotations
 

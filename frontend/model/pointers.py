@@ -227,8 +227,8 @@ def _all(node: Any) -> Iterator[Any]:
 
 
 def _replace(node: Any, function: Callable[[Any], Any]) -> None:
-    """Replace every node below by function(node), the innermost ones first. Names of fields and labels are no nodes to
-    replace."""
+    """Replace every node below by function(node), the innermost ones first.
+    Names of fields and labels are no nodes to replace."""
     if isinstance(node, ir.StructRef):
         _replace(node.name, function)
         node.name = function(node.name)

@@ -1,5 +1,5 @@
-"""The memory that a region may touch through a name, as expressions that the program can evaluate before the region
-runs."""
+"""The memory that a region may touch through a name,
+as expressions that the program can evaluate before the region runs."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def _distinct(offsets: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
 
 
 def _ends(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial, ...] | None:
-    """Functions the least (greatest) of which bounds a subscript where there are cells; None if there are none, or no
-    simple ones."""
+    """Functions the least (greatest) of which bounds a subscript where there are cells;
+    None if there are none, or no simple ones."""
     if not (cells.dim_has_any_lower_bound(SET, dimension) if lower else cells.dim_has_any_upper_bound(SET, dimension)):
         return None
     try:

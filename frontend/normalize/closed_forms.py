@@ -33,8 +33,8 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """ctype: the variable's, None for a pointer. start: its value in front of the loop. long_type: an integer type of
-    64 bits."""
+    """ctype: the variable's, None for a pointer. start: its value in front of the loop.
+    long_type: an integer type of 64 bits."""
 
     ctype: CType | None
     start: Any
@@ -47,8 +47,8 @@ class Values:
         return copy.deepcopy(self.start), self.plus(self.times(total, progress), prefix)
 
     def unsigned(self, total: int, progress: Progress, prefix: int) -> Any:
-        """The value of an unsigned variable: what is subtracted comes last, so that nothing wraps that the variable
-        doesn't."""
+        """The value of an unsigned variable: what is subtracted comes last,
+        so that nothing wraps that the variable doesn't."""
         start, parts = (
             copy.deepcopy(self.start),
             (signed_number(prefix), self.times(signed_number(abs(total)), progress)),
@@ -123,8 +123,8 @@ class Values:
 
 
 def _is_of_type(node: Any, spelling: str) -> bool:
-    """Whether an expression is a sum or product with something that was converted to the type. No type made here is
-    narrower."""
+    """Whether an expression is a sum or product with something that was converted to the type.
+    No type made here is narrower."""
     match node:
         case ir.Cast():
             return _spelling(node) == spelling
@@ -200,8 +200,8 @@ def _place(node: Any, role: str, outer: str, long_type: str, is_signed: Callable
 
 
 def _is_signed_sum(node: Any, long_type: str, is_signed: Callable[[str], bool]) -> bool:
-    """Whether an expression is made of signed variables and constants by arithmetic, in types that only become
-    wider."""
+    """Whether an expression is made of signed variables and constants by arithmetic,
+    in types that only become wider."""
     match node:
         case ir.ID(name=name):
             return is_signed(name)

@@ -190,8 +190,8 @@ def _of_for(loop: ir.For, side: Any, op: str, end: Any) -> Count | None:
 
 
 def comparisons(condition: Any, *, computed: bool = False) -> Iterator[tuple[Any, str, Any]]:
-    """The sides that may count, each with the operator seen from there, and the other side. computed: also if that
-    isn't plain."""
+    """The sides that may count, each with the operator seen from there, and the other side.
+    computed: also if that isn't plain."""
     if isinstance(condition, ir.BinaryOp) and condition.op in _MIRRORED:
         for side, op, other in (
             (condition.left, condition.op, condition.right),
@@ -210,8 +210,8 @@ def _counts(side: Any) -> bool:
 
 
 def _steady(count: Count, loop: Any) -> bool:
-    """Whether the loop leaves alone what it compares with and starts from, and runs in the direction of the
-    comparison."""
+    """Whether the loop leaves alone what it compares with and starts from,
+    and runs in the direction of the comparison."""
     changed = written_names(loop)
     if not all(
         is_plain(bound) and not names_of(bound) & changed for bound in (count.start, count.end) if bound is not None
@@ -221,8 +221,8 @@ def _steady(count: Count, loop: Any) -> bool:
 
 
 def runs_towards(op: str, step: int) -> bool:
-    """Whether what is stepped so comes closer to failing the comparison, and doesn't miss a value that is waited
-    for."""
+    """Whether what is stepped so comes closer to failing the comparison,
+    and doesn't miss a value that is waited for."""
     return op in (_UP if step > 0 else _DOWN) or (op == "!=" and abs(step) == 1)
 
 

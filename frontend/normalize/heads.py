@@ -1,5 +1,5 @@
-"""Loops whose heads do more than step their iterator: ``for (i = 0, j = n; i < n; i++, j--)``, ``for (int i = 0, k = 0;
-…)``."""
+"""Loops whose heads do more than step their iterator:
+``for (i = 0, j = n; i < n; i++, j--)``, ``for (int i = 0, k = 0; …)``."""
 
 from __future__ import annotations
 

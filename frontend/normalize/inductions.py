@@ -272,8 +272,8 @@ class Inductions:
         return _Induction(name, ctype, value, steps, before[position], used)
 
     def steps(self, loop: ir.For, name: str) -> list[_Step] | None:
-        """All steps of a variable in a loop's body, in order; None if it changes in other ways, or in some iterations
-        only."""
+        """All steps of a variable in a loop's body, in order;
+        None if it changes in other ways, or in some iterations only."""
         items = items_of(loop.stmt)
         found = [step for place, item in enumerate(items) if (step := self.step(place, item, name)) is not None]
         if sum(writes(items[step.place], name) for step in found) != writes(loop.stmt, name):

@@ -51,8 +51,8 @@ class Hoisted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Use:
-    """An occurrence of a member. guards: the loops whose bodies it is in, outermost first, or None where it depends on
-    something else."""
+    """An occurrence of a member. guards: the loops whose bodies it is in,
+    outermost first, or None where it depends on something else."""
 
     node: Any
     guards: tuple[Any, ...] | None
@@ -141,8 +141,8 @@ class MemberHoister:
     # --- uses ---------------------------------------------------------------------------------------------------------
 
     def uses(self) -> Iterator[Use]:
-        """All references through a pointer or to a member whose base is a name, in textual order; of ``a->b->c`` the
-        inner one."""
+        """All references through a pointer or to a member whose base is a name,
+        in textual order; of ``a->b->c`` the inner one."""
         for item in self.items:
             yield from self.within(item, ())
 
@@ -180,8 +180,8 @@ class MemberHoister:
     # --- names --------------------------------------------------------------------------------------------------------
 
     def name(self, base: str, path: tuple[str, ...], uses: list[Use], condition: str | None, *, written: bool) -> bool:
-        """Name one member and put the name in the place of all its uses; whether that was possible. condition: see
-        there."""
+        """Name one member and put the name in the place of all its uses;
+        whether that was possible. condition: see there."""
         typed = self.types.of(uses[0].node)
         if typed is None or typed.composite or any(layer.kind == "function" for layer in typed.layers):
             return False

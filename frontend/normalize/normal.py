@@ -1,5 +1,5 @@
-"""A region's statements in the form that extraction takes apart: a copy, rewritten where C has several ways to say the
-same."""
+"""A region's statements in the form that extraction takes apart: a copy,
+rewritten where C has several ways to say the same."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _INT_BITS = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Normal:
-    """items: the rewritten statements. origins: by the ids of their nodes, the region's own nodes that they are copies
-    of."""
+    """items: the rewritten statements. origins: by the ids of their nodes,
+    the region's own nodes that they are copies of."""
 
     items: tuple[Any, ...]
     origins: Mapping[int, Any]
@@ -63,8 +63,8 @@ class _Rewriter:
     sequels: dict[int, Sequel] = field(default_factory=dict)
 
     def statements(self, items: Iterable[Any], outside: Sequence[Any] = ()) -> list[Any]:
-        """The items of a block, rewritten from the inside out. outside: what stands in front of them in the same
-        block."""
+        """The items of a block, rewritten from the inside out.
+        outside: what stands in front of them in the same block."""
         done: list[Any] = []
         for item in items:
             self.inside(item)
@@ -167,8 +167,8 @@ class _Rewriter:
         return symbol.type if plain else None
 
     def pointee(self, name: str) -> Any:
-        """The type of what a pointer's or an array's elements are; None if it isn't one with elements, or has another
-        name too."""
+        """The type of what a pointer's or an array's elements are;
+        None if it isn't one with elements, or has another name too."""
         symbol = self.symbol(name)
         return _pointee(symbol) if symbol is not None else None
 

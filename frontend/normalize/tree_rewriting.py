@@ -1,5 +1,5 @@
-"""Small things that rewriting a syntax tree takes: making expressions, finding out what a part mentions and writes,
-substitution."""
+"""Small things that rewriting a syntax tree takes: making expressions,
+finding out what a part mentions and writes, substitution."""
 
 from __future__ import annotations
 

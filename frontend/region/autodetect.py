@@ -83,8 +83,8 @@ class _Search:
                     yield from self.within(candidate)
 
     def stretches(self, region: Region) -> Iterator[Region]:
-        """Of several statements: each loop that can be extracted, joined with as many of its followers as go with
-        it."""
+        """Of several statements: each loop that can be extracted,
+        joined with as many of its followers as go with it."""
         loops = [k for k in range(region.first, region.stop) if has_loop(region.parent.block_items[k])]
         number = 0
         while number < len(loops):
@@ -122,8 +122,8 @@ class _Search:
         return good, found
 
     def within_branch(self, region: Region) -> Iterator[Region]:
-        """A branch around loops alone stays, so that what is asked inside is asked once: the loops in it are what may
-        be replaced."""
+        """A branch around loops alone stays, so that what is asked inside is asked once:
+        the loops in it are what may be replaced."""
         for item in region.items:
             for _, child in item.children():
                 for candidate in runs_in(self.tu, region.function, child):

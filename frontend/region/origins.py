@@ -122,8 +122,8 @@ def _returns_at_once(function: ir.FuncDef) -> bool:
 
 
 def _declaration(tu: TranslationUnit, file: str, line: int) -> frozenset[str]:
-    """The words of the declaration on a line, from the semicolon before it to the one that ends it, and of conditions
-    inside."""
+    """The words of the declaration on a line, from the semicolon before it
+    to the one that ends it, and of conditions inside."""
     raw = tu.preprocessed.raw if file == tu.file else _scanned(file)
     if raw is None:
         return frozenset(tu.preprocessed.all_macros)

@@ -248,8 +248,8 @@ _AROUND = (ir.If, ir.While, ir.DoWhile, ir.Switch, ir.Case, ir.Default, ir.Label
 
 
 def find_autodetected(tu: TranslationUnit) -> tuple[Region, ...]:
-    """Candidates for SCoPs without pragmas: maximal runs of `for` loops, with what may stand between them, in the
-    user's functions."""
+    """Candidates for SCoPs without pragmas: maximal runs of `for` loops,
+    with what may stand between them, in the user's functions."""
     regions = (region for function in tu.user_functions for region in runs_in(tu, function, function.body))
     return tuple(sorted(regions, key=lambda region: region.start))
 
@@ -279,8 +279,8 @@ def runs_in(tu: TranslationUnit, function: Any, node: Any) -> Iterator[Region]:
 
 
 def _told(tu: TranslationUnit, function: Any, parent: Any, loops: list[int]) -> Iterator[Region]:
-    """The run from the first to the last of some items; where its place isn't known for sure, the parts whose place
-    is."""
+    """The run from the first to the last of some items;
+    where its place isn't known for sure, the parts whose place is."""
     region = region_of(tu, function, parent, loops[0], loops[-1] + 1)
     if region is not None:
         yield region

@@ -1,5 +1,5 @@
-"""A preprocessed file as a tree: the user's declarations, those of headers that they need, and what isn't C to the parser
-left out."""
+"""A preprocessed file as a tree: the user's declarations, those of headers that they need,
+and what isn't C to the parser left out."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ class FileParser:
         self.failed.append(piece)
 
     def screen(self, pieces: list[_Piece]) -> None:
-        """Where several pieces don't parse, look at each function alone, so that the whole isn't parsed once for each
-        of them."""
+        """Where several pieces don't parse, look at each function alone,
+        so that the whole isn't parsed once for each of them."""
         declarations = "\n".join(piece.text for piece in pieces if piece.chunk.body < 0)
         ast, _, _ = _parsed(f"{PREAMBLE}\n{declarations}")
         if ast is None:
@@ -148,8 +148,8 @@ def _parsed(text: str, place: Callable[[ir.Coord], ir.Coord] | None = None) -> t
 
 
 class _Assembled:
-    """The text for the parser: pieces one after the other, with line numbers of its own that are mapped back
-    afterwards."""
+    """The text for the parser: pieces one after the other,
+    with line numbers of its own that are mapped back afterwards."""
 
     def __init__(self, result: Preprocessed, pieces: list[_Piece], line_starts: list[int]) -> None:
         self.result, self.line_starts = result, line_starts

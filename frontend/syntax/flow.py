@@ -109,8 +109,8 @@ class _Variable:
         return self.sequence(node, node.block_items or (), around)
 
     def sequence(self, compound: Any, items: Sequence[Any], around: _Around) -> bool:
-        """Before some statements; those of a compound statement are noted with what is live before each, and behind the
-        last."""
+        """Before some statements; those of a compound statement are noted with
+        what is live before each, and behind the last."""
         visible = self.visibility(items, around.visible)
         live = around.after
         for index in range(len(items), -1, -1):
@@ -121,8 +121,8 @@ class _Variable:
         return live
 
     def visibility(self, items: Sequence[Any], before: bool) -> list[bool]:
-        """Whether the name is the variable's, for each item. A declaration belongs to what it declares, but for an
-        initializer."""
+        """Whether the name is the variable's, for each item.
+        A declaration belongs to what it declares, but for an initializer."""
         found = []
         for item in items:
             if isinstance(item, (ir.Decl, ir.Typedef)) and item.name == self.name:

@@ -31,8 +31,8 @@ def written_in(nodes: Iterable[Any]) -> frozenset[str]:
 
 
 def identifiers(node: Any) -> frozenset[str]:
-    """Names of all variables, functions and constants that occur in a node; names of members and labels are left
-    out."""
+    """Names of all variables, functions and constants that occur in a node;
+    names of members and labels are left out."""
     names: set[str] = set()
     for found in all_nodes([node]):
         if isinstance(found, ir.ID):

@@ -1,5 +1,5 @@
-"""Functions whose bodies show that they only compute a value from their arguments: as if declared
-``__attribute__((const))``."""
+"""Functions whose bodies show that they only compute a value from their arguments:
+as if declared ``__attribute__((const))``."""
 
 from __future__ import annotations
 

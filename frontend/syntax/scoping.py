@@ -72,8 +72,8 @@ def _free_names(items: Iterable[Any]) -> set[str]:
 
 
 def blocks_around_loops(functions: Iterable[Any]) -> frozenset[int]:
-    """Put a compound around each `for` that is another statement's whole body, so that a region can stand in its place;
-    their `id`."""
+    """Put a compound around each `for` that is another statement's whole body,
+    so that a region can stand in its place; their `id`."""
     made: set[int] = set()
     todo = [function.body for function in functions]
     while todo:

@@ -70,8 +70,8 @@ def _match(
     places: _Lines,
     found: dict[int, tuple[int, int]],
 ) -> None:
-    """Find the raw statements of a compound's items: the loops by line, the simple statements by standing next to a
-    loop."""
+    """Find the raw statements of a compound's items: the loops by line,
+    the simple statements by standing next to a loop."""
     items = compound.block_items or ()
     for index, item in enumerate(items):
         # What was found from a loop beside it lies in a stretch that was walked to both of its ends.

@@ -151,8 +151,8 @@ class Types:
 
 
 class Member(NamedTuple):
-    """A member's declaration. shared: its bytes may be another member's too (of a union, or a bit-field's
-    neighbours)."""
+    """A member's declaration. shared: its bytes may be another member's
+    too (of a union, or a bit-field's neighbours)."""
 
     decl: Any
     shared: bool
@@ -265,8 +265,8 @@ def path_shape(types: Types, reference: Reference) -> tuple[tuple[Layer, ...], T
 
 
 def references(node: Any) -> Iterator[Any]:
-    """The outermost reference nodes in a tree: names, subscripted arrays, members; and those in the subscripts of
-    others."""
+    """The outermost reference nodes in a tree: names, subscripted arrays, members;
+    and those in the subscripts of others."""
     match node:
         case ir.ID():
             yield node

@@ -95,8 +95,8 @@ class _Origins:
 
 
 def _opens_function(text: str, start: int, brace: int) -> bool:
-    """Whether a brace at the outermost level opens a function's body: it follows a parameter list (or old-style
-    declarations)."""
+    """Whether a brace at the outermost level opens a function's body:
+    it follows a parameter list (or old-style declarations)."""
     before = text[start:brace].rstrip()
     while before.endswith(")"):
         opening = _opening(before)

@@ -23,8 +23,8 @@ class Moved(NamedTuple):
 
 
 def moved_columns(result: Preprocessed, text_line: int, content: str) -> tuple[Moved, ...]:
-    """Where the tokens of one line of the preprocessed text (its number from 0) stand in the user's file; columns count
-    from 1."""
+    """Where the tokens of one line of the preprocessed text (its number from 0) stand in the user's file;
+    columns count from 1."""
     run, raw = result.run(text_line), result.raw
     number = run.number + text_line - run.first
     if not run.user or not 0 < number <= len(raw.line_starts):
@@ -52,8 +52,8 @@ def source_column(moved: tuple[Moved, ...], column: int) -> int:
 
 
 def _aligned(content: str, tokens: list[RawToken], start: int, result: Preprocessed) -> Iterator[Moved]:
-    """Walk over both sides at once. Where they differ, a macro was expanded: its tokens go on until the token after it
-    comes."""
+    """Walk over both sides at once. Where they differ, a macro was expanded:
+    its tokens go on until the token after it comes."""
     position, macro = 0, -1
     for match in _PIECE.finditer(content):
         piece = match.group()

@@ -51,8 +51,8 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One ``#pragma scopt``. text: from ``scopt`` on, as the preprocessor gives it out. line: where the syntax tree has
-    its pragma."""
+    """One ``#pragma scopt``. text: from ``scopt`` on, as the preprocessor gives it out.
+    line: where the syntax tree has its pragma."""
 
     text: str
     line: int
@@ -93,8 +93,8 @@ class Directives:
 
 
 def apply_directives(options: Options, directives: Directives) -> Options:
-    """The options for a region with these directives. What `parallel` and `vector` ask for is no option: see
-    `Scop.directives`."""
+    """The options for a region with these directives.
+    What `parallel` and `vector` ask for is no option: see `Scop.directives`."""
     wanted = {
         "tile": directives.tile,
         "tile_sizes": directives.tile_sizes,

@@ -103,8 +103,8 @@ def clean(text: str) -> Cleaned:
 
 
 def opaque_words(node: Any) -> list[str] | None:
-    """For a call that stands for code that isn't understood: its words, with ``&`` before those whose address is taken.
-    Else None."""
+    """For a call that stands for code that isn't understood: its words,
+    with ``&`` before those whose address is taken. Else None."""
     if not (isinstance(node, ir.FuncCall) and isinstance(node.name, ir.ID) and node.name.name == OPAQUE):
         return None
     return str(node.args.exprs[0].value)[1:-1].split()
@@ -193,8 +193,8 @@ class _Cleaner:
         return before.count("(") > before.count(")")
 
     def asm(self, word: str, end: int) -> None:
-        """A label of a function's declaration is blanked; a statement becomes opaque; other uses stay and don't
-        parse."""
+        """A label of a function's declaration is blanked; a statement becomes opaque;
+        other uses stay and don't parse."""
         qualifiers = re.compile(
             r"(?:\s*\b(?:__volatile__|__volatile|volatile|__inline__|__inline|inline|goto)\b)*"
         ).match(self.text, end)

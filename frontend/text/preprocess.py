@@ -54,8 +54,8 @@ class ScopPragma(NamedTuple):
 
 
 class ScoptPragma(NamedTuple):
-    """A ``#pragma scopt`` of the user's file, as the preprocessor gives it out; line: in the file; macros: what is
-    defined there."""
+    """A ``#pragma scopt`` of the user's file, as the preprocessor gives it out;
+    line: in the file; macros: what is defined there."""
 
     text: str
     line: int
@@ -284,8 +284,8 @@ def is_pragma(token: RawToken, *names: str) -> bool:
 
 
 def _with_undefs(text: bytes, raw: RawSource, regions: Iterable[RegionMacros]) -> bytes:
-    """The text with the symbolic macros undefined inside their regions; lines keep their numbers, tokens their
-    columns."""
+    """The text with the symbolic macros undefined inside their regions;
+    lines keep their numbers, tokens their columns."""
     edits: list[tuple[int, bool, str]] = []
     for region in regions:
         if region.symbolic:
@@ -379,8 +379,8 @@ def _whole_lines(raw: RawSource, pragma: RawToken) -> bool:
 
 
 def _defined_at(plain: Preprocessed, places: Sequence[int | None]) -> list[Mapping[str, Macro]]:
-    """What is defined at the beginning of each line of the text; every macro there ever is, where the line isn't
-    known."""
+    """What is defined at the beginning of each line of the text;
+    every macro there ever is, where the line isn't known."""
     macros: dict[str, Macro] = {}
     found: dict[int | None, Mapping[str, Macro]] = {None: plain.all_macros}
     position = 0
@@ -441,8 +441,8 @@ class _Lines:
                 self.numbers.setdefault(run.number + number - run.first, []).append(number)
 
     def first(self, offset: int) -> int | None:
-        """Number of the text's first line that comes from the line of the source which an offset lies in; None if there
-        is none."""
+        """Number of the text's first line that comes from the line of the source which an offset lies in;
+        None if there is none."""
         return next(iter(self.numbers.get(self.raw.line(offset), ())), None)
 
     def text(self, region: RegionMacros) -> str:

@@ -108,8 +108,8 @@ def _directive(text: str, start: int) -> tuple[str, int]:
 
 
 def directive_words(directive: str) -> list[str]:
-    """The words and punctuators of a directive's logical line, ``#`` left out: ``# pragma \\⏎ scop`` gives pragma,
-    scop."""
+    """The words and punctuators of a directive's logical line, ``#`` left out:
+    ``# pragma \\⏎ scop`` gives pragma, scop."""
     joined = re.sub(r"\\\r?\n", "", directive)
     joined = re.sub(_COMMENT, " ", joined)
     return re.findall(rf"{_STRING}|[\w$]+|[^\s\w]", joined.lstrip().removeprefix("%:").removeprefix("#"))

@@ -1,2 +1,2 @@
-"""`scopt-explore`: schedules sampled from a program's schedule space, built, checked, measured, and kept in a
-database."""
+"""`scopt-explore`: schedules sampled from a program's schedule space,
+built, checked, measured, and kept in a database."""

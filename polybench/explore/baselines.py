@@ -1,5 +1,5 @@
-"""The references of a program on this machine: the original, scopt's own schedulers, Polly. Each is measured once and
-stored."""
+"""The references of a program on this machine: the original, scopt's own schedulers, Polly.
+Each is measured once and stored."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def _reference(
 
 
 def _polly(program: Program, compiler: Compiler, settings: Settings, folder: str) -> Baseline | None:
-    """Checked against the original built by the same clang, whose library calls may be folded in another way than
-    gcc's."""
+    """Checked against the original built by the same clang,
+    whose library calls may be folded in another way than gcc's."""
     peer = find_peer(POLLY, (compiler,), settings.threads)
     if isinstance(peer, str):
         return None

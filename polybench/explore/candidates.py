@@ -86,8 +86,8 @@ def draw(job: DrawJob) -> Candidate:
 
 
 def generator(program: str, walk: str, seed: int, number: int, region: int) -> random.Random:
-    """The source of randomness of one region of one sample. A text as the seed is hashed by SHA-512, the same
-    everywhere."""
+    """The source of randomness of one region of one sample.
+    A text as the seed is hashed by SHA-512, the same everywhere."""
     return random.Random(f"{program} {walk} {seed} {number} {region}")
 
 
@@ -128,8 +128,8 @@ def _at_most(seconds: float) -> Iterator[None]:
 
 
 def _tree(region: ExploredRegion, rows: Rows, budget: float) -> str:
-    """In a process of its own: isl may take forever. Raises _NoTree, or InternalError for whatever isn't isl's
-    fault."""
+    """In a process of its own: isl may take forever.
+    Raises _NoTree, or InternalError for whatever isn't isl's fault."""
 
     def made() -> tuple[str, str]:
         try:

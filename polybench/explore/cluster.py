@@ -59,8 +59,8 @@ class _Ready:
 
 @dataclass(slots=True)
 class _Progress:
-    """A program's samples: waiting, and handed out by number. ahead: further rounds, each asked for when all before it
-    are stored."""
+    """A program's samples: waiting, and handed out by number.
+    ahead: further rounds, each asked for when all before it are stored."""
 
     explored: Explored
     ahead: Iterator[tuple[DrawJob, ...]]

@@ -78,8 +78,8 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The mean over the kernels of the best so far: values[n - 1] after n samples of each. crossings: by the
-    reference's name."""
+    """The mean over the kernels of the best so far: values[n - 1] after n samples of each.
+    crossings: by the reference's name."""
 
     label: str
     values: tuple[float, ...]
@@ -111,8 +111,8 @@ def best_so_far(speedups: Iterable[float | None], floor: float = FLOOR) -> tuple
 
 
 def mean_curve(curves: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """The geometric mean of the curves at each number of samples, up to the end of the shortest; nothing of no
-    curves."""
+    """The geometric mean of the curves at each number of samples,
+    up to the end of the shortest; nothing of no curves."""
     means = (geomean(values) for values in zip(*curves, strict=False))
     return tuple(mean for mean in means if mean is not None)
 
@@ -177,8 +177,8 @@ def shortest(series: Series) -> int:
 
 
 def best_of(series: Series, count: int) -> dict[str, float]:
-    """For each kernel the largest speedup over the original among its first `count` samples, as `best_so_far` has
-    it."""
+    """For each kernel the largest speedup over the original among its
+    first `count` samples, as `best_so_far` has it."""
     return {
         kernel: best_so_far(sample.speedup for sample in samples[:count])[-1]
         for kernel, samples in series.samples.items()

@@ -1,5 +1,5 @@
-"""The SQLite file that an exploration accumulates in. Each result is a transaction of its own and on the disk when the
-call returns."""
+"""The SQLite file that an exploration accumulates in.
+Each result is a transaction of its own and on the disk when the call returns."""
 
 from __future__ import annotations
 
@@ -201,8 +201,8 @@ class Database:
         return self._first(series, machine, "code_hash", code_hash)
 
     def _first(self, series: Series, machine: int, column: str, value: str) -> StoredSample | None:
-        """Where the value was first seen; or, if that was a duplicate in the other respect, what it is a duplicate
-        of."""
+        """Where the value was first seen; or, if that was a duplicate in the other respect,
+        what it is a duplicate of."""
         where = f"program = ? AND compiler = ? AND machine = ? AND {column} = ? AND {column} <> ''"
         rows = self._all(
             f"SELECT {_SAMPLE_COLUMNS} FROM samples WHERE id = (SELECT COALESCE(duplicate_of, "
@@ -233,8 +233,8 @@ class Database:
 
 
 def open_database(path: Path, *, create: bool = True) -> Database:
-    """Open a database; make it if it isn't there and `create`. Raises InputError if it is none, or of another version
-    of scopt."""
+    """Open a database; make it if it isn't there and `create`.
+    Raises InputError if it is none, or of another version of scopt."""
     if not create and not path.is_file():
         raise InputError(f"{path}: there is no such database")
     if not path.parent.is_dir():

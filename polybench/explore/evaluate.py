@@ -76,8 +76,8 @@ class BuildResult:
 
 @dataclass(frozen=True, slots=True)
 class MeasureJob:
-    """program: an executable. runs: how often. limit: seconds of one run as a process. code: the exit status that is
-    expected."""
+    """program: an executable. runs: how often. limit: seconds of one run as a process.
+    code: the exit status that is expected."""
 
     program: str
     runs: int
@@ -123,8 +123,8 @@ def evaluate_original(program: Program, compiler: Compiler, folder: str, threads
 
 
 def evaluate_build(job: BuildJob) -> BuildResult:
-    """Transform, compile for the check, run, compare, compile for timing. Raises nothing but for a disk that is full or
-    the like."""
+    """Transform, compile for the check, run, compare, compile for timing.
+    Raises nothing but for a disk that is full or the like."""
     tree = Path(job.folder, "tree")
     source = unpack(job.program, tree)
     code_hash = note = ""
@@ -218,8 +218,8 @@ def _transformed(job: BuildJob, tree: Path, source: Path) -> Result:
 
 
 def _left_as_it_was(result: Result) -> str:
-    """Why a region wasn't transformed that could have been: time or scopt's own fault; what it never can transform
-    doesn't count."""
+    """Why a region wasn't transformed that could have been: time or scopt's own fault;
+    what it never can transform doesn't count."""
     for remark in result.remarks:
         if remark.kind == "missed" and remark.id.startswith(("internal.", "budget.")):
             return f"{remark.message} [{remark.id}]"

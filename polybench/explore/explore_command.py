@@ -1,5 +1,5 @@
-"""The command `scopt-explore`: sample schedules of programs, build, check and measure them, keep everything in a
-database."""
+"""The command `scopt-explore`: sample schedules of programs, build,
+check and measure them, keep everything in a database."""
 
 from __future__ import annotations
 

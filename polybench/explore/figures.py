@@ -57,8 +57,8 @@ def require_drawing() -> None:
 
 
 def violins(series: Series, references: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Figure 8: for each kernel how the speedups of its samples are distributed, and each reference's speedup as a
-    marker."""
+    """Figure 8: for each kernel how the speedups of its samples are distributed,
+    and each reference's speedup as a marker."""
     kernels = sorted(series.samples)
     with _axes("figure8", max(LEAST, 2.2 + 0.38 * len(kernels)), 5.0) as (axes, finish):
         for place, kernel in enumerate(kernels):
@@ -93,8 +93,8 @@ def violins(series: Series, references: Mapping[str, Mapping[str, float]]) -> Fi
 
 
 def bars(best: Mapping[str, float], label: str, count: int, references: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Figure 9: for each kernel, and as the geomean, the best speedup among `count` samples of the walk `label` beside
-    the references'."""
+    """Figure 9: for each kernel, and as the geomean, the best speedup among `count`
+    samples of the walk `label` beside the references'."""
     kernels = sorted(best)
     groups = {f"best of {count}, {label}": best, **references}
     width = 0.82 / len(groups)
@@ -122,8 +122,8 @@ def bars(best: Mapping[str, float], label: str, count: int, references: Mapping[
 
 
 def progress(panels: Sequence[tuple[str, Comparison]]) -> Figure:
-    """Figure 10: the geomean of the best so far against the number of samples. panels: the head of each, and what it
-    compares."""
+    """Figure 10: the geomean of the best so far against the number of samples.
+    panels: the head of each, and what it compares."""
     with _axes("figure10", max(7.0, 5.6 * len(panels)), 4.8, len(panels)) as (axes, finish):
         for one, (head, comparison) in zip(axes if len(panels) > 1 else (axes,), panels, strict=True):
             _progress_panel(one, head, comparison)
@@ -302,8 +302,8 @@ def _axes(
 
 
 def _accessible(svg: str, name: str, title: str, caption: str) -> str:
-    """matplotlib's SVG with a title, a description and the style of both schemes, its ids made unique in a page of
-    several figures."""
+    """matplotlib's SVG with a title, a description and the style of both schemes,
+    its ids made unique in a page of several figures."""
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(url\(|href=")#', rf"\g<1>#{name}-", svg)
     words = f'class="scopt-figure" role="img" aria-labelledby="{name}-title {name}-description"'

@@ -131,8 +131,8 @@ def mutate_generator_coeffs(
 def geometric_crossover(
     _polytopes: Polytopes, rows: Rows, others: Rows, _walk: Walk, rng: random.Random, _share: float
 ) -> Rows:
-    """geometricCrossover: positive combinations of the parents' rows of a dimension; rows that only one of them has
-    stay."""
+    """geometricCrossover: positive combinations of the parents' rows of a dimension;
+    rows that only one of them has stay."""
     found = []
     for row, other in zip(rows, others, strict=False):
         factor, of_other = rng.randint(1, LARGEST), rng.randint(1, LARGEST)

@@ -1,5 +1,5 @@
-"""How far an exploration is: the best so far of each program, as a live display where there is a terminal and rich, as
-lines otherwise."""
+"""How far an exploration is: the best so far of each program,
+as a live display where there is a terminal and rich, as lines otherwise."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class LiveBestSoFar(BestSoFar, LiveProgress):
 
 
 def observer(total: int) -> BestSoFar:
-    """The live display if stderr is a terminal and rich is installed, else the plain lines. total: samples of all
-    programs."""
+    """The live display if stderr is a terminal and rich is installed, else the plain lines.
+    total: samples of all programs."""
     if sys.stderr.isatty() and importlib.util.find_spec("rich") is not None:
         return LiveBestSoFar(total, importlib.import_module("rich.progress"))
     return BestSoFar(total)

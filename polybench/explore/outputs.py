@@ -12,8 +12,8 @@ from scopt.polybench.processes import Finished
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A finished run. code: its exit status. packed: what it printed where its results are (stderr of a kernel),
-    compressed."""
+    """A finished run. code: its exit status.
+    packed: what it printed where its results are (stderr of a kernel), compressed."""
 
     code: int
     packed: bytes

@@ -60,8 +60,8 @@ class Workers:
 
     @contextmanager
     def stopped_by_errors(self) -> Iterator[None]:
-        """Around the use of a folder: when an exception leaves it, no job writes there any more, and the folder can be
-        removed."""
+        """Around the use of a folder: when an exception leaves it,
+        no job writes there any more, and the folder can be removed."""
         try:
             yield
         except BaseException:
@@ -103,8 +103,8 @@ def _begin(parent: int) -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """Raised within a job, it ends the processes that the job has started (see `scopt.isolation`,
-    `scopt.polybench.processes`)."""
+    """Raised within a job, it ends the processes that the job has started
+    (see `scopt.isolation`, `scopt.polybench.processes`)."""
     sys.exit(1)
 
 

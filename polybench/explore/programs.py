@@ -1,5 +1,5 @@
-"""What is explored: a suite's kernel or a plain C file, as a bundle of texts that can be built in any folder, on any
-machine."""
+"""What is explored: a suite's kernel or a plain C file,
+as a bundle of texts that can be built in any folder, on any machine."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def preprocessor_flags(program: Program, folder: Path) -> tuple[str, ...]:
 def compile_program(
     program: Program, cc: Compiler, folder: Path, output: Path, *, check: bool, flags: Sequence[str] = ()
 ) -> Finished:
-    """Compile what lies unpacked in `folder` into the file `output`, for the check or for timing. flags: last on the
-    command line."""
+    """Compile what lies unpacked in `folder` into the file `output`, for the check or for timing.
+    flags: last on the command line."""
     chosen = _flags(program, check=check)
     size = program.check_defines if check else program.defines
     sources = [folder / program.source, *([folder / program.harness] if program.harness else [])]
@@ -156,8 +156,8 @@ def _for_preprocessor(flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _split_includes(flags: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The folders of -I, -iquote and -isystem; and the other flags, their files as absolute paths, since programs are
-    compiled elsewhere."""
+    """The folders of -I, -iquote and -isystem; and the other flags,
+    their files as absolute paths, since programs are compiled elsewhere."""
     folders: list[Path] = []
     others: list[str] = []
     words = iter(flags)
@@ -171,8 +171,8 @@ def _split_includes(flags: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, 
 
 
 def _needed(cc: Compiler, sources: Sequence[Path], flags: Sequence[str]) -> tuple[Path, ...]:
-    """The sources and all headers that they include, but for the system's. Raises InputError if they can't be
-    preprocessed."""
+    """The sources and all headers that they include, but for the system's.
+    Raises InputError if they can't be preprocessed."""
     found: dict[Path, None] = {}
     for source in sources:
         listed = run([cc.path, "-MM", "-MT", "x", *flags, os.path.abspath(source)], COMPILE_LIMIT)

@@ -28,8 +28,8 @@ class ChildError(RuntimeError):
 
 
 def in_child(call: Call) -> Any:
-    """The value of ``function(argument)``, computed in this worker's process for that; raises what it raises, or
-    ChildError."""
+    """The value of ``function(argument)``, computed in this worker's process for that;
+    raises what it raises, or ChildError."""
     return _child().call(call)
 
 

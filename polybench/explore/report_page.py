@@ -98,8 +98,8 @@ def _gains(found: Findings) -> str:
 
 
 def _figure(number: int, figure: Figure) -> str:
-    """The figure as part of the page: the page has the style already, and the drawing's XML head has no place in
-    HTML."""
+    """The figure as part of the page: the page has the style already,
+    and the drawing's XML head has no place in HTML."""
     svg = re.sub(r"<style>\n.*?</style>\n", "", figure.svg[figure.svg.index("<svg") :], count=1, flags=re.DOTALL)
     name = html.escape(figure.title)
     return (

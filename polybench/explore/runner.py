@@ -139,8 +139,8 @@ class _Run:
             self._store(sample)
 
     def _built(self, candidates: Sequence[Candidate]) -> list[tuple[Candidate, BuildJob, BuildResult]]:
-        """All of them, when no build runs any more; those that failed are stored. Raises Mismatch at the first that is
-        wrong."""
+        """All of them, when no build runs any more; those that failed are stored.
+        Raises Mismatch at the first that is wrong."""
         self._activity(f"building {_numbers(candidates)}")
         jobs = [self._build_job(candidate) for candidate in candidates]
         built = []

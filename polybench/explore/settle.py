@@ -32,8 +32,8 @@ class Settings:
 
 
 class Mismatch(Exception):
-    """A sample that computes something else than the original: a fault of scopt, which ends the run. The sample is
-    stored."""
+    """A sample that computes something else than the original: a fault of scopt,
+    which ends the run. The sample is stored."""
 
     def __init__(self, program: str, what: str, reason: str) -> None:
         super().__init__(f"{program}: {what}: {reason}")

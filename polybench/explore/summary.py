@@ -52,15 +52,15 @@ def summary(database: Database, name: str, series: Series, machine: int | None, 
 
 
 def fastest(database: Database, samples: Sequence[StoredSample]) -> StoredSample | None:
-    """The sample with the largest speedup over the original on its machine, the first of several; None if none has a
-    time."""
+    """The sample with the largest speedup over the original on its machine,
+    the first of several; None if none has a time."""
     found = speedups(database, samples)
     return max((stored for stored in samples if stored.id in found), key=lambda stored: found[stored.id], default=None)
 
 
 def table(summaries: Sequence[Summary], configurations: Sequence[str]) -> str:
-    """For people: programs, samples, and the best's speedups over the original and the other baselines; the geometric
-    means below."""
+    """For people: programs, samples, and the best's speedups over the original and the other baselines;
+    the geometric means below."""
     shown = [name for name in configurations if any(each.baselines.get(name) for each in summaries)]
     header = [
         "program",
@@ -106,8 +106,8 @@ def best_schedules(
 
 
 def save_schedules(path: Path, schedules: dict[str, str]) -> list[Path]:
-    """Write the one schedule into the file `path`, or, if `path` is no YAML file's name, all into a folder. Raises
-    InputError."""
+    """Write the one schedule into the file `path`, or, if `path` is no YAML file's name, all into a folder.
+    Raises InputError."""
     single = is_file(path) and len(schedules) == 1
     files = {path if single else path / f"{name}.yaml": text for name, text in schedules.items()}
     try:

@@ -47,8 +47,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceJob:
-    """Measure the original and what is lacking of the baselines. cc: the compiler's name. have: configurations that are
-    measured already."""
+    """Measure the original and what is lacking of the baselines. cc: the compiler's name.
+    have: configurations that are measured already."""
 
     program: Program
     cc: str
@@ -127,8 +127,8 @@ def measure_references(job: ReferenceJob) -> References:
 
 
 def evaluate_sample(job: SampleJob) -> Evaluated:
-    """One sample from its number to its time. Raises InputError if there is no such compiler, or the program can't be
-    analysed."""
+    """One sample from its number to its time.
+    Raises InputError if there is no such compiler, or the program can't be analysed."""
     settings, original = job.settings, job.original
     compiler = find_compiler(job.cc)
     candidate = draw(replace(job.draw, cc=compiler.path))

@@ -163,8 +163,8 @@ class _Pool(Generic[Facts, Key]):
             time.sleep(GLANCE)
 
     def _called(self, function: Callable[[], Any]) -> Any:
-        """Its value, computed in another thread: a KeyboardInterrupt in the middle of Dask's waiting would leave as
-        another error."""
+        """Its value, computed in another thread: a KeyboardInterrupt in the middle
+        of Dask's waiting would leave as another error."""
         call = self._thread.submit(function)
         while not call.done():
             time.sleep(GLANCE)

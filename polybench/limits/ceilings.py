@@ -1,5 +1,5 @@
-"""What the machine can do at most, measured by two small programs of our own with the benchmark's compiler, flags and
-threads."""
+"""What the machine can do at most, measured by two small programs of our
+own with the benchmark's compiler, flags and threads."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def element_of(work: Work) -> Element | None:
 
 
 def measure_machine(elements: frozenset[Element], compiler: Compiler, plan: Plan, folder: Path) -> Machine:
-    """Build and run both programs. elements: the types whose peaks are wanted. folder: for the programs, made if it
-    isn't there."""
+    """Build and run both programs. elements: the types whose peaks are wanted.
+    folder: for the programs, made if it isn't there."""
     folder.mkdir(parents=True, exist_ok=True)
     peaks: dict[str, Peak] = {}
     failures = []

@@ -60,14 +60,14 @@ class Work:
 
     @property
     def compulsory(self) -> int:
-        """Bytes that have to pass between memory and cache once, if the caches are empty before and written back
-        after."""
+        """Bytes that have to pass between memory and cache once,
+        if the caches are empty before and written back after."""
         return self.read + self.stored
 
 
 def work_of_kernel(kernel: Kernel, defines: Sequence[str], cc: str) -> Work:
-    """What a kernel of a suite does. defines: -D flags that choose the sizes. cc: for its preprocessor. Raises
-    NotCounted, InputError."""
+    """What a kernel of a suite does. defines: -D flags that choose the sizes.
+    cc: for its preprocessor. Raises NotCounted, InputError."""
     flags = (*(f"-I{include}" for include in kernel.includes), *defines, FIXED_SIZES)
     unit = parse(kernel.source.read_bytes(), str(kernel.source), Options(cc=cc, cpp_flags=flags), symbolic=False)
     if len(unit.regions) != 1:

@@ -62,8 +62,8 @@ def count(points: isl.Set) -> int:
 
 
 def _count_piece(piece: isl.BasicSet) -> int:
-    """The points of a conjunction. Its quotients ⌊(…)/d⌋ become variables: the others determine them, so the count is
-    the same."""
+    """The points of a conjunction. Its quotients ⌊(…)/d⌋ become variables:
+    the others determine them, so the count is the same."""
     if piece.is_empty():
         return 0
     piece = piece.remove_redundancies().lift().flatten()
@@ -175,8 +175,8 @@ def _bounds(
 
 
 def _prefix_sums(variable: int, others: tuple[int, ...], factors: Sequence[_Factor]) -> Table:
-    """The product of the factors, summed along `variable`, which is the first axis: entry k is the sum of the first k
-    values."""
+    """The product of the factors, summed along `variable`, which is the first axis:
+    entry k is the sum of the first k values."""
     axes = (variable, *others)
     product: Table = np.asarray(1, dtype=np.int64)
     for factor in factors:

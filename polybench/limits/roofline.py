@@ -27,8 +27,8 @@ Roofline: the longest of needed flops / peak, divisions / peak of divisions, MB 
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """The least seconds that a kernel takes by each resource of a machine; a resource that wasn't measured isn't in
-    there."""
+    """The least seconds that a kernel takes by each resource of a machine;
+    a resource that wasn't measured isn't in there."""
 
     seconds: Mapping[Resource, float]
 

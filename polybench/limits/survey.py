@@ -1,5 +1,5 @@
-"""All that `--limits` needs to know before and after the kernels run: counts, the machine's figures, whether there is
-OpenBLAS."""
+"""All that `--limits` needs to know before and after the kernels run:
+counts, the machine's figures, whether there is OpenBLAS."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ COUNT_LIMIT = 60.0
 
 
 def survey(kernels: Sequence[Kernel], compiler: Compiler, plan: Plan, folder: Path) -> Limits:
-    """Count what the kernels do, and measure what the machine can do with the data types that they have. folder: for
-    programs."""
+    """Count what the kernels do, and measure what the machine can do with the data types that they have.
+    folder: for programs."""
     works = {kernel.name: _counted(kernel, compiler, plan) for kernel in kernels}
     machine = measure_machine(_elements(works), compiler, plan, folder)
     openblas = missing_openblas(compiler) if any(kernel.name in ROUTINES for kernel in kernels) else ""
@@ -50,8 +50,8 @@ def references(
 
 
 def _counted(kernel: Kernel, compiler: Compiler, plan: Plan) -> Work | str:
-    """What the kernel does, or why that can't be told; in a process of its own, since isl may take its time with odd
-    sets."""
+    """What the kernel does, or why that can't be told; in a process of its own,
+    since isl may take its time with odd sets."""
     outcome = run_isolated(partial(_work_or_reason, kernel, plan.defines, compiler.path), COUNT_LIMIT)
     return outcome.message if isinstance(outcome, Failed) else outcome.value
 

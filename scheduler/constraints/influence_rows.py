@@ -34,8 +34,8 @@ def constants_hold(rows: Iterable[InfluenceRow], outer: Sequence[Rows], spaces: 
 def injected(
     draft: Draft, rows: Iterable[InfluenceRow], outer: Sequence[Rows], spaces: Mapping[str, StatementSpace]
 ) -> None:
-    """Rows over coefficients of the current dimension (the one after `outer`) and of outer ones, which are constants by
-    now."""
+    """Rows over coefficients of the current dimension (the one after `outer`) and of outer ones,
+    which are constants by now."""
     for row in rows:
         if all(c.dimension < len(outer) for _, c in row.terms):
             continue  # see `constants_hold`

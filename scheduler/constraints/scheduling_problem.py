@@ -1,5 +1,5 @@
-"""What the constraint builders work on: statements, dependence polyhedra as generators, schedule rows, and a program
-under construction."""
+"""What the constraint builders work on: statements, dependence polyhedra as generators,
+schedule rows, and a program under construction."""
 
 from __future__ import annotations
 

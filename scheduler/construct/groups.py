@@ -46,8 +46,8 @@ class Wish:
 
 
 class Strategy(Protocol):
-    """How the row of one dimension is found. bands: dimensions keep respecting what the band has carried, so that they
-    are permutable."""
+    """How the row of one dimension is found.
+    bands: dimensions keep respecting what the band has carried, so that they are permutable."""
 
     @property
     def bands(self) -> bool: ...
@@ -108,8 +108,8 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """A group after one more dimension. rows: None if it needed none. parts: what a cut has made of it. alone: as in
-    `Dimension`."""
+    """A group after one more dimension. rows: None if it needed none.
+    parts: what a cut has made of it. alone: as in `Dimension`."""
 
     group: Group
     rows: Rows | None = None
@@ -119,8 +119,8 @@ class Result:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """A schedule under construction. groups: of the statements that share all of its dimensions, in the order of their
-    execution."""
+    """A schedule under construction. groups: of the statements that share all of its dimensions,
+    in the order of their execution."""
 
     groups: tuple[Group, ...]
     dimensions: tuple[Dimension, ...] = ()

@@ -1,5 +1,5 @@
-"""The original execution order: loops as written, for the band passes to tile and run in parallel where that is
-legal."""
+"""The original execution order: loops as written, for the band passes
+to tile and run in parallel where that is legal."""
 
 from __future__ import annotations
 

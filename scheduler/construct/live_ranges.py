@@ -1,5 +1,5 @@
-"""Which dependences a construction has to respect: private arrays' reuse pairs only where their live ranges would
-overlap otherwise."""
+"""Which dependences a construction has to respect: private arrays' reuse pairs
+only where their live ranges would overlap otherwise."""
 
 from __future__ import annotations
 

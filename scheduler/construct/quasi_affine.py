@@ -142,8 +142,8 @@ class Watching:
 
 @dataclass(frozen=True, slots=True)
 class _Dated:
-    """Rows of dates, before they are divided. slope: of the latency after that, times UNITS; offset: its constant part,
-    likewise."""
+    """Rows of dates, before they are divided. slope: of the latency after that, times UNITS;
+    offset: its constant part, likewise."""
 
     rows: Rows
     slope: int

@@ -92,8 +92,8 @@ def _unit(row: Vector) -> int | None:
 
 
 def _updated_cell(statement: Statement) -> tuple[ir.ArrayRef, tuple[Vector, ...]] | None:
-    """The reference that the statement writes, or that it writes if a comparison holds, and its subscripts; None if it
-    writes several."""
+    """The reference that the statement writes, or that it writes if a comparison holds,
+    and its subscripts; None if it writes several."""
     writes: list[Access] = [a for a in statement.accesses if a.is_write]
     if len(writes) != 1 or not all(_is_plain(access.node) for access in statement.accesses):
         return None
@@ -202,8 +202,8 @@ def inside(
 
 
 def _orders(scop: Scop, dependences: Ordered, statements: Sequence[Statement]) -> tuple[isl.UnionMap, isl.UnionMap]:
-    """The pairs that have to keep their order, and those of updates of one cell that do: none if their order doesn't
-    matter."""
+    """The pairs that have to keep their order, and those of updates of one cell that do:
+    none if their order doesn't matter."""
     relaxed = dependences.relaxed
     if relaxed is None:
         return dependences.must, _chains(scop, statements)
@@ -214,8 +214,8 @@ def _orders(scop: Scop, dependences: Ordered, statements: Sequence[Statement]) -
 
 
 def _regular(instances: isl.UnionSet) -> isl.UnionSet:
-    """Of each statement the most general piece: single instances at borders, on which nothing happens to depend, aren't
-    worth cases."""
+    """Of each statement the most general piece: single instances at borders,
+    on which nothing happens to depend, aren't worth cases."""
 
     def general(part: isl.Set) -> isl.Set:
         found = compact(part).get_basic_sets()

@@ -85,8 +85,8 @@ def jam_of(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, options: Op
 
 
 def _roles(statement: Statement, members: Sequence[Vector]) -> tuple[int, int] | None:
-    """The members that walk through the rows and along the columns of a matrix that a statement reduces; None if it
-    doesn't."""
+    """The members that walk through the rows and along the columns of a matrix that a statement reduces;
+    None if it doesn't."""
     moving = [_unit(row) for row in members]
     if None in moving or moving[0] == moving[1]:
         return None
@@ -167,8 +167,8 @@ def parts_of(dependences: Ordered, node: isl.ScheduleNode, row: isl.UnionPwAff, 
 
 
 def _beside(rest: isl.UnionSet, full: isl.UnionSet, dates: isl.UnionMap, *, larger: bool) -> isl.UnionSet:
-    """The part of the rest in whose block some full column is larger, or smaller. dates: the block and, last, the
-    column."""
+    """The part of the rest in whose block some full column is larger, or smaller.
+    dates: the block and, last, the column."""
     columns = isl.Set.from_union_set(full.apply(dates))
     pairs = isl.Map.universe(columns.get_space().map_from_set())
     last = columns.dim(SET) - 1

@@ -129,8 +129,8 @@ def _is_long(group: ReferenceGroup, tiled: int) -> bool:
 
 
 def _runs(group: ReferenceGroup, points: Sequence[int]) -> int:
-    """How often a tile comes back to a row: iterations of the outermost loops inside of it, up to one that changes the
-    row."""
+    """How often a tile comes back to a row: iterations of the outermost loops inside of it,
+    up to one that changes the row."""
     count = 1
     for member, size in enumerate(points):
         if any(row[member] for row in group.moves[:-1]):

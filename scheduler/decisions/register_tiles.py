@@ -75,8 +75,8 @@ def tiling_within(
     *,
     simd: bool,
 ) -> RegisterTiling:
-    """The tiling of instances below what stands around a node. members: of their band. simd: its column carries
-    nothing."""
+    """The tiling of instances below what stands around a node.
+    members: of their band. simd: its column carries nothing."""
     sizes = _sizes(contraction, options)
     row, _, step = contraction.members
     block = _extent_within(node, instances, members[row], sizes.tile, sizes.block)
@@ -116,8 +116,8 @@ def _sizes(contraction: Contraction, options: Options) -> ContractionSizes:
 
 
 def band_tile(contraction: Contraction, options: Options) -> int:
-    """The tile size of a band with other statements beside the contraction: a multiple of a register tile's rows and
-    columns."""
+    """The tile size of a band with other statements beside the contraction:
+    a multiple of a register tile's rows and columns."""
     return _sizes(contraction, options).tile
 
 

@@ -100,8 +100,8 @@ def _tie(classes: Mapping[_Place, int], first: Statement, second: Statement, com
 
 
 def _sharing(scop: Scop) -> set[tuple[str, str]]:
-    """Pairs of statements, in textual order, that access the same cells' array; a scalar counts only if one of them
-    writes it."""
+    """Pairs of statements, in textual order, that access the same cells' array;
+    a scalar counts only if one of them writes it."""
     return {(s.name, t.name) for s, t in combinations(scop.statements, 2) if any(_meeting(scop, s, t))}
 
 
@@ -162,8 +162,8 @@ def _corresponding(scop: Scop) -> dict[_Place, int]:
 
 
 def _subscripts(statement: Statement, access: Access) -> tuple[tuple[str, str] | None, ...]:
-    """For each subscript (factor, iterator) if it is one iterator, plus terms that don't depend on iterators; else
-    None."""
+    """For each subscript (factor, iterator) if it is one iterator,
+    plus terms that don't depend on iterators; else None."""
     rows = subscript_rows(access.relation)
     if rows is None:
         return ()

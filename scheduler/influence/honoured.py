@@ -1,5 +1,5 @@
-"""Whether the loops that the user's pragmas ask for are there, and which dependence stands in the way where they
-aren't."""
+"""Whether the loops that the user's pragmas ask for are there,
+and which dependence stands in the way where they aren't."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def unhonoured(scop: Scop, directives: Iterable[LoopDirective], read: ReadBack) 
 def _is_there(
     scop: Scop, directive: LoopDirective, statement: str, wished: str, accepted: Iterable[str], read: ReadBack
 ) -> bool:
-    """Whether a statement's instances stand in such loops; those may be missing around an instance that is alone in the
-    wished loop."""
+    """Whether a statement's instances stand in such loops;
+    those may be missing around an instance that is alone in the wished loop."""
     domain = scop.statement(statement).domain.intersect_params(scop.context)
     left = isl.UnionSet.from_set(domain)
     for loop in read.loops:
@@ -128,8 +128,8 @@ def _only(relation: isl.Map, side: isl.dim_type, position: int) -> isl.Map:
 
 
 def complaint(scop: Scop, deps: Dependences, directive: LoopDirective) -> str:
-    """The error message for a directive that isn't fulfilled: ``file:line:col: error: parallel(i) can't be honoured:
-    …``."""
+    """The error message for a directive that isn't fulfilled: ``file:line:col:
+    error: parallel(i) can't be honoured: …``."""
     reason = (
         forbidding(scop, deps, directive)
         or "no dependence forbids it, but no schedule was found in which the loop is like that"

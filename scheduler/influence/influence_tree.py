@@ -70,8 +70,8 @@ class InfluenceNode:
 
 @dataclass(frozen=True, slots=True)
 class InfluenceTree:
-    """branches: the children of the root, alternatives for the outermost dimension, best first. An empty tree
-    influences nothing."""
+    """branches: the children of the root, alternatives for the outermost dimension, best first.
+    An empty tree influences nothing."""
 
     branches: tuple[InfluenceNode, ...] = ()
 

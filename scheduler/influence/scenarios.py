@@ -211,8 +211,8 @@ def _size(scop: Scop, size: int | None, extent: ir.Node | None) -> int:
 
 
 def _iterations(scop: Scop, statement: Statement) -> tuple[int, ...]:
-    """N for each iterator: iterations between its extremes over the whole domain, with the parameters' estimates; at
-    least 1."""
+    """N for each iterator: iterations between its extremes over the whole domain,
+    with the parameters' estimates; at least 1."""
     domain = statement.domain.intersect_params(scop.context)
     for parameter in scop.parameters:
         position = domain.find_dim_by_name(PARAM, parameter.name)

@@ -33,8 +33,8 @@ def load_tree(text: str, file: str, scop: Scop, region: int = 0) -> InfluenceTre
 
 
 def check_regions(text: str, file: str, regions: int) -> None:
-    """Raises InputError if a file has a document for a region that its source file, with so many regions, doesn't
-    have."""
+    """Raises InputError if a file has a document for a region that its source file,
+    with so many regions, doesn't have."""
     for region, document in _documents(text, file).items():
         if region >= regions:
             has = {0: "no regions", 1: "1 region"}.get(regions, f"{regions} regions")
@@ -70,8 +70,8 @@ def _plain(node: InfluenceNode) -> dict[str, object]:
 
 
 def _documents(text: str, file: str) -> Mapping[int, yaml.Node]:
-    """The documents by the region that they are for: what `scop` says, or else the document's place. Empty ones are
-    left out."""
+    """The documents by the region that they are for: what `scop` says,
+    or else the document's place. Empty ones are left out."""
     try:
         documents = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
@@ -167,8 +167,8 @@ class _Loader:
     def nodes(
         self, listed: yaml.Node, key: str, depth: int, path: str, around: tuple[yaml.Node, ...]
     ) -> tuple[InfluenceNode, ...]:
-        """The nodes of a list. path: of the node above. around: the YAML lists that this one is in, against aliases to
-        them."""
+        """The nodes of a list. path: of the node above.
+        around: the YAML lists that this one is in, against aliases to them."""
         if listed in around:
             _fail(self.file, listed.start_mark, f"{key}: an alias inside of what it stands for")
         items = self.list(listed, key)

@@ -51,8 +51,8 @@ def tree_of(scop: Scop, depths: Mapping[str, int], found: Iterable[Scenario]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Variant:
-    """What of a scenario is asked. innermost: the vector iterators of the statements that aren't left free. ties: what
-    is fused."""
+    """What of a scenario is asked. innermost: the vector iterators of the statements that aren't left free.
+    ties: what is fused."""
 
     word: str
     innermost: Mapping[str, str]
@@ -60,8 +60,8 @@ class _Variant:
 
 
 def _variants(scop: Scop, scenario: Scenario, depths: Mapping[str, int]) -> Iterator[_Variant]:
-    """With fusion; without; for the statements alone that have something contiguous, then a store; for the best
-    statement alone."""
+    """With fusion; without; for the statements alone that have something contiguous,
+    then a store; for the best statement alone."""
     innermost = {choice.statement: choice.innermost for choice in scenario.choices}
     fused = ties(scop, innermost)
     if fused:

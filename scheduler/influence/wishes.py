@@ -68,8 +68,8 @@ def directive_tree(scop: Scop, deps: Dependences, directives: Sequence[LoopDirec
 
 
 def _parallel_ways(scop: Scop, wish: LoopDirective) -> list[_Choice]:
-    """The dimensions that may be the wished iterator: one for all targets, outermost first; then each target's own in
-    the source."""
+    """The dimensions that may be the wished iterator: one for all targets, outermost first;
+    then each target's own in the source."""
     own = {name: scop.statement(name).iterators.index(iterator) for name, iterator in wish.targets}
     least = min(len(scop.statement(name).iterators) for name in own)
     placements = [dict.fromkeys(own, dimension) for dimension in range(least)]
@@ -89,8 +89,8 @@ def _at(wish: LoopDirective, dimensions: Mapping[str, int]) -> _Choice:
 
 
 def _merged(choices: Iterable[_Choice], depths: Mapping[str, int]) -> _Choice | None:
-    """Several choices as one; None if they don't go together: two iterators in one dimension, one in two, a vector
-    iterator outside."""
+    """Several choices as one; None if they don't go together:
+    two iterators in one dimension, one in two, a vector iterator outside."""
     loops: dict[tuple[str, int], str] = {}
     innermost: dict[str, str] = {}
     words: dict[int, tuple[str, ...]] = {}

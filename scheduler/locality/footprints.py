@@ -162,8 +162,8 @@ def reference_groups(scop: Scop, space: TileSpace) -> tuple[ReferenceGroup, ...]
 
 
 def trip_count(groups: Sequence[ReferenceGroup], member: int) -> int:
-    """A hint how many iterations a member has: as many as fit into the arrays that it walks through, else
-    `UNKNOWN_EXTENT`."""
+    """A hint how many iterations a member has: as many as fit into the arrays
+    that it walks through, else `UNKNOWN_EXTENT`."""
     fitting = [
         int(extent / abs(row[member]))
         for group in groups
@@ -189,8 +189,8 @@ Rows = Mapping[str, tuple[Vector, ...]]
 
 
 def free_members(prefix: Rows, members: Rows, planes: Rows) -> list[int]:
-    """Members of a band that tiles between some hyperplanes leave unbounded, for some statement. All by statement, over
-    its iterators."""
+    """Members of a band that tiles between some hyperplanes leave unbounded, for some statement.
+    All by statement, over its iterators."""
     found: list[int] = []
     for k in range(min(map(len, members.values()), default=0)):
         for name, rows in members.items():

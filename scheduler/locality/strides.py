@@ -1,5 +1,5 @@
-"""How an inner loop walks through memory: the stride of every access along one band member, all other schedule
-dimensions fixed."""
+"""How an inner loop walks through memory: the stride of every access along one band member,
+all other schedule dimensions fixed."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
 
 
 def interleaved(scop: Scop, schedule: LinearSchedule, member: int, name: str, line: int) -> frozenset[str]:
-    """The arrays of which a statement leaves out cells along one member of the band, but no cache line. line: its
-    bytes."""
+    """The arrays of which a statement leaves out cells along one member of the band,
+    but no cache line. line: its bytes."""
     rows = schedule.members.get(name)
     if rows is None:
         return frozenset()

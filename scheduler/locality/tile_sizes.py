@@ -208,8 +208,8 @@ def row_sizes(
 
 
 def piece(machine: Machine, groups: Sequence[ReferenceGroup], *, parallel: bool) -> int:
-    """The tile size of a vector loop along rows. parallel: its tiles are the only parallel loop; more of them, for
-    balance."""
+    """The tile size of a vector loop along rows.
+    parallel: its tiles are the only parallel loop; more of them, for balance."""
     element = max((group.element for group in groups), default=8)
     return max((PARALLEL_LINES if parallel else PIECE_LINES) * machine.cache(1).line // element, 1)
 

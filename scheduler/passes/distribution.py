@@ -17,8 +17,8 @@ _BAND = isl.schedule_node_type.band
 
 
 def set_apart(scop: Scop, dependences: Ordered, tree: isl.Schedule) -> isl.Schedule:
-    """The leaf bands that such writes keep in order, distributed where that leaves others with a loop that carries
-    nothing."""
+    """The leaf bands that such writes keep in order, distributed where that
+    leaves others with a loop that carries nothing."""
     unknown = frozenset(
         s.name
         for s in scop.statements
@@ -70,8 +70,8 @@ def _coincident(node: isl.ScheduleNode) -> bool:
 
 
 def _alone(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, group: isl.UnionSet) -> isl.ScheduleNode:
-    """The band over one group of its statements, the others before it: their order doesn't matter to what its loops
-    carry."""
+    """The band over one group of its statements, the others before it:
+    their order doesn't matter to what its loops carry."""
     rest = node.get_domain().subtract(group)
     inner = node.insert_sequence(filters_of([rest, group])).child(1).child(0)
     return with_properties_below(scop, dependences, inner)

@@ -25,8 +25,8 @@ from scopt.scheduler.decisions.contractions import shape_of
 
 
 def forward(scop: Scop, deps: Dependences) -> Scop | None:
-    """The SCoP with cells in place of scalars wherever that makes a statement a contraction; None if it nowhere
-    does."""
+    """The SCoP with cells in place of scalars wherever that makes a statement a contraction;
+    None if it nowhere does."""
     result = scop
     for array in scop.arrays.values():
         if array.rank or not array.private or array.type.volatile or array.pointer:
@@ -63,8 +63,8 @@ def _webs(scop: Scop, deps: Dependences, array: Array) -> Iterator[frozenset[str
 
 
 def _web(scop: Scop, deps: Dependences, array: Array, names: frozenset[str]) -> _Web | None:
-    """The web, if one statement at its end puts its value into a cell, and the cell may stand for the scalar all the
-    time."""
+    """The web, if one statement at its end puts its value into a cell,
+    and the cell may stand for the scalar all the time."""
     statements = tuple(s for s in scop.statements if s.name in names)
     ends = [s for s in statements if any(a.is_write and a.array != array.name for a in s.accesses)]
     if len(statements) < 2 or len(ends) != 1:

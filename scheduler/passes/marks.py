@@ -29,8 +29,8 @@ class Marks:
         return node.insert_mark(isl.Id(name))
 
     def above_member(self, node: isl.ScheduleNode, member: int, mark: LoopMark) -> isl.ScheduleNode:
-        """Isolate one member of a band in a band of its own and put a mark above it. Returns the node at the band's
-        place."""
+        """Isolate one member of a band in a band of its own and put a mark above it.
+        Returns the node at the band's place."""
         width = node.band_n_member()
         if member + 1 < width:
             node = node.band_split(member + 1)

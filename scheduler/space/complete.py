@@ -44,8 +44,8 @@ def completed(
 def sampled_row(
     polytopes: Polytopes, uncarried: frozenset[int], walk: Walk, rng: random.Random, largest: int = DEFAULT_LARGEST
 ) -> Row:
-    """A point of a dimension that carries some of the uncarried dependences strongly, at least one, and the others
-    weakly."""
+    """A point of a dimension that carries some of the uncarried dependences strongly,
+    at least one, and the others weakly."""
     strong = frozenset[int]()
     for number in rng.sample(sorted(uncarried), len(uncarried)):
         wanted = strong | {number}

@@ -38,8 +38,8 @@ class ScheduleSpace:
         return sum(self.counts)
 
     def place(self, position: int) -> tuple[int, int]:
-        """(dimension, slot), both from 0, of a coefficient by its position among all. Raises IndexError beyond the
-        last."""
+        """(dimension, slot), both from 0, of a coefficient by its position among all.
+        Raises IndexError beyond the last."""
         for dim, end in enumerate(accumulate(self.counts)):
             if position < end:
                 return dim, position - (end - self.counts[dim])

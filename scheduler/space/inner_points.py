@@ -71,8 +71,8 @@ class _LeastSum:
         self._solver.passModel(self._model())
 
     def solution(self, fixed: tuple[int, int] | None = None) -> tuple[Fraction, ...] | None:
-        """None if there is none, or it isn't exact. fixed: (position, value) of an entry that is given, value 1 or
-        -1."""
+        """None if there is none, or it isn't exact.
+        fixed: (position, value) of an entry that is given, value 1 or -1."""
         if fixed is not None:
             self._fix(*fixed)
         self._solver.run()
@@ -134,8 +134,8 @@ def _rational(value: float) -> Fraction:
 
 
 def _least_integer(columns: Sequence[int], bounds: Iterable[Bound]) -> tuple[Fraction, ...] | None:
-    """The integer vector with the least sum of absolute values that is at least so much in each row; None if there is
-    none."""
+    """The integer vector with the least sum of absolute values that is at least so much in each row;
+    None if there is none."""
     count = len(columns)
     conditions = []
     for row, bound in bounds:

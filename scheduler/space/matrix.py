@@ -27,8 +27,8 @@ from scopt.scheduler.space.space_problem import SpaceProblem
 
 
 def carries(problem: SpaceProblem, row: Row, numbers: Iterable[int]) -> tuple[frozenset[int], frozenset[int]]:
-    """(dependences among these that a point satisfies strongly, those that it violates); the others are satisfied
-    weakly."""
+    """(dependences among these that a point satisfies strongly, those that it violates);
+    the others are satisfied weakly."""
     strong, violated = set(), set()
     for number in numbers:
         least = _least_delay(problem, row, number)
@@ -175,8 +175,8 @@ class _Builder:
         return [found[place] for place in sorted(found)] if len(offsets) == 1 else None
 
     def strictly_ordered(self, rows: Rows, kept: Sequence[Rows]) -> list[list[str]]:
-        """Groups of statements, each of which is through before the next one begins, within one iteration of the loops
-        around."""
+        """Groups of statements, each of which is through before the next one begins,
+        within one iteration of the loops around."""
         names = list(rows)
         if len(names) == 1:
             return [names]

@@ -54,8 +54,8 @@ class Polytope:
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        """What coefficients are chosen for, in order: the vertices of groups that have several, then the rays (section
-        IV-B)."""
+        """What coefficients are chosen for, in order: the vertices of groups that have several,
+        then the rays (section IV-B)."""
         several = {group for group in self.groups if self.groups.count(group) > 1}
         vertices = [
             Slot(vertex, group) for vertex, group in zip(self.vertices, self.groups, strict=True) if group in several
@@ -119,8 +119,8 @@ class Polytopes:
     _feasible: dict[tuple[frozenset[int], frozenset[int]], bool] = field(default_factory=dict)
 
     def polytope(self, strong: frozenset[int], weak: frozenset[int]) -> Polytope:
-        """All rows that satisfy the dependences `strong` strongly and `weak` weakly, by their numbers; others are not
-        respected."""
+        """All rows that satisfy the dependences `strong` strongly and `weak` weakly,
+        by their numbers; others are not respected."""
         parts = [self._part(strong & inside, weak & inside) for inside in self._components(strong | weak)]
         # Statements that nothing constrains: every row will do.
         bound = {name for number in strong | weak for name in self._ends(number)}
@@ -167,8 +167,8 @@ class Polytopes:
         return [row for number in sorted(numbers) for row in self.problem.dependence(number).rows]
 
     def _part(self, strong: frozenset[int], weak: frozenset[int]) -> _Part:
-        """The polytope of a component: its cone, of what it satisfies weakly, cut by what it has to satisfy
-        strongly."""
+        """The polytope of a component: its cone, of what it satisfies weakly,
+        cut by what it has to satisfy strongly."""
         key = (strong, weak)
         if key not in self._parts:
             columns = sorted(
@@ -200,8 +200,8 @@ class Polytopes:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The generators of one component's polytope, over all columns of the problem. No vertex: it is empty. partial: as
-    in `Polytope`."""
+    """The generators of one component's polytope, over all columns of the problem.
+    No vertex: it is empty. partial: as in `Polytope`."""
 
     vertices: tuple[Vertex, ...]
     rays: tuple[Row, ...]
@@ -252,14 +252,14 @@ def _weak_cone(columns: Sequence[int], rows: Sequence[DelayRow], limit: int) -> 
 
 
 def _insertion_key(row: Row) -> tuple[int, ...]:
-    """Rows with few entries first, of these the ones about late columns: of several orders the one with the fewest rays
-    in between."""
+    """Rows with few entries first, of these the ones about late columns:
+    of several orders the one with the fewest rays in between."""
     return (sum(1 for value in row if value), *(abs(value) for value in reversed(row)), *row)
 
 
 def _cut_part(width: int, weak: _WeakCone, strong: Sequence[DelayRow], limit: int) -> _Part:
-    """The polytope's generators. A strong row cuts off only what has weight, so few rays take part beside the
-    cone's."""
+    """The polytope's generators. A strong row cuts off only what has weight,
+    so few rays take part beside the cone's."""
     rows = sorted(
         {weak.reduced(row, strongly=True) for row in strong if not row.line and row.strong}, key=_insertion_key
     )

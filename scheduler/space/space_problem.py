@@ -83,8 +83,8 @@ class SpaceProblem:
         return frozenset(range(1, len(self.dependences) + 1))
 
     def statement_rows(self, point: Row) -> dict[str, Row]:
-        """A point as a schedule row of each statement, over the statement's own columns (iterators, parameters,
-        constant)."""
+        """A point as a schedule row of each statement, over the statement's
+        own columns (iterators, parameters, constant)."""
         return {name: tuple(point[k] for k in positions) for name, positions in self.positions.items()}
 
 

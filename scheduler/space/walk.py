@@ -47,8 +47,8 @@ class Sample:
 
 
 def random_sample(polytopes: Polytopes, walk: Walk, rng: random.Random, largest: int = DEFAULT_LARGEST) -> Sample:
-    """One walk through the construction and the exploration, in which only actions that lead on are drawn. largest:
-    coefficient, N."""
+    """One walk through the construction and the exploration, in which only actions that lead on are drawn.
+    largest: coefficient, N."""
     weights = WALKS[walk]
     construction = ConstructionMDP(polytopes)
     state = walk_construction(construction, weights, rng)

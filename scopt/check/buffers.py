@@ -156,8 +156,8 @@ class Buffer:
         self.check_values_left(stored)
 
     def check_contents(self, part: Part) -> None:
-        """One content for each slot; one slot for each cell that is written, unless rows of a private one have their
-        own."""
+        """One content for each slot; one slot for each cell that is written,
+        unless rows of a private one have their own."""
         meanings = list(part.meanings)
         if not is_function(slots.reverse().apply_range(content) for slots, content in meanings):
             self.refuse("has a slot that stands for two things")
@@ -197,8 +197,8 @@ class Buffer:
         return union_of_maps(found)
 
     def check_sequence(self, part: Part) -> None:
-        """Copies in before everything else that happens to a slot, copies out after its writes; what is copied out is
-        surely written."""
+        """Copies in before everything else that happens to a slot, copies out after its writes;
+        what is copied out is surely written."""
         others = [(use.key, use.dates) for use in part.uses]
         outs = [(one.key, one.dates) for one in part.outs()]
         for one in part.ins():

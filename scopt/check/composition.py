@@ -86,8 +86,8 @@ def spelled(token: RawToken) -> str:
 
 
 def _check_balance(words: Words) -> None:
-    """Raises InternalError unless parentheses and braces match, so that the tokens mean the same wherever they
-    stand."""
+    """Raises InternalError unless parentheses and braces match,
+    so that the tokens mean the same wherever they stand."""
     opened: list[str] = []
     for word in words:
         if word in _CLOSING:
@@ -186,8 +186,8 @@ def _values(condition: str) -> dict[str, int] | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Parser:
-    """Parses tokens into the region's pieces and what stands around them; every way to do so, since the pieces may
-    begin alike."""
+    """Parses tokens into the region's pieces and what stands around them;
+    every way to do so, since the pieces may begin alike."""
 
     words: Words
     parts: Parts
@@ -249,8 +249,8 @@ class _Parser:
                     yield nodes, end + 1
 
     def choice(self, start: int) -> Iterator[tuple[Node, int]]:
-        """``if (condition) { … }``, perhaps with ``else { … }``: braces have to be there, or the pieces might be
-        parsed otherwise."""
+        """``if (condition) { … }``, perhaps with ``else { … }``: braces have to be there,
+        or the pieces might be parsed otherwise."""
         for condition, end in self.conditions(start + 2):
             for then, last in self.block(end):
                 if self.words[last : last + 1] == ("else",):

@@ -93,8 +93,8 @@ def _parameters(scop: Scop, condition: Condition) -> isl.Set:
 
 
 def _parsed(guard: str, worth: str) -> tuple[ir.Node, ir.Node | None]:
-    """The trees of two expressions, the second one perhaps empty. Raises Unreadable for what isn't an expression
-    each."""
+    """The trees of two expressions, the second one perhaps empty.
+    Raises Unreadable for what isn't an expression each."""
     texts = [text for text in (guard, worth) if text]
     functions = "".join(f"int guard{k}(void) {{ return {text}; }}\n" for k, text in enumerate(texts))
     try:
@@ -117,8 +117,8 @@ def _conjuncts(n: ir.Node) -> Iterator[ir.Node]:
 
 
 def _uncounted(scop: Scop, n: ir.Node) -> Iterator[ir.Node]:
-    """The conjuncts, also those that are given to the function that counts, which returns what it is given: zero or
-    one."""
+    """The conjuncts, also those that are given to the function that counts,
+    which returns what it is given: zero or one."""
     for one in _conjuncts(n):
         match one:
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[ir.BinaryOp(op=op) as told])):

@@ -30,15 +30,15 @@ from scopt.poly.reductions import selected
 
 
 def step_carriers(program: Program, name: str, running: isl.Set) -> list[Carrier]:
-    """Of each statement whose instances a step runs, where they are. Raises InternalError if the call does anything
-    else."""
+    """Of each statement whose instances a step runs, where they are.
+    Raises InternalError if the call does anything else."""
     return _Steps.of(program, name, running).carriers()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Steps:
-    """arguments: of the call that makes many steps, over the iterators of the statement `text`, of one. running: its
-    instances."""
+    """arguments: of the call that makes many steps, over the iterators of the statement `text`, of one.
+    running: its instances."""
 
     program: Program
     step: Step
@@ -232,8 +232,8 @@ class _Steps:
     def cells(
         self, statement: Statement, everywhere: isl.Map, instances: isl.Map, target: Sequence[ir.Node]
     ) -> Iterator[Moved]:
-        """Where the cell is that an instance updates: its own, or in a copy. Raises InternalError if it is another
-        one."""
+        """Where the cell is that an instance updates: its own, or in a copy.
+        Raises InternalError if it is another one."""
         base, length = target
         own = tuple(k for k, access in enumerate(statement.accesses) if self.is_own_cell(statement, k))
         write = next(a for a in statement.accesses if a.is_write)

@@ -138,8 +138,8 @@ def _reader(scop: Scop, allocation: Allocation) -> Reader:
 
 
 def _declarations(scop: Scop, allocation: Allocation) -> list[ir.Decl]:
-    """What the text declares: the array, and before it perhaps the number of threads. Raises Unreadable for any other
-    text."""
+    """What the text declares: the array, and before it perhaps the number of threads.
+    Raises Unreadable for any other text."""
     words = set(IDENTIFIER.findall(allocation.declaration))
     types = "".join(f"typedef int {word};\n" for word in sorted(words & scop.typedefs))
     try:

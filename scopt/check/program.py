@@ -127,8 +127,8 @@ def _with_slots(deps: Dependences, same: Mapping[str, isl.UnionMap]) -> Dependen
 
 
 def _check_nesting(program: Program) -> None:
-    """Directives stand inside of each other only as OpenMP lets them: no loop of threads in another one, nothing in a
-    vector loop."""
+    """Directives stand inside of each other only as OpenMP lets them:
+    no loop of threads in another one, nothing in a vector loop."""
 
     def visit(block: Block, around: LoopMark) -> None:
         for item in block.items:

@@ -91,8 +91,8 @@ class Text:
 def flows_by_array(
     text: Text, statement: str, accesses: Iterable[int], flows: Sequence[Dependence]
 ) -> Iterator[tuple[str, isl.Map]]:
-    """Of some flow dependences, the pairs by which some reads of a statement get their values: through the same cell.
-    By array."""
+    """Of some flow dependences, the pairs by which some reads of a statement get their values:
+    through the same cell. By array."""
     own = text.source.statement(statement).accesses
     for access in (own[k] for k in accesses if own[k].kind == "read"):
         for flow in flows:

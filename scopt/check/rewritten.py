@@ -130,8 +130,8 @@ def _copied(scop: Scop, statement: Statement) -> Access:
 
 
 def _check_same_order(original: Scop, rewritten: Scop) -> None:
-    """What both run they run in one order; dates of the rewritten SCoP may have more dimensions in front, with zeros,
-    and behind."""
+    """What both run they run in one order;
+    dates of the rewritten SCoP may have more dimensions in front, with zeros, and behind."""
     mine = {m.get_tuple_name(IN): m for m in maps_of(original.order)}
     theirs = {m.get_tuple_name(IN): m for m in maps_of(rewritten.order)}
     names = [s.name for s in original.statements if s.name in theirs]

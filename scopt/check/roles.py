@@ -25,8 +25,8 @@ from scopt.poly.isl_utils import IN, OUT
 
 
 def roles_of(program: Program, dates: isl.UnionMap) -> Roles:
-    """The roles of all statements that run. dates: ``{ text[…] -> [date] }``. Raises InternalError for one that has
-    none."""
+    """The roles of all statements that run. dates: ``{ text[…] -> [date] }``.
+    Raises InternalError for one that has none."""
     return _Reader(program, dates).all()
 
 
@@ -158,8 +158,8 @@ class _Reader:
         return name in self.program.swept.pointers.values()
 
     def opens(self, name: str, value: ir.Node, statement: Statement) -> bool:
-        """Whether a value is the thread's number, or its part of an array; else it is 0. Raises InternalError for any
-        other."""
+        """Whether a value is the thread's number, or its part of an array;
+        else it is 0. Raises InternalError for any other."""
         number = self.program.scop.name.removeprefix("scop")
         call = ir.FuncCall(ir.ID(f"scopt_thread_{number}"), ir.ExprList([ir.ID(f"scopt_threads_{number}")]))
         match value:
@@ -178,8 +178,8 @@ class _Reader:
 
 @dataclass(slots=True, eq=False)
 class _Walk:
-    """The bodies of an original and of a statement that stands for it, side by side. expansion: ``{ S[…] -> text[…]
-    }``."""
+    """The bodies of an original and of a statement that stands for it, side by side.
+    expansion: ``{ S[…] -> text[…] }``."""
 
     reader: _Reader
     original: Statement

@@ -155,8 +155,8 @@ def _unmoved(text: Text, dependence: Dependence) -> Iterator[isl.Map]:
 
 
 def same_slots(text: Text, parts: Sequence[Part]) -> dict[str, isl.UnionMap]:
-    """By private array, pairs of instances that touch one slot in one epoch; only arrays that are nowhere touched
-    themselves."""
+    """By private array, pairs of instances that touch one slot in one epoch;
+    only arrays that are nowhere touched themselves."""
     direct = set()
     for carrier in text.roles.carriers:
         moved = {position for one in carrier.moved for position in one.accesses}

@@ -15,8 +15,8 @@ from scopt.poly.isl_utils import OUT, PARAM, SET
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subscripts:
-    """What names stand for. space: of the statement's instances, with all parameters. known: expressions whose value is
-    given."""
+    """What names stand for. space: of the statement's instances, with all parameters.
+    known: expressions whose value is given."""
 
     statement: Statement
     space: isl.Space

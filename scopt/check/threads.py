@@ -96,8 +96,8 @@ class _Threads:
     def inside_loop(
         self, key: isl.Map, dates: isl.Map, instances: isl.Map | None, loop: LoopDim
     ) -> tuple[isl.Map, isl.Map]:
-        """The part of a key and its dates that a loop runs. instances: from the key's domain to the text's
-        statement."""
+        """The part of a key and its dates that a loop runs.
+        instances: from the key's domain to the text's statement."""
         text = instances if instances is not None else dates.domain().identity()
         running = text.intersect_range(loop.statements.extract_set(text.get_space().range())).domain()
         return key.intersect_domain(running), dates.intersect_domain(running)

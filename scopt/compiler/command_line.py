@@ -253,8 +253,8 @@ def is_input(word: str) -> bool:
 
 
 def expanded(words: Iterable[str], depth: int = 0) -> Iterator[str]:
-    """The words with each ``@file`` replaced by the words in that file; left as it is where the file can't be read, as
-    GCC does."""
+    """The words with each ``@file`` replaced by the words in that file;
+    left as it is where the file can't be read, as GCC does."""
     for word in words:
         if not word.startswith("@") or depth > 16:
             yield word

@@ -1,5 +1,5 @@
-"""Compiles what scopt has made of sources: messages, names, lines, dependencies and outputs are those of the user's
-files."""
+"""Compiles what scopt has made of sources: messages, names, lines,
+dependencies and outputs are those of the user's files."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Build(NamedTuple):
         return 0
 
     def _known_messages(self, optimized: Mapping[int, Optimized]) -> processes.Finished | None:
-        """What the compiler has said of the only source before; then its dependencies are in their place. None if that
-        isn't known."""
+        """What the compiler has said of the only source before;
+        then its dependencies are in their place. None if that isn't known."""
         key = self._messages_key(optimized)
         known = self.cache.get_packed(key) if key else None
         if known is None or not depfile.put_into_place(self.command, self.folder):
@@ -147,8 +147,8 @@ class Build(NamedTuple):
         sys.stdout.buffer.write(done.output)  # -S -o -
 
     def _link(self, optimized: Mapping[int, Optimized]) -> None:
-        """Compile each source to an object of its own, since not all have the same flags, and link these in their
-        places."""
+        """Compile each source to an object of its own, since not all have the same flags,
+        and link these in their places."""
         words: list[str] = []
         inputs = 0
         for argument in self.command.arguments:
@@ -208,8 +208,8 @@ class Build(NamedTuple):
         return os.path.join(folder, os.path.splitext(os.path.basename(argument.value))[0] + suffix)
 
     def _standard(self) -> list[str]:
-        """A standard in which loops may declare their iterators, with the older one's inline functions and implicit
-        declarations."""
+        """A standard in which loops may declare their iterators,
+        with the older one's inline functions and implicit declarations."""
         given = next((flag for flag in reversed(self.command.flags) if flag.startswith("-std=") or flag == "-ansi"), "")
         if given not in _NEWER_STANDARDS:
             return []

@@ -1,5 +1,5 @@
-"""The flags that a build gives to a file, from its `compile_commands.json` (Clang's "JSON Compilation Database Format
-Specification")."""
+"""The flags that a build gives to a file, from its `compile_commands.json`
+(Clang's "JSON Compilation Database Format Specification")."""
 
 from __future__ import annotations
 

@@ -72,8 +72,8 @@ def allowed(command: Command, preprocessed: bytes, settings: Settings, cache: Ca
 
 
 def links_seen(command: Command, settings: Settings) -> bool:
-    """Whether whatever is made of this command's objects will be linked with OpenMP's run time, as far as can be
-    known."""
+    """Whether whatever is made of this command's objects will be linked
+    with OpenMP's run time, as far as can be known."""
     if settings.openmp is not None:
         return settings.openmp
     return not settings.launched and not command.has("-ffreestanding", "-fno-openmp")
@@ -112,8 +112,8 @@ def preprocessor_flags(command: Command, flags: Sequence[str]) -> list[str]:
 
 
 def link_flags(command: Command, settings: Settings, cache: Cache) -> list[str]:
-    """The flags that a link needs for objects that scoptcc has made, at any time; it can't be seen which ones do need
-    them."""
+    """The flags that a link needs for objects that scoptcc has made, at any time;
+    it can't be seen which ones do need them."""
     if (
         given(command)
         or command.has(*_NO_LIBRARIES)

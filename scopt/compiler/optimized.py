@@ -1,5 +1,5 @@
-"""What scopt makes of one source: from the cache, or by running it, in a process that may crash or take too long
-without harm."""
+"""What scopt makes of one source: from the cache, or by running it,
+in a process that may crash or take too long without harm."""
 
 from __future__ import annotations
 

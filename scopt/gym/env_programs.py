@@ -1,5 +1,5 @@
-"""What an environment schedules: a kernel of the suite or a C file of the user's, one region of it, and its schedule
-space."""
+"""What an environment schedules: a kernel of the suite or a C file of the user's,
+one region of it, and its schedule space."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Program:
 
 
 def kernel_program(name: str, size: str, options: Options, suite: Path | None = None) -> Program:
-    """A kernel of the suite in `suite` (scopt's own if None). size: of its data set, MINI to EXTRALARGE. Raises
-    InputError."""
+    """A kernel of the suite in `suite` (scopt's own if None).
+    size: of its data set, MINI to EXTRALARGE. Raises InputError."""
     from scopt.polybench.catalog import load_suite, own_suite, select
 
     kernel = select(load_suite(suite or own_suite()), [name])[0]

@@ -127,8 +127,8 @@ class _SpaceEnv(gymnasium.Env[Any, Any]):
     # --- gymnasium's methods ------------------------------------------------------------------------------------------
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
-        """Begin an episode. options: {"kernel": name} chooses the program; {"carried": (…)} the space, in
-        `ScheduleExplorationEnv`."""
+        """Begin an episode. options: {"kernel": name} chooses the program;
+        {"carried": (…)} the space, in `ScheduleExplorationEnv`."""
         super().reset(seed=seed)
         chosen = (options or {}).get("kernel")
         if chosen is not None and chosen not in self.names:
@@ -144,8 +144,8 @@ class _SpaceEnv(gymnasium.Env[Any, Any]):
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, Info]:
-        """One action. The reward is 0 before the end; the schedule's at the end; negative, and the end, after an
-        invalid action."""
+        """One action. The reward is 0 before the end; the schedule's at the end;
+        negative, and the end, after an invalid action."""
         episode = self._running()
         if not self.action_space.contains(action):
             raise InputError(f"scopt: error: action {action!r} is not in {self.action_space}")

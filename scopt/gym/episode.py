@@ -25,8 +25,8 @@ FIRST_COEFFICIENT = len(ConstructionAction)
 
 
 class Status(Enum):
-    """Whether an episode goes on, has a complete schedule, or ended in an invalid state or by an action of probability
-    0."""
+    """Whether an episode goes on, has a complete schedule,
+    or ended in an invalid state or by an action of probability 0."""
 
     RUNNING = "running"
     COMPLETE = "complete"
@@ -81,8 +81,8 @@ class Episode:
     # --- actions ------------------------------------------------------------------------------------------------------
 
     def allowed(self) -> tuple[bool, ...]:
-        """Which actions neither have probability 0 nor lead to an invalid state, of all 3 + N + 1; all after the
-        end."""
+        """Which actions neither have probability 0 nor lead to an invalid state,
+        of all 3 + N + 1; all after the end."""
         coefficients = self.n + 1
         if self.status is not Status.RUNNING:
             return (True,) * (FIRST_COEFFICIENT + coefficients)
@@ -91,8 +91,8 @@ class Episode:
         return (*(False,) * FIRST_COEFFICIENT, not self._must_be_positive(), *(True,) * self.n)
 
     def take(self, action: int) -> Status:
-        """One transition. An action of probability 0 ends the episode, and so does one that leads to an invalid
-        state."""
+        """One transition. An action of probability 0 ends the episode,
+        and so does one that leads to an invalid state."""
         self.steps += 1
         self.action = action
         if action < FIRST_COEFFICIENT:
@@ -141,8 +141,8 @@ class Episode:
         self._fill()
 
     def complete_by_default(self) -> None:
-        """Coefficient 0 for all that is still open, and 1 for the last vertex of a group that would have none
-        otherwise."""
+        """Coefficient 0 for all that is still open, and 1 for the last vertex
+        of a group that would have none otherwise."""
         while self.status is Status.RUNNING:
             self._put(int(self._must_be_positive()))
 

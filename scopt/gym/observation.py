@@ -243,8 +243,8 @@ class Static:
         return found
 
     def delayed(self, row: Exact) -> tuple[Floats, Floats, Floats]:
-        """Of each dependence: whether a row has no delay anywhere; a delay of one at least everywhere; a negative one
-        somewhere."""
+        """Of each dependence: whether a row has no delay anywhere;
+        a delay of one at least everywhere; a negative one somewhere."""
         values = self.delays @ row
         nothing = np.abs(values) < 1e-9
         coincident = np.logical_and.reduceat(nothing, self.starts)

@@ -128,8 +128,8 @@ class MeasuredReward:
         self._folder.cleanup()
 
     def _baseline(self) -> tuple[float, float]:
-        """(the original's seconds, the limit for a transformed run). Raises InputError if the original can't be built
-        or run."""
+        """(the original's seconds, the limit for a transformed run).
+        Raises InputError if the original can't be built or run."""
         if self._original is None:
             executable = self._build(self.program.text, ())
             runs = [self._run(executable, self.measuring.build_timeout) for _ in range(self.measuring.runs)]

@@ -223,8 +223,8 @@ def _size(shape: Shape, scope: Mapping[str, Symbol]) -> int | None:
 
 
 def enum_constants(node: Any, scope: Mapping[str, Symbol]) -> dict[str, int]:
-    """The enumerators of an enum with a body. Those that can't be evaluated, and the ones that count on from them, are
-    left out."""
+    """The enumerators of an enum with a body. Those that can't be evaluated,
+    and the ones that count on from them, are left out."""
     values: dict[str, int] = {}
     known: dict[str, Symbol] = dict(scope)
     following: int | None = 0
@@ -240,8 +240,8 @@ def enum_constants(node: Any, scope: Mapping[str, Symbol]) -> dict[str, int]:
 
 
 def enum_type(node: Any, scope: Mapping[str, Symbol]) -> CType:
-    """The integer type of an enum as gcc and clang choose it: unsigned unless a constant is negative. Unknown without a
-    body."""
+    """The integer type of an enum as gcc and clang choose it: unsigned unless a constant is negative.
+    Unknown without a body."""
     values = enum_constants(node, scope) if node.values is not None else {}
     spelling = f"enum {node.name}" if node.name else "enum"
     listed = [e for e in node.values.enumerators if isinstance(e, ir.Enumerator)] if node.values is not None else []

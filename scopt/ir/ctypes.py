@@ -17,8 +17,8 @@ SymbolKind = Literal["parameter", "local", "global", "enum-constant", "function"
 
 
 class Layer(NamedTuple):
-    """One step from an object to its element: array of, pointer to, function returning. dim: an array's extent, None if
-    unknown."""
+    """One step from an object to its element: array of, pointer to, function returning.
+    dim: an array's extent, None if unknown."""
 
     kind: Literal["array", "pointer", "function"]
     dim: ir.Node | None = None
@@ -236,7 +236,7 @@ def describe(name: str, shape: Shape, kind: SymbolKind) -> Symbol:
 
 
 def ctype_of(node: Any, scope: Mapping[str, Symbol]) -> CType | None:
-    """The arithmetic (or at least plain) type that a type name or declaration gives; None for pointers, arrays and
-    functions."""
+    """The arithmetic (or at least plain) type that a type name or declaration gives;
+    None for pointers, arrays and functions."""
     shape = shape_of(node, scope)
     return None if shape.layers else shape.type

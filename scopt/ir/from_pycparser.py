@@ -21,8 +21,8 @@ _FIELDS = {name: (*made.fields, "coord") for name, made in _CLASSES.items()}
 
 
 class CSyntaxError(Exception):
-    """A text that isn't C, or C that can't be read. line: where, as far as is known; message: why, without the
-    place."""
+    """A text that isn't C, or C that can't be read.
+    line: where, as far as is known; message: why, without the place."""
 
     def __init__(self, text: str, line: int, message: str) -> None:
         super().__init__(text)

@@ -1,5 +1,5 @@
-"""The simplified form (paper "MLIR: The case for a simplified polyhedral form"): loops, tests and instances, ready to
-print."""
+"""The simplified form (paper "MLIR: The case for a simplified polyhedral form"):
+loops, tests and instances, ready to print."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class LoopNest:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product of a loop nest's extents, compared with a constant in `For.work`; estimated in floating point, so it
-    can't overflow."""
+    """A product of a loop nest's extents, compared with a constant in `For.work`;
+    estimated in floating point, so it can't overflow."""
 
     factors: tuple[Expr, ...]

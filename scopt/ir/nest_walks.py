@@ -53,8 +53,8 @@ def used_names(block: Block) -> frozenset[str]:
 
 
 def map_block(block: Block, function: Callable[[Item], tuple[Item, ...]]) -> Block:
-    """Rebuild the block from the inside out: each item is replaced by function(item), given its inner blocks already
-    rebuilt."""
+    """Rebuild the block from the inside out: each item is replaced by function(item),
+    given its inner blocks already rebuilt."""
     out: list[Item] = []
     for item in block.items:
         out.extend(function(_with_children(item, function)))
@@ -109,7 +109,7 @@ def replace_names(block: Block, values: Mapping[str, Expr]) -> Block:
 
 
 def rename_iterators(block: Block, chosen: Mapping[str, str]) -> Block:
-    """The block with its loops' iterators renamed; every loop of the block has an iterator of its own, a key of
-    `chosen`."""
+    """The block with its loops' iterators renamed;
+    every loop of the block has an iterator of its own, a key of `chosen`."""
     renamed = replace_names(block, {old: Name(new) for old, new in chosen.items()})
     return map_block(renamed, lambda it: (replace(it, iterator=chosen[it.iterator]) if isinstance(it, For) else it,))

@@ -31,8 +31,8 @@ _WITHOUT_SEMICOLON = (
 
 
 class CPrinter(ExpressionPrinter):
-    """C text of nodes. Expressions and declarations have no semicolon, statements that are made of others end with a
-    newline."""
+    """C text of nodes. Expressions and declarations have no semicolon,
+    statements that are made of others end with a newline."""
 
     # --- statements ---------------------------------------------------------------------------------------------------
 

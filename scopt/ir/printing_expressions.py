@@ -114,8 +114,8 @@ class ExpressionPrinter:
         return f"{'default' if n.type is None else self.visit(n.type)}: {self._visit_expr(n.expr)}"
 
     def _visit_expr(self, n: ir.Node, *, allow_comma: bool = False) -> str:
-        """An expression or an initial value with the delimiters that it needs; allow_comma: a comma separates nothing
-        else here."""
+        """An expression or an initial value with the delimiters that it needs;
+        allow_comma: a comma separates nothing else here."""
         if isinstance(n, ir.InitList):
             return f"{{{self.visit(n)}}}"
         if isinstance(n, ir.Compound) or (isinstance(n, ir.ExprList) and not allow_comma):

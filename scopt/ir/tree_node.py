@@ -79,8 +79,8 @@ class Node(metaclass=_NodeType):
             store(self, named.get(field))
 
     def children(self) -> tuple[tuple[str, Node], ...]:
-        """The nodes in this one, in the order of the fields, with their roles: the field's name, and the position among
-        several."""
+        """The nodes in this one, in the order of the fields, with their roles:
+        the field's name, and the position among several."""
         found: list[tuple[str, Node]] = []
         for field, several in self._parts:
             value = getattr(self, field)

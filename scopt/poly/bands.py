@@ -1,5 +1,5 @@
-"""Properties of bands, computed from the dependences and from nothing else: permutable, coincident, what a loop
-carries."""
+"""Properties of bands, computed from the dependences and from nothing else:
+permutable, coincident, what a loop carries."""
 
 from __future__ import annotations
 
@@ -178,14 +178,14 @@ def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNod
 
 
 def _is_local(pairs: isl.UnionMap, member: isl.UnionPwAff, place: _Place) -> bool:
-    """Whether a private array's live ranges stay within one iteration of the member, and don't cross the node's
-    borders."""
+    """Whether a private array's live ranges stay within one iteration of the member,
+    and don't cross the node's borders."""
     return place.stays_inside(pairs) and zero(distances(place.active(pairs), member))
 
 
 def is_coincident(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> bool:
-    """Whether a loop over `member` at this node carries nothing, given private copies of the arrays that
-    `private_arrays` names."""
+    """Whether a loop over `member` at this node carries nothing,
+    given private copies of the arrays that `private_arrays` names."""
     return _is_coincident(_Place.of(node), member, dependences)
 
 
@@ -196,8 +196,8 @@ def _is_coincident(place: _Place, member: isl.UnionPwAff, dependences: Ordered) 
 
 
 def private_arrays(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> tuple[str, ...] | None:
-    """The private arrays that need a copy per iteration of a parallel loop over `member`; None if copies would not
-    do."""
+    """The private arrays that need a copy per iteration of a parallel loop over `member`;
+    None if copies would not do."""
     return _private_arrays(_Place.of(node), member, dependences)
 
 
@@ -265,14 +265,14 @@ def with_copies(
 
 
 def may_be_copied(array: Array) -> bool:
-    """Whether a reduction clause may name an array, so that each thread has a copy of it: not one that is a pointer, or
-    large."""
+    """Whether a reduction clause may name an array, so that each thread has a copy of it:
+    not one that is a pointer, or large."""
     return not (array.pointer or array.private or array.within or array.flat) and fits_a_stack(array)
 
 
 def looks_in_between(scop: Scop, clause: Reduction, updating: Collection[str], inside: Collection[str]) -> bool:
-    """Whether a statement of a loop that is no part of the reduction touches the variable. (Of arrays, cells are held:
-    see `Hold`.)"""
+    """Whether a statement of a loop that is no part of the reduction touches the variable.
+    (Of arrays, cells are held: see `Hold`.)"""
     others = set(inside) - set(updating)
     return not scop.arrays[clause.array].rank and any(
         a.array == clause.array for name in others for a in scop.statement(name).accesses

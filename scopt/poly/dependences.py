@@ -129,8 +129,8 @@ def classify_private(
     order: isl.UnionMap,
     dead: frozenset[str],
 ) -> Mapping[str, Array]:
-    """Mark the arrays that threads may have copies of: nobody sees their value afterwards, and none is read before it
-    is written."""
+    """Mark the arrays that threads may have copies of: nobody sees their value afterwards,
+    and none is read before it is written."""
     candidates = tuple(array for name, array in arrays.items() if name in dead)
     reads, musts, mays, killed = _tables(tuple(statements), tuple(kills), candidates)
     exposed = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(_flow(reads, musts, mays, killed, order).exposed)}
@@ -182,8 +182,8 @@ def last_sources(scop: Scop, access: Access) -> tuple[isl.UnionMap, isl.UnionMap
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Flow:
-    """full: ``{ S[i] -> [T[j] -> A[a]] }``, sources to sinks. exposed: sinks that may have no source, ``{ T[j] -> A[a]
-    }``."""
+    """full: ``{ S[i] -> [T[j] -> A[a]] }``, sources to sinks.
+    exposed: sinks that may have no source, ``{ T[j] -> A[a] }``."""
 
     full: isl.UnionMap
     exposed: isl.UnionMap
@@ -259,8 +259,8 @@ def _by_array(accesses: isl.UnionMap) -> dict[str, isl.UnionMap]:
 
 
 def _dependences(kind: DependenceKind, full: isl.UnionMap) -> list[Dependence]:
-    """Split ``{ S[i] -> [T[j] -> A[a]] }`` by statements and array. Kills are no statements: isl never reports them as
-    sources."""
+    """Split ``{ S[i] -> [T[j] -> A[a]] }`` by statements and array.
+    Kills are no statements: isl never reports them as sources."""
     found = []
     for relation in maps_of(full):
         wrapped = relation.get_space().range().unwrap()

@@ -176,8 +176,8 @@ def _neighbours(facets: Sequence[int], of: Sequence[int]) -> Iterable[tuple[int,
 
 
 def _neighbours_packed(facets: Sequence[int], of: Sequence[int]) -> Iterable[tuple[int, list[int]]]:
-    """The same for many rays, with bits packed into words and a block of the largest compared with all others at
-    once."""
+    """The same for many rays, with bits packed into words and a block of
+    the largest compared with all others at once."""
     words = max(facets).bit_length() // 64 + 1
     packed = np.frombuffer(b"".join(value.to_bytes(words * 8, "little") for value in facets), dtype=np.uint64).reshape(
         -1, words

@@ -104,8 +104,8 @@ def overlapping_private(scop: Scop, deps: Dependences, dates: isl.UnionMap) -> t
 
 
 def _check_loop(scop: Scop, kept: tuple[Dependence, ...], outer: isl.UnionMap, loop: ParallelDim) -> None:
-    """No dependence between two iterations of the loop within one execution of it. outer: dates up to the loop, see
-    `outer_part`."""
+    """No dependence between two iterations of the loop within one execution of it.
+    outer: dates up to the loop, see `outer_part`."""
     passed = _Passed()
     _check_reductions(scop, kept, loop)
     clauses = {(reduction.operator, reduction.array) for reduction in loop.reductions}
@@ -180,8 +180,8 @@ def _relaxed(scop: Scop, dates: isl.UnionMap) -> isl.UnionMap:
 
 
 def by_place(relation: isl.Map) -> list[isl.Map]:
-    """The pieces of a statement's dates together that are for one place in the text: even dimensions are positions
-    there."""
+    """The pieces of a statement's dates together that are for one place in the text:
+    even dimensions are positions there."""
     places: dict[tuple[str, ...], isl.Map] = {}
     for piece in relation.get_basic_maps():
         fixed = tuple(
@@ -272,8 +272,8 @@ def _dims(joint: isl.Map) -> int:
 
 
 def goes_forward(joint: isl.Map) -> bool:
-    """Whether every pair of dates is in strictly increasing lexicographic order; works through the dimensions,
-    outermost first."""
+    """Whether every pair of dates is in strictly increasing lexicographic order;
+    works through the dimensions, outermost first."""
     width = _dims(joint)
     rest = joint
     for position in range(width):

@@ -1,5 +1,5 @@
-"""Linear views of isl functions: coefficient vectors of schedule dimensions and subscripts over a statement's
-iterators."""
+"""Linear views of isl functions: coefficient vectors of schedule dimensions
+and subscripts over a statement's iterators."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def _fraction(value: isl.Val) -> Fraction:
 
 
 def solve(rows: Sequence[Vector], wanted: Sequence[int]) -> Vector | None:
-    """A vector v with rows·v = wanted; None if there is none. Free unknowns are zero (Gauss-Jordan over the
-    rationals)."""
+    """A vector v with rows·v = wanted; None if there is none.
+    Free unknowns are zero (Gauss-Jordan over the rationals)."""
     if not rows:
         return None
     width = len(rows[0])

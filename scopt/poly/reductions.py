@@ -66,8 +66,8 @@ def updates_of(scop: Scop, reorder: Reorder) -> dict[str, Update]:
 
 
 def update_of(scop: Scop, statement: Statement) -> Update | None:
-    """The statement as ``cell op= expression``, where the expression doesn't use the cell; None if it has another
-    form."""
+    """The statement as ``cell op= expression``, where the expression doesn't use the cell;
+    None if it has another form."""
     form = _form(statement.body)
     writes = [access for access in statement.accesses if access.is_write]
     if form is None or len(writes) != 1:
@@ -168,8 +168,8 @@ def selected(body: ir.Node) -> Selected | None:
 
 
 def _compared(condition: ir.Node, cell: ir.Node, value: ir.Node) -> tuple[str, ir.Node, ir.Node] | None:
-    """The operator that compares the cell, on its left side, with the value; the cell's reference there; the
-    value's."""
+    """The operator that compares the cell, on its left side, with the value;
+    the cell's reference there; the value's."""
     match condition:
         case ir.BinaryOp(op=op, left=left, right=right) if op in _MIRRORED:
             if same_text(left, cell) and same_text(right, value):
@@ -204,8 +204,8 @@ def _form(body: ir.Node) -> _Form | None:
 
 
 def _counts(body: ir.Node) -> bool:
-    """Whether a statement adds 1, or subtracts it, and nothing else: partial counts don't overflow before the program
-    ends."""
+    """Whether a statement adds 1, or subtracts it, and nothing else:
+    partial counts don't overflow before the program ends."""
     match body:
         case ir.Compound(block_items=[ir.Node() as only]):
             return _counts(only)

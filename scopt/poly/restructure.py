@@ -1,5 +1,5 @@
-"""Band surgery that keeps the execution order of dependences: reorder members, sink a loop into a sequence, merge
-nested bands."""
+"""Band surgery that keeps the execution order of dependences: reorder members,
+sink a loop into a sequence, merge nested bands."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def reordered(node: isl.ScheduleNode, order: Sequence[int]) -> isl.ScheduleNode:
 
 
 def leaf_parts(node: isl.ScheduleNode) -> list[isl.UnionSet] | None:
-    """The statements below a band as groups in execution order, where only sequences and sets of leaves lie below; None
-    otherwise."""
+    """The statements below a band as groups in execution order,
+    where only sequences and sets of leaves lie below; None otherwise."""
     kind = node.get_type()
     if kind == _TYPE.leaf:
         return [node.get_domain()]

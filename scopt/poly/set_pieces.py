@@ -1,5 +1,5 @@
-"""Schedule trees put together from pieces that are trees of their own: what passes need that change which statements
-there are."""
+"""Schedule trees put together from pieces that are trees of their own:
+what passes need that change which statements there are."""
 
 from __future__ import annotations
 

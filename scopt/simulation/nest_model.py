@@ -71,8 +71,8 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """Nanoseconds for each run of an item: in the core (and its own caches), and for lines from behind the last
-    cache."""
+    """Nanoseconds for each run of an item: in the core (and its own caches),
+    and for lines from behind the last cache."""
 
     core: float = 0.0
     memory: float = 0.0
@@ -186,8 +186,8 @@ class NestModel:
         return shared if shared.total < work.total else work
 
     def fetches(self, lines: _Lines, settled: frozenset[int]) -> tuple[_Work, frozenset[int]]:
-        """What a part of the nest fetches into the caches that it fits into as a whole; and which caches are settled
-        then."""
+        """What a part of the nest fetches into the caches that it fits into as a whole;
+        and which caches are settled then."""
         work = _Work()
         for level, cache in enumerate(self.machine.caches):
             if level not in settled and lines.total * self.machine.line <= cache.bytes:
@@ -210,8 +210,8 @@ class NestModel:
         return min(self.machine.register / max(sizes, default=8), max(loop.trips, 1.0))
 
     def instance(self, instance: Instance, loops: tuple[Loop, ...]) -> _Work:
-        """One instance: its operations and accesses to the first cache. Accesses that jump take the vector's lanes one
-        by one."""
+        """One instance: its operations and accesses to the first cache.
+        Accesses that jump take the vector's lanes one by one."""
         machine = self.machine
         inner = loops[-1] if loops else None
         lanes = self.lanes(inner) if inner is not None else 1.0
@@ -249,8 +249,8 @@ class NestModel:
     # --- lines --------------------------------------------------------------------------------------------------------
 
     def lines(self, items: Sequence[Item], loops: tuple[Loop, ...]) -> _Lines:
-        """Distinct lines that one run of the items touches. loops: between the part of the nest that is looked at and
-        the items."""
+        """Distinct lines that one run of the items touches.
+        loops: between the part of the nest that is looked at and the items."""
         key = id(items[0]) if items and not loops else 0
         if key and len(items) == 1 and key in self.known:
             return self.known[key]
@@ -279,8 +279,8 @@ class NestModel:
         return result
 
     def merged(self, patterns: Mapping[_Pattern, Sequence[float]]) -> _Lines:
-        """References that walk alike share what their distance leaves in common; an array has no more lines than fit
-        into it."""
+        """References that walk alike share what their distance leaves in common;
+        an array has no more lines than fit into it."""
         arrays: dict[str, _Lines] = {}
         limits: dict[str, float] = {}
         for pattern, addresses in patterns.items():

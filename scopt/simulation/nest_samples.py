@@ -285,8 +285,8 @@ def _divisions(call: Call, inner: str, trips: float) -> float:
 
 
 def _moves(key: int, loops: Sequence[int], traces: Mapping[int | None, _Trace]) -> dict[int, Floats]:
-    """How far each reference's address moves with one iteration of each loop, the loops inside staying where they are:
-    the median."""
+    """How far each reference's address moves with one iteration of each loop,
+    the loops inside staying where they are: the median."""
     plain = traces[None]
     found = {}
     for loop in loops:

@@ -125,8 +125,8 @@ class CostModel:
 
 
 def assumed_parameters(scop: Scop) -> dict[str, int]:
-    """A value for each parameter: its estimate, else the largest that keeps subscripts in their arrays' extents, else
-    `UNKNOWN_PARAMETER`."""
+    """A value for each parameter: its estimate, else the largest that keeps subscripts
+    in their arrays' extents, else `UNKNOWN_PARAMETER`."""
     found: dict[str, int] = {}
     for access in (access for statement in scop.statements for access in statement.accesses):
         for position, extent in enumerate(scop.arrays[access.array].sizes):
@@ -152,8 +152,8 @@ def _largest_subscript(access: Access, position: int) -> Iterator[tuple[str, int
 
 
 def _references(scop: Scop, statement: Statement, parameters: Mapping[str, int]) -> tuple[Reference, ...]:
-    """The statement's accesses as addresses, each once for reading and once for writing. Arrays lie in memory row by
-    row."""
+    """The statement's accesses as addresses, each once for reading and once for writing.
+    Arrays lie in memory row by row."""
     found = dict.fromkeys(_reference(scop, statement, access, parameters) for access in statement.accesses)
     return tuple(found)
 

@@ -101,8 +101,8 @@ def _declaration(array: Array) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Carried:
-    """A part of a dependence. loop: "carried by i (level 1)" or "loop-independent". distance: empty or ``distance (1,
-    0)``."""
+    """A part of a dependence. loop: "carried by i (level 1)" or "loop-independent".
+    distance: empty or ``distance (1, 0)``."""
 
     array: str
     source: str

@@ -37,8 +37,8 @@ def schedule_lines(scop: Scop, deps: Dependences, dependences: Ordered, tree: is
 
 
 def final_lines(scop: Scop, dependences: Ordered, tree: isl.Schedule, marked: MarkedSchedule) -> list[str]:
-    """The tree that is generated: tile loops, point loops and their marks; and where loops were fused or
-    distributed."""
+    """The tree that is generated: tile loops, point loops and their marks;
+    and where loops were fused or distributed."""
     lines = list(FinalTree(scop, marked).lines(marked.tree.get_root().child(0), None))
     return lines + regrouped(with_properties(scop, dependences, tree), marked.tree)
 
@@ -63,8 +63,8 @@ def member_functions(scop: Scop, member: isl.UnionPwAff) -> dict[str, str]:
 
 
 def _by_text(scop: Scop, texts: Mapping[str, str]) -> str:
-    """What is said of statements; at once for those of which the same is said, and without names where that is all of
-    them."""
+    """What is said of statements; at once for those of which the same is said,
+    and without names where that is all of them."""
     by_text: dict[str, list[str]] = {}
     for name, text in texts.items():
         by_text.setdefault(text, []).append(name)
@@ -147,8 +147,8 @@ class TreeExplainer:
         yield from self.lines(node.child(0))
 
     def properties(self, node: isl.ScheduleNode, position: int) -> tuple[list[str], list[str]]:
-        """In short: parallel or not, whether it could be the vector loop; and in lines of their own: why it isn't
-        parallel."""
+        """In short: parallel or not, whether it could be the vector loop;
+        and in lines of their own: why it isn't parallel."""
         member = node.band_get_partial_schedule().get_at(position)
         more: list[str] = []
         if node.band_member_get_coincident(position):
@@ -191,8 +191,8 @@ class TreeExplainer:
         )
 
     def carries_nothing_inside(self, node: isl.ScheduleNode, position: int) -> bool:
-        """Whether a member has only distances of zero, also over private cells, once the band's members above it are
-        fixed."""
+        """Whether a member has only distances of zero, also over private cells,
+        once the band's members above it are fixed."""
         partial = node.band_get_partial_schedule()
         pairs = [self.dependences.must, *self.dependences.reuse.values()]
         return all(
@@ -232,8 +232,8 @@ class TreeExplainer:
         return _fixed(active(pairs, node), node.band_get_partial_schedule(), others)
 
     def lanes_free(self, node: isl.ScheduleNode, position: int, domain: isl.UnionSet) -> bool:
-        """Whether a vector loop over a member, with some statements in it, carries nothing, each lane with private
-        copies."""
+        """Whether a vector loop over a member, with some statements in it,
+        carries nothing, each lane with private copies."""
         member = node.band_get_partial_schedule().get_at(position)
 
         def carried(pairs: isl.UnionMap) -> bool:
@@ -285,8 +285,8 @@ class TreeExplainer:
     # --- sequences ---
 
     def sequence(self, node: isl.ScheduleNode) -> Iterator[str]:
-        """The children in order, each with what puts it after earlier ones, and whether it could share the loop of the
-        one before."""
+        """The children in order, each with what puts it after earlier ones,
+        and whether it could share the loop of the one before."""
         parts = [node.child(k) for k in range(node.n_children())]
         free = node.get_type() == _TYPE.set
         yield "in any order:" if free else "in this order:"
@@ -332,8 +332,8 @@ class TreeExplainer:
     def fusable(
         self, node: isl.ScheduleNode, first: isl.ScheduleNode, second: isl.ScheduleNode, between: Sequence[_Pairs]
     ) -> Iterator[str]:
-        """What one loop over the first dimensions of two neighbours, as they are, would do to the dependences between
-        them."""
+        """What one loop over the first dimensions of two neighbours, as they are,
+        would do to the dependences between them."""
         bands = [part.child(0) for part in (first, second)]
         if any(band.get_type() != _TYPE.band for band in bands):
             return

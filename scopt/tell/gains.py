@@ -39,8 +39,8 @@ class Gain:
 
 
 def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest) -> tuple[Gain, ...]:
-    """The loops of the region in textual order, those without statements left out. A register tile counts as a vector
-    loop."""
+    """The loops of the region in textual order, those without statements left out.
+    A register tile counts as a vector loop."""
     emitted, scheduled = _emitted(nest.body), _scheduled(marked)
     loops = list(_loops(region.function))
     found = []

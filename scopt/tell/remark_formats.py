@@ -108,8 +108,8 @@ def _result(remark: Remark, rule: int) -> dict[str, Any]:
 
 
 def file_uri(path: str) -> str:
-    """A path as a URI reference (3.4.3): with a scheme if it is absolute. The bytes of its name are kept, whatever they
-    are."""
+    """A path as a URI reference (3.4.3): with a scheme if it is absolute.
+    The bytes of its name are kept, whatever they are."""
     quoted = quote(os.fsencode(path))
     if path.startswith("/"):
         return f"file://{quoted}"
@@ -126,8 +126,8 @@ def _printable(text: str) -> str:
 
 
 def as_yaml(remarks: Iterable[Remark]) -> str:
-    """A YAML document a remark. The Args, put together, are the sentence that opt-viewer shows; the suggestion is one
-    of them."""
+    """A YAML document a remark. The Args, put together, are the sentence that opt-viewer shows;
+    the suggestion is one of them."""
     return "".join(_record(remark) for remark in remarks)
 
 

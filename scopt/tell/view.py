@@ -1,5 +1,5 @@
-"""What a page shows of one region: plain data, without integer sets, so that it can travel from the process that has
-them."""
+"""What a page shows of one region: plain data, without integer sets,
+so that it can travel from the process that has them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class StatementView:
-    """name: ``S0``. around: the loops around it, ``for i, j: 0 <= i < n``; empty without any. text: its C text in one
-    line."""
+    """name: ``S0``. around: the loops around it, ``for i, j: 0 <= i < n``;
+    empty without any. text: its C text in one line."""
 
     name: str
     line: int
@@ -33,8 +33,8 @@ class DependenceView:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """All dependences from one statement to another, or to itself. labels: ``flow A, B``, one a kind, the strongest
-    first."""
+    """All dependences from one statement to another, or to itself.
+    labels: ``flow A, B``, one a kind, the strongest first."""
 
     source: str
     sink: str
@@ -47,8 +47,8 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class TreeNode:
-    """A node of a schedule tree. badges: what it is, in a word each: ``parallel``, ``vector loop``. notes: why, in
-    sentences."""
+    """A node of a schedule tree. badges: what it is, in a word each:
+    ``parallel``, ``vector loop``. notes: why, in sentences."""
 
     title: str
     badges: tuple[str, ...] = ()
@@ -58,8 +58,8 @@ class TreeNode:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """An iteration. at: (row, column) in its drawing. tile: of which tile, one coordinate a tile function; () if it
-    isn't tiled."""
+    """An iteration. at: (row, column) in its drawing. tile: of which tile,
+    one coordinate a tile function; () if it isn't tiled."""
 
     at: Cell
     tile: tuple[int, ...] = ()
@@ -67,8 +67,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A dependence between two iterations of a drawing. kind: the strongest of its kinds, ``indirect`` for flow through
-    another statement."""
+    """A dependence between two iterations of a drawing.
+    kind: the strongest of its kinds, ``indirect`` for flow through another statement."""
 
     source: Cell
     sink: Cell
@@ -106,8 +106,8 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class RegionView:
-    """One transformed region. arrays, reuse, regrouped: lines of text. left_out: what was too large to be shown, a
-    sentence each."""
+    """One transformed region. arrays, reuse, regrouped: lines of text.
+    left_out: what was too large to be shown, a sentence each."""
 
     parameters: tuple[str, ...]
     statements: tuple[StatementView, ...]

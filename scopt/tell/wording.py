@@ -122,8 +122,8 @@ def wrapped(head: str, items: Iterable[str], width: int = 110) -> list[str]:
 
 
 def mark_text(mark: LoopMark) -> str:
-    """What a loop is: ``parallel, private copies of t, reduces s by +``; scalar: nothing is carried, but vectors would
-    lose."""
+    """What a loop is: ``parallel, private copies of t, reduces s by +``;
+    scalar: nothing is carried, but vectors would lose."""
     what = [
         text for text, on in (("parallel", mark.parallel), ("vector loop", mark.simd), ("scalar", mark.scalar)) if on
     ] or ["sequential"]

@@ -1,5 +1,5 @@
-"""Small SCoPs built by hand, for tests of code generation: from isl strings and C statements to nests, traces and
-programs."""
+"""Small SCoPs built by hand, for tests of code generation:
+from isl strings and C statements to nests, traces and programs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Casts in subscripts: left out where the cells touched show that they change nothing; sizes of rows with casts are
-read back."""
+"""Casts in subscripts: left out where the cells touched show that they change nothing;
+sizes of rows with casts are read back."""
 
 from __future__ import annotations
 

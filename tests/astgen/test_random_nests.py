@@ -1,5 +1,5 @@
-"""Random schedules of random domains: the nest runs what it should in the right order, reads back as that, and prints
-as that."""
+"""Random schedules of random domains: the nest runs what it should in the right order,
+reads back as that, and prints as that."""
 
 from __future__ import annotations
 

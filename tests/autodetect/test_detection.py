@@ -1,5 +1,5 @@
-"""Autodetection: all of the kernels with their pragmas removed; what belongs to a region; what isn't worth one;
-limits."""
+"""Autodetection: all of the kernels with their pragmas removed;
+what belongs to a region; what isn't worth one; limits."""
 
 from __future__ import annotations
 

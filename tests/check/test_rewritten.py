@@ -1,5 +1,5 @@
-"""SCoPs with cells in place of scalars and arrays in place of others compute what the original does; others are
-refused."""
+"""SCoPs with cells in place of scalars and arrays in place of others compute what the original does;
+others are refused."""
 
 from __future__ import annotations
 

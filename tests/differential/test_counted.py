@@ -1,5 +1,5 @@
-"""Loops that count in other forms than `for`, run with threads: every bit as in the original, the iterators' last
-values too."""
+"""Loops that count in other forms than `for`, run with threads:
+every bit as in the original, the iterators' last values too."""
 
 from __future__ import annotations
 

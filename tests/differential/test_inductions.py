@@ -1,5 +1,5 @@
-"""Variables and pointers that loops step besides their iterators, run with threads: every bit as in the original, last
-values too."""
+"""Variables and pointers that loops step besides their iterators, run with threads:
+every bit as in the original, last values too."""
 
 from __future__ import annotations
 

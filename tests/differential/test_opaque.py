@@ -1,5 +1,5 @@
-"""Statements with control flow of their own, and cells that only data name: run with threads, every bit as in the
-original."""
+"""Statements with control flow of their own, and cells that only data name:
+run with threads, every bit as in the original."""
 
 from __future__ import annotations
 

@@ -204,8 +204,8 @@ def test_identifiers() -> None:
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
-    """A random body with one variable x, one region, conditions c() and all control flow that the analysis walks
-    through."""
+    """A random body with one variable x, one region,
+    conditions c() and all control flow that the analysis walks through."""
     placed = [False]
 
     def statement(depth: int, loop: bool) -> str:

@@ -199,8 +199,8 @@ class ArrayModel:
         return tuple(lines)
 
     def cells_of(self) -> str:
-        """Arguments of the driver's fill() and record(): address, elements, bytes from one to the next, cells in
-        each."""
+        """Arguments of the driver's fill() and record(): address, elements,
+        bytes from one to the next, cells in each."""
         if not self.access.member:
             return f"&{self.storage}, sizeof {self.storage} / sizeof({self.type}), sizeof({self.type}), 1"
         zeros = "[0]" * (len(self.dimensions) if self.form == "global" else 1)

@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Choices:
-    """Hands out choices and keeps them. given: the first ones; what comes after them is random, or 0 without a
-    generator."""
+    """Hands out choices and keeps them. given: the first ones;
+    what comes after them is random, or 0 without a generator."""
 
     random: random.Random | None = None
     given: Sequence[int] = ()

@@ -101,8 +101,8 @@ def _counting_down(draft: Draft, scope: Scope, iterator: str, type: str, inside:
 
 
 def _possible(scope: Scope, loop: Loop) -> bool:
-    """Whether C's loop runs as mathematics has it, to its end, without an iterator out of its type's range; and not for
-    too long."""
+    """Whether C's loop runs as mathematics has it, to its end,
+    without an iterator out of its type's range; and not for too long."""
     low, high = _reached(scope, loop)
     if low < -20 or high > 40 or (high - low + 1) // abs(loop.step) * scope.instances > MAX_INSTANCES:
         return False

@@ -186,8 +186,8 @@ def _place(draft: Draft, array: ArrayModel, arrays: tuple[ArrayModel, ...]) -> s
 
 
 def _cell(draft: Draft, scalar: ScalarModel, arrays: tuple[ArrayModel, ...]) -> str:
-    """The address of a cell of an array for a scalar that is pointed to. Sums of signed integers are too large for
-    other data."""
+    """The address of a cell of an array for a scalar that is pointed to.
+    Sums of signed integers are too large for other data."""
     hosts = [
         array
         for array in arrays

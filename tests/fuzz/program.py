@@ -106,8 +106,8 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """options: what scopt is run with, drawn with the program so that both shrink together. kind: of which kind it is
-    (see `kinds`)."""
+    """options: what scopt is run with, drawn with the program so that both shrink together.
+    kind: of which kind it is (see `kinds`)."""
 
     kernels: tuple[Kernel, ...]
     macros: tuple[Macro, ...] = ()
@@ -128,8 +128,8 @@ class Program:
         return DEFINES if any(macro.symbol for macro in self.macros) else DEFINES[:1]
 
     def source(self, name: str) -> str:
-        """The translation unit, with `run_<name>` as its only external function but for the kernels that aren't
-        static."""
+        """The translation unit, with `run_<name>` as its only external
+        function but for the kernels that aren't static."""
         kernels = "\n".join(
             line for kernel in self.kernels for line in _kernel(kernel, name, marked=not self.options.autodetect)
         )

@@ -275,8 +275,8 @@ def whole_way(job: Job, schedule: str, expected: Output, *, tile: bool) -> tuple
 
 
 def soak(job: Job) -> Soaked:
-    """Draw, check and compile a kernel's share. Raises InputError if the kernel itself can't be analysed, built or
-    run."""
+    """Draw, check and compile a kernel's share.
+    Raises InputError if the kernel itself can't be analysed, built or run."""
     started = reported = time.monotonic()
     found = analysed(job.program, job.compiler.path)
     (region,), (location,) = found.regions, found.locations

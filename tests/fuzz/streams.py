@@ -1,5 +1,5 @@
-"""Draws pointers that go through an array step by step: ``*p++ = value;``, ``p[1] += value; p += 3;``, ``x =
-*--p;``."""
+"""Draws pointers that go through an array step by step: ``*p++ = value;``,
+``p[1] += value; p += 3;``, ``x = *--p;``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _MOST = 400  # cells that a pointer comes by
 
 
 def stream(draft: Draft, scope: Scope) -> Stmt | None:
-    """A statement with a pointer of its own, which it steps in every iteration; None where no array has room for that
-    many."""
+    """A statement with a pointer of its own, which it steps in every iteration;
+    None where no array has room for that many."""
     choices = draft.choices
     shapes = [shape for shape in draft.data() if _has_room(shape, scope)]
     if not shapes:

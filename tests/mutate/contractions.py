@@ -1,5 +1,5 @@
-"""Programs that become register tiles: whole and partial ones, triangles, extrema, operands across rows, scalars that
-get rows."""
+"""Programs that become register tiles: whole and partial ones, triangles,
+extrema, operands across rows, scalars that get rows."""
 
 from __future__ import annotations
 

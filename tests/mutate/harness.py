@@ -76,8 +76,8 @@ class Places:
     kinds: Mapping[str, tuple[tuple[str, bool], ...]]
 
     def drawn(self, step: str, count: int, random_numbers: random.Random) -> list[int]:
-        """So many faults of a step, by their numbers: of as many kinds as there are, and first of what the step has
-        changed."""
+        """So many faults of a step, by their numbers: of as many kinds as there are,
+        and first of what the step has changed."""
         by_kind: dict[str, list[int]] = {}
         numbers = list(enumerate(self.kinds[step]))
         random_numbers.shuffle(numbers)
@@ -290,8 +290,8 @@ def _optimized(source: Source, watch: Watch) -> pipeline.Result:
 
 
 def _run_here(tasks: Any, jobs: int) -> list[Any]:
-    """As `scopt.isolation.run_tasks`, but in this process. Faults may make anything of an attempt, so that all its
-    exceptions count."""
+    """As `scopt.isolation.run_tasks`, but in this process.
+    Faults may make anything of an attempt, so that all its exceptions count."""
     results = []
     for task in tasks:
         outcome: Finished[Any] | Failed | None = None

@@ -65,8 +65,8 @@ int main(void)
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An argument of the kernel: an array of `rows` × `columns` elements (C text), or of `rows`. value: of element
-    i."""
+    """An argument of the kernel: an array of `rows` × `columns` elements (C text), or of `rows`.
+    value: of element i."""
 
     name: str
     rows: str

@@ -108,8 +108,8 @@ def expressions(
 
 
 def _references(node: Any, data: frozenset[str]) -> Iterator[str]:
-    """Texts of the array elements and scalars in an expression; of an assignment all, its target only where it is
-    read."""
+    """Texts of the array elements and scalars in an expression;
+    of an assignment all, its target only where it is read."""
     if isinstance(node, ir.Assignment) and node.op == "=":
         yield from _references(node.rvalue, data)
     elif isinstance(node, ir.ArrayRef) or (isinstance(node, ir.ID) and node.name in data):

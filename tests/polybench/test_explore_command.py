@@ -1,5 +1,5 @@
-"""`scopt-explore` on a tiny program: what it prints and keeps, being killed and resumed, duplicates, wrong results, bad
-arguments."""
+"""`scopt-explore` on a tiny program: what it prints and keeps, being killed and resumed,
+duplicates, wrong results, bad arguments."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Counts of integer points: against isl's own enumeration, and against closed formulas for sets that are too large for
-it."""
+"""Counts of integer points: against isl's own enumeration,
+and against closed formulas for sets that are too large for it."""
 
 from __future__ import annotations
 

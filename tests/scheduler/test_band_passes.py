@@ -145,8 +145,8 @@ def test_every_name_that_options_take_is_a_scheduler() -> None:
 
 
 def test_only_outermost_wavefronts_have_shapes() -> None:
-    """A band inside of a sequential loop has short wavefronts: interleaving its points would cost more than it
-    hides."""
+    """A band inside of a sequential loop has short wavefronts:
+    interleaving its points would cost more than it hides."""
     inner = scop_of(
         "for (k = 0; k < n; k++) for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = A[i][j] + A[i][k] * A[k][j];"
     )

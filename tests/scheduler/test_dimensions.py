@@ -1,5 +1,5 @@
-"""The construction as a whole: every kernel and random loop nests are scheduled legally by every strategy and fusion
-policy."""
+"""The construction as a whole: every kernel and random loop nests are
+scheduled legally by every strategy and fusion policy."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def references(draw: st.DrawFn) -> str:
 
 @st.composite
 def nests(draw: st.DrawFn) -> str:
-    """One to three statements of depth 2 with constant and other distances, in common or in separate loops, some of
-    them triangular."""
+    """One to three statements of depth 2 with constant and other distances,
+    in common or in separate loops, some of them triangular."""
     head = draw(st.sampled_from(("for (j = 2; j < m; j++)", "for (j = i; j < m; j++)", "for (j = 2; j <= i; j++)")))
     around = "for (i = 2; i < m; i++) " + head
     count = draw(st.integers(1, 3))

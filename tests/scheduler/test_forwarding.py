@@ -1,5 +1,5 @@
-"""Cells in place of scalars that collect what they get: where it is done, and where something looks at the cell in
-between."""
+"""Cells in place of scalars that collect what they get: where it is done,
+and where something looks at the cell in between."""
 
 from __future__ import annotations
 

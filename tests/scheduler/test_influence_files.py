@@ -1,5 +1,5 @@
-"""Influence constraint trees as YAML: read, written, described by a schema; what is wrong is said with line and
-column."""
+"""Influence constraint trees as YAML: read, written, described by a schema;
+what is wrong is said with line and column."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The non-linear optimizer for vectorization: Algorithm 2's scenarios, which iterators correspond, and the tree made of
-both."""
+"""The non-linear optimizer for vectorization: Algorithm 2's scenarios,
+which iterators correspond, and the tree made of both."""
 
 from __future__ import annotations
 

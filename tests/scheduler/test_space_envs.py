@@ -1,5 +1,5 @@
-"""The environments of the schedule space, their observations and rewards, and the static cost behind the simulated
-one."""
+"""The environments of the schedule space, their observations and rewards,
+and the static cost behind the simulated one."""
 
 from __future__ import annotations
 
@@ -237,8 +237,8 @@ def test_the_state_is_rendered_in_a_line(matvec: Path) -> None:
 
 
 def test_the_construction_of_figure_5(matvec: Path) -> None:
-    """next_dim, next_dep, next_dim, next_dep, next_dep, select_dep, next_dim, next_dep, select_dep leads to (4, 1, 4,
-    3)."""
+    """next_dim, next_dep, next_dim, next_dep, next_dep, select_dep, next_dim,
+    next_dep, select_dep leads to (4, 1, 4, 3)."""
     env = gymnasium.make(CONSTRUCTION, source=matvec).unwrapped
     env.reset(seed=0)
     for action in (0, 1, 0, 1, 1, 2, 0, 1):

@@ -54,8 +54,8 @@ def homogeneous(problem: SpaceProblem, strong: Numbers, weak: Numbers) -> tuple[
 
 
 def splits(problem: SpaceProblem, polytopes: Polytopes, count: int, seed: int) -> list[tuple[Numbers, Numbers]]:
-    """All weak, and random sets of strong and weak dependences with a point, each after some have been carried
-    before."""
+    """All weak, and random sets of strong and weak dependences with a point,
+    each after some have been carried before."""
     rng = random.Random(seed)
     found = [(frozenset[int](), problem.numbers())]
     while len(found) < count:
@@ -149,8 +149,8 @@ def test_is_combination() -> None:
 
 
 def check_generators(problem: SpaceProblem, polytope: Polytope, strong: Numbers, weak: Numbers) -> None:
-    """Sums of a vertex of each group satisfy the rows, strong ones strongly; rays and their multiples can be added
-    forever."""
+    """Sums of a vertex of each group satisfy the rows, strong ones strongly;
+    rays and their multiples can be added forever."""
     rows = [(row, row.strong) for row in rows_of(problem, strong)] + [(row, 0) for row in rows_of(problem, weak)]
     choices = [
         [v for v, group in zip(polytope.vertices, polytope.groups, strict=True) if group == one]

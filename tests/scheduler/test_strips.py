@@ -1,5 +1,5 @@
-"""Where strips of rows are made, where they aren't, and that what runs is what the original computes, to the last
-bit."""
+"""Where strips of rows are made, where they aren't,
+and that what runs is what the original computes, to the last bit."""
 
 from __future__ import annotations
 

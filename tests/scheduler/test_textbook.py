@@ -1,5 +1,5 @@
-"""Schedules that the literature gives: hyperplanes of Pluto's papers, latencies of Feautrier's, fusion of gemver and of
-matrix products."""
+"""Schedules that the literature gives: hyperplanes of Pluto's papers,
+latencies of Feautrier's, fusion of gemver and of matrix products."""
 
 from __future__ import annotations
 
@@ -302,8 +302,8 @@ def test_one_dimensional_time(body: str, dates: list[str]) -> None:
 
 
 def test_times_of_one_chain_need_as_many_dimensions_as_loops() -> None:
-    """Feautrier, part II (1992): one cell takes n² values one after the other; an affine date of one dimension has a
-    linear latency."""
+    """Feautrier, part II (1992): one cell takes n² values one after the other;
+    an affine date of one dimension has a linear latency."""
     result = timed("for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[0] += A[i][j];")
     assert result.rows("S0") == ("i", "j")
     assert [band.coincident for band in result.bands()] == [(False,), (False,)]

@@ -137,8 +137,8 @@ def test_generators_satisfy_the_system(system: tuple[int, list[Row], list[Row]])
 def test_a_form_is_non_negative_iff_it_is_so_on_the_generators(
     system: tuple[int, list[Row], list[Row]], data: st.DataObject
 ) -> None:
-    """isl decides by an exact linear program: form < 0 has no rational point. Over the cone: form·y <= -1 with y in
-    it."""
+    """isl decides by an exact linear program: form < 0 has no rational point.
+    Over the cone: form·y <= -1 with y in it."""
     width, inequalities, equalities = system
     form = data.draw(st.tuples(*[small] * width, st.integers(-6, 6)))
     found = cone(*system)
@@ -277,8 +277,8 @@ def test_pieces_without_integer_points_are_no_edges() -> None:
 
 
 def test_relations_with_integers_that_nothing_defines() -> None:
-    """isl knows of some existential variables only which inequalities they satisfy; it can say what they are in other
-    pieces."""
+    """isl knows of some existential variables only which inequalities they satisfy;
+    it can say what they are in other pieces."""
     relation = isl.Map("{ [i] -> [j] : exists a: 2a <= j - i <= 3a and 0 <= i <= 9 }")
     made = defined(relation)
     assert made.is_equal(relation)

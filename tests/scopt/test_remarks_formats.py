@@ -44,8 +44,8 @@ _TOPICS = {id.partition(".")[0] for id in known_ids()}
 
 
 def ids_in_the_source() -> Iterator[tuple[str, str]]:
-    """(id, where) of each string in scopt's code that looks like one; those that are put together are told by their
-    parts."""
+    """(id, where) of each string in scopt's code that looks like one;
+    those that are put together are told by their parts."""
     for folder in ("scopt", "frontend", "scheduler", "astgen"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             if path.name == "remark_ids.py":

@@ -110,8 +110,8 @@ def _tiling(scop: Scop, marked: MarkedSchedule, statement: Statement) -> _Tiling
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plane:
-    """dims: positions of the iterators drawn, one or two. domain: of the statement, its parameters fixed at
-    `values`."""
+    """dims: positions of the iterators drawn, one or two.
+    domain: of the statement, its parameters fixed at `values`."""
 
     scop: Scop
     deps: Dependences
@@ -158,8 +158,8 @@ class _Plane:
             yield parameter.spelling, self.values[parameter.name]
 
     def section(self) -> tuple[isl.Set, tuple[tuple[str, int], ...]]:
-        """The domain where all iterators but those drawn have a value near the middle of their range; and these
-        values."""
+        """The domain where all iterators but those drawn have a value near the middle of their range;
+        and these values."""
         section, others = self.domain, []
         for dim, name in enumerate(self.statement.iterators):
             if dim in self.dims:
@@ -215,8 +215,8 @@ class _Plane:
         return _fixed(dependence.relation.wrap().align_params(self.domain.get_space()), self.values).unwrap()
 
     def evaluated(self, text: str) -> isl.PwAff:
-        """A function of the statement's iterators from isl's text, as a function of ``[i, j]``, its parameters
-        fixed."""
+        """A function of the statement's iterators from isl's text,
+        as a function of ``[i, j]``, its parameters fixed."""
         names = ", ".join(parameter.name for parameter in self.scop.parameters)
         space = ", ".join(self.statement.iterators)
         return isl.PwAff(f"[{names}] -> {{ [{space}] -> [({text})] }}")
@@ -232,8 +232,8 @@ class _Plane:
 
 
 def _thinned(arrows: Sequence[Arrow]) -> tuple[Arrow, ...]:
-    """At most so many arrows: all of some iterations that are spread over the drawing, so that each distance is still
-    seen."""
+    """At most so many arrows: all of some iterations that are spread over the drawing,
+    so that each distance is still seen."""
     kept = list(arrows)
     for step in range(3, 40):
         if len(kept) <= MAX_ARROWS:

@@ -14,8 +14,8 @@ _RADIUS = 4.0
 
 
 def drawing_svg(drawing: Drawing) -> str:
-    """An ``<svg>`` element: a dot an iteration, an arrow a dependence, tiles as coloured areas with lines between
-    them."""
+    """An ``<svg>`` element: a dot an iteration, an arrow a dependence,
+    tiles as coloured areas with lines between them."""
     columns = 1 + max(point.at[1] - drawing.first[1] for point in drawing.points)
     rows = 1 + max(point.at[0] - drawing.first[0] for point in drawing.points)
     width, height = _LEFT + columns * _STEP + 16, _TOP + rows * _STEP + 12
@@ -81,8 +81,8 @@ def _axes(drawing: Drawing, rows: int, columns: int) -> Iterator[str]:
 
 
 def _tiles(drawing: Drawing) -> Iterator[str]:
-    """A coloured square for each iteration of a tile, in four colours in turn, and lines where neighbours are in
-    different tiles."""
+    """A coloured square for each iteration of a tile, in four colours in turn,
+    and lines where neighbours are in different tiles."""
     if not drawing.drawn:
         return
     tile = {point.at: point.tile for point in drawing.points}

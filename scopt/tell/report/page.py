@@ -27,8 +27,8 @@ results stay the same. Where it isn't sure, it leaves the loop alone, and says w
 
 
 def page(source: bytes, result: Result, name: str) -> bytes:
-    """The page in UTF-8. source: the input; result: of `optimize`, with `Options.report`; name: the file's, as the user
-    gave it."""
+    """The page in UTF-8. source: the input; result: of `optimize`, with `Options.report`;
+    name: the file's, as the user gave it."""
     shown = escape(decoded_name(name))
     regions = _in_order(result.regions)
     body = [

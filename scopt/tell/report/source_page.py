@@ -35,8 +35,8 @@ _CLASSES = {
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Lines [first, last) of the source that became lines [new_first, new_last) of the result, counted from 0. changed:
-    they differ."""
+    """Lines [first, last) of the source that became lines [new_first, new_last) of the result, counted from 0.
+    changed: they differ."""
 
     first: int
     last: int
@@ -134,8 +134,8 @@ def side_by_side(
     remarks: Mapping[int, Sequence[Remark]],
     anchors: Mapping[int, str],
 ) -> Iterator[str]:
-    """HTML: rows of two columns. remarks: by line of the source, counted from 1; anchors: ids of lines, for links to
-    them."""
+    """HTML: rows of two columns. remarks: by line of the source, counted from 1;
+    anchors: ids of lines, for links to them."""
     old, new = highlighted(decoded(source)), highlighted(decoded(result))
     folded = 0
     for segment in segments(source, result, pieces):

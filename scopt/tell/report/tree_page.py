@@ -1,5 +1,5 @@
-"""Schedule trees as nested nodes in words, before and after the band passes; the facts are those of
-`scopt.tell.explain_schedule`."""
+"""Schedule trees as nested nodes in words, before and after the band passes;
+the facts are those of `scopt.tell.explain_schedule`."""
 
 from __future__ import annotations
 
