@@ -66,8 +66,8 @@ class Program:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """What rewrites look at besides. wishes: loops that pragmas name. judged: nobody asks for the transformation, so that
-    it has to pay."""
+    """What rewrites look at besides. wishes: loops that pragmas name.
+    judged: nobody asks for the transformation, so that it has to pay."""
 
     options: Options
     wishes: tuple[LoopDirective, ...]
