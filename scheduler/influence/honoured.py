@@ -11,8 +11,8 @@ import islpy as isl
 from scopt.ir.scop import Dependence, Dependences, LoopDirective, Scop
 from scopt.options import Options
 from scopt.poly.bands import active, band_nodes, is_coincident, ordered
+from scopt.poly.counterexamples import counterexample
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of, walk
-from scopt.poly.legality import counterexample
 from scopt.poly.linear import coefficients
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from math import inf
 
 import islpy as isl
 
+from scopt.poly.dates import goes_forward, outer_part, with_dates
 from scopt.poly.isl_utils import IN, OUT, compact, maps_of, union_of_sets
-from scopt.poly.legality import goes_forward, outer_part, with_dates
 
 
 def same_key(first: isl.Map, second: isl.Map) -> isl.Map:

@@ -35,8 +35,9 @@ from scopt.diagnostics import InternalError
 from scopt.ir.nest import Block, For, Hold, LoopMark
 from scopt.ir.nest_walks import calls, children, items
 from scopt.ir.scop import Array, Dependence, Dependences
+from scopt.poly.dates import fewer_pieces
 from scopt.poly.isl_utils import IN, OUT, compact, constant_pw_aff, maps_of, sets_of, union_of_maps, union_of_sets
-from scopt.poly.legality import ParallelDim, check_order, fewer_pieces
+from scopt.poly.legality import ParallelDim, check_order
 from scopt.poly.readback import LoopDim, ReadBack, check_coverage, nest_to_schedule
 
 

@@ -11,8 +11,8 @@ from scopt.check.forms import Carrier, Roles
 from scopt.check.pairs import hull
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Dependence, Dependences, Scop
+from scopt.poly.dates import by_place
 from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps
-from scopt.poly.legality import by_place
 from scopt.poly.readback import LoopDim, ReadBack
 
 

@@ -7,7 +7,7 @@ they share.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -16,6 +16,8 @@ from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Dependence, Dependences, Scop
+from scopt.poly.counterexamples import counterexample
+from scopt.poly.dates import agreeing, by_place, date_length, dated, differs, goes_forward, not_forward, outer_part
 from scopt.poly.isl_utils import compact, maps_of, sets_of, union_of_maps, union_of_sets, walk
 from scopt.poly.reductions import only_updates
 
@@ -53,10 +55,10 @@ def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Itera
     for dependence in kept:
         if (dependence.kind != "flow" and dependence.array in private) or dependence.relation in in_order:
             continue
-        if not all(goes_forward(joint) for joint in _dated(dependence.relation, relaxed)):
+        if not all(goes_forward(joint) for joint in dated(dependence.relation, relaxed)):
             late = [
-                _not_forward(joint).domain().unwrap()
-                for joint in _dated(dependence.relation, dates)
+                not_forward(joint).domain().unwrap()
+                for joint in dated(dependence.relation, dates)
                 if not goes_forward(joint)
             ]
             _refuse_pairs(scop, dependence.array, dependence.kind, union_of_maps(late), "is not executed in order")
@@ -123,7 +125,7 @@ def _check_loop(scop: Scop, kept: tuple[Dependence, ...], outer: isl.UnionMap, l
         inside = inside.intersect_range(_part(statements, dependence.relation, isl.dim_type.out))
         if inside.is_empty():
             continue
-        carried = [joint for joint in _dated(inside, outer) if _differs(_agreeing(joint, loop.dim), loop.dim)]
+        carried = [joint for joint in dated(inside, outer) if differs(agreeing(joint, loop.dim), loop.dim)]
         what = f"is carried by the parallel loop in dimension {loop.dim}"
         _refuse_pairs(
             scop, dependence.array, dependence.kind, union_of_maps(j.domain().unwrap() for j in carried), what
@@ -152,16 +154,6 @@ def _check_reductions(scop: Scop, kept: tuple[Dependence, ...], loop: ParallelDi
             )
 
 
-def outer_part(dates: isl.UnionMap, depth: int, simpler: Callable[[isl.Set], isl.Set] = compact) -> isl.UnionMap:
-    """The first dimensions of the dates, with as few pieces as possible: what happens inside multiplies them."""
-    parts = []
-    for relation in maps_of(dates):
-        width = relation.dim(isl.dim_type.out)
-        outer = relation.project_out(isl.dim_type.out, depth, width - depth) if width > depth else relation
-        parts.append(simpler(outer.wrap()).unwrap())
-    return union_of_maps(parts)
-
-
 def _relaxed(scop: Scop, dates: isl.UnionMap) -> isl.UnionMap:
     """A superset of the dates with one basic map for each place where a statement stands, for as long as iteration
     domains are convex.
@@ -177,25 +169,6 @@ def _relaxed(scop: Scop, dates: isl.UnionMap) -> isl.UnionMap:
             continue  # it has no instances, and so no dependences
         hulls += [isl.Map.from_basic_map(place.simple_hull()).intersect_domain(domain) for place in by_place(relation)]
     return union_of_maps(hulls)
-
-
-def by_place(relation: isl.Map) -> list[isl.Map]:
-    """The pieces of a statement's dates together that are for one place in the text:
-    even dimensions are positions there."""
-    places: dict[tuple[str, ...], isl.Map] = {}
-    for piece in relation.get_basic_maps():
-        fixed = tuple(
-            str(piece.plain_get_val_if_fixed(isl.dim_type.out, k)) for k in range(0, piece.dim(isl.dim_type.out), 2)
-        )
-        one = isl.Map.from_basic_map(piece)
-        places[fixed] = places[fixed].union(one) if fixed in places else one
-    return list(places.values())
-
-
-def fewer_pieces(dates: isl.UnionMap) -> isl.UnionMap:
-    """The same dates, in one piece for each place in the text where that is possible: what loops are cut into
-    multiplies in every check."""
-    return union_of_maps(compact(place.wrap()).unwrap() for relation in maps_of(dates) for place in by_place(relation))
 
 
 def _around(scop: Scop, instances: isl.UnionSet) -> isl.UnionSet:
@@ -244,55 +217,10 @@ def _violated(pairs: isl.UnionMap, dates: isl.UnionMap) -> isl.UnionMap:
     """The pairs whose source doesn't come strictly before their sink."""
     result = isl.UnionMap("{ }")
     for relation in maps_of(pairs):
-        late = [joint for joint in _dated(relation, dates) if not goes_forward(joint)]
+        late = [joint for joint in dated(relation, dates) if not goes_forward(joint)]
         for joint in late:
-            result = result.union(isl.UnionMap.from_map(_not_forward(joint).domain().unwrap()))
+            result = result.union(isl.UnionMap.from_map(not_forward(joint).domain().unwrap()))
     return result
-
-
-def _dated(relation: isl.Map, dates: isl.UnionMap) -> list[isl.Map]:
-    """Pairs of instances with their dates, ``{ [S[i] -> T[j]] -> [t -> t'] }``.
-
-    The instances stay in the relation: eliminating them, as composing with the dates would, is what makes such checks
-    slow.
-    """
-    return with_dates(relation, dates, dates)
-
-
-def with_dates(relation: isl.Map, first: isl.UnionMap, second: isl.UnionMap) -> list[isl.Map]:
-    """The same, with dates of their own for sources and for sinks."""
-    of_source = relation.domain_map().to_union_map().apply_range(first)
-    of_sink = relation.range_map().to_union_map().apply_range(second)
-    return maps_of(of_source.range_product(of_sink))
-
-
-def _dims(joint: isl.Map) -> int:
-    """Length of a date in the range of a joint relation."""
-    return joint.dim(isl.dim_type.out) // 2
-
-
-def goes_forward(joint: isl.Map) -> bool:
-    """Whether every pair of dates is in strictly increasing lexicographic order;
-    works through the dimensions, outermost first."""
-    width = _dims(joint)
-    rest = joint
-    for position in range(width):
-        if not rest.order_gt(isl.dim_type.out, position, isl.dim_type.out, width + position).is_empty():
-            return False
-        rest = rest.equate(isl.dim_type.out, position, isl.dim_type.out, width + position)
-        if rest.is_empty():
-            return True
-    return False
-
-
-def _not_forward(joint: isl.Map) -> isl.Map:
-    """The pairs whose dates are equal or decrease."""
-    width = _dims(joint)
-    rest, found = joint, joint.intersect_range(isl.Set.empty(joint.get_space().range()))
-    for position in range(width):
-        found = found.union(rest.order_gt(isl.dim_type.out, position, isl.dim_type.out, width + position))
-        rest = rest.equate(isl.dim_type.out, position, isl.dim_type.out, width + position)
-    return found.union(rest)
 
 
 def _check_live_ranges(scop: Scop, deps: Dependences, name: str, dates: isl.UnionMap) -> None:
@@ -316,37 +244,23 @@ def _check_live_ranges(scop: Scop, deps: Dependences, name: str, dates: isl.Unio
 
 def _common_depth(pairs: isl.UnionMap, dates: isl.UnionMap) -> int:
     """In how many leading dimensions all pairs agree."""
-    joints = [joint for relation in maps_of(pairs) for joint in _dated(relation, dates)]
-    depth = min((_dims(joint) for joint in joints), default=0)
+    joints = [joint for relation in maps_of(pairs) for joint in dated(relation, dates)]
+    depth = min((date_length(joint) for joint in joints), default=0)
     for joint in joints:
         for position in range(depth):
-            if _differs(joint, position):
+            if differs(joint, position):
                 depth = position
                 break
     return depth
 
 
-def _differs(joint: isl.Map, position: int) -> bool:
-    """Whether some pair's dates differ in one dimension."""
-    other = _dims(joint) + position
-    later = joint.order_lt(isl.dim_type.out, position, isl.dim_type.out, other)
-    return not later.is_empty() or not joint.order_gt(isl.dim_type.out, position, isl.dim_type.out, other).is_empty()
-
-
 def _in_order_within(pairs: isl.UnionMap, dates: isl.UnionMap, depth: int) -> bool:
     """Whether all pairs that agree in the first `depth` dimensions go forward."""
     for relation in maps_of(pairs):
-        for joint in _dated(relation, dates):
-            if not goes_forward(_agreeing(joint, depth)):
+        for joint in dated(relation, dates):
+            if not goes_forward(agreeing(joint, depth)):
                 return False
     return True
-
-
-def _agreeing(joint: isl.Map, depth: int) -> isl.Map:
-    """The pairs that agree in the first `depth` dimensions."""
-    for position in range(depth):
-        joint = joint.equate(isl.dim_type.out, position, isl.dim_type.out, _dims(joint) + position)
-    return joint
 
 
 def _refuse_pairs(scop: Scop, array: str, kind: str, pairs: isl.UnionMap, what: str) -> None:
@@ -356,61 +270,3 @@ def _refuse_pairs(scop: Scop, array: str, kind: str, pairs: isl.UnionMap, what: 
         f"{scop.location}: illegal schedule: {kind} dependence over '{array}' {what}: "
         f"{counterexample(scop, array, kind, pairs)}"
     )
-
-
-def counterexample(scop: Scop, array: str, kind: str, pairs: isl.UnionMap) -> str:
-    """One pair of instances and a cell, in words: ``S0[1] → S1[2] through A[1] with n = 4``.
-
-    kind: of the dependence over the array that the pairs, of which there is one at least, belong to; or ``live range``
-      for pairs of two of them.
-    """
-    relation = next(m for m in maps_of(pairs) if not m.is_empty())
-    point = relation.wrap().sample_point()
-    one = isl.Set.from_point(point).unwrap()
-    parameters = _parameter_values(isl.Set.from_point(point))
-    source, sink = one.domain(), one.range()
-    cells = _cells(scop, array, kind, isl.UnionSet.from_set(source), isl.UnionSet.from_set(sink))
-    cell = str(cells.sample_point()) if not cells.is_empty() else array
-    with_values = f" with {', '.join(f'{k} = {v}' for k, v in parameters.items())}" if parameters else ""
-    return f"{_instance(source)} → {_instance(sink)} through {_tuple_only(cell)}{with_values}"
-
-
-def _cells(scop: Scop, array: str, kind: str, source: isl.UnionSet, sink: isl.UnionSet) -> isl.UnionSet:
-    """The cells of an array through which the sink (one instance) depends on the source; all that both touch if they
-    are of two live ranges."""
-
-    def touched(instances: isl.UnionSet, *kinds: str) -> isl.UnionSet:
-        statements = (*scop.statements, *scop.kills)
-        return instances.apply(
-            union_of_maps(a.relation for s in statements for a in s.accesses if a.array == array and a.kind in kinds)
-        )
-
-    writes = ("write", "may-write")
-    earlier, later = {"flow": (writes, ("read",)), "anti": (("read",), writes), "output": (writes, writes)}.get(
-        kind, (("read", *writes),) * 2
-    )
-    cells = touched(source, *earlier).intersect(touched(sink, *later))
-    if kind == "flow" or (kind in ("anti", "output") and not scop.arrays[array].private):
-        after = scop.order.intersect_domain(source).lex_lt_union_map(scop.order).range()
-        between = after.intersect(scop.order.lex_lt_union_map(scop.order.intersect_domain(sink)).domain())
-        visible = cells.subtract(touched(between, "write"))
-        # Where the analysis had to do without values, all cells count.
-        return cells if visible.is_empty() else visible
-    return cells
-
-
-def _instance(one: isl.Set) -> str:
-    values = [str(one.dim_max_val(k)) for k in range(one.dim(isl.dim_type.set))]
-    return f"{one.get_tuple_name()}[{', '.join(values)}]"
-
-
-def _tuple_only(text: str) -> str:
-    return text.split("{", 1)[-1].split("}")[0].split(":")[0].strip() or text
-
-
-def _parameter_values(one: isl.Set) -> Mapping[str, str]:
-    dims = range(one.dim(isl.dim_type.param))
-    return {
-        str(one.get_dim_name(isl.dim_type.param, k)): str(one.plain_get_val_if_fixed(isl.dim_type.param, k))
-        for k in dims
-    }

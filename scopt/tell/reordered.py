@@ -13,8 +13,8 @@ from scopt.ir.nest import Call, For, LoopNest
 from scopt.ir.nest_walks import items
 from scopt.ir.scop import Dependences, Scop
 from scopt.poly.bands import may_be_copied
+from scopt.poly.dates import goes_forward, with_dates
 from scopt.poly.isl_utils import IN
-from scopt.poly.legality import goes_forward, with_dates
 from scopt.poly.linear import subscript_rows
 from scopt.poly.reductions import Reorder, Update, updates_of
 

@@ -9,8 +9,9 @@ from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
+from scopt.poly.counterexamples import counterexample
 from scopt.poly.dependences import dependences
-from scopt.poly.legality import ParallelDim, check_marks, check_order, counterexample
+from scopt.poly.legality import ParallelDim, check_marks, check_order
 from tests.sources import scop_of
 
 
