@@ -26,7 +26,8 @@ def explain(scop: Scop, deps: Dependences, tree: isl.Schedule, marked: MarkedSch
     iterations of the original loops, outermost first: ``(0, 1)``, with ranges such as ``-1..1``, ``>=1`` and ``*``
     (any).
     """
-    from scopt.tell.explain_schedule import final_lines, schedule_lines  # asked for by few
+    from scopt.tell.explain_result import final_lines  # asked for by few
+    from scopt.tell.explain_schedule import schedule_lines
 
     dependences = ordered(scop, deps)
     parameters = ", ".join(p.spelling for p in scop.parameters) or "none"

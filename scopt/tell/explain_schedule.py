@@ -1,108 +1,33 @@
-"""A schedule tree in words: what each dimension computes, what it carries, and why bands end and statements stand
-apart.
+"""The scheduler's tree in words: what each dimension computes and carries, why bands end and statements stand apart.
 
 Written for `scopt.tell.explain`. All of it is recomputed from the dependences.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from scopt.ir.marked_schedule import MarkedSchedule, TileShape
-from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Dependence, Dependences, Scop
-from scopt.poly.bands import Ordered, active, band_nodes, distances, nonnegative, private_arrays, with_properties, zero
-from scopt.poly.isl_utils import IN, sets_of, union_of_sets
-from scopt.poly.legality import counterexample
+from scopt.poly.bands import Ordered, active, distances, nonnegative, private_arrays, with_properties, zero
+from scopt.poly.counterexamples import counterexample
+from scopt.poly.isl_utils import sets_of, union_of_sets
 from scopt.poly.restructure import distributable, has_inner_bands, leaf_parts, topological
 from scopt.scheduler.locality.strides import linear_schedule, strides
-from scopt.tell.wording import distance_text, function_text, kinds_text, mark_text, people_order, some
+from scopt.tell.member_texts import member_text, statement_names
+from scopt.tell.wording import distance_text, kinds_text, some
 
 _TYPE = isl.schedule_node_type
 # So many dependences are named in one place; the rest are counted.
 MAX_NAMED = 3
-_WAVEFRONT = "wavefront of"
-_TILE = re.compile(r"^(.+) - \((.+)\) mod (\d+)$")
-_FLOOR = re.compile(r"(?:(\d+)\*)?floor\(\((.+?)\)/(\d+)\)(?: \+ |$)")
 
 
 def schedule_lines(scop: Scop, deps: Dependences, dependences: Ordered, tree: isl.Schedule) -> list[str]:
     """The scheduler's tree, its bands as the dependences have them."""
     node = with_properties(scop, dependences, tree).get_root().child(0)
     return list(TreeExplainer.of(scop, deps, dependences).lines(node)) or [statement_names(node.get_domain())]
-
-
-def final_lines(scop: Scop, dependences: Ordered, tree: isl.Schedule, marked: MarkedSchedule) -> list[str]:
-    """The tree that is generated: tile loops, point loops and their marks;
-    and where loops were fused or distributed."""
-    lines = list(FinalTree(scop, marked).lines(marked.tree.get_root().child(0), None))
-    return lines + regrouped(with_properties(scop, dependences, tree), marked.tree)
-
-
-def member_text(scop: Scop, member: isl.UnionPwAff, tiles: bool = False) -> str:
-    """What a band member computes: ``i`` if it is the same for all statements, else ``S0, S2: i; S1: 2t + i``.
-
-    tiles: say ``tiles of 32 over i`` where a function is one of tile coordinates.
-    """
-    return _by_text(
-        scop,
-        {name: _tiles(text) if tiles else people_order(text) for name, text in member_functions(scop, member).items()},
-    )
-
-
-def member_functions(scop: Scop, member: isl.UnionPwAff) -> dict[str, str]:
-    """isl's text of a member's function, by statement."""
-    functions: list[isl.PwAff] = []
-    member.foreach_pw_aff(functions.append)
-    found = ((function.get_space().get_tuple_name(IN), function) for function in functions)
-    return {name: function_text(function, scop.statement(name).iterators, raw=True) for name, function in found}
-
-
-def _by_text(scop: Scop, texts: Mapping[str, str]) -> str:
-    """What is said of statements; at once for those of which the same is said,
-    and without names where that is all of them."""
-    by_text: dict[str, list[str]] = {}
-    for name, text in texts.items():
-        by_text.setdefault(text, []).append(name)
-    if len(by_text) == 1:
-        return next(iter(by_text))
-    position = {statement.name: k for k, statement in enumerate(scop.statements)}
-    groups = sorted((sorted(names, key=position.__getitem__), text) for text, names in by_text.items())
-    return "; ".join(
-        f"{', '.join(names)}: {text}" for names, text in sorted(groups, key=lambda group: position[group[0][0]])
-    )
-
-
-def tile_coordinates(text: str) -> tuple[tuple[int, str], ...]:
-    """(size, what is tiled) of each tile coordinate in isl's text of a function; () for a function of another form."""
-    tile = _TILE.match(text)
-    if tile and tile[1] == tile[2]:
-        return ((int(tile[3]), tile[1]),)
-    floors = _FLOOR.findall(text)
-    if not floors or _FLOOR.sub("", text):
-        return ()
-    return tuple((int(size), inner) for factor, inner, size in floors for _ in range(int(factor or 1)))
-
-
-def _tiles(text: str) -> str:
-    """isl's text of a function, tile coordinates in words."""
-    found = tile_coordinates(text)
-    if not found:
-        return people_order(text)
-    coordinates = [f"tiles of {size} over {people_order(inner)}" for size, inner in found]
-    return coordinates[0] if len(coordinates) == 1 else f"{_WAVEFRONT} {', '.join(coordinates)}"
-
-
-def statement_names(domain: isl.UnionSet) -> str:
-    names = [s.get_tuple_name() for s in sets_of(domain)]
-    return ", ".join(sorted(names, key=lambda name: (len(name), name)))
-
-
-# --- the scheduler's tree ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -395,81 +320,3 @@ def _backwards(pairs: isl.UnionMap, member: isl.UnionPwAff) -> isl.UnionMap:
     """The pairs whose sink comes before their source in one dimension."""
     dates = isl.UnionMap.from_union_pw_aff(member)
     return pairs.intersect(dates.lex_gt_union_map(dates))
-
-
-# --- the final tree ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FinalTree:
-    """The loops of a marked tree, outermost first."""
-
-    scop: Scop
-    marked: MarkedSchedule
-
-    def lines(self, node: isl.ScheduleNode, mark: LoopMark | None) -> Iterator[str]:
-        kind = node.get_type()
-        if kind == _TYPE.mark:
-            yield from self.lines(node.child(0), self.marked.marks[node.mark_get_id().get_name()])
-        elif kind == _TYPE.band:
-            partial = node.band_get_partial_schedule()
-            for position in range(node.band_n_member()):
-                indent = "  " * position
-                meaning = f"  [{mark_text(mark)}]" if mark and not position else ""
-                text = member_text(self.scop, partial.get_at(position), tiles=True)
-                yield from (indent + line for line in (self.shape(node) if _WAVEFRONT in text else ()))
-                yield indent + text + meaning
-            indent = "  " * node.band_n_member()
-            yield from (indent + line for line in self.lines(node.child(0), None))
-        elif kind in (_TYPE.sequence, _TYPE.set):
-            for position in range(node.n_children()):
-                part = node.child(position)
-                yield f"{position + 1}. {statement_names(part.child(0).get_domain())}"
-                yield from (f"     {line}" for line in self.lines(part.child(0), None))
-        elif kind != _TYPE.leaf:
-            yield from self.lines(node.child(0), None)
-
-    def shape(self, node: isl.ScheduleNode) -> Iterator[str]:
-        """How the tiles of a wavefront are cut, and what is special in the order of their points."""
-        names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
-        shape = next((shape for shape in self.marked.shapes if shape.statements == names), TileShape(frozenset(names)))
-        if shape.rows is not None:
-            hyperplanes = [
-                member_functions(self.scop, shape.rows.get_at(k)) for k in range(shape.rows.dim(isl.dim_type.out))
-            ]
-            texts = {name: " and ".join(people_order(row[name]) for row in hyperplanes) for name in hyperplanes[0]}
-            yield (
-                f"tiles are diamonds, all tiles of a wavefront can start at once; their "
-                f"hyperplanes: {_by_text(self.scop, texts)}"
-            )
-        else:
-            yield "tiles are cut along the band's own dimensions: the first and the last wavefronts have few of them"
-        if shape.interleave:
-            what = "the points of a tile run in wavefronts too, over the sum of its last two dimensions"
-            yield f"{what}: those with the same sum don't wait for each other"
-
-
-def regrouped(before: isl.Schedule, after: isl.Schedule) -> list[str]:
-    """Statements that shared their innermost band and no longer do, and such that do now."""
-    old, new = _innermost(before), _innermost(after)
-    lines = []
-    for group in dict.fromkeys(old.values()):
-        parts = list(dict.fromkeys(new[name] for name in sorted(group) if name in new))
-        if len(parts) > 1 and all(part < group for part in parts):
-            lines.append(
-                f"distributed, so that each has an innermost loop of its own: "
-                f"{' | '.join(', '.join(sorted(part)) for part in parts)}"
-            )
-    for group in dict.fromkeys(new.values()):
-        if not any(group <= former for former in old.values()):
-            lines.append(f"fused under one loop: {', '.join(sorted(group))}")
-    return lines
-
-
-def _innermost(tree: isl.Schedule) -> dict[str, frozenset[str]]:
-    """By statement: the statements in the innermost band around it."""
-    found: dict[str, frozenset[str]] = {}
-    for node in band_nodes(tree):
-        names = frozenset(s.get_tuple_name() for s in sets_of(node.get_domain()))
-        found |= dict.fromkeys(names, names)
-    return found

@@ -30,7 +30,7 @@ _KINDS = ("flow", "reduction", "anti", "output")
 def view_of(scop: Scop, deps: Dependences, tree: isl.Schedule, marked: MarkedSchedule) -> RegionView:
     """What can be shown of a region. tree: the scheduler's, before the band passes; marked: after them."""
     from scopt.tell.explain import array_lines, dependence_rows, statement_rows  # all this is imported for pages alone
-    from scopt.tell.explain_schedule import regrouped
+    from scopt.tell.explain_result import regrouped
     from scopt.tell.report.tree_page import final_tree, proposed_tree
     from scopt.tell.view import DependenceView, RegionView, StatementView
 

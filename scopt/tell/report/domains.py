@@ -17,7 +17,7 @@ import islpy as isl
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Dependence, Dependences, Scop, Statement
 from scopt.poly.isl_utils import walk
-from scopt.tell.explain_schedule import member_functions, tile_coordinates
+from scopt.tell.member_texts import member_functions, tile_coordinates
 from scopt.tell.view import Arrow, Cell, Drawing, Point
 from scopt.tell.wording import people_order
 

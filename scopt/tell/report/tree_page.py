@@ -13,7 +13,9 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Dependences, Scop
 from scopt.poly.bands import Ordered, with_properties
-from scopt.tell.explain_schedule import FinalTree, TreeExplainer, member_text, statement_names
+from scopt.tell.explain_result import FinalTree
+from scopt.tell.explain_schedule import TreeExplainer
+from scopt.tell.member_texts import member_text, statement_names
 from scopt.tell.view import TreeNode
 from scopt.tell.wording import mark_text
 
