@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from scopt.astgen.emit.emit_c import helper_definitions
 from scopt.frontend.syntax.unit import Region, TranslationUnit
-from scopt.frontend.text.preprocess import is_pragma
-from scopt.frontend.text.tokens import RawSource, RawToken, directive_words
+from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, is_pragma
 
 # Conditions, without spaces, under which a compiler for C reads nothing.
 _FOR_CPLUSPLUS = frozenset(["ifdef__cplusplus", "ifdefined__cplusplus", "ifdefined(__cplusplus)"])

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from scopt.astgen.splice import Replacement
 from scopt.diagnostics import InputError
-from scopt.frontend.text.preprocess import is_line_directive
-from scopt.frontend.text.tokens import RawSource, directive_words
+from scopt.frontend.text.tokens import RawSource, directive_words, is_line_directive
 
 
 def with_line_directives(raw: RawSource, replacement: Replacement, newline: str, file: str) -> Replacement:

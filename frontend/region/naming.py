@@ -24,7 +24,7 @@ from scopt.frontend.region.placement import with_directives
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import Directives
 from scopt.frontend.text.macros import reachable_words
-from scopt.frontend.text.preprocess import RegionMacros
+from scopt.frontend.text.preprocessed import RegionMacros
 from scopt.options import Options
 from scopt.poly.isl_utils import operation_limit
 

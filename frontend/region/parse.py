@@ -15,7 +15,9 @@ from scopt.frontend.syntax.scoping import blocks_around_loops
 from scopt.frontend.syntax.structs import definitions_of
 from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.frontend.text.directives import Directive, read_directive
-from scopt.frontend.text.preprocess import Preprocessed, ScoptPragma, pragma_token, preprocess
+from scopt.frontend.text.preprocess import preprocess
+from scopt.frontend.text.preprocessed import Preprocessed, ScoptPragma
+from scopt.frontend.text.tokens import pragma_token
 from scopt.ir.ctypes import target_of
 from scopt.options import SCHEDULERS, Options
 

@@ -13,8 +13,8 @@ from scopt.frontend.normalize.counting_loops import has_loop, is_counting
 from scopt.frontend.syntax.source_spans import extents_of
 from scopt.frontend.syntax.unit import Region
 from scopt.frontend.text.macros import baked_macros
-from scopt.frontend.text.preprocess import Preprocessed, RegionMacros, is_pragma, pragma_token
-from scopt.frontend.text.tokens import RawSource, RawToken
+from scopt.frontend.text.preprocessed import Preprocessed, RegionMacros
+from scopt.frontend.text.tokens import RawSource, RawToken, is_pragma, pragma_token
 
 if TYPE_CHECKING:
     from scopt.frontend.syntax.unit import TranslationUnit

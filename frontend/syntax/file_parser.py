@@ -13,7 +13,8 @@ from scopt.diagnostics import InputError, Location, Remark
 from scopt.frontend.text.chunks import Chunk, declared_names, needed, split
 from scopt.frontend.text.columns import Moved, moved_columns, source_column
 from scopt.frontend.text.gnu import OPAQUE_TYPE, PREAMBLE, clean, closing
-from scopt.frontend.text.preprocess import Preprocessed, check_syntax
+from scopt.frontend.text.preprocessed import Preprocessed
+from scopt.frontend.text.preprocessor import check_syntax
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.options import Options
 

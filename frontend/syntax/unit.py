@@ -10,7 +10,7 @@ from scopt import ir
 from scopt.diagnostics import Location, Remark
 from scopt.frontend.text.directives import Directive, Directives
 from scopt.frontend.text.macros import Macro
-from scopt.frontend.text.preprocess import Preprocessed
+from scopt.frontend.text.preprocessed import Preprocessed
 from scopt.ir.ctypes import Symbol
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from scopt.frontend.text.gnu import arguments, closing
-from scopt.frontend.text.preprocess import Preprocessed
+from scopt.frontend.text.preprocessed import Preprocessed
 
 _STRING = r'"(?:\\[\s\S]|[^"\\\n])*"|\'(?:\\[\s\S]|[^\'\\\n])*\''
 _STRUCTURE = re.compile(rf"{_STRING}|^[ \t]*#[^\n]*|[(){{}};=]", re.MULTILINE)

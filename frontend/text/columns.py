@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scopt.frontend.text.preprocess import Preprocessed
+from scopt.frontend.text.preprocessed import Preprocessed
 from scopt.frontend.text.tokens import RawToken
 
 _PIECE = re.compile(

@@ -113,3 +113,27 @@ def directive_words(directive: str) -> list[str]:
     joined = re.sub(r"\\\r?\n", "", directive)
     joined = re.sub(_COMMENT, " ", joined)
     return re.findall(rf"{_STRING}|[\w$]+|[^\s\w]", joined.lstrip().removeprefix("%:").removeprefix("#"))
+
+
+def is_line_directive(token: RawToken) -> bool:
+    """Whether a raw directive says which line this is: ``#line 3``, or ``# 3``."""
+    words = directive_words(token.text)
+    return bool(words) and (words[0] == "line" or words[0].isdigit())
+
+
+def is_pragma(token: RawToken, *names: str) -> bool:
+    """Whether a raw directive is ``#pragma`` (with one of the names as its first word, if any are given)."""
+    words = directive_words(token.text)
+    return words[:1] == ["pragma"] and (not names or (len(words) > 1 and words[1] in names))
+
+
+def pragma_token(raw: RawSource, kind: str, line: int) -> RawToken | None:
+    """The directive ``#pragma kind`` of the source whose logical line holds physical line `line`."""
+    for token in raw.tokens:
+        if (
+            token.kind == "directive"
+            and raw.line(token.start) <= line <= raw.line(token.end)
+            and is_pragma(token, kind)
+        ):
+            return token
+    return None

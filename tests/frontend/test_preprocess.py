@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from scopt.diagnostics import InputError
-from scopt.frontend.text.preprocess import Preprocessed, check_syntax, preprocess
+from scopt.frontend.text.preprocess import preprocess
+from scopt.frontend.text.preprocessed import Preprocessed
+from scopt.frontend.text.preprocessor import check_syntax
 from scopt.options import Options
 
 GCC = Options(cc="gcc")

@@ -20,7 +20,8 @@ _Alignas(16) int al; static inline int g(int n, int a[static const 3], int b[*])
  for (;;) break; do { i--; --i; } while (i); do i++; while (!i); while (i) i = n = 3, n++;
  switch (i) { case 1: i = 2; break; case 2: { } default: n = 1; }
  goto end; end: ; i = ({ int z = 3; z + 1; }) + (i ? n : j ? 1 : 2) + sizeof(int) + sizeof i + (int) i;
- i = (double) (i + 1) + f((struct P) {1, 2}) + pt.x + (&pt)->y + ~i + !(i && n || i) + (a[1], 2) + _Alignof(int);
+ i = (double) (i + 1) + f((struct P) {1, 2}) + pt.x + (&pt)->y + ~i;
+ n = !(i && n || i) + (a[1], 2) + _Alignof(int);
  _Static_assert(1, "x");
 #pragma omp parallel
  _Pragma("scop") (void) _Generic(i, int: 1, default: (2,3)); f(1, (2, 3)); (*fp)(1); return; }
@@ -120,7 +121,8 @@ inline static int g(int n, int a[static const 3], int b[*])
     z + 1;
   }
 )) + ((i) ? (n) : ((j) ? (1) : (2)))) + (sizeof(int))) + (sizeof(i))) + ((int) i);
-  i = ((((((((double) (i + 1)) + f((struct P){1, 2})) + pt.x) + (&pt)->y) + (~i)) + (!((i && n) || i))) + ((a[1], 2))) + (_Alignof(int));
+  i = (((((double) (i + 1)) + f((struct P){1, 2})) + pt.x) + (&pt)->y) + (~i);
+  n = ((!((i && n) || i)) + ((a[1], 2))) + (_Alignof(int));
   _Static_assert(1, "x");
   #pragma omp parallel
   _Pragma("scop")
