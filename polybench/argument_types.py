@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+
+# The data sets of PolyBench, smallest first.
+SIZES = ("MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE")
+
+
+def joined_values(arguments: Sequence[str], options: Collection[str]) -> list[str]:
+    """The arguments with values of these options joined, ``--defs -DN=5`` as ``--defs=-DN=5``:
+    argparse takes a value that starts with a dash for an option."""
+    joined: list[str] = []
+    for word in arguments:
+        if joined and joined[-1] in options and word.startswith("-"):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def name_list(text: str) -> tuple[str, ...]:
@@ -39,6 +54,13 @@ def defines(text: str) -> tuple[str, ...]:
     if wrong:
         raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not of the form -DNAME=VALUE")
     return found
+
+
+def data_set(text: str) -> str:
+    """One of `SIZES`, in any case."""
+    if text.upper() not in SIZES:
+        raise argparse.ArgumentTypeError(f"unknown size '{text}' (known: {', '.join(SIZES)})")
+    return text.upper()
 
 
 def positive(text: str) -> int:

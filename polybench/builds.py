@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scopt.polybench.bench_results import Failure
 from scopt.polybench.catalog import Kernel, own_suite
 from scopt.polybench.processes import run
-from scopt.polybench.results import Failure
 from scopt.polybench.toolchains import Configuration
 
 CHECK_FLAGS = (

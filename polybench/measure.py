@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from scopt.polybench.bench_results import Cell, Failure
 from scopt.polybench.builds import CHECK_FLAGS, TIMED_FLAGS, BuildError, Built, build
 from scopt.polybench.catalog import Kernel
 from scopt.polybench.compare import Dump, DumpError, first_difference, largest_difference, parse_dump
 from scopt.polybench.processes import run
-from scopt.polybench.results import Cell, Failure
 from scopt.polybench.toolchains import Compiler, Configuration
 
 

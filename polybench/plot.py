@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scopt.diagnostics import InputError
-from scopt.polybench.results import Results, geomean, speedups
+from scopt.polybench.bench_results import Results, geomean, speedups
 
 FORMATS = (".svg", ".pdf", ".png")
 

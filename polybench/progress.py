@@ -9,7 +9,7 @@ import sys
 from types import TracebackType
 from typing import Any, Self
 
-from scopt.polybench.results import Row, speedup
+from scopt.polybench.bench_results import Row, speedup
 
 
 class Progress:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import scopt
 from scopt.diagnostics import InputError
+from scopt.polybench.bench_results import write_atomically
 from scopt.polybench.catalog import Kernel, load_suite, own_suite, select
-from scopt.polybench.results import write_atomically
 
 
 def command_parser(prog: str, description: str, epilog: str) -> argparse.ArgumentParser:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scopt.polybench.results import geomean
+from scopt.polybench.bench_results import geomean
 
 # A run is ended at ten times the original's time (PolyGym, section V-A), and such a sample is as good as one that
 # reaches the limit: as long as a kernel has no better one, it counts with this speedup.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scopt.diagnostics import InputError
+from scopt.polybench.bench_results import write_atomically
 from scopt.polybench.explore import curves
 from scopt.polybench.explore.curves import Comparison, best_so_far
 from scopt.polybench.explore.database import Database, open_database
@@ -20,7 +21,6 @@ from scopt.polybench.explore.figures import Figure, bars, kernels_text, progress
 from scopt.polybench.explore.findings import Exploration, Findings, Setting, findings, ordered_references
 from scopt.polybench.explore.records import ORIGINAL, Baseline, ProgramRecord, StoredSample
 from scopt.polybench.explore.report_page import page, samples_text
-from scopt.polybench.results import write_atomically
 
 # A time of zero (too short for the timer) counts as the timer's resolution.
 RESOLUTION = 1e-6

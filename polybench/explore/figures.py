@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from scopt.diagnostics import InputError
+from scopt.polybench.bench_results import geomean
 from scopt.polybench.explore.curves import BASELINE, Comparison, Series
-from scopt.polybench.results import geomean
 
 INK, PAPER, FAINT = "#1b1b1d", "#fdfdfc", "#8a8a8e"
 # Of middle lightness: at least 3:1 against paper, white or black (WCAG 1.4.11).

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from scopt.diagnostics import InputError
 from scopt.files import write_atomically
+from scopt.polybench.bench_results import geomean
 from scopt.polybench.explore.database import Database
 from scopt.polybench.explore.records import ORIGINAL, STATUSES, Baseline, Series, StoredSample
 from scopt.polybench.explore.rounds import RESOLUTION, speedups
-from scopt.polybench.results import geomean
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from scopt.polybench.bench_results import Failure
 from scopt.polybench.builds import TIMED_FLAGS, BuildError, Built, build
 from scopt.polybench.catalog import Kernel
 from scopt.polybench.processes import run
-from scopt.polybench.results import Failure
 from scopt.polybench.toolchains import Compiler, Configuration
 
 NAME = "openblas"

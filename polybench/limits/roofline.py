@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from scopt.polybench.bench_results import Results, Row, aligned, printed_seconds
 from scopt.polybench.limits.ceilings import MEBIBYTE, Machine, element_of
 from scopt.polybench.limits.kernel_work import Work
 from scopt.polybench.limits.reference import NAME, ROUTINES
-from scopt.polybench.results import Results, Row, aligned, printed_seconds
 
 Resource = Literal["flops", "divisions", "bandwidth"]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scopt.diagnostics import InputError
 from scopt.isolation import Failed, run_isolated
+from scopt.polybench.bench_results import Failure
 from scopt.polybench.builds import Built
 from scopt.polybench.catalog import Kernel
 from scopt.polybench.limits.ceilings import Element, best_of, element_of, measure_machine
@@ -18,7 +19,6 @@ from scopt.polybench.limits.points import NotCounted
 from scopt.polybench.limits.reference import NAME, ROUTINES, build_reference, missing_openblas
 from scopt.polybench.limits.roofline import Limits
 from scopt.polybench.measure import Plan
-from scopt.polybench.results import Failure
 from scopt.polybench.toolchains import Compiler
 
 # Seconds for one kernel's counts, which take half a second, nearly all of it for the front end.

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from scopt.polybench.bench import join_flag_values, main, make_parser
+from scopt.polybench.argument_types import joined_values
+from scopt.polybench.bench import main
+from scopt.polybench.bench_arguments import make_parser
+from scopt.polybench.bench_results import Cell, Failure
 from scopt.polybench.progress import summary
-from scopt.polybench.results import Cell, Failure
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ["--size", "mini", "--check-size", "MINI", "--runs", "1"]
@@ -141,7 +143,8 @@ def test_bad_words(arguments: list[str], message: str, capsys: pytest.CaptureFix
 
 
 def test_a_value_may_start_with_a_dash() -> None:
-    options = make_parser().parse_args(join_flag_values(["--defs", "-DN=5", "--scopt-flags", "--tile-size 16", "lu"]))
+    words = ["--defs", "-DN=5", "--scopt-flags", "--tile-size 16", "lu"]
+    options = make_parser().parse_args(joined_values(words, ("--defs", "--scopt-flags")))
     assert (options.defs, options.scopt_flags, options.kernels) == (("-DN=5",), ("--tile-size", "16"), ["lu"])
 
 

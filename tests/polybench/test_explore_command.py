@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from scopt import Options, optimize
-from scopt.polybench.explore.explore_command import main, make_parser
+from scopt.polybench.explore.explore_arguments import make_parser
+from scopt.polybench.explore.explore_command import main
 from tests.polybench.explored import QUICK, explored, rows_of, start, write_matvec
 
 IDENTITY = "number, tree_hash, code_hash, rows, schedule"

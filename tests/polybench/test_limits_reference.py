@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from scopt.polybench.bench_results import Failure, Results
 from scopt.polybench.builds import Built
 from scopt.polybench.catalog import load_suite, own_suite
 from scopt.polybench.limits.ceilings import Machine
 from scopt.polybench.limits.reference import ROUTINES, build_reference, missing_openblas
 from scopt.polybench.limits.roofline import Limits, limits_table
 from scopt.polybench.processes import run
-from scopt.polybench.results import Failure, Results
 from scopt.polybench.toolchains import Compiler, find_compiler
 
 KERNELS = {kernel.name: kernel for kernel in load_suite(own_suite())}

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from scopt.polybench.bench_results import Cell, Failure, Results
 from scopt.polybench.limits.ceilings import Machine, Peak
 from scopt.polybench.limits.kernel_work import Operations, Work
 from scopt.polybench.limits.roofline import Limits, Roofline, fraction, in_cache, limits_as_json, limits_table, roofline
-from scopt.polybench.results import Cell, Failure, Results
 
 MACHINE = Machine({"double": Peak(100e9, 5e9)}, 20e9, 32 << 20)
 WORK = Work(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from scopt.polybench.bench_results import Cell, Failure
 from scopt.polybench.builds import Built
 from scopt.polybench.catalog import Kernel, load_suite, own_suite, select
 from scopt.polybench.measure import Plan, measure, parse_seconds
-from scopt.polybench.results import Cell, Failure
 from scopt.polybench.toolchains import Compiler, Configuration, find_compiler
 
 PLAN = Plan(("-DMINI_DATASET",), ("-DMINI_DATASET",), 2, 2, 60)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from scopt.diagnostics import InputError
+from scopt.polybench.bench_results import Cell, Failure, Results
 from scopt.polybench.plot import draw, groups, require_plotting
-from scopt.polybench.results import Cell, Failure, Results
 
 
 @pytest.fixture

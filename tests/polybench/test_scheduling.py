@@ -12,21 +12,11 @@ from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.dependences import dependences
-from scopt.polybench import scheduling
+from scopt.polybench import scheduler_times
 from scopt.polybench.growth import STATEMENTS_A_NEST, source_of_size
-from scopt.polybench.scheduling import (
-    Measured,
-    Plan,
-    Source,
-    Times,
-    as_json,
-    draw_growth,
-    fastest,
-    lines,
-    main,
-    measure,
-    summaries,
-)
+from scopt.polybench.scheduler_tables import as_json, draw_growth, fastest, lines, summaries
+from scopt.polybench.scheduler_times import Measured, Plan, Source, Times, measure
+from scopt.polybench.scheduling import main
 from scopt.scheduler.base import ScheduleResult
 from tests.sources import source_of
 
@@ -86,7 +76,7 @@ def test_a_scheduler_that_fails_or_hangs(monkeypatch: pytest.MonkeyPatch) -> Non
             while True:
                 pass
 
-    monkeypatch.setattr(scheduling, "get_scheduler", lambda name: Broken())
+    monkeypatch.setattr(scheduler_times, "get_scheduler", lambda name: Broken())
     source = Source("copy", "in.c", source_of("for (i = 0; i < n; i++) x[i] = i;"))
     found = measure(source, Plan(("isl", "identity"), runs=1, limit=1.0))
     assert [times.failure for times in found.times.values()] == ["ValueError: boom", "not finished after 1 s"]

@@ -7,7 +7,7 @@ import pytest
 
 from scopt.diagnostics import InputError
 from scopt.polybench.argument_types import names_among
-from scopt.polybench.bench import make_parser
+from scopt.polybench.bench_arguments import make_parser
 from scopt.polybench.suite_command import exit_status, kernels_of, save
 from scopt.polybench.toolchains import PEERS
 

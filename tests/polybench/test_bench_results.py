@@ -5,7 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from scopt.polybench.results import Cell, Failure, Results, as_json, geomean, speedup, speedups, table, write_atomically
+from scopt.polybench.bench_results import (
+    Cell,
+    Failure,
+    Results,
+    as_json,
+    geomean,
+    speedup,
+    speedups,
+    table,
+    write_atomically,
+)
 
 
 @pytest.fixture
