@@ -18,7 +18,6 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, is_tile_loop, loop_work, rounded, statement_costs
 from scopt.astgen.loops.isl_loops import build
-from scopt.costs import instance_cost
 from scopt.diagnostics import Remark, ScoptError
 from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule
@@ -26,6 +25,7 @@ from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr,
 from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
+from scopt.machine.costs import instance_cost
 from scopt.poly.isl_utils import PARAM
 
 # Iterations up to which compilers unroll a loop, and tiles along it would be mostly padding.

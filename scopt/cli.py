@@ -64,7 +64,7 @@ def _run(argv: Sequence[str]) -> int:
     try:
         machine, found = machine_of(arguments.machine)
         if arguments.print_machine:
-            from scopt.machine_file import machine_text
+            from scopt.machine.machine_file import machine_text
 
             _write(machine_text(machine).encode(), arguments.output or "-")
             return DONE

@@ -13,7 +13,6 @@ from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, ExprPrint
 from scopt.astgen.emit.c_statement import declaration_text, statement_text
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
-from scopt.costs import has_loop
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus
 from scopt.ir.nest import (
@@ -33,6 +32,7 @@ from scopt.ir.nest import (
 )
 from scopt.ir.nest_walks import Item, calls, items
 from scopt.ir.scop import Scop
+from scopt.machine.costs import has_loop
 
 # Variables with initializers that share a declaration.
 _DECLARED_A_LINE = 4

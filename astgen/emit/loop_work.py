@@ -13,12 +13,12 @@ from fractions import Fraction
 from itertools import product
 from math import ceil, floor, log10, prod
 
-from scopt.costs import instance_cost, vector_gain
 from scopt.ir.expr import exceeds, floor_div, from_linear, linear, names, plus, subtract, weighted
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
 from scopt.ir.scop import Scop
 from scopt.machine import Machine
+from scopt.machine.costs import instance_cost, vector_gain
 
 _HARDLY = 64
 

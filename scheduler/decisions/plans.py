@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from scopt.costs import has_loop
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, LoopDirective, Scop
+from scopt.machine.costs import has_loop
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.poly.isl_utils import sets_of

@@ -26,9 +26,9 @@ from math import lcm, prod
 
 import islpy as isl
 
-from scopt.costs import instance_cost
 from scopt.ir.scop import Scop
 from scopt.machine import Cache, Machine
+from scopt.machine.costs import instance_cost
 from scopt.scheduler.locality.footprints import (
     ReferenceGroup,
     TileSpace,

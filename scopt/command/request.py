@@ -121,10 +121,10 @@ def machine_of(name: str) -> tuple[Machine, str]:
     if name == "default":
         return Machine(), ""
     if name == "native":
-        from scopt.machine_native import native_machine
+        from scopt.machine.machine_native import native_machine
 
         native = native_machine()
         return native.machine, native.text()
-    from scopt.machine_file import read_machine
+    from scopt.machine.machine_file import read_machine
 
     return read_machine(name), ""

@@ -56,8 +56,8 @@ def of_options(flags: Sequence[str]) -> Iterator[bytes]:
     for flag in flags:
         value = flag.partition("=")[2] if flag.startswith("--") and "=" in flag else flag
         if value == "native":
-            from scopt.machine_file import machine_text
-            from scopt.machine_native import native_machine
+            from scopt.machine.machine_file import machine_text
+            from scopt.machine.machine_native import native_machine
 
             yield machine_text(native_machine().machine).encode()
         elif os.path.isfile(value):

@@ -10,8 +10,8 @@ import pytest
 from scopt import cli
 from scopt.diagnostics import InputError
 from scopt.machine import Cache, Machine
-from scopt.machine_file import machine_text, parse_machine, read_machine
-from scopt.machine_native import native_machine
+from scopt.machine.machine_file import machine_text, parse_machine, read_machine
+from scopt.machine.machine_native import native_machine
 
 CPUINFO = """processor\t: 0
 cpu MHz\t\t: 2596.098

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scopt.machine import Cache, Machine
+from scopt.machine.processor import Cache, Machine
 
 # Vector registers by the processor's flags, best first: bytes, how many.
 _VECTORS = (("avx512f", 64, 32), ("avx", 32, 16), ("sse2", 16, 16), ("asimd", 16, 32), ("neon", 16, 16))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from scopt import ir
-from scopt.machine import Machine
+from scopt.machine.processor import Machine
 
 # Cycles of what isn't vectorized, operands included: of an operation with its share of loads, of a division, of a call
 # into the mathematical library. How often a loop inside a statement is taken to run: nothing is known of that.

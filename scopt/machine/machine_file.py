@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scopt.diagnostics import InputError
-from scopt.machine import Cache, Machine
+from scopt.machine.processor import Cache, Machine
 
 _UNITS = {
     "cores": "hardware threads that a program may use",

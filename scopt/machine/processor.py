@@ -1,7 +1,7 @@
 """The processor that code is made for: what tile sizes and costs are computed from.
 
 The default is fixed, so that output doesn't depend on the host that scopt runs on. Others come from a file
-(`scopt.machine_file`) or from the running system (`scopt.machine_native`).
+(`scopt.machine.machine_file`) or from the running system (`scopt.machine.machine_native`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,5 @@
+"""The processor that code is made for: its model, files that describe it, what the running system tells, the costs."""
+
+from scopt.machine.processor import Cache, Machine
+
+__all__ = ["Cache", "Machine"]
