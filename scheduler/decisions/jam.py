@@ -15,18 +15,14 @@ from dataclasses import dataclass
 import islpy as isl
 
 from scopt.ir.scop import Scop, Statement
+from scopt.machine.costs import jam_columns, jam_rows
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active
 from scopt.poly.isl_utils import IN, OUT, SET, sets_of, union_of_sets
 from scopt.poly.linear import Vector, subscript_rows
 from scopt.scheduler.locality.strides import linear_schedule
 
-# Rows at a time: as many chains as two units with a latency of four cycles keep going.
-ROWS = 8
-# Columns whose updates are given to a thread at a time: a page of doubles. In pieces of less, prefetching stops before
-# it has got going.
-CHUNK = 512
-# Of a band, which stand eight times in its code.
+# Of a band, which stand in its code once for each row of a block.
 MOST_STATEMENTS = 4
 
 
@@ -35,13 +31,16 @@ class Jam:
     """How a band of two members is unrolled and jammed.
 
     row, column: positions of its members. parallel: the one whose tiles may run in parallel, or None. simd: nothing is
-      carried along the columns.
+    carried along the columns. rows: of a block; chunk: columns that a thread runs through at a time, where their tiles
+    are the parallel ones.
     """
 
     row: int
     column: int
     parallel: int | None
     simd: bool
+    rows: int
+    chunk: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +80,9 @@ def jam_of(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, options: Op
     free = [bool(node.band_member_get_coincident(k)) for k in (row, column)]
     if all(free):
         return None
-    return Jam(row, column, row if free[0] else column if free[1] else None, free[1] and options.simd)
+    parallel = row if free[0] else column if free[1] else None
+    machine = options.machine
+    return Jam(row, column, parallel, free[1] and options.simd, jam_rows(machine), jam_columns(machine))
 
 
 def _roles(statement: Statement, members: Sequence[Vector]) -> tuple[int, int] | None:
@@ -143,15 +144,19 @@ def blocks(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
     return member.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
 
 
-def parts_of(dependences: Ordered, node: isl.ScheduleNode, row: isl.UnionPwAff, column: isl.UnionPwAff) -> Parts | None:
+def parts_of(
+    dependences: Ordered, node: isl.ScheduleNode, row: isl.UnionPwAff, column: isl.UnionPwAff, size: int
+) -> Parts | None:
     """The parts of the instances below a band over blocks of rows; None if there are no full columns or no legal order
     of parts.
 
-    node: right below that band.
+    node: right below that band. size: rows of a block.
     """
     outside = isl.UnionMap.from_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
     domain = node.get_domain()
-    full = union_of_sets(found for part in sets_of(domain) if (found := _full(part, outside, row, column)) is not None)
+    full = union_of_sets(
+        found for part in sets_of(domain) if (found := _full(part, outside, row, column, size)) is not None
+    )
     if full.is_empty():
         return None
     rest = domain.subtract(full).coalesce()
@@ -179,15 +184,17 @@ def _beside(rest: isl.UnionSet, full: isl.UnionSet, dates: isl.UnionMap, *, larg
     return dates.intersect_range(reached).domain().intersect(rest).coalesce()
 
 
-def _full(part: isl.Set, outside: isl.UnionMap, row: isl.UnionPwAff, column: isl.UnionPwAff) -> isl.Set | None:
+def _full(
+    part: isl.Set, outside: isl.UnionMap, row: isl.UnionPwAff, column: isl.UnionPwAff, size: int
+) -> isl.Set | None:
     """The instances of a statement in columns where it has one in every row of the block."""
     own = isl.UnionSet.from_set(part)
     prefix = isl.Map.from_union_map(outside.intersect_domain(own))
     place = prefix.flat_range_product(_function(column, own))
-    offset = _function(row.sub(blocks(row, ROWS)), own)
+    offset = _function(row.sub(blocks(row, size)), own)
     present = place.flat_range_product(offset).range()
     last = present.dim(SET) - 1
-    columns = [present.fix_val(SET, last, isl.Val(k)).project_out(SET, last, 1) for k in range(ROWS)]
+    columns = [present.fix_val(SET, last, isl.Val(k)).project_out(SET, last, 1) for k in range(size)]
     complete = columns[0]
     for some in columns[1:]:
         complete = complete.intersect(some)

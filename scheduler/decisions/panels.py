@@ -22,6 +22,7 @@ from scopt.ir.nest import Expr
 from scopt.ir.references import is_cell
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
 from scopt.machine import Machine
+from scopt.machine.processor import LARGEST
 from scopt.poly.array_extents import extents
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import OUT, sets_of, union_of_sets
@@ -32,7 +33,7 @@ from scopt.scheduler.locality.strides import LinearSchedule
 # Runs through the rows of a tile, from which on copying them there and back costs little beside.
 LEAST_RUNS = 8
 # Rows of arrays that nothing is known of: more than any TLB has pages.
-MANY_ROWS = 1 << 20
+MANY_ROWS = LARGEST
 # Of arrays that have rows and columns.
 LEAST_RANK = 2
 

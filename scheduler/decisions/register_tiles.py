@@ -8,17 +8,13 @@ import islpy as isl
 
 from scopt.ir.marked_schedule import Contraction, RegisterTiling
 from scopt.ir.scop import Scop
+from scopt.machine.costs import RegisterShape, register_shape
 from scopt.options import Options
 from scopt.poly.bands import Ordered
 from scopt.poly.isl_utils import joined, sets_of
 from scopt.poly.set_pieces import coordinate
 from scopt.scheduler.decisions.contractions import contraction_of, packable, pure_part
 from scopt.scheduler.locality.tile_sizes import ContractionSizes, contraction_sizes
-
-# Of elements of 8 bytes; twice as many columns of those of 4. With 32 vector registers of 64 bytes a tile is made in
-# one pass; with less in several (see `scopt.astgen.lower.kernel`). Which registers there are is only known when the
-# result is compiled.
-ROWS, COLUMNS, _BYTES = 8, 24, 8
 
 
 def wanted(options: Options) -> bool:
@@ -35,7 +31,8 @@ def register_tiling(scop: Scop, node: isl.ScheduleNode, options: Options) -> Reg
         return None
     sizes = _sizes(contraction, options)
     simd = options.simd and bool(node.band_member_get_coincident(contraction.members[1]))
-    tiling = RegisterTiling(contraction, ROWS, _columns(contraction), sizes.block, sizes.depth, simd)
+    shape = _shape(contraction, options)
+    tiling = RegisterTiling(contraction, shape.rows, shape.columns, sizes.block, sizes.depth, simd)
     blocks = register_bands(node, tiling, options)[0][1]
     prefix = node.get_prefix_schedule_multi_union_pw_aff()
     scope = prefix.flat_range_product(blocks) if node.get_schedule_depth() else blocks
@@ -81,7 +78,8 @@ def tiling_within(
     row, _, step = contraction.members
     block = _extent_within(node, instances, members[row], sizes.tile, sizes.block)
     depth = _extent_within(node, instances, members[step], sizes.tile, sizes.depth)
-    return RegisterTiling(contraction, ROWS, _columns(contraction), block, depth, options.simd and simd)
+    shape = _shape(contraction, options)
+    return RegisterTiling(contraction, shape.rows, shape.columns, block, depth, options.simd and simd)
 
 
 def _extent_within(
@@ -103,8 +101,10 @@ def origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
     return member.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
 
 
-def _columns(contraction: Contraction) -> int:
-    return COLUMNS * _BYTES // _bytes(contraction)
+def _shape(contraction: Contraction, options: Options) -> RegisterShape:
+    """Which registers there are is only known when the result is compiled: where they are fewer, or shorter, than the
+    machine's, a tile is made in several passes (see `scopt.astgen.lower.kernel`)."""
+    return register_shape(options.machine, _bytes(contraction))
 
 
 def _bytes(contraction: Contraction) -> int:
@@ -112,7 +112,8 @@ def _bytes(contraction: Contraction) -> int:
 
 
 def _sizes(contraction: Contraction, options: Options) -> ContractionSizes:
-    return contraction_sizes(options.machine, ROWS, _columns(contraction), _bytes(contraction))
+    shape = _shape(contraction, options)
+    return contraction_sizes(options.machine, shape.rows, shape.columns, _bytes(contraction))
 
 
 def band_tile(contraction: Contraction, options: Options) -> int:

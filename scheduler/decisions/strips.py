@@ -20,6 +20,15 @@ from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer, Sweep
 from scopt.ir.nest import Expr, LoopMark, Max, Name
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
+from scopt.machine import Machine
+from scopt.machine.costs import (
+    LEAST_CHAIN,
+    UNKNOWN_EXTENT,
+    least_strip_rows,
+    operation_latency,
+    strip_bytes,
+    strip_rows,
+)
 from scopt.options import Options
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
@@ -32,17 +41,6 @@ from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 
 _TYPE = isl.schedule_node_type
-# Rows of a strip: some vectors' worth, so that several chains are under way, and lines of arrays that run along the
-# rows are used whole.
-ROWS = 32
-LEAST_ROWS = 8
-# What a strip's buffers should not exceed: the second-level cache. ASSUMED_EXTENT: of dimensions that nothing is known
-# of.
-BUFFER_BYTES = 1 << 20
-ASSUMED_EXTENT = 1000
-# Cycles from operand to result, and those of a chain from where on copying rows to and fro pays.
-_LATENCY = {"+": 4, "-": 4, "*": 4, "/": 13}
-LEAST_CHAIN = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,7 +268,7 @@ class _Builder:
             body = self.scop.statement(flow.sink).body
             for access in self.scop.statement(flow.sink).accesses:
                 if access.array == flow.array and not access.is_write and access.node is not None:
-                    longest = max(longest, _cycles_to(body, access.node) or 0)
+                    longest = max(longest, _cycles_to(body, access.node, self.options.machine) or 0)
         return longest
 
     # --- strips -------------------------------------------------------------------------------------------------------
@@ -299,9 +297,10 @@ class _Builder:
         """Rows of a strip: fewer where their buffers would be too large."""
         estimates = {p.name: p.estimate for p in self.scop.parameters}
         size = sum(_bytes_a_row(self.scop.arrays[one.array], one, estimates) for one in rows.buffers)
-        count = ROWS
-        while count > LEAST_ROWS and size * count > BUFFER_BYTES:
-            count //= 2
+        machine = self.options.machine
+        count, least = strip_rows(machine), least_strip_rows(machine)
+        while count > least and size * count > strip_bytes(machine):
+            count = max(count // 2, least)
         return count
 
     def nest(self, node: isl.ScheduleNode, member: int) -> isl.Schedule:
@@ -408,15 +407,15 @@ def _row_subscript(array: Array, access: Access, iterator: int, shift: int) -> t
     return (moving[0], row[-1] - shift) if row[iterator] == 1 and not any(others) else None
 
 
-def _cycles_to(root: ir.Node, leaf: ir.Node) -> int | None:
+def _cycles_to(root: ir.Node, leaf: ir.Node, machine: Machine) -> int | None:
     """Latencies of the operations on the way from an operand to the whole; None if it isn't part of it."""
     if root is leaf:
         return 0
     for _, child in root.children():
-        below = _cycles_to(child, leaf)
+        below = _cycles_to(child, leaf, machine)
         if below is not None:
             op = root.op.removesuffix("=") if isinstance(root, ir.BinaryOp | ir.Assignment) else ""
-            return below + _LATENCY.get(op, 0)
+            return below + operation_latency(op, machine)
     return None
 
 
@@ -435,9 +434,8 @@ def _bytes_a_row(array: Array, buffer: RowBuffer, estimates: Mapping[str, int | 
 
 def _estimate(extent: Expr, estimates: Mapping[str, int | None]) -> int:
     terms, constant = linear(extent)
-    return (
-        sum(c * (estimates.get(x.name) or ASSUMED_EXTENT) for x, c in terms.items() if isinstance(x, Name)) + constant
-    )
+    known = {x: estimates.get(x.name) or UNKNOWN_EXTENT for x in terms if isinstance(x, Name)}
+    return sum(terms[x] * value for x, value in known.items()) + constant
 
 
 def _first(lane: isl.UnionPwAff) -> int:

@@ -16,13 +16,9 @@ from math import ceil, gcd, prod
 from scopt import ir
 from scopt.ir.scop import Access, Array, Scop
 from scopt.machine import Cache
+from scopt.machine.costs import ELEMENT, UNKNOWN_EXTENT
 from scopt.poly.isl_utils import OUT
 from scopt.poly.linear import Vector, affine_row, dot, solve
-
-# Assumed of what nothing is known of: iterations of a loop, elements along a dimension of an array.
-UNKNOWN_EXTENT = 1024
-# Bytes of an element of unknown type.
-_UNKNOWN_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +153,7 @@ def reference_groups(scop: Scop, space: TileSpace) -> tuple[ReferenceGroup, ...]
         spread = tuple(max(values) - min(values) for values in zip(*constants, strict=True))
         declared = scop.arrays[array]
         bits = declared.type.bits
-        groups.append(ReferenceGroup(array, moves, spread, _extents(scop, declared), bits // 8 or _UNKNOWN_BYTES))
+        groups.append(ReferenceGroup(array, moves, spread, _extents(scop, declared), bits // 8 or ELEMENT))
     return tuple(groups)
 
 

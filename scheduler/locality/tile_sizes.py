@@ -28,7 +28,7 @@ import islpy as isl
 
 from scopt.ir.scop import Scop
 from scopt.machine import Cache, Machine
-from scopt.machine.costs import instance_cost
+from scopt.machine.costs import ELEMENT, instance_cost, moving_cost, piece_bytes, tile_pays
 from scopt.scheduler.locality.footprints import (
     ReferenceGroup,
     TileSpace,
@@ -44,12 +44,6 @@ from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, sh
 # much on its bounds: such sizes are only for tiles that don't fit otherwise.
 CANDIDATES = (8, 16, 32, 64, 128, 224)
 PLENTY = 32
-# Shares of a tile's time: what moving its lines may take more than with the largest tiles; how many times as long a
-# fork may take.
-MOVING, FORKING = Fraction(1, 8), Fraction(5)
-# Lines of a row's piece, for the prefetcher: of the only tiled loop, whose tiles are the parallel ones, and of one
-# among tiled loops.
-PARALLEL_LINES, PIECE_LINES = 16, 32
 # Of a diamond's footprint, what is used at a time: its rows are half as wide on average as the widest one.
 DIAMOND_SHARE = Fraction(1, 2)
 # Sizes of the members between a diamond's hyperplanes and the vector loop, smallest first.
@@ -92,7 +86,7 @@ class TiledBand:
         those at their borders."""
         line = self.machine.cache(1).line
         lines = sum(group.lines(self.sizes(unit), line, borders=False) for group in self.groups)
-        return Fraction(lines * line * self.machine.cores) / Fraction(str(self.machine.bandwidth))
+        return moving_cost(self.machine, lines)
 
     def computing(self, unit: int) -> Fraction:
         """Nanoseconds that the instances of a tile take on one core."""
@@ -103,7 +97,7 @@ class TiledBand:
         return total / self.lanes() if self.simd else total
 
     def lanes(self) -> int:
-        return self.machine.lanes(max((group.element for group in self.groups), default=8))
+        return self.machine.lanes(max((group.element for group in self.groups), default=ELEMENT))
 
     def fits(self, unit: int, cache: Cache) -> bool:
         """Whether what a tile uses at a time stays in a thread's share of a cache until it is used again."""
@@ -114,7 +108,7 @@ class TiledBand:
         anyway: to compute, or to move what no tile reuses."""
         streamed = self.moving(CANDIDATES[-1]) * prod(self.sizes(unit)) / prod(self.sizes(CANDIDATES[-1]))
         time = max(self.computing(unit), streamed)
-        return self.moving(unit) - streamed <= time * MOVING and self.machine.fork_nanoseconds <= time * FORKING
+        return tile_pays(self.machine, time, self.moving(unit) - streamed)
 
 
 def band_sizes(
@@ -195,7 +189,7 @@ def row_sizes(
     """
     jumping = [group for group in groups if group.depends_on(vector) and not group.walks(vector)]
     walked = [group for group in jumping if group.walks(outer)]
-    element = max((group.element for group in groups), default=8)
+    element = max((group.element for group in groups), default=ELEMENT)
     if not walked or len(walked) < len(jumping):
         return PLENTY, PLENTY
     rows = PLENTY if balance else machine.streams // len(walked)
@@ -208,10 +202,10 @@ def row_sizes(
 
 
 def piece(machine: Machine, groups: Sequence[ReferenceGroup], *, parallel: bool) -> int:
-    """The tile size of a vector loop along rows.
-    parallel: its tiles are the only parallel loop; more of them, for balance."""
-    element = max((group.element for group in groups), default=8)
-    return max((PARALLEL_LINES if parallel else PIECE_LINES) * machine.cache(1).line // element, 1)
+    """The tile size of a vector loop along rows. parallel: its tiles are the only parallel loop; more of them, for
+    balance."""
+    element = max((group.element for group in groups), default=ELEMENT)
+    return max(piece_bytes(machine, parallel=parallel) // element, 1)
 
 
 # --- contractions -----------------------------------------------------------------------------------------------------
@@ -228,7 +222,7 @@ class ContractionSizes:
     tile: int
 
 
-def contraction_sizes(machine: Machine, rows: int, columns: int, element: int = 8) -> ContractionSizes:
+def contraction_sizes(machine: Machine, rows: int, columns: int, element: int = ELEMENT) -> ContractionSizes:
     """Sizes for register tiles of so many rows and columns, for elements of so many bytes.
 
     depth (k_c): the rows' operands of a register tile take half of the first cache; those of its columns stream past

@@ -31,7 +31,7 @@ from scopt.poly.restructure import filters_of, has_inner_bands, reordered, seque
 from scopt.scheduler import shapes_tiles
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.inner_contraction import InnerPart, inner_contraction, inner_part
-from scopt.scheduler.decisions.jam import CHUNK, ROWS, Jam, blocks, jam_of, parts_of
+from scopt.scheduler.decisions.jam import Jam, blocks, jam_of, parts_of
 from scopt.scheduler.decisions.panels import TiledLoops, packed_tile
 from scopt.scheduler.decisions.plans import LeafPlan, Planner
 from scopt.scheduler.decisions.register_tiles import band_tile, pure_tiling, register_bands, register_tiling, wanted
@@ -311,9 +311,10 @@ class _Passes:
         partial = node.band_get_partial_schedule()
         row, column = partial.get_at(jam.row), partial.get_at(jam.column)
         chunks = jam.parallel == jam.column and not parallel_above
-        outer = [blocks(column, CHUNK)] if chunks else []
-        node = atomic(node.delete().insert_partial_schedule(joined([*outer, blocks(row, ROWS)])).band_set_permutable(1))
-        parts = parts_of(self.dependences, node.child(0), row, column)
+        outer = [blocks(column, jam.chunk)] if chunks else []
+        rows_at = joined([*outer, blocks(row, jam.rows)])
+        node = atomic(node.delete().insert_partial_schedule(rows_at).band_set_permutable(1))
+        parts = parts_of(self.dependences, node.child(0), row, column, jam.rows)
         if parts is None:
             return None
         node = node.child(0).insert_sequence(
@@ -338,7 +339,7 @@ class _Passes:
             )
             if not together:
                 child = child.insert_partial_schedule(rows).band_set_permutable(1)
-                child = self.marks.above(child, LoopMark(most=ROWS))
+                child = self.marks.above(child, LoopMark(most=jam.rows))
             node = child.parent().parent()
         node = node.parent()
         if jam.parallel is not None and not parallel_above:

@@ -1,33 +1,105 @@
-"""How long one instance of a statement takes, very roughly: its operations on a machine, one by one."""
+"""What takes how long on a machine, and which shapes and sizes follow from that: the one model that everything asks.
+
+Each number here is a field of the machine, follows from some, or has its source beside it: "measured" on server cores
+(Zen 4, Skylake-SP), or the manual that it is from. Times are nanoseconds, sizes bytes, unless it is said.
+Sources: Fog, "Instruction tables" (2022), for latencies; Low, Igual, Smith and Quintana-Ortí, "Analytical modeling is
+enough for high-performance BLIS" (2016), for register tiles.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from scopt import ir
 from scopt.machine.processor import Machine
+from scopt.machine.targets import LONGEST_VECTOR, MANY_REGISTERS, SHORTEST_VECTOR
 
-# Cycles of what isn't vectorized, operands included: of an operation with its share of loads, of a division, of a call
-# into the mathematical library. How often a loop inside a statement is taken to run: nothing is known of that.
-_ITERATIONS = 16
+# Assumed of what nothing is known of: iterations of a loop, elements along a dimension of an array.
+UNKNOWN_EXTENT = 1024
+# Bytes of an element where its type says nothing, or types differ: a double's.
+ELEMENT = 8
+
+# --- work: instances, and what threads cost ---------------------------------------------------------------------------
+
+# Cycles of what isn't vectorized, operands included (Fog): of an operation with its share of loads; of a division, for
+# which there is one unit; of a call into the mathematical library.
 _OPERATION, _DIVISION, _CALL = Fraction(3, 2), Fraction(6), Fraction(45)
+# How often a loop inside a statement is taken to run: nothing is known of that.
+_ITERATIONS = 16
+# Cycles that a cell of a thread's own copy takes to be set up, or to be added to the others' (measured).
+_COPIED_CELL = 3
+# Forks that the work of a skewed nest has to be worth, since it forks again and again (measured).
+SKEWED_FORKS = 4
+# Shares of a tile's time: what moving its lines may take more than with the largest tiles; how many times as long a
+# fork may take (both measured on stencils).
+_MOVING, _FORKING = Fraction(1, 8), Fraction(5)
+# Pieces of iterations for each core, so that the last ones to end don't keep the others waiting.
+_PIECES_A_CORE = 4
 
 
 def instance_cost(body: ir.Node, machine: Machine) -> Fraction:
     """Nanoseconds of one instance of a statement with this body, on one core."""
-    return _cycles(body) / Fraction(str(machine.gigahertz))
+    return _in_time(_cycles(body), machine)
+
+
+def least_instance(machine: Machine) -> Fraction:
+    """Nanoseconds that an instance takes at least, whatever it does."""
+    return _in_time(_OPERATION, machine)
 
 
 def has_loop(body: ir.Node) -> bool:
     """Whether a statement has a loop of its own: no vector instruction does several of its instances at once, and they
     take their own time each."""
-    return isinstance(body, ir.For | ir.While | ir.DoWhile) or any(has_loop(child) for _, child in body.children())
+    loops = ir.For | ir.While | ir.DoWhile
+    return isinstance(body, loops) or any(has_loop(child) for _, child in body.children())
+
+
+def arithmetic(body: ir.Node) -> float:
+    """How many additions a statement's operations take as long as. Subscripts and assignments are free."""
+    match body:
+        case ir.ArrayRef():
+            return 0.0
+        case ir.BinaryOp() | ir.Assignment():
+            divides = "/" in body.op or "%" in body.op
+            own = _DIVISION / _OPERATION if divides else Fraction(int(body.op != "="))
+        case ir.FuncCall():
+            own = _CALL / _OPERATION
+        case _:
+            own = Fraction(0)
+    return float(own) + sum(arithmetic(child) for _, child in body.children())
 
 
 def vector_gain(machine: Machine) -> int:
-    """By how much a register tile is faster than its instances one by one,
-    of doubles: all lanes of all units are busy."""
-    return machine.lanes(8) * machine.fma_per_cycle
+    """By how much a register tile is faster than its instances one by one, of doubles: all lanes of all units are
+    busy."""
+    return machine.lanes(ELEMENT) * machine.fma_per_cycle
+
+
+def threads_cost(machine: Machine, cells: int = 0) -> Fraction:
+    """Nanoseconds of starting and joining the threads of a parallel loop, and of the copies that each has of so many
+    cells: all are set up, and added to the array one after the other."""
+    return machine.fork_nanoseconds + _in_time(Fraction(cells * (machine.cores + 1) * _COPIED_CELL), machine)
+
+
+def thread_limit(machine: Machine) -> int:
+    """Iterations that threads can share: more of them keep no more cores busy."""
+    return machine.cores * _PIECES_A_CORE
+
+
+def moving_cost(machine: Machine, lines: int) -> Fraction:
+    """Nanoseconds that lines of the first cache take from memory, when all cores move theirs."""
+    return Fraction(lines * machine.cache(1).line * machine.cores) / Fraction(str(machine.bandwidth))
+
+
+def tile_pays(machine: Machine, time: Fraction, moving: Fraction) -> bool:
+    """Whether the barrier behind a tile's wavefront, and what is moved again and again, take little of the tile's
+    time."""
+    return moving <= time * _MOVING and machine.fork_nanoseconds <= time * _FORKING
+
+
+def _in_time(cycles: Fraction, machine: Machine) -> Fraction:
+    return cycles / Fraction(str(machine.gigahertz))
 
 
 def _cycles(node: ir.Node) -> Fraction:
@@ -39,3 +111,126 @@ def _cycles(node: ir.Node) -> Fraction:
             own = _CALL
     times = _ITERATIONS if isinstance(node, ir.For | ir.While | ir.DoWhile) else 1
     return own + times * sum((_cycles(child) for _, child in node.children()), Fraction(0))
+
+
+# --- registers --------------------------------------------------------------------------------------------------------
+
+# Vectors a row of a register tile: each element of a row's operand is broadcast once for so many multiply-adds
+# (measured: with fewer, loads are what a tile waits for; with more, rows are too few for the latency where registers
+# are 16).
+VECTORS_A_ROW = 3
+# Rows of a jammed block at most: its statements stand as often in the code.
+_MOST_JAMMED = 16
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterShape:
+    """Of a register tile: cells that are updated together. In elements."""
+
+    rows: int
+    columns: int
+
+
+def register_shape(machine: Machine, element: int) -> RegisterShape:
+    """The register tile for elements of so many bytes: as many accumulators as the registers hold beside the
+    operands."""
+    rows = accumulator_rows(min(machine.vector_registers, MANY_REGISTERS))
+    return RegisterShape(rows, VECTORS_A_ROW * vector_lanes(machine, element))
+
+
+def accumulator_rows(registers: int) -> int:
+    """Rows of accumulators that so many registers hold, beside a row of the columns' operands and a broadcast one of
+    the rows': a power of two, at least 1, so that blocks of fewer make up a tile of more."""
+    return _power((registers - VECTORS_A_ROW - 1) // VECTORS_A_ROW)
+
+
+def vector_lanes(machine: Machine, element: int) -> int:
+    """Elements of a vector in emitted functions: as long as the machine's, of those that there are forms for."""
+    return min(max(machine.vector_bytes, SHORTEST_VECTOR), LONGEST_VECTOR) // element
+
+
+def jam_rows(machine: Machine) -> int:
+    """Rows that run together where each has a chain of additions: so many that all units have one to go on with, as
+    long as half of the registers hold their sums."""
+    chains = machine.fma_latency * machine.fma_per_cycle
+    return max(min(chains, machine.vector_registers // 2, _MOST_JAMMED), 2)
+
+
+def jam_columns(machine: Machine) -> int:
+    """Columns of jammed rows that a thread runs through at a time: a page. In pieces of less, prefetching stops before
+    it has got going (measured)."""
+    return max(machine.page_bytes // ELEMENT, 1)
+
+
+# --- strips of rows ---------------------------------------------------------------------------------------------------
+
+# Cycles of a recurrence's chain from where on copying rows to and fro pays (measured: with an addition alone it
+# doesn't, with a multiplication before it, or a division, it does).
+LEAST_CHAIN = 8
+# Rows of a strip at most: its scalars have a cell for each on the stack.
+_MOST_ROWS = 256
+# Shares of a cache: of the first one, cells that are copied before the next row's, with what they are scattered to.
+_SCATTERED = 4
+
+
+def operation_latency(operator: str, machine: Machine) -> int:
+    """Cycles from operand to result of an arithmetic operation, 0 of anything else."""
+    match operator:
+        case "+" | "-" | "*":
+            return machine.fma_latency
+        case "/":
+            return machine.division_latency
+    return 0
+
+
+def strip_rows(machine: Machine) -> int:
+    """Rows of a strip, a multiple of `least_strip_rows` unless these are many: as many vectors as cycles pass until the
+    first one's result is there, and whole lines of arrays that run along the rows."""
+    chains = machine.lanes(ELEMENT) * machine.fma_latency
+    return min(max(chains, machine.cache(1).line // ELEMENT), _MOST_ROWS)
+
+
+def least_strip_rows(machine: Machine) -> int:
+    """Rows of the shortest strip that is a vector."""
+    return min(machine.lanes(ELEMENT), strip_rows(machine))
+
+
+def strip_bytes(machine: Machine) -> int:
+    """What the buffers of a strip should not exceed, for the second cache to keep them."""
+    return machine.cache(2).share
+
+
+def scattered_cells(machine: Machine) -> int:
+    """Cells of a row that are copied before the next row's, so that what they are scattered to stays in the first
+    cache."""
+    return max(machine.cache(1).share // _SCATTERED // (strip_rows(machine) * ELEMENT), 1)
+
+
+# --- rows and lines ---------------------------------------------------------------------------------------------------
+
+# Lines of a row's piece, for the prefetcher to get going: where tiles are the parallel loop, so that there are more of
+# them, and elsewhere (measured with 8, 16, 32 and 64).
+_PARALLEL_LINES, _PIECE_LINES = 16, 32
+# What memory is aligned to at most: compilers take no more everywhere, and a page is as good as anything longer.
+_MOST_ALIGNED = 4096
+
+
+def piece_bytes(machine: Machine, *, parallel: bool) -> int:
+    """Bytes of a row that a vector loop runs through at a time. parallel: its tiles are the only parallel loop."""
+    return (_PARALLEL_LINES if parallel else _PIECE_LINES) * machine.cache(1).line
+
+
+def alignment(machine: Machine) -> int:
+    """Where buffers begin: at a line, and so that no vector lies in two."""
+    return min(max(machine.cache(1).line, vector_lanes(machine, 1)), _MOST_ALIGNED)
+
+
+def short_row(machine: Machine) -> int:
+    """The longest vector loop that is inside of a tile or a strip, in elements: a row of a register tile of floats, or
+    a strip's rows."""
+    return max(register_shape(machine, ELEMENT // 2).columns, strip_rows(machine))
+
+
+def _power(size: int) -> int:
+    """The largest power of two that isn't larger, at least 1."""
+    return 1 << max(size, 1).bit_length() - 1

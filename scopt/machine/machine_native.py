@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from scopt.machine.processor import Cache, Machine
+from scopt.machine.targets import FLAGS
 
-# Vector registers by the processor's flags, best first: bytes, how many.
-_VECTORS = (("avx512f", 64, 32), ("avx", 32, 16), ("sse2", 16, 16), ("asimd", 16, 32), ("neon", 16, 16))
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -101,7 +100,7 @@ def _vectors(information: Mapping[str, str]) -> dict[str, int]:
     """x86 has flags, ARM features. Vectors of unknown length (SVE) count as
     those of fixed length that such processors have too."""
     flags = set(information.get("flags", information.get("Features", "")).split())
-    for flag, width, count in _VECTORS:
+    for flag, width, count in FLAGS:
         if flag in flags:
             return {"vector_bytes": width, "vector_registers": count}
     return {}

@@ -48,9 +48,8 @@ class Machine:
     """A shared-memory machine of equal cores.
 
     cores: hardware threads that a program may use. vector_bytes: of a vector register; vector_registers: how many the
-      instruction set has.
-    fma_per_cycle: vector multiply-adds that can start in a cycle; fma_latency: cycles until one is done. gigahertz: the
-      clock, a hint.
+    instruction set has. fma_per_cycle: vector multiply-adds that can start in a cycle; fma_latency: cycles until one,
+    or an addition or a multiplication, is done; division_latency: until a division of doubles is. gigahertz: the clock.
     streams: sequences of lines that the prefetcher follows at a time. caches: innermost first. page_bytes: of a page of
     memory; tlb_entries: pages whose addresses are known without a walk through the page table. bandwidth: of the memory
     for all cores, in gigabytes (10⁹) a second.
@@ -63,6 +62,8 @@ class Machine:
     vector_registers: int = 32
     fma_per_cycle: int = 2
     fma_latency: int = 4
+    # Fog, "Instruction tables": 13 on Zen 2 to 4, 13 to 14 on Skylake and later ones.
+    division_latency: int = 13
     gigahertz: float = 3.0
     # Prefetchers follow 16 to 32. Loops over several rows at a time ran best with 16 of them, when 8, 16, 24, 32 and
     # more were measured.

@@ -13,7 +13,7 @@ from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import walk
 from scopt.poly.legality import check_marks, check_order
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.decisions.jam import ROWS, Jam, blocks, jam_of, parts_of
+from scopt.scheduler.decisions.jam import Jam, blocks, jam_of, parts_of
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
@@ -118,7 +118,7 @@ def test_the_users_tiling_comes_first(options: Options) -> None:
 def below_blocks(node: isl.ScheduleNode, found: Jam) -> tuple[isl.ScheduleNode, isl.UnionPwAff, isl.UnionPwAff]:
     partial = node.band_get_partial_schedule()
     row, column = partial.get_at(found.row), partial.get_at(found.column)
-    band = isl.MultiUnionPwAff.from_union_pw_aff(blocks(row, ROWS))
+    band = isl.MultiUnionPwAff.from_union_pw_aff(blocks(row, found.rows))
     return node.delete().insert_partial_schedule(band).child(0), row, column
 
 
@@ -142,7 +142,7 @@ def test_full_columns_have_all_rows_of_a_block() -> None:
     found, node = leaf(scop)
     jammed = jam_of(scop, found, node, Options())
     assert jammed is not None
-    parts = parts_of(found, *below_blocks(node, jammed))
+    parts = parts_of(found, *below_blocks(node, jammed), jammed.rows)
     assert parts is not None
     assert [count(part, "S0", 19) for part in (parts.before, parts.full, parts.after)] == [0, 16 * 19, 3 * 19]
 
@@ -152,7 +152,7 @@ def test_triangle_of_a_solver_runs_after_its_full_columns() -> None:
     found, node = leaf(scop)
     jammed = jam_of(scop, found, node, Options())
     assert jammed is not None
-    parts = parts_of(found, *below_blocks(node, jammed))
+    parts = parts_of(found, *below_blocks(node, jammed), jammed.rows)
     assert parts is not None
     assert parts.before.is_empty()
     assert count(parts.full, "S0", 16) == 64
@@ -165,7 +165,7 @@ def test_parts_without_an_order_are_refused() -> None:
     jammed = jam_of(scop, found, node, Options())
     assert jammed is not None
     everything = isl.UnionMap.from_domain_and_range(scop.domain, scop.domain)
-    assert parts_of(Ordered(everything, everything, {}, {}), *below_blocks(node, jammed)) is None
+    assert parts_of(Ordered(everything, everything, {}, {}), *below_blocks(node, jammed), jammed.rows) is None
 
 
 def test_triangle_above_the_diagonal_runs_before_its_full_columns() -> None:
@@ -173,7 +173,7 @@ def test_triangle_above_the_diagonal_runs_before_its_full_columns() -> None:
     found, node = leaf(scop)
     jammed = jam_of(scop, found, node, Options())
     assert jammed is not None
-    parts = parts_of(found, *below_blocks(node, jammed))
+    parts = parts_of(found, *below_blocks(node, jammed), jammed.rows)
     assert parts is not None
     assert parts.after.is_empty()
     assert [count(part, "S0", 16) for part in (parts.before, parts.full)] == [28 + 28, 64]

@@ -135,7 +135,14 @@ def test_what_linux_tells(tmp_path: Path) -> None:
     )
     assert native.machine == wanted
     assert "caches" in native.found
-    assert set(native.assumed) == {"fma_per_cycle", "fma_latency", "streams", "bandwidth", "fork_nanoseconds"}
+    assert set(native.assumed) == {
+        "fma_per_cycle",
+        "fma_latency",
+        "division_latency",
+        "streams",
+        "bandwidth",
+        "fork_nanoseconds",
+    }
     assert "48 KiB/12-way" in native.text()
 
 
