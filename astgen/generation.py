@@ -28,6 +28,8 @@ from scopt.astgen.worth import check_nest
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Dependences, LoopDirective, Scop
+from scopt.machine import Machine
+from scopt.machine.costs import short_row
 from scopt.options import Options
 
 T = TypeVar("T")
@@ -83,11 +85,11 @@ class Rewrite:
     run: Callable[[Program, Setting], Program]
 
 
-def lowered_program(source: Scop, deps: Dependences, marked: MarkedSchedule, watch: Watch) -> Program:
+def lowered_program(source: Scop, deps: Dependences, marked: MarkedSchedule, machine: Machine, watch: Watch) -> Program:
     """The loops of a schedule, strips, panels and register tiles carried out. Raises InternalError if isl can't make
     loops of it."""
-    swept = watch("strips-and-panels", lower_sweeps(source, deps, marked))
-    lowered = watch("register-tiles", lower(swept.scop, swept.schedule))
+    swept = watch("strips-and-panels", lower_sweeps(source, deps, marked, machine))
+    lowered = watch("register-tiles", lower(swept.scop, swept.schedule, machine))
     nest = watch("loops", build(lowered.scop, lowered.schedule))
     return Program(source, marked, swept, lowered, lowered.scop, nest, nest, nest, nest)
 
@@ -163,7 +165,8 @@ def _constant_lengths(program: Program, setting: Setting) -> Program:
     # statements that copy tiles, which lack cells anyway, or panels, which takes little of the time
     copies = swept.made - swept.packed if swept.packed else frozenset()
     rare = copies | frozenset(name for choice in lowered.choices for name in choice.others)
-    return replace(program, nest=with_constant_lengths(program.nest, rare, lowered.fills, swept.packed))
+    longest = short_row(setting.options.machine)
+    return replace(program, nest=with_constant_lengths(program.nest, longest, rare, lowered.fills, swept.packed))
 
 
 def _aligned_starts(program: Program, setting: Setting) -> Program:

@@ -25,13 +25,12 @@ from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr,
 from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
-from scopt.machine.costs import instance_cost
+from scopt.machine.costs import ELEMENT, SKEWED_FORKS, instance_cost, threads_cost
 from scopt.poly.isl_utils import PARAM
 
-# Iterations up to which compilers unroll a loop, and tiles along it would be mostly padding.
+# Iterations up to which compilers unroll a loop (gcc: max-completely-peel-times), and tiles along it would be mostly
+# padding.
 _SHORT = 16
-# Forks that the work of a skewed nest has to be worth.
-_FORKS = 4
 _SET = isl.dim_type.set
 _MARK = "mark the region"
 
@@ -65,7 +64,7 @@ def check_source(scop: Scop, machine: Machine) -> None:
             Remark("missed", "region.library", message, scop.location, f"{_MARK} if it is to run in parallel")
         )
     most = most_work(scop, machine)
-    if most is not None and most < machine.fork_nanoseconds:
+    if most is not None and most < threads_cost(machine):
         message = f"left as it was: at most some {_time(most)} of work"
         raise NotWorth(Remark("missed", "region.tiny", message, scop.location, f"{_MARK} if it matters"))
 
@@ -87,9 +86,7 @@ def check_nest(
     costs = statement_costs(scop, weights, machine)
     gain = vector_elements(scop, machine)
     found: list[Condition] = []
-    for condition in _conditions(
-        nest.body, costs, machine.fork_nanoseconds, frozenset(p.name for p in scop.parameters)
-    ):
+    for condition in _conditions(nest.body, costs, threads_cost(machine), frozenset(p.name for p in scop.parameters)):
         if condition == _NEVER:
             continue
         if condition is None:
@@ -265,7 +262,7 @@ def _calls(block: Block, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...
 
 
 def _conditions(
-    block: Block, costs: Mapping[str, Fraction], limit: int, parameters: frozenset[str]
+    block: Block, costs: Mapping[str, Fraction], limit: Fraction, parameters: frozenset[str]
 ) -> Iterator[Condition | None]:
     """Any of these is enough: the tests of parallel loops in terms of the parameters, or of a loop as a whole where
     none is inside; None: always."""
@@ -289,7 +286,7 @@ def _of_source(scop: Scop, machine: Machine) -> list[Condition | None]:
     costs = statement_costs(scop, {}, machine)
     nest = build(scop, MarkedSchedule(scop.schedule, {}))
     parameters = frozenset(p.name for p in scop.parameters)
-    whole = [_whole(loop, costs, _FORKS * machine.fork_nanoseconds, parameters) for loop in _outermost(nest.body)]
+    whole = [_whole(loop, costs, SKEWED_FORKS * threads_cost(machine), parameters) for loop in _outermost(nest.body)]
     return list(dict.fromkeys(whole))
 
 
@@ -332,7 +329,7 @@ def _outside(path: tuple[For, ...], loop: For, parameters: frozenset[str]) -> Co
     return exceeds(factors, product[1])
 
 
-def _whole(loop: For, costs: Mapping[str, Fraction], limit: int, parameters: frozenset[str]) -> Condition | None:
+def _whole(loop: For, costs: Mapping[str, Fraction], limit: Fraction, parameters: frozenset[str]) -> Condition | None:
     """The test of a loop's work as a whole."""
     weight, factors = loop_work(loop, costs)
     factors = tuple(factor for factor in factors if names(factor) <= parameters and linear(factor)[0])
@@ -383,7 +380,7 @@ def vector_elements(scop: Scop, machine: Machine) -> int:
     """By how much vectors may make the original loops quicker than costs say: with all lanes, a fork has to be worth it
     all the same."""
     sizes = [array.type.bits // 8 for array in scop.arrays.values() if array.type.bits and array.rank]
-    return machine.lanes(min(sizes, default=8))
+    return machine.lanes(min(sizes, default=ELEMENT))
 
 
 def _scaled(condition: Condition, factor: int) -> Condition:

@@ -327,7 +327,8 @@ def _generate(
             check_order(scop, rows_apart, marked.tree.get_map())
             check_marks(scop, rows_apart, marked)
     with clock("generate"):
-        program = rewritten(lowered_program(scop, deps, marked, watch), Setting(options, guide.loops, judged), watch)
+        lowered = lowered_program(scop, deps, marked, options.machine, watch)
+        program = rewritten(lowered, Setting(options, guide.loops, judged), watch)
     check_wishes(scop, program.loops, guide.loops)
     with clock("print"):
         guard = watch("guard", guard_of(program, options))

@@ -18,7 +18,7 @@ from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, Loop
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
 from scopt.ir.scop import Scop
 from scopt.machine import Machine
-from scopt.machine.costs import instance_cost, vector_gain
+from scopt.machine.costs import instance_cost, least_instance, threads_cost, vector_gain
 
 _HARDLY = 64
 
@@ -69,17 +69,17 @@ class _Threads:
     machine: Machine
     cells: Mapping[str, int]
 
-    def nanoseconds(self, mark: LoopMark) -> int:
-        """Starting and joining; setting up each thread's copies of arrays,
-        and adding one after the other to the array."""
-        cells = sum(self.cells[one.array] for one in mark.reductions if one.whole)
-        return self.machine.fork_nanoseconds + cells * (self.machine.cores + 1)
+    def nanoseconds(self, mark: LoopMark) -> Fraction:
+        """Starting and joining; setting up each thread's copies of arrays, and adding one after the other to the
+        array."""
+        return threads_cost(self.machine, sum(self.cells[one.array] for one in mark.reductions if one.whole))
 
 
 def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> dict[str, Fraction]:
     """Nanoseconds of an instance of each statement; weights: as above."""
     costs = {s.name: instance_cost(s.body, machine) for s in scop.statements}
-    return costs | {name: costs[other] * count / vector_gain(machine) for name, (other, count) in weights.items()}
+    costs |= {name: costs[other] * count / vector_gain(machine) for name, (other, count) in weights.items()}
+    return {name: max(cost, least_instance(machine)) for name, cost in costs.items()}
 
 
 def _guard(block: Block, costs: Mapping[str, Fraction], threads: _Threads, parameters: frozenset[str]) -> Block:
@@ -162,7 +162,7 @@ def loop_work(loop: For, costs: Mapping[str, Fraction]) -> tuple[Fraction, tuple
     totals: dict[tuple[Expr, ...], Fraction] = {}
     for path, call in _paths(loop, ()):
         weight, factors = _own_trips(loop)
-        weight *= max(costs[call.statement], Fraction(1, 2))
+        weight *= costs[call.statement]
         for depth in range(1, len(path)):
             share, factor = _inner_trips(path[depth], path[: depth + 1])
             weight *= share

@@ -10,8 +10,6 @@ from scopt.astgen.emit.flat import row_length as flat_row_length
 from scopt.ir.scop import Array, CType
 
 Terms = Sequence[tuple[str, int]]
-# Bytes of a line, and of the longest vectors.
-_LINE = 64
 
 
 def integer(value: int) -> ir.Constant:
@@ -88,10 +86,9 @@ def substituted(node: ir.Node, names: Mapping[str, str]) -> ir.Node:
     return made
 
 
-def array_of(name: str, ctype: CType, size: int) -> Array:
-    """A local array that starts where a line does: a vector that lies in two lines takes as long as two."""
+def array_of(name: str, ctype: CType, size: int, alignment: int) -> Array:
+    """A local array. alignment: bytes of a line: a vector that lies in two takes as long as two."""
     element_type = ir.TypeDecl(name, [], None, ir.IdentifierType(ctype.spelling.split()))
-    declaration = ir.Decl(
-        name, [], [ir.Alignas(integer(_LINE))], [], [], ir.ArrayDecl(element_type, integer(size), []), None, None
-    )
+    whole = ir.ArrayDecl(element_type, integer(size), [])
+    declaration = ir.Decl(name, [], [ir.Alignas(integer(alignment))], [], [], whole, None, None)
     return Array(name, name, ctype, (integer(size),), (size,), private=True, local=True, declaration=declaration)

@@ -1,9 +1,9 @@
 """The function that runs the steps of a register tile: accumulators in vectors, operands from packed buffers.
 
 Written with GNU vectors, which gcc and clang have for every target; each accumulator is a variable of its own, since
-compilers don't keep arrays of them in registers. A machine with 32 vector registers makes the tile in one pass or few,
-8 rows by 3 vectors at a time; one with 16 makes 4 rows by 3. Other compilers get plain loops. Each cell sees the same
-operations in the same order in all forms.
+compilers don't keep arrays of them in registers. A target with many vector registers makes the tile in one pass or few,
+up to 8 rows by 3 vectors at a time; one with few makes 4 rows by 3 (see `scopt.machine.costs`).
+Other compilers get plain loops. Each cell sees the same operations in the same order in all forms.
 
 Integers are computed as unsigned ones: in cells of a tile that don't exist, which the source never computes, sums may
 wrap around. Extrema compare lane by lane: compilers make one or two vector instructions of that, and it is the source's
@@ -19,10 +19,9 @@ from dataclasses import dataclass, replace
 from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
 from scopt.ir.marked_schedule import Operation
+from scopt.machine.costs import VECTORS_A_ROW, accumulator_rows
+from scopt.machine.targets import FEW_REGISTERS, MANY_REGISTERS, VECTORS, WITH_MANY_REGISTERS
 from scopt.poly.contraction_expression import CELL
-
-# Vector registers of an accumulator block on machines with 32 of them, and with 16: rows, vectors a row.
-LARGE_BLOCK, SMALL_BLOCK = (8, 3), (4, 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,13 +80,7 @@ class Kernel:
     def vector_type(self) -> Iterator[str]:
         """Vectors as long as the target's registers."""
         yield "#ifdef __GNUC__"
-        yield "#if defined(__AVX512F__)"
-        yield f"#define {self.name}_bytes 64"
-        yield "#elif defined(__AVX__)"
-        yield f"#define {self.name}_bytes 32"
-        yield "#else"
-        yield f"#define {self.name}_bytes 16"
-        yield "#endif"
+        yield from self.vector_bytes()
         yield (
             f"typedef {self.computed} {self.vector} __attribute__((vector_size({self.name}_bytes), "
             f"aligned({self.bytes}), may_alias));"
@@ -96,6 +89,19 @@ class Kernel:
         if self.has_products:
             yield from self.in_time()
         yield "#endif"
+
+    def vector_bytes(self) -> Iterator[str]:
+        """How long they are: of lengths of which some whole rows of accumulators make up a row of the tile."""
+        row = self.columns * self.bytes
+        fitting = [(macro, size) for macro, size in VECTORS if row % (VECTORS_A_ROW * size) == 0]
+        for number, (macro, size) in enumerate(fitting):
+            if macro:
+                yield f"#{'elif' if number else 'if'} defined({macro})"
+            elif number:
+                yield "#else"
+            yield f"#define {self.name}_bytes {size}"
+        if len(fitting) > 1:
+            yield "#endif"
 
     def choice(self) -> Iterator[str]:
         """Of two vectors, the lanes that an extremum takes."""
@@ -132,7 +138,7 @@ class Kernel:
     def in_time(self) -> Iterator[str]:
         """That a row of accumulators is up to date. clang computes the products of all rows before it adds the first,
         and hasn't registers enough."""
-        cells = [f"c{v}" for v in range(LARGE_BLOCK[1])]
+        cells = [f"c{v}" for v in range(VECTORS_A_ROW)]
         define = f"#define {self.name}_now({', '.join(cells)})"
         conditions = (
             "#if defined(__clang__) && defined(__x86_64__)",
@@ -167,17 +173,22 @@ class Kernel:
         yield "#endif"
         yield f"static void {self.name}({self.parameters()}) {{"
         yield "#ifdef __GNUC__"
-        yield "#if defined(__AVX512F__) || defined(__aarch64__)"
-        yield from self.blocks(*LARGE_BLOCK)
-        yield "#else"
-        yield from self.blocks(*SMALL_BLOCK)
-        yield "#endif"
+        large, small = (min(accumulator_rows(count), self.rows) for count in (MANY_REGISTERS, FEW_REGISTERS))
+        if large > small:
+            yield f"#if {' || '.join(f'defined({macro})' for macro in WITH_MANY_REGISTERS)}"
+            yield from self.blocks(large)
+            yield "#else"
+        yield from self.blocks(small)
+        if large > small:
+            yield "#endif"
         yield "#else"
         yield from self.plain()
         yield "#endif"
         yield "}"
 
-    def blocks(self, rows: int, vectors: int) -> Iterator[str]:
+    def blocks(self, rows: int) -> Iterator[str]:
+        """The steps, for so many rows of accumulators at a time."""
+        vectors = VECTORS_A_ROW
         lanes = f"({self.name}_bytes / {self.bytes})"
         indent = "  "
         if rows < self.rows:

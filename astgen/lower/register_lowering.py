@@ -20,6 +20,7 @@ from scopt.astgen.lower.transposing import Transposed
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
+from scopt.machine import Machine
 from scopt.poly.isl_utils import joined, sets_of
 from scopt.poly.set_pieces import coordinate, in_band, in_sequence, marked
 
@@ -62,11 +63,12 @@ class Lowered:
         return (*(function.text for function in self.transposed), *(kernel.text for kernel in self.kernels))
 
 
-def lower(scop: Scop, schedule: MarkedSchedule) -> Lowered:
-    """The schedule without its tilings. Raises `Irregular` if a tile's steps aren't an interval."""
+def lower(scop: Scop, schedule: MarkedSchedule, machine: Machine) -> Lowered:
+    """The schedule without its tilings, for the machine that they were made for. Raises `Irregular` if a tile's steps
+    aren't an interval."""
     if not schedule.tilings:
         return Lowered(scop, schedule)
-    rebuilt = _Rebuild(scop, schedule)
+    rebuilt = _Rebuild(scop, schedule, machine)
     tree = rebuilt.tree(schedule.tree.get_root().child(0))
     statements = tuple(one for tile in rebuilt.tiles for one in tile.statements)
     arrays = {array.name: array for tile in rebuilt.tiles for array in tile.buffers}
@@ -95,6 +97,7 @@ class _Rebuild:
 
     scop: Scop
     schedule: MarkedSchedule
+    machine: Machine
     marks: dict[str, LoopMark] = field(default_factory=dict)
     tiles: list[Tile] = field(default_factory=list)
     current: Tile | None = None
@@ -140,7 +143,7 @@ class _Rebuild:
                 mark = replace(mark, private=(*mark.private, *buffers))
             return self.marked(inner, name, mark)
         if place == "rows":
-            self.current = Tile.of(self.scop, self.schedule.tilings[key], node, self.tiles)
+            self.current = Tile.of(self.scop, self.schedule.tilings[key], node, self.tiles, self.machine)
             self.tiles.append(self.current)
         tile = self.current
         assert tile is not None

@@ -26,6 +26,8 @@ from scopt.astgen.lower.tile_pieces import Irregular, Pieces, box, free, pieces
 from scopt.astgen.lower.transposing import Transposed, transposed
 from scopt.ir.marked_schedule import RegisterTiling
 from scopt.ir.scop import Array, CType, Scop, Statement
+from scopt.machine import Machine
+from scopt.machine.costs import alignment
 from scopt.poly.isl_utils import SET, compact
 
 _TYPE = isl.schedule_node_type
@@ -85,7 +87,7 @@ class Tile:
     """What one tiling becomes. depth: of the schedule at its three marks. pieces: see there.
 
     row, column, step: dimensions of the pieces' flat space; coordinates come first. earlier: functions of other
-      tilings, which may be used again.
+    tilings, which may be used again.
     """
 
     scop: Scop
@@ -98,6 +100,7 @@ class Tile:
     copy: Array
     kernel: Kernel
     earlier: list[Transposed]
+    machine: Machine
     statements: list[Statement] = field(default_factory=list)
     steps: dict[str, Step] = field(default_factory=dict)
     packs: list[str] = field(default_factory=list)
@@ -107,7 +110,9 @@ class Tile:
     transposed: list[Transposed] = field(default_factory=list)
 
     @staticmethod
-    def of(scop: Scop, tiling: RegisterTiling, node: isl.ScheduleNode, before: Sequence[Tile]) -> Tile:
+    def of(
+        scop: Scop, tiling: RegisterTiling, node: isl.ScheduleNode, before: Sequence[Tile], machine: Machine
+    ) -> Tile:
         """node: the mark "rows". before: the tilings so far, whose kernels and buffers may be used again."""
         contraction = tiling.contraction
         statements = [scop.statement(name) for name in contraction.statements]
@@ -118,7 +123,8 @@ class Tile:
         depth = place.get_schedule_depth()
         domains = [_part(node.get_domain(), one).reset_tuple_id() for one in statements]
         cut = pieces(tiling, domains, _coordinates(place, statements), rows_at - 1, columns_at - 1, depth - 1)
-        names = _Names(scop, len(before), {buffer.name: buffer for tile in before for buffer in tile.buffers})
+        earlier = {buffer.name: buffer for tile in before for buffer in tile.buffers}
+        names = _Names(scop, len(before), earlier, alignment(machine))
         operation = contraction.operation
         buffer = names.buffers(operation.type)
         row_buffers = tuple(buffer(value, "rows", tiling.block * tiling.depth) for value in operation.rows)
@@ -127,18 +133,9 @@ class Tile:
         kernel = Kernel(names.kernel(), operation, tiling.rows, tiling.columns, scop.long_type)
         kernel = next((tile.kernel for tile in before if tile.kernel.same(kernel)), kernel)
         functions = [one for tile in before for one in tile.transposed]
-        return Tile(
-            scop,
-            tiling,
-            statements[0],
-            (rows_at, columns_at, depth),
-            cut,
-            row_buffers,
-            column_buffers,
-            copy,
-            kernel,
-            functions,
-        )
+        depths = rows_at, columns_at, depth
+        buffers = row_buffers, column_buffers, copy
+        return Tile(scop, tiling, statements[0], depths, cut, *buffers, kernel, functions, machine)
 
     @property
     def buffers(self) -> tuple[Array, ...]:
@@ -278,15 +275,8 @@ class Tile:
     ) -> None:
         """A statement that copies what the loops over rows and steps do, if a function can. row: the dimension, which
         is a column for columns."""
-        function = transposed(
-            self.scop,
-            self.statement,
-            operand,
-            row - self.coordinates,
-            self.step - self.coordinates,
-            width,
-            self.function_name(),
-        )
+        moved = row - self.coordinates, self.step - self.coordinates
+        function = transposed(self.scop, self.statement, operand, *moved, width, self.function_name(), self.machine)
         if function is None:
             return
         name_of_same = next(
@@ -408,11 +398,12 @@ class Tile:
 @dataclass(frozen=True, slots=True)
 class _Names:
     """Names for buffers and kernels that nothing else in the file has. earlier: buffers of other tilings, which may be
-    used again."""
+    used again. alignment: of buffers, in bytes."""
 
     scop: Scop
     number: int
     earlier: Mapping[str, Array]
+    alignment: int
 
     def kernel(self) -> str:
         return f"scopt_tile_{self.scop.name.removeprefix('scop')}_{self.number}"
@@ -425,7 +416,7 @@ class _Names:
             names = chain((base,), (f"{base}{k}" for k in count(2)))
             name = next(n for n in names if n not in taken and self.fits(n, ctype, size))
             taken.add(name)
-            return array_of(name, ctype, size)
+            return array_of(name, ctype, size, self.alignment)
 
         return buffer
 

@@ -21,13 +21,12 @@ from scopt.astgen.lower.strip_statements import Names, Storage, copied, renamed,
 from scopt.ir.marked_schedule import MarkedSchedule, PackedTile, RowBuffer, Sweep
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Access, Dependences, Scop
+from scopt.machine import Machine
+from scopt.machine.costs import scattered_cells
 from scopt.poly.isl_utils import IN, OUT, SET, joined, maps_of, sets_of, union_of_maps
 from scopt.poly.set_pieces import coordinate, in_band, in_sequence, marked
 
 _TYPE = isl.schedule_node_type
-# Cells of a row that are copied before the next row's: some lines, while what they are scattered to stays in the first
-# cache.
-COPIED_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,11 +51,11 @@ class Swept:
     definitions: tuple[str, ...] = ()
 
 
-def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Swept:
-    """The schedule with its sweeps and packed tiles carried out."""
+def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule, machine: Machine) -> Swept:
+    """The schedule with its sweeps and packed tiles carried out, for the machine that they were made for."""
     if not schedule.sweeps and not schedule.packed:
         return Swept(scop, schedule)
-    names = Names(scop)
+    names = Names(scop, machine)
     rebuilt = _Rebuild(scop, deps, schedule, names, dict(schedule.marks))
     tree = rebuilt.tree(schedule.tree.get_root().child(0))
     swept = {name for sweep in schedule.sweeps.values() for name in sweep.statements}
@@ -242,7 +241,7 @@ class _Strip(Copied):
         """Some cells of each row, then the next row, so that what is scattered stays in the first cache."""
         row, last = self.depth + buffer.dimension, domain.dim(SET) - 1
         others = [k for k in range(self.depth, domain.dim(SET)) if k not in (row, last)]
-        size = isl.Val(COPIED_AT_ONCE)
+        size = isl.Val(scattered_cells(self.storage.names.machine))
         block = coordinate(domain, last).scale_down_val(size).floor().scale_val(size)
         members = [*(coordinate(domain, k) for k in others), block, coordinate(domain, row), coordinate(domain, last)]
         return isl.Schedule.from_domain(isl.UnionSet.from_set(domain)).insert_partial_schedule(joined(members))

@@ -19,6 +19,8 @@ from scopt.ir.from_pycparser import parse_c
 from scopt.ir.marked_schedule import Panel, RowBuffer, Sweep
 from scopt.ir.nest import Const
 from scopt.ir.scop import Array, CType, Scop, Statement
+from scopt.machine import Machine
+from scopt.machine.costs import alignment
 from scopt.poly.body_rewriting import put
 
 # The iterator that holds a strip's first row; no C identifier is like it.
@@ -46,11 +48,13 @@ class Names:
     """Names that nothing else in the file has, and what they stand for. Strips of different sweeps share memory of one
     form.
 
-    arrays: new ones, by name. pointers: by name of an array with a part for each thread, what points to a thread's own.
+    machine: its lines are where memory begins. arrays: new ones, by name. pointers: by name of an array with a part for
+    each thread, what points to a thread's own.
     threaded: some buffers have a part for each thread.
     """
 
     scop: Scop
+    machine: Machine
     arrays: dict[str, Array] = field(default_factory=dict)
     memory: dict[tuple[str, str, bool], str] = field(default_factory=dict)
     pointers: dict[str, str] = field(default_factory=dict)
@@ -101,7 +105,7 @@ class Names:
         if key not in self.memory:
             name = self.new(f"{array.spelling}_rows")
             self.memory[key] = name
-            self.arrays[name] = array_of(name, array.type, count)
+            self.arrays[name] = array_of(name, array.type, count, alignment(self.machine))
         return self.memory[key]
 
     def buffer(self, buffer: RowBuffer, count: int, *, parallel: bool) -> str:
@@ -178,8 +182,10 @@ class Names:
         """
         if not self.shapes:
             return ()
+        line = alignment(self.machine)
+        whole = f"(bytes + {line - 1}) / {line} * {line}"
         memory = f"""#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
-static inline void *{self.memory_call}(size_t bytes) {{ return aligned_alloc(64, (bytes + 63) / 64 * 64); }}
+static inline void *{self.memory_call}(size_t bytes) {{ return aligned_alloc({line}, {whole}); }}
 #else
 static inline void *{self.memory_call}(size_t bytes) {{ return malloc(bytes); }}
 #endif

@@ -13,21 +13,19 @@ from scopt.ir.expr import FALSE, TRUE, compare, conjunction, names, plus, subtra
 from scopt.ir.nest import Block, Call, Condition, Const, Expr, For, Hold, If, LoopNest, Max, Min
 from scopt.ir.nest_walks import Item, map_block, merged
 
-# A tile's row of floats has 48 cells.
-LONGEST = 48
-
 
 def with_constant_lengths(
-    nest: LoopNest, rare: Collection[str] = (), fills: Collection[str] = (), others: Collection[str] = ()
+    nest: LoopNest, longest: int, rare: Collection[str] = (), fills: Collection[str] = (), others: Collection[str] = ()
 ) -> LoopNest:
     """The same instances in the same order, with a choice between vector loops of a constant length and the loops as
     they were.
 
-    rare: statements that aren't worth it. fills: statements that fill up what others leave out, so that their loops are
-    empty where those have their whole length. others: statements whose loops are looked at even where they are no
-    vector loops. A choice stands outside of all loops that it doesn't depend on, parallel ones aside.
+    longest: of the lengths, in iterations. rare: statements that aren't worth it. fills: statements that fill up what
+    others leave out, so that their loops are empty where those have their whole length. others: statements whose loops
+    are looked at even where they are no vector loops.
+    A choice stands outside of all loops that it doesn't depend on, parallel ones aside.
     """
-    versions = _Versions(frozenset(rare), frozenset(fills), frozenset(others))
+    versions = _Versions(longest, frozenset(rare), frozenset(fills), frozenset(others))
     return LoopNest(map_block(versions.block(nest.body), versions.with_something))
 
 
@@ -35,6 +33,7 @@ def with_constant_lengths(
 class _Versions:
     """made: conditions of the choices so far."""
 
+    longest: int
     rare: frozenset[str]
     fills: frozenset[str]
     others: frozenset[str]
@@ -69,7 +68,7 @@ class _Versions:
         if inside <= self.fills:
             return self.filling(loop)
         wanted = (loop.mark.simd or inside & self.others) and not inside & self.rare
-        found = _constant_length(loop) if wanted and loop.step == 1 and not loop.mark.parallel else None
+        found = _constant_length(loop, self.longest) if wanted and loop.step == 1 and not loop.mark.parallel else None
         if found is None:
             return loop
         condition, lower, upper = found
@@ -102,7 +101,7 @@ class _Versions:
         return None
 
 
-def _constant_length(loop: For) -> tuple[Condition, Expr, Expr] | None:
+def _constant_length(loop: For, longest: int) -> tuple[Condition, Expr, Expr] | None:
     """The shortest constant length that one of a loop's lower bounds and one of its upper bounds make: when it is the
     loop's, and the bounds."""
     lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
@@ -113,7 +112,7 @@ def _constant_length(loop: For) -> tuple[Condition, Expr, Expr] | None:
     for low in lowers:
         for high in uppers:
             distance = subtract(high, low)
-            if isinstance(distance, Const) and 1 <= distance.value < LONGEST:
+            if isinstance(distance, Const) and 1 <= distance.value < longest:
                 pairs.append((distance.value, low, high))
     if not pairs:
         return None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hypothesis.strategies as st
 from hypothesis import given
 
-from scopt.astgen.passes.lengths import LONGEST, with_constant_lengths
+from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.ir.expr import evaluate, maximum, minimum, plus, satisfied
 from scopt.ir.nest import Block, Call, Const, For, If, LoopMark, LoopNest, Name
 from scopt.ir.nest_walks import items
 
+LONGEST = 48
 SIMD = LoopMark(simd=True)
 ROW, COLUMN, N, T = Name("i"), Name("j"), Name("n"), Name("t")
 
@@ -22,7 +23,7 @@ TILE = row(T, minimum([plus(N, -1), plus(T, 23)]))
 
 
 def made(*things: For | If | Call, rare: tuple[str, ...] = ()) -> tuple[object, ...]:
-    return with_constant_lengths(LoopNest(Block(things)), rare).body.items
+    return with_constant_lengths(LoopNest(Block(things)), LONGEST, rare).body.items
 
 
 def test_the_choice_stands_outside_of_loops_that_it_does_not_depend_on() -> None:
@@ -63,12 +64,12 @@ def test_what_is_left_alone() -> None:
 def test_what_fills_up_a_tile_goes_where_the_tile_is_not_whole() -> None:
     fill = For("j", N, plus(T, 23), 1, Block((Call("Z", (COLUMN,)),)))
     zeros = For("i", Const(0), N, 1, Block((fill,)))
-    (choice,) = with_constant_lengths(LoopNest(Block((zeros, TILE))), (), ("Z",)).body.items
+    (choice,) = with_constant_lengths(LoopNest(Block((zeros, TILE))), LONGEST, (), ("Z",)).body.items
     assert isinstance(choice, If)
     assert choice.otherwise is not None
     assert choice.then.items == (row(T, plus(T, 23)),)
     assert choice.otherwise.items == (zeros, TILE)
-    assert with_constant_lengths(LoopNest(Block((zeros,))), (), ("Z",)).body.items == (zeros,)
+    assert with_constant_lengths(LoopNest(Block((zeros,))), LONGEST, (), ("Z",)).body.items == (zeros,)
 
 
 def instances(block: Block, values: dict[str, int]) -> list[tuple[int, ...]]:
@@ -102,7 +103,7 @@ def test_the_same_instances_in_the_same_order(
             *[For("i", Const(0), N, 1, Block((one,))) for one in rows],
         )
     )
-    result = with_constant_lengths(LoopNest(block), (), ("Z",)).body
+    result = with_constant_lengths(LoopNest(block), LONGEST, (), ("Z",)).body
     assert instances(result, {"n": n, "t": t}) == instances(block, {"n": n, "t": t})
     assert sum(isinstance(item, For) for item in items(result)) <= 2 * sum(
         isinstance(item, For) for item in items(block)

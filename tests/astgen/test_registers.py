@@ -11,6 +11,7 @@ from scopt.astgen.lower.register_lowering import Lowered, lower
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Scop
+from scopt.machine import Machine
 from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import compact
@@ -29,7 +30,7 @@ def lowered(body: str, parameters: str = MATRICES) -> tuple[Scop, Lowered, LoopN
     deps = dependences(scop)
     marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options()).tree, Options())
     assert marked.tilings
-    result = lower(scop, marked)
+    result = lower(scop, marked, Machine())
     return scop, result, with_choices(result, build(result.scop, result.schedule))
 
 

@@ -74,7 +74,7 @@ def transposed(text: str, ctype: str = "double", width: int = 24) -> Transposed:
 
     visit(operand)
     (source,) = references
-    return Transposed("scopt_transpose_0_0", operand, source, 0, tuple(scalars), TYPES[ctype], width, "long")
+    return Transposed("scopt_transpose_0_0", operand, source, 0, tuple(scalars), TYPES[ctype], width, "long", 8)
 
 
 def mutants(text: str) -> Iterator[tuple[str, str]]:

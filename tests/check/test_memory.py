@@ -14,6 +14,7 @@ from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import Panel, RowBuffer
 from scopt.ir.nest import Const, Expr, Max, Name, Sum
 from scopt.ir.scop import Array, Scop
+from scopt.machine import Machine
 from tests.sources import scop_of
 
 BODY = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = A[i][j] + 1.0;\n"
@@ -35,7 +36,7 @@ def expanded() -> tuple[Scop, Allocation]:
 
 def buffers(*, parallel: bool) -> tuple[Scop, tuple[Allocation, ...]]:
     """Memory of a sweep: rows of an array, and a panel of it."""
-    names = Names(scop())
+    names = Names(scop(), Machine())
     names.buffer(RowBuffer("A", 0, 0, 2, (Name("m"), Sum(((1, Name("n")),), -1))), 8, parallel=parallel)
     names.panel(Panel("A", 0, 0, 16, (Name("n"), Name("m"))), parallel=parallel)
     return replace(names.scop, arrays={**names.scop.arrays, **names.arrays}), names.allocations()

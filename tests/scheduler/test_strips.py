@@ -13,6 +13,7 @@ from scopt.astgen.lower.strip_dependences import apart
 from scopt.astgen.lower.strip_lowering import lower_sweeps
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.machine import Machine
 from scopt.options import Options
 from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
@@ -127,7 +128,7 @@ def test_only_what_is_used_is_copied() -> None:
     scop = scop_of(SWEEPS, params="int n, int m, double A[100][100], double B[100][100], double C[100][100]")
     deps = dependences(scop)
     marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options(), None).tree, Options())
-    swept = lower_sweeps(scop, deps, marked)
+    swept = lower_sweeps(scop, deps, marked, Machine())
     copies = sorted(
         one.name for one in swept.scop.statements if one.name.rstrip("0123456789").endswith(("_in", "_out"))
     )

@@ -17,8 +17,10 @@ from scopt.check.functions.workshop import Form, Workshop, declared_signature, f
 
 MEMORY = re.compile(r"scopt_rows_\d+$")
 THREADS = re.compile(r"scopt_thread(?:s_\d+_most|_\d+)$")
-# The first version of C with memory that is aligned, and the alignment: a line of the cache.
-_C11, _LINE = 201112, 64
+# The first version of C with memory that is aligned.
+_C11 = 201112
+# Bytes of a pointer, which memory is aligned to at least.
+_POINTER = 8
 _MEANT: dict[str, Callable[[int, int], int]] = {
     "scopt_floord": lambda n, d: n // d,
     "scopt_mod": lambda n, d: n % d,
@@ -86,11 +88,17 @@ def check_memory(workshop: Workshop, text: str) -> None:
         for bytes_ in _SIZES:
             asked.clear()
             functions[name](bytes_)
-            if asked == [(_LINE, -(-bytes_ // _LINE) * _LINE)]:
+            if len(asked) == 1 and _whole(*asked[0], needed=bytes_):
                 if (form.configuration.get("__STDC_VERSION__") or 0) < _C11:
                     raise Fault(f"'{name}' asks for aligned memory where there is none (with {form})")
             elif asked != [(bytes_,)]:
                 raise Fault(f"'{name}' asks for {asked} where {bytes_} bytes are needed (with {form})")
+
+
+def _whole(line: int, given: int = 0, *, needed: int) -> bool:
+    """Whether memory is aligned as it can be, to a power of two that holds a pointer, and is as much as is needed, to a
+    whole multiple of that."""
+    return line > 0 and line & (line - 1) == 0 and line % _POINTER == 0 and given == -(-needed // line) * line
 
 
 def _noted(calls: list[tuple[int, ...]]) -> Callable[..., None]:
