@@ -17,7 +17,7 @@ from scopt.ir.expr import exceeds, floor_div, from_linear, linear, names, plus, 
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
 from scopt.ir.scop import Scop
-from scopt.machine import Machine
+from scopt.machine import DEFAULT, Machine
 from scopt.machine.costs import instance_cost, least_instance, threads_cost, vector_gain
 
 _HARDLY = 64
@@ -27,7 +27,7 @@ def add_work_guards(
     scop: Scop,
     nest: LoopNest,
     weights: Mapping[str, tuple[str, int]] | None = None,
-    machine: Machine = Machine(),  # noqa: B008 - frozen
+    machine: Machine = DEFAULT,
 ) -> LoopNest:
     """Guard each outermost parallel loop by a condition that says that its work is worth a fork.
 

@@ -42,7 +42,7 @@ def guidance(scop: Scop, deps: Dependences, options: Options, region: int) -> Gu
     if options.influence == VECTORIZE:
         from scopt.scheduler.influence.vectorize import vectorize_tree
 
-        return Guidance(loops, vectorize_tree(scop))
+        return Guidance(loops, vectorize_tree(scop, machine=options.machine))
     if options.influence:
         from scopt.scheduler.influence.tree_files import load_tree
 

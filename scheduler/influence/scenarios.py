@@ -25,14 +25,11 @@ import islpy as isl
 
 from scopt import ir
 from scopt.ir.scop import Access, Array, Scop, Statement
+from scopt.machine import DEFAULT, Machine
+from scopt.machine.costs import UNKNOWN_EXTENT, thread_limit
 from scopt.poly.isl_utils import PARAM
 from scopt.poly.linear import Vector, subscript_rows
 
-# Assumed of what has no estimate: iterations, elements.
-DEFAULT_EXTENT = 1024
-# A fixed number, so that the same source gives the same code everywhere: 16 cores, 4 chunks of iterations for each to
-# balance the load.
-THREAD_LIMIT = 16 * 4
 MAX_DIMENSIONS = 3
 MAX_SCENARIOS = 8
 
@@ -88,17 +85,17 @@ class Scenario:
 
 
 def scenarios(
-    scop: Scop, weights: Weights = PAPER_WEIGHTS, thread_limit: int = THREAD_LIMIT, limit: int = MAX_SCENARIOS
+    scop: Scop, weights: Weights = PAPER_WEIGHTS, machine: Machine = DEFAULT, limit: int = MAX_SCENARIOS
 ) -> tuple[Scenario, ...]:
-    """The best combinations of the statements' choices, best first, `limit` at most. thread_limit: L, the iterations
-    that threads can share.
+    """The best combinations of the statements' choices, best first, `limit` at most. machine: says how many iterations
+    its threads can share (the paper's L).
 
     Costs add up, so the best combinations of some statements are all that the next one has to be combined with.
     """
     best = [Scenario()]
     for statement in scop.statements:
         if statement.iterators:
-            choices = statement_scenarios(scop, statement, weights, thread_limit)
+            choices = statement_scenarios(scop, statement, weights, thread_limit(machine))
             # Sorting is stable: of equal ones, the earlier statement's better choice comes first.
             best = sorted((scenario.with_choice(choice) for scenario in best for choice in choices), key=_descending)[
                 :limit
@@ -111,18 +108,16 @@ def _descending(scenario: Scenario) -> tuple[float, ...]:
 
 
 def statement_scenarios(
-    scop: Scop, statement: Statement, weights: Weights, thread_limit: int
+    scop: Scop, statement: Statement, weights: Weights, threads: int
 ) -> tuple[DimensionScenario, ...]:
     """A statement's choices, best first: Algorithm 2's, then those that begin with another innermost dimension, if an
-    access is contiguous along it.
+    access is contiguous along it. threads: how many iterations they can share.
 
     Scalars are left out: along all dimensions they are the same.
     """
     walks = tuple(_walk(scop, statement, access) for access in statement.accesses if scop.arrays[access.array].rank)
     sizes = _iterations(scop, statement)
-    found = [
-        _scenario(statement, walks, sizes, weights, thread_limit, first) for first in range(len(statement.iterators))
-    ]
+    found = [_scenario(statement, walks, sizes, weights, threads, first) for first in range(len(statement.iterators))]
     # Of equal costs, the iterator that is innermost in the source.
     ordered = sorted(reversed(found), key=lambda scenario: tuple(-cost for cost in scenario.costs))
     return (ordered[0], *(scenario for scenario in ordered[1:] if scenario.contiguous))
@@ -180,7 +175,7 @@ def _walk(scop: Scop, statement: Statement, access: Access) -> _Walk:
     rows = subscript_rows(access.relation)
     count = len(statement.iterators)
     if rows is None:
-        return _Walk(not access.is_write, (DEFAULT_EXTENT,) * count, (False,) * count)
+        return _Walk(not access.is_write, (UNKNOWN_EXTENT,) * count, (False,) * count)
     steps = _steps(statement)
     moves = [tuple(row[k] * steps[k] for row in rows) for k in range(count)]
     elements = _row_elements(scop, scop.arrays[access.array])
@@ -207,7 +202,7 @@ def _row_elements(scop: Scop, array: Array) -> tuple[int, ...]:
 def _size(scop: Scop, size: int | None, extent: ir.Node | None) -> int:
     if size is None and isinstance(extent, ir.ID):
         size = next((p.estimate for p in scop.parameters if p.spelling == extent.name), None)
-    return size if size is not None and size > 0 else DEFAULT_EXTENT
+    return size if size is not None and size > 0 else UNKNOWN_EXTENT
 
 
 def _iterations(scop: Scop, statement: Statement) -> tuple[int, ...]:
@@ -217,10 +212,10 @@ def _iterations(scop: Scop, statement: Statement) -> tuple[int, ...]:
     for parameter in scop.parameters:
         position = domain.find_dim_by_name(PARAM, parameter.name)
         if position >= 0:
-            value = parameter.estimate if parameter.estimate is not None else DEFAULT_EXTENT
+            value = parameter.estimate if parameter.estimate is not None else UNKNOWN_EXTENT
             domain = domain.fix_val(PARAM, position, isl.Val(value))
     if domain.is_empty():  # the estimates contradict the context: nothing is known
-        return (DEFAULT_EXTENT,) * len(statement.iterators)
+        return (UNKNOWN_EXTENT,) * len(statement.iterators)
     return tuple(_extent(domain, k) // step + 1 for k, step in enumerate(_steps(statement)))
 
 
@@ -228,5 +223,5 @@ def _extent(domain: isl.Set, position: int) -> int:
     """Largest minus smallest value of one iterator in a set without parameters."""
     least, most = domain.dim_min_val(position), domain.dim_max_val(position)
     if not (least.is_int() and most.is_int()):
-        return DEFAULT_EXTENT - 1
+        return UNKNOWN_EXTENT - 1
     return int(most.sub(least).get_num_si())

@@ -10,29 +10,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scopt.ir.scop import Scop
+from scopt.machine import DEFAULT, Machine
 from scopt.scheduler.influence.fusing import Tie, ties
 from scopt.scheduler.influence.influence_tree import Coefficient, InfluenceNode, InfluenceRow, InfluenceTree, equals
-from scopt.scheduler.influence.scenarios import MAX_SCENARIOS, PAPER_WEIGHTS, THREAD_LIMIT, Scenario, Weights, scenarios
+from scopt.scheduler.influence.scenarios import MAX_SCENARIOS, PAPER_WEIGHTS, Scenario, Weights, scenarios
 
 # A node's name lists so many statements.
 MAX_NAMES = 3
 
 
 def vectorize_tree(
-    scop: Scop, weights: Weights = PAPER_WEIGHTS, thread_limit: int = THREAD_LIMIT, limit: int = MAX_SCENARIOS
+    scop: Scop, weights: Weights = PAPER_WEIGHTS, machine: Machine = DEFAULT, limit: int = MAX_SCENARIOS
 ) -> InfluenceTree:
     """The tree that wishes for vectorizable innermost loops, and for fusion besides; an empty one if no access is
     contiguous.
 
-    weights, thread_limit, limit: as for `scenarios`. Each path from the root to a leaf has as many nodes as the deepest
+    weights, machine, limit: as for `scenarios`. Each path from the root to a leaf has as many nodes as the deepest
     statement has iterators. The last dimension, the vector loop of the deepest statements, is wished parallel; the
     right sibling wishes the same without.
     """
     depths = {statement.name: len(statement.iterators) for statement in scop.statements}
     found = [
-        scenario
-        for scenario in scenarios(scop, weights, thread_limit, limit)
-        if any(c.contiguous for c in scenario.choices)
+        scenario for scenario in scenarios(scop, weights, machine, limit) if any(c.contiguous for c in scenario.choices)
     ]
     return tree_of(scop, depths, found)
 

@@ -34,8 +34,8 @@ SKEWED_FORKS = 4
 # Shares of a tile's time: what moving its lines may take more than with the largest tiles; how many times as long a
 # fork may take (both measured on stencils).
 _MOVING, _FORKING = Fraction(1, 8), Fraction(5)
-# Pieces of iterations for each core, so that the last ones to end don't keep the others waiting.
-_PIECES_A_CORE = 4
+# Pieces of iterations for each core, so that the last ones to end keep the others waiting for a sixteenth of the time.
+_PIECES_A_CORE = 16
 
 
 def instance_cost(body: ir.Node, machine: Machine) -> Fraction:
@@ -229,6 +229,70 @@ def short_row(machine: Machine) -> int:
     """The longest vector loop that is inside of a tile or a strip, in elements: a row of a register tile of floats, or
     a strip's rows."""
     return max(register_shape(machine, ELEMENT // 2).columns, strip_rows(machine))
+
+
+# --- loops in numbers, whose time is estimated as a whole -------------------------------------------------------------
+
+# Cycles, rounded and fitted to the times of ten PolyBench kernels as they are, after a look at where random schedules
+# of some ran much faster or slower than estimated: of an operation whose operands are there, of an access to the
+# first cache, of one lane of a vector whose elements aren't neighbours; of a loop's iteration, of a comparison or
+# addition in bounds and conditions, of a rounding division there.
+_ARITHMETIC, _ACCESS, _LANE = 0.45, 0.24, 1.5
+_ITERATION, _TEST, _ROUNDING = 0.75, 0.75, 4.5
+# Cycles for a line that is fetched into the first cache, and into those behind it, where the prefetcher sees it coming,
+# and where it doesn't; nanoseconds for one that comes from memory. All as above.
+_FETCHES = ((1.2, 3.0), (2.4, 9.0))
+_FROM_MEMORY = (5.0, 20.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Nanoseconds for a line that has to be fetched into a cache: foreseen by the prefetcher, or not."""
+
+    stream: float
+    jump: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoopCosts:
+    """Nanoseconds of what loops are made of.
+
+    fetches: into each cache, innermost first. exhausting: how many threads exhaust the memory's bandwidth. fork:
+    starting and joining the threads of a parallel loop. operation: one arithmetic operation, latency: a chained one.
+    access: of the first cache; gather: of one lane of a vector whose elements aren't neighbours (a scatter takes two).
+    iteration: of a loop. test: a comparison or addition in bounds and conditions. division: rounding, there.
+    """
+
+    fetches: tuple[Fetch, ...]
+    exhausting: float
+    fork: float
+    operation: float
+    latency: float
+    access: float
+    gather: float
+    iteration: float
+    test: float
+    division: float
+
+
+def loop_costs(machine: Machine) -> LoopCosts:
+    """What loops are made of, on a machine."""
+    cycle, count = 1 / machine.gigahertz, len(machine.caches)
+    inner = [_FETCHES[min(level, len(_FETCHES) - 1)] for level in range(count - 1)]
+    shared = machine.cache(1).line / machine.bandwidth
+    memory = Fetch(*(max(shared, alone) for alone in _FROM_MEMORY))
+    return LoopCosts(
+        (*(Fetch(stream * cycle, jump * cycle) for stream, jump in inner), memory),
+        memory.stream / shared,
+        float(machine.fork_nanoseconds),
+        _ARITHMETIC * cycle,
+        machine.fma_latency * cycle,
+        _ACCESS * cycle,
+        _LANE * cycle,
+        _ITERATION * cycle,
+        _TEST * cycle,
+        _ROUNDING * cycle,
+    )
 
 
 def _power(size: int) -> int:

@@ -125,3 +125,7 @@ def _check_cache(cache: Cache, level: int) -> None:
         raise ValueError(
             f"{prefix}size: {cache.size} bytes have no room for {cache.associativity} lines of {cache.line} bytes"
         )
+
+
+# What sizes and costs are computed for unless the user says otherwise.
+DEFAULT = Machine()

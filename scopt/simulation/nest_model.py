@@ -16,9 +16,8 @@ What isn't: associativity and conflict misses, the TLB, out-of-order execution, 
 sharing, what the C compiler does beyond vectorizing innermost loops, alias checks. It ranks schedules of one SCoP; it
 doesn't predict seconds.
 
-The machine's figures are rounded and were set by hand, so that the originals of ten PolyBench kernels take about as
-long as they do, and after a look at where random schedules of some kernels ran much faster or slower than estimated.
-docs/environments.md has how well it ranks others.
+What loops are made of costs what `scopt.machine.costs` says. docs/environments.md has how well the model ranks
+schedules.
 """
 
 from __future__ import annotations
@@ -28,45 +27,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
 
+from scopt.machine import Machine
+from scopt.machine.costs import ELEMENT, LoopCosts
 from scopt.simulation.nest_samples import Guard, Instance, Item, Loop
-
-
-@dataclass(frozen=True, slots=True)
-class Cache:
-    """bytes: its capacity, for one thread. stream, jump: nanoseconds for a line that has to be fetched into it,
-    foreseen or not."""
-
-    bytes: int
-    stream: float
-    jump: float
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """The processor that costs are estimated for. Times in nanoseconds.
-
-    line: bytes of a cache line. register: of a vector register. caches: innermost first. bandwidth: how many threads
-      exhaust the memory's.
-    fork: starting and joining the threads of a parallel loop. operation: one arithmetic operation. latency: of a
-      chained one.
-    access: of the first cache; gather: of one lane of a vector whose elements aren't neighbours (a scatter takes two).
-      iteration: of a loop.
-    test: a comparison or addition in bounds and conditions. division: rounding, there.
-    """
-
-    threads: int = 4
-    bandwidth: float = 2.0
-    line: int = 64
-    register: int = 32
-    caches: tuple[Cache, ...] = (Cache(32 << 10, 0.4, 1.0), Cache(1 << 20, 0.8, 3.0), Cache(16 << 20, 5.0, 20.0))
-    fork: float = 10_000.0
-    operation: float = 0.15
-    latency: float = 1.2
-    access: float = 0.08
-    gather: float = 0.5
-    iteration: float = 0.25
-    test: float = 0.25
-    division: float = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +86,12 @@ class _Lines:
 class NestModel:
     """Walks over one nest in numbers.
 
-    operations: arithmetic ones of each statement. shares: of each statement, instances there are over instances that
-      sampling found.
+    costs: of what loops are made of, on the machine. operations: arithmetic ones of each statement. shares: of each
+    statement, instances there are over instances that sampling found.
     """
 
     machine: Machine
+    costs: LoopCosts
     operations: Mapping[str, float]
     shares: Mapping[str, float]
     known: dict[int, _Lines] = field(default_factory=dict)
@@ -147,12 +111,12 @@ class NestModel:
         return work
 
     def item(self, item: Item, loops: tuple[Loop, ...], settled: frozenset[int], *, parallel: bool) -> _Work:
-        machine = self.machine
+        costs = self.costs
         match item:
             case Instance():
                 return self.instance(item, loops).times(item.weight * self.shares.get(item.statement, 1.0))
             case Guard():
-                work = _Work(machine.test * (1 + item.operations) + machine.division * item.divisions)
+                work = _Work(costs.test * (1 + item.operations) + costs.division * item.divisions)
                 work += self.sequence(item.then, loops, settled, parallel=parallel).times(_ratio(item.holds))
                 if item.otherwise:
                     work += self.sequence(item.otherwise, loops, settled, parallel=parallel).times(
@@ -164,40 +128,49 @@ class NestModel:
 
     def loop(self, loop: Loop, loops: tuple[Loop, ...], settled: frozenset[int], *, parallel: bool) -> _Work:
         """A loop whose body fits into a cache fetches the distinct lines of all iterations once."""
-        machine = self.machine
+        costs = self.costs
         body = self.lines(loop.body, ())
-        fitting = frozenset(k for k, cache in enumerate(machine.caches) if body.total * machine.line <= cache.bytes)
+        fitting = frozenset(level for level in range(len(self.machine.caches)) if self.fits(body, level))
         work = _Work()
         for level in fitting - settled:
             work += self.fetch(level, self.lines((loop,), ()))
         forks = loop.mark.parallel and not parallel
         inner = self.sequence(loop.body, (*loops, loop), settled | fitting, parallel=parallel or forks)
         lanes = self.lanes(loop)
-        work += (inner + _Work(machine.iteration / lanes)).times(loop.trips)
+        work += (inner + _Work(costs.iteration / lanes)).times(loop.trips)
         if forks:
             work = self.forked(work, loop.trips)
-        return work + _Work(machine.iteration + machine.test * loop.operations + machine.division * loop.divisions)
+        return work + _Work(costs.iteration + costs.test * loop.operations + costs.division * loop.divisions)
 
     def forked(self, work: _Work, trips: float) -> _Work:
         """A parallel loop where that is faster, as its `if` clause decides."""
-        machine = self.machine
-        threads = min(float(machine.threads), max(trips, 1.0))
-        shared = _Work(work.core / threads + machine.fork, work.memory / min(threads, machine.bandwidth))
+        costs = self.costs
+        threads = min(float(self.machine.cores), max(trips, 1.0))
+        shared = _Work(work.core / threads + costs.fork, work.memory / min(threads, costs.exhausting))
         return shared if shared.total < work.total else work
+
+    @property
+    def line(self) -> int:
+        """Bytes of a line."""
+        return self.machine.cache(1).line
+
+    def fits(self, lines: _Lines, level: int) -> bool:
+        """Whether lines stay in a cache, the whole of it: what threads use in common is there once."""
+        return lines.total * self.line <= self.machine.caches[level].size
 
     def fetches(self, lines: _Lines, settled: frozenset[int]) -> tuple[_Work, frozenset[int]]:
         """What a part of the nest fetches into the caches that it fits into as a whole;
         and which caches are settled then."""
         work = _Work()
-        for level, cache in enumerate(self.machine.caches):
-            if level not in settled and lines.total * self.machine.line <= cache.bytes:
+        for level in range(len(self.machine.caches)):
+            if level not in settled and self.fits(lines, level):
                 work += self.fetch(level, lines)
                 settled |= {level}
         return work, settled
 
     def fetch(self, level: int, lines: _Lines) -> _Work:
-        cache = self.machine.caches[level]
-        time = lines.stream * cache.stream + lines.jump * cache.jump
+        one = self.costs.fetches[level]
+        time = lines.stream * one.stream + lines.jump * one.jump
         return _Work(memory=time) if level == len(self.machine.caches) - 1 else _Work(core=time)
 
     # --- arithmetic ---------------------------------------------------------------------------------------------------
@@ -207,12 +180,12 @@ class NestModel:
         if not loop.mark.simd or any(isinstance(item, Loop | Guard) for item in loop.body):
             return 1.0
         sizes = [reference.size for instance in _instances(loop.body) for reference in instance.references]
-        return min(self.machine.register / max(sizes, default=8), max(loop.trips, 1.0))
+        return min(float(self.machine.lanes(max(sizes, default=ELEMENT))), max(loop.trips, 1.0))
 
     def instance(self, instance: Instance, loops: tuple[Loop, ...]) -> _Work:
-        """One instance: its operations and accesses to the first cache.
-        Accesses that jump take the vector's lanes one by one."""
-        machine = self.machine
+        """One instance: its operations and accesses to the first cache. Accesses that jump take the vector's lanes one
+        by one."""
+        costs = self.costs
         inner = loops[-1] if loops else None
         lanes = self.lanes(inner) if inner is not None else 1.0
         accesses = kept = gathers = 0.0
@@ -236,14 +209,11 @@ class NestModel:
             for r, m in zip(instance.references, instance.moves, strict=True)
             if inner is not None
         )
-        arithmetic = self.operations[instance.statement] * machine.operation / lanes
+        arithmetic = self.operations[instance.statement] * costs.operation / lanes
         if chained and lanes == 1.0:
-            arithmetic = max(arithmetic, machine.latency)
+            arithmetic = max(arithmetic, costs.latency)
         return _Work(
-            arithmetic
-            + (accesses + kept) * machine.access
-            + gathers * machine.gather
-            + instance.divisions * machine.division
+            arithmetic + (accesses + kept) * costs.access + gathers * costs.gather + instance.divisions * costs.division
         )
 
     # --- lines --------------------------------------------------------------------------------------------------------
@@ -270,7 +240,7 @@ class NestModel:
                 )
                 last = moves[around[-1].key] if around else 0.0
                 patterns.setdefault(
-                    _Pattern(reference.array, reference.total, reference.size, steps, last <= self.machine.line), []
+                    _Pattern(reference.array, reference.total, reference.size, steps, last <= self.line), []
                 ).append(address)
         found = self.merged(patterns)
         result = _Lines(found.stream, found.jump + jumps)
@@ -284,13 +254,13 @@ class NestModel:
         arrays: dict[str, _Lines] = {}
         limits: dict[str, float] = {}
         for pattern, addresses in patterns.items():
-            lines, span = pattern.lines(self.machine.line), max(pattern.span, float(self.machine.line))
+            lines, span = pattern.lines(self.line), max(pattern.span, float(self.line))
             places = sorted(addresses)
             copies = 1 + sum(min((b - a) / span, 1.0) for a, b in pairwise(places))
             before = arrays.get(pattern.array, _Lines())
             more = _Lines(lines * copies, 0.0) if pattern.stream else _Lines(0.0, lines * copies)
             arrays[pattern.array] = _Lines(before.stream + more.stream, before.jump + more.jump)
-            limits[pattern.array] = max(pattern.total / self.machine.line, 1.0)
+            limits[pattern.array] = max(pattern.total / self.line, 1.0)
         shares = {name: min(1.0, limits[name] / lines.total) for name, lines in arrays.items() if lines.total}
         stream = sum(arrays[name].stream * share for name, share in shares.items())
         return _Lines(stream, sum(arrays[name].jump * share for name, share in shares.items()))

@@ -14,7 +14,6 @@ from math import prod
 
 import islpy as isl
 
-from scopt import ir
 from scopt.astgen.loops.bounds import plain_bounds
 from scopt.astgen.loops.isl_loops import raw_loops
 from scopt.astgen.loops.simplify import simplify
@@ -22,12 +21,13 @@ from scopt.diagnostics import ScoptError
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark, LoopNest
 from scopt.ir.scop import Access, Dependences, Scop, Statement
+from scopt.machine.costs import ELEMENT, UNKNOWN_EXTENT, arithmetic, loop_costs
 from scopt.options import Options
 from scopt.poly.bands import ordered, with_properties
 from scopt.poly.isl_utils import operation_limit, walk
 from scopt.poly.linear import affine_row
 from scopt.scheduler.passes.band_passes import apply_passes
-from scopt.simulation.nest_model import Machine, NestModel, counts_of
+from scopt.simulation.nest_model import NestModel, counts_of
 from scopt.simulation.nest_samples import Item, Reference, sampled
 
 # isl's elementary operations for the passes on a tree, and for its loops, a statement: usually some tenths of a second,
@@ -38,9 +38,8 @@ LOOP_OPERATIONS = 250_000
 SIMPLER = 4
 # islpy's conversions to Python raise a TypeError where isl has given up within them.
 _FAILURES = (isl.Error, TypeError)
-# Of a parameter that no array extent bounds (time steps), and of an array extent that nothing is known of.
+# Of a parameter that no array extent bounds: time steps.
 UNKNOWN_PARAMETER = 100
-UNKNOWN_EXTENT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +60,16 @@ class CostModel:
         scop: Scop,
         deps: Dependences,
         options: Options | None = None,
-        machine: Machine | None = None,
         parameters: Mapping[str, int] | None = None,
     ) -> None:
-        """parameters: values to assume for some parameters, in place of estimates."""
+        """options: their machine is what costs are estimated for. parameters: values to assume for some parameters, in
+        place of estimates."""
         self.scop, self.deps = scop, deps
         self.options = options or Options()
-        self.machine = machine or Machine()
+        self.costs = loop_costs(self.options.machine)
         self.parameters = {**assumed_parameters(scop), **(parameters or {})}
         self.references = {s.name: _references(scop, s, self.parameters) for s in scop.statements}
-        self.operations = {s.name: _operations(s.body) for s in scop.statements}
+        self.operations = {s.name: arithmetic(s.body) for s in scop.statements}
         nest = _loops(scop, _vectorized(scop, deps))
         samples = sampled(nest, self.parameters, self.references)
         self.counts = counts_of(samples)
@@ -117,8 +116,8 @@ class CostModel:
         # any order.
         shares = {name: count / found[name] if found.get(name) else 1.0 for name, count in self.counts.items()}
         missed = sum(count for name, count in self.counts.items() if not found.get(name))
-        model = NestModel(self.machine, self.operations, shares)
-        return max(model.run(samples) + missed * (self.machine.operation + self.machine.test), self.machine.operation)
+        model = NestModel(self.options.machine, self.costs, self.operations, shares)
+        return max(model.run(samples) + missed * (self.costs.operation + self.costs.test), self.costs.operation)
 
 
 # --- what the model needs of a SCoP -----------------------------------------------------------------------------------
@@ -160,7 +159,7 @@ def _references(scop: Scop, statement: Statement, parameters: Mapping[str, int])
 
 def _reference(scop: Scop, statement: Statement, access: Access, parameters: Mapping[str, int]) -> Reference:
     array = scop.arrays[access.array]
-    size = max(array.type.bits // 8, 1) if array.type.bits else 8
+    size = max(array.type.bits // 8, 1) if array.type.bits else ELEMENT
     extents = [extent if extent is not None else UNKNOWN_EXTENT for extent in array.sizes]
     total, depth = size * prod(extents), len(statement.iterators)
     rows = _subscripts(access.relation, tuple(parameters))
@@ -182,20 +181,6 @@ def _subscripts(relation: isl.Map, parameters: tuple[str, ...]) -> list[tuple[in
     function = relation.as_pw_multi_aff()
     rows = [affine_row(function.get_pw_aff(k), parameters) for k in range(function.dim(isl.dim_type.out))]
     return [row for row in rows if row is not None] if None not in rows else None
-
-
-def _operations(node: ir.Node) -> float:
-    """Arithmetic operations of a statement; a division counts 4, a call 20. Subscripts are free."""
-    match node:
-        case ir.ArrayRef():
-            return 0.0
-        case ir.BinaryOp() | ir.Assignment():
-            own = 4.0 if "/" in node.op or "%" in node.op else 1.0 if node.op != "=" else 0.0
-        case ir.FuncCall():
-            own = 20.0
-        case _:
-            own = 0.0
-    return own + sum(_operations(child) for _, child in node.children())
 
 
 def _loops(scop: Scop, marked: MarkedSchedule) -> LoopNest:
