@@ -4,11 +4,12 @@ own with the benchmark's compiler, flags and threads."""
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from scopt.machine.costs import ELEMENT
+from scopt.machine.machine_native import NativeMachine, native_machine
 from scopt.polybench.builds import TIMED_FLAGS
 from scopt.polybench.limits.kernel_work import Work
 from scopt.polybench.measure import Plan
@@ -18,8 +19,6 @@ from scopt.polybench.toolchains import Compiler
 MEBIBYTE = 1 << 20
 # STREAM's rule: an array is at least four times the last cache. Between these, in bytes.
 SMALLEST_ARRAY, LARGEST_ARRAY = 64 * MEBIBYTE, 512 * MEBIBYTE
-_PREFIXES = {"K": 1 << 10, "M": MEBIBYTE, "G": 1 << 30, "": 1}
-_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +71,8 @@ def measure_machine(elements: frozenset[Element], compiler: Compiler, plan: Plan
             failures.append(f"peak of {element.spelling}: {found}")
         else:
             peaks[element.spelling] = Peak(found[0], found[1])
-    cache = last_cache()
-    found = _figures("triad", (f"-DLENGTH={_array_bytes(cache) // 8}",), 1, compiler, plan, folder / "triad.exe")
+    cache = last_cache(native_machine())
+    found = _figures("triad", (f"-DLENGTH={_array_bytes(cache) // ELEMENT}",), 1, compiler, plan, folder / "triad.exe")
     if isinstance(found, str):
         failures.append(f"bandwidth: {found}")
     return Machine(peaks, 0.0 if isinstance(found, str) else found[0], cache, tuple(failures))
@@ -89,17 +88,9 @@ def best_of(one: Machine, other: Machine) -> Machine:
     return replace(one, peaks=peaks, bandwidth=max(one.bandwidth, other.bandwidth), failures=failures)
 
 
-def last_cache(folder: Path = _CACHES) -> int:
-    """Bytes of the first processor's largest cache, 0 if the system doesn't tell. folder: where it tells."""
-    sizes = [0]
-    for file in folder.glob("index*/size"):
-        try:
-            match = re.fullmatch(r"(\d+)([KMG]?)", file.read_text(encoding="ascii").strip())
-        except OSError:
-            continue
-        if match:
-            sizes.append(int(match[1]) * _PREFIXES[match[2]])
-    return max(sizes)
+def last_cache(native: NativeMachine) -> int:
+    """Bytes of a machine's last cache, 0 if the system doesn't tell of its caches."""
+    return native.machine.caches[-1].size if "caches" in native.found else 0
 
 
 def _array_bytes(cache: int) -> int:

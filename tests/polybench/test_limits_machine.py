@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from scopt.machine import processor
+from scopt.machine.machine_native import NativeMachine
+from scopt.machine.processor import Cache
 from scopt.polybench.limits import ceilings as machine
 from scopt.polybench.limits.ceilings import Element, Machine, Peak, best_of, element_of, last_cache, measure_machine
 from scopt.polybench.limits.kernel_work import Operations, Work
@@ -42,12 +45,10 @@ def test_the_higher_figures_count() -> None:
     assert best_of(one, other) == Machine({"double": Peak(5.0, 3.0), "int": Peak(1.0, 0.0)}, 9.0, 1, ())
 
 
-def test_last_cache(tmp_path: Path) -> None:
-    assert last_cache(tmp_path) == 0
-    for number, size in enumerate(("32K", "1024K", "48M", "odd")):
-        (tmp_path / f"index{number}").mkdir()
-        (tmp_path / f"index{number}" / "size").write_text(f"{size}\n")
-    assert last_cache(tmp_path) == 48 << 20
+def test_last_cache() -> None:
+    caches = (Cache(32 << 10, 8), Cache(48 << 20, 12, shared=8))
+    assert last_cache(NativeMachine(processor.Machine(caches=caches), ("caches",), ())) == 48 << 20
+    assert last_cache(NativeMachine(processor.Machine(), (), ("caches",))) == 0
 
 
 @pytest.mark.parametrize(
