@@ -28,7 +28,7 @@ import islpy as isl
 
 from scopt.ir.scop import Scop
 from scopt.machine import Cache, Machine
-from scopt.machine.costs import ELEMENT, instance_cost, moving_cost, piece_bytes, tile_pays
+from scopt.machine.costs import ELEMENT, instance_cost, moving_cost, packing_shares, piece_bytes, tile_pays
 from scopt.scheduler.locality.footprints import (
     ReferenceGroup,
     TileSpace,
@@ -234,7 +234,7 @@ def contraction_sizes(machine: Machine, rows: int, columns: int, element: int = 
       as balance.
     tile: a tile's packed rows and one panel of its columns stay in the first cache.
     """
-    first, second, last = machine.cache(1).share, machine.cache(2).share, machine.caches[-1].share
+    first, second, last = packing_shares(machine)
     depth = _multiple(first // 2 // (rows * element), rows)
     block = _multiple(second // 4 // (depth * element), rows)
     chunk = max(last // 16 // (depth * columns * element), 1)

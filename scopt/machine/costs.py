@@ -123,6 +123,11 @@ VECTORS_A_ROW = 3
 _MOST_JAMMED = 16
 
 
+# Bytes of the first and of the second cache that packed operands are made for at most: they lie on the threads' stacks,
+# of which they take a quarter of the latter, for each operand of a row.
+_PACKED = 256 << 10, 4 << 20
+
+
 @dataclass(frozen=True, slots=True)
 class RegisterShape:
     """Of a register tile: cells that are updated together. In elements."""
@@ -136,6 +141,12 @@ def register_shape(machine: Machine, element: int) -> RegisterShape:
     operands."""
     rows = accumulator_rows(min(machine.vector_registers, MANY_REGISTERS))
     return RegisterShape(rows, VECTORS_A_ROW * vector_lanes(machine, element))
+
+
+def packing_shares(machine: Machine) -> tuple[int, int, int]:
+    """Bytes of the first, second and last cache that a thread's packed operands may count on."""
+    first, second = (min(machine.cache(k).share, most) for k, most in enumerate(_PACKED, start=1))
+    return first, second, machine.caches[-1].share
 
 
 def accumulator_rows(registers: int) -> int:

@@ -78,6 +78,7 @@ MACHINES = {
     "long vectors": replace(DEFAULT, vector_bytes=256, vector_registers=64),
     "no vectors": Machine(1, 4, 8, 1, 7, 30, 0.5, 2, SMALL, page_bytes=512, tlb_entries=8),
     "long lines": replace(DEFAULT, caches=(Cache(128 << 10, 8, line=256), Cache(4 << 20, 16, line=256))),
+    "large caches": replace(DEFAULT, caches=(Cache(4 << 20, 16), Cache(256 << 20, 16))),
     "one register": replace(DEFAULT, vector_registers=1, vector_bytes=1, fma_latency=1, fma_per_cycle=1),
     "extreme": Machine(1 << 20, 1 << 20, 1 << 30, 1 << 20, 1 << 20, 1 << 20, 1e3, 1 << 20, page_bytes=1 << 30),
 }
