@@ -15,9 +15,7 @@ from scopt.command.option_parser import make_parser
 from scopt.command.outcome import outcome_of
 from scopt.command.request import check_inputs, check_report, check_step, machine_of, options_of, parsed
 from scopt.diagnostics import InputError, Location, Remark
-from scopt.machine import DEFAULT, Machine
-from scopt.options import Fusion, Options, VerifyLevel, Walk, check_options
-from scopt.version import __version__
+from scopt.options import Options, check_options
 
 if TYPE_CHECKING:
     from scopt.tell.results import Result
@@ -131,82 +129,6 @@ def _check(arguments: argparse.Namespace, options: Options) -> int:
     if not arguments.quiet:
         print("\n".join(told), file=sys.stderr)
     return REFUSED if failed else DONE
-
-
-def _flags_of_build(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """The flags that the build given by -p has for the file. Raises InputError."""
-    if not arguments.build:
-        return ()
-    from scopt.compiler.compile_commands import flags_of
-
-    return flags_of(arguments.build, arguments.inputs[0])
-
-
-def _machine(name: str) -> tuple[Machine, str]:
-    """The machine model of a name or in a file, and what the running system told of it. Raises InputError for a file
-    that isn't one."""
-    if name == "default":
-        return DEFAULT, ""
-    if name == "native":
-        from scopt.machine.machine_native import native_machine
-
-        native = native_machine()
-        return native.machine, native.text()
-    from scopt.machine.machine_file import read_machine
-
-    return read_machine(name), ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What is written and told. refused: a marked region stayed as it was. explanation: empty unless asked for. result:
-    all that is known."""
-
-    text: bytes
-    result: Result
-    refused: bool = False
-    explanation: str = ""
-
-
-def _optimize(source: bytes, options: Options, name: str, emit: str) -> _Outcome:
-    """Transform the source. A fault of scopt itself, outside of any region, costs nobody their file: it goes through
-    unchanged."""
-    from scopt.pipeline import optimize  # isl takes a while to load: --help and --version do without
-    from scopt.tell.results import Result  # isl takes a while to load: --help and --version do without
-
-    try:
-        result = optimize(source, options, file=name)
-    except InputError:
-        raise
-    except Exception as error:
-        remark = Remark(
-            "missed",
-            "internal.error",
-            f"internal error, the file is left as it was: {type(error).__name__}: {error}",
-            Location(name, 1),
-            "please report this with the input",
-        )
-        return _Outcome(source if emit == "c" else b"", Result(source, (remark,), (), {}), refused=True)
-    refused = any(region.marked and not region.transformed for region in result.regions)
-    text = result.text if emit == "c" else _schedules(result.regions, final=emit == "schedule-final")
-    told = options.explain or options.print_after
-    explanation = "\n".join(_explanation(region) for region in result.regions) if told else ""
-    return _Outcome(text, result, refused, explanation)
-
-
-def _schedules(regions: Iterable[RegionResult], *, final: bool) -> bytes:
-    """A schedule file with a document for each region; an empty one for a region that stays as it was."""
-    from scopt.schedule_file import document
-
-    return "".join((r.final if final else r.proposal) or document(r.location, "") for r in regions).encode()
-
-
-def _explanation(region: RegionResult) -> str:
-    """What was found and done in one region, or why nothing was."""
-    if region.transformed:
-        return region.explanation
-    reasons = [f"\n  {remark.location}: {remark.message}" for remark in region.remarks if remark.kind == "missed"]
-    return f"{region.location}: left as it was:{''.join(reasons)}\n"
 
 
 def _explain(text: str, stream: TextIO) -> None:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from scopt.command.compiler_flags import split_flags
-from scopt.machine import Machine
+from scopt.machine import DEFAULT, Machine
 from scopt.options import SCHEDULERS, Options
 
 
@@ -119,7 +119,7 @@ def machine_of(name: str) -> tuple[Machine, str]:
     """The machine model of a name or in a file, and what the running system told of it.
     Raises InputError for a file that isn't one."""
     if name == "default":
-        return Machine(), ""
+        return DEFAULT, ""
     if name == "native":
         from scopt.machine.machine_native import native_machine
 
