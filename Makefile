@@ -25,8 +25,10 @@ demo: $(READY) ## optimize a gemm; compile, check and time it against the origin
 test: $(READY) ## run all tests (WORKERS=2: how many at a time; ARGS='-k name': more options for pytest)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -q $(ARGS)
 
-lint: $(READY) ## ruff, and the layers of packages (import-linter)
+lint: $(READY) ## ruff, the lengths and names of tests/house.py, and the layers of packages (import-linter)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python tests/house.py
 	@$(BIN)/python tests/typing_tree.py build/typing
 	cd build/typing && $(CURDIR)/$(BIN)/lint-imports --config $(CURDIR)/pyproject.toml --no-logo --no-cache
 

@@ -313,7 +313,8 @@ def print_summary(title: str, results: dict[str, dict[str, Any]]) -> None:
         print(f"  {agent}: {failed} of {episodes} episodes had no loops or were truncated")
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
+    """The process's arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=200_000, metavar="N", help="steps of training (200000)")
     parser.add_argument("--minutes", type=float, default=math.inf, metavar="M", help="end the training after so long")
@@ -345,7 +346,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="F", help="write all figures to F")
     parser.add_argument("--save", type=Path, metavar="F.zip", help="write the policy to F.zip")
     parser.add_argument("--load", type=Path, metavar="F.zip", help="try the policy in F.zip, without training")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = parsed()
     torch.set_num_threads(1)
     names = sorted(
         kernel.name for kernel in select(load_suite(own_suite()), [name for name in options.kernels.split(",") if name])
@@ -375,28 +380,15 @@ def main() -> None:
     for title, result in results.items():
         print_summary(title, result)
     if options.json:
-        settings_of_run = {
-            **vars(options),
-            "json": None,
-            "save": None,
-            "nodes": sizes[0],
-            "edges": sizes[1],
-            "steps done": model.num_timesteps,
+        done = {"nodes": sizes[0], "edges": sizes[1], "steps done": model.num_timesteps}
+        figures = {
+            "settings": {**vars(options), "json": None, "save": None, **done},
+            "training seconds": round(training, 1),
+            "curve": curve,
+            "geometric means": {title: geomeans(result) for title, result in results.items()},
+            "kernels": results,
         }
-        options.json.write_text(
-            json.dumps(
-                {
-                    "settings": settings_of_run,
-                    "training seconds": round(training, 1),
-                    "curve": curve,
-                    "geometric means": {title: geomeans(result) for title, result in results.items()},
-                    "kernels": results,
-                },
-                indent=1,
-                default=str,
-            )
-            + "\n"
-        )
+        options.json.write_text(json.dumps(figures, indent=1, default=str) + "\n")
 
 
 if __name__ == "__main__":

@@ -202,6 +202,17 @@ def test_identifiers() -> None:
 # --- against executions -----------------------------------------------------------------------------------------------
 
 
+STATEMENTS = {"read": "use(x);", "write": "x = c();", "update": "x += 1;", "other": ";"}
+# Heads of loops, and what stands behind their bodies.
+LOOPS = {
+    "while": ("while (c())", ""),
+    "do": ("do", " while (c());"),
+    "ever": ("while (1)", ""),
+    "forx": ("for (int x = 0; c(); use(x))", ""),
+}
+LABELS = ["case 0:", "case 1:", "default:"]
+
+
 @st.composite
 def programs(draw: st.DrawFn) -> str:
     """A random body with one variable x, one region,
@@ -217,48 +228,32 @@ def programs(draw: st.DrawFn) -> str:
                 kinds += ["region", "region"]
         kind = draw(st.sampled_from(kinds))
         inner = depth - 1
+        if kind in LOOPS:
+            head, end = LOOPS[kind]
+            return f"{head} {block(inner, True)}{end}"
         match kind:
-            case "read":
-                return "use(x);"
-            case "write":
-                return "x = c();"
-            case "update":
-                return "x += 1;"
             case "if":
                 return f"if (c()) {block(inner, loop)}"
             case "ifelse":
                 return f"if (c()) {block(inner, loop)} else {block(inner, loop)}"
             case "for":
-                return (
-                    f"for (x = 0; c(); use(x)) {block(inner, True)}"
-                    if draw(st.booleans())
-                    else f"for (; c(); x = 1) {block(inner, True)}"
-                )
-            case "while":
-                return f"while (c()) {block(inner, True)}"
-            case "do":
-                return f"do {block(inner, True)} while (c());"
-            case "ever":
-                return f"while (1) {block(inner, True)}"
+                head = "for (x = 0; c(); use(x))" if draw(st.booleans()) else "for (; c(); x = 1)"
+                return f"{head} {block(inner, True)}"
             case "switch":
-                labels = draw(
-                    st.lists(st.sampled_from(["case 0:", "case 1:", "default:"]), min_size=1, max_size=3, unique=True)
-                )
+                labels = draw(st.lists(st.sampled_from(LABELS), min_size=1, max_size=3, unique=True))
                 end = draw(st.sampled_from(["", "break;"]))
                 return "switch (c()) { " + " ".join(f"{label} {block(inner, loop)} {end}" for label in labels) + " }"
             case "block":
                 return block(inner, loop)
             case "shadow":
                 return f"{{ {block(inner, loop)} int x = 0; use(x); {block(inner, loop)} }}"
-            case "forx":
-                return f"for (int x = 0; c(); use(x)) {block(inner, True)}"
             case "region":
                 placed[0] = True
                 read = "use(x); " if draw(st.booleans()) else ""
                 return f"{{ ;\n#pragma scop\n{read}mark();\n#pragma endscop\n; }}"
             case "return" | "break" | "continue":
                 return f"if (c()) {kind};"
-        return ";"
+        return STATEMENTS[kind]
 
     def block(depth: int, loop: bool) -> str:
         return "{ " + " ".join(statement(max(depth, 0), loop) for _ in range(draw(st.integers(1, 3)))) + " }"
