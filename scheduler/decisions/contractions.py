@@ -2,7 +2,7 @@
 
 Told by access functions and dependences alone: matrix products, rank updates, triangular products and trailing updates
 of factorizations are all of this shape. They are what register tiles and packing are made for
-(`scopt.astgen.contraction`).
+(`scopt.astgen.lower`).
 """
 
 from __future__ import annotations
