@@ -384,10 +384,9 @@ def vector_elements(scop: Scop, machine: Machine) -> int:
 
 
 def _scaled(condition: Condition, factor: int) -> Condition:
-    """A test for so many times the work."""
-    if isinstance(condition, Compare) and condition.op == ">" and isinstance(condition.right, Const):
-        return replace(condition, right=Const(rounded(Fraction(condition.right.value * factor))))
-    return condition
+    """A test of work that asks for so many times as much; other tests stay."""
+    product = _product(condition)
+    return condition if product is None else exceeds(product[0], rounded(Fraction(product[1] * factor)))
 
 
 __all__ = ["NotWorth", "Worth", "check_nest", "check_source", "most_work"]

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import islpy as isl
 
-from scopt.astgen.worth import _extent, most_work
+from scopt.astgen.worth import _extent, _scaled, most_work
+from scopt.ir.nest import Compare, Const, Exceeds, Name
 from scopt.options import Options
 from tests.sources import scop_of
 
@@ -27,3 +28,10 @@ def test_iterators_that_only_parameters_bound_have_no_extent() -> None:
     )
     scop = cast(Any, SimpleNamespace(statements=[SimpleNamespace(name="S", domain=isl.Set(space))]))
     assert [_extent(scop, "S", dimension) for dimension in range(3)] == [None, 32, None]
+
+
+def test_vectors_of_the_original_loops_ask_for_so_many_times_the_work() -> None:
+    n, m = Name("n"), Name("m")
+    assert _scaled(Exceeds((n, m), 1000), 8) == Exceeds((n, m), 8000)
+    assert _scaled(Compare(n, ">", Const(1000)), 8) == Compare(n, ">", Const(8000))
+    assert _scaled(Compare(n, "<", m), 8) == Compare(n, "<", m)
