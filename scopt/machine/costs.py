@@ -1,7 +1,8 @@
 """What takes how long on a machine, and which shapes and sizes follow from that: the one model that everything asks.
 
-Each number here is a field of the machine, follows from some, or has its source beside it: "measured" on server cores
-(Zen 4, Skylake-SP), or the manual that it is from. Times are nanoseconds, sizes bytes, unless it is said.
+Each number here is a field of the machine, follows from some, or has beside it where it comes from: a manual, a
+measurement, or "chosen" where it is a plain decision that the sizes of the kernels were settled with. Times are
+nanoseconds, sizes bytes, unless it is said.
 Sources: Fog, "Instruction tables" (2022), for latencies; Low, Igual, Smith and Quintana-Ortí, "Analytical modeling is
 enough for high-performance BLIS" (2016), for register tiles.
 """
@@ -27,12 +28,13 @@ ELEMENT = 8
 _OPERATION, _DIVISION, _CALL = Fraction(3, 2), Fraction(6), Fraction(45)
 # How often a loop inside a statement is taken to run: nothing is known of that.
 _ITERATIONS = 16
-# Cycles that a cell of a thread's own copy takes to be set up, or to be added to the others' (measured).
+# Cycles that a cell of a thread's own copy takes to be set up, or to be added to the others': a load, an addition, a
+# store.
 _COPIED_CELL = 3
-# Forks that the work of a skewed nest has to be worth, since it forks again and again (measured).
+# Forks that the work of a skewed nest has to be worth, since it forks again and again (chosen).
 SKEWED_FORKS = 4
 # Shares of a tile's time: what moving its lines may take more than with the largest tiles; how many times as long a
-# fork may take (both measured on stencils).
+# fork may take (both chosen: tiles of stencils are as large as they have to be, not larger).
 _MOVING, _FORKING = Fraction(1, 8), Fraction(5)
 # Pieces of iterations for each core, so that the last ones to end keep the others waiting for a sixteenth of the time.
 _PIECES_A_CORE = 16
@@ -115,14 +117,12 @@ def _cycles(node: ir.Node) -> Fraction:
 
 # --- registers --------------------------------------------------------------------------------------------------------
 
-# Vectors a row of a register tile: each element of a row's operand is broadcast once for so many multiply-adds
-# (measured: with fewer, loads are what a tile waits for; with more, rows are too few for the latency where registers
-# are 16).
+# Vectors a row of a register tile: each element of a row's operand is broadcast once for so many multiply-adds. With 3,
+# blocks of 4 rows and of 8 have more accumulators than two units with a latency of four cycles need, 8, and about a load
+# for two multiply-adds; more would leave room for 2 rows only among 16 registers.
 VECTORS_A_ROW = 3
 # Rows of a jammed block at most: its statements stand as often in the code.
 _MOST_JAMMED = 16
-
-
 # Bytes of the first and of the second cache that packed operands are made for at most: they lie on the threads' stacks,
 # of which they take a quarter of the latter, for each operand of a row.
 _PACKED = 256 << 10, 4 << 20
@@ -175,8 +175,8 @@ def jam_columns(machine: Machine) -> int:
 
 # --- strips of rows ---------------------------------------------------------------------------------------------------
 
-# Cycles of a recurrence's chain from where on copying rows to and fro pays (measured: with an addition alone it
-# doesn't, with a multiplication before it, or a division, it does).
+# Cycles of a recurrence's chain from where on copying rows to and fro is taken to pay: about what copying a cell there
+# and back takes, two loads and two stores of which one each is to or from a line of its own (chosen).
 LEAST_CHAIN = 8
 # Rows of a strip at most: its scalars have a cell for each on the stack.
 _MOST_ROWS = 256
@@ -220,7 +220,7 @@ def scattered_cells(machine: Machine) -> int:
 # --- rows and lines ---------------------------------------------------------------------------------------------------
 
 # Lines of a row's piece, for the prefetcher to get going: where tiles are the parallel loop, so that there are more of
-# them, and elsewhere (measured with 8, 16, 32 and 64).
+# them, and elsewhere: a quarter and half of a page of 4 KiB, which is where prefetchers stop (chosen).
 _PARALLEL_LINES, _PIECE_LINES = 16, 32
 # What memory is aligned to at most: compilers take no more everywhere, and a page is as good as anything longer.
 _MOST_ALIGNED = 4096
