@@ -384,7 +384,7 @@ def vector_elements(scop: Scop, machine: Machine) -> int:
 
 
 def _scaled(condition: Condition, factor: int) -> Condition:
-    """A test of work that asks for so many times as much; other tests stay."""
+    """A test for so many times the work."""
     product = _product(condition)
     return condition if product is None else exceeds(product[0], rounded(Fraction(product[1] * factor)))
 
