@@ -118,8 +118,8 @@ def _cycles(node: ir.Node) -> Fraction:
 # --- registers --------------------------------------------------------------------------------------------------------
 
 # Vectors a row of a register tile: each element of a row's operand is broadcast once for so many multiply-adds. With 3,
-# blocks of 4 rows and of 8 have more accumulators than two units with a latency of four cycles need, 8, and about a load
-# for two multiply-adds; more would leave room for 2 rows only among 16 registers.
+# blocks of 4 rows and of 8 have more accumulators than two units with a latency of four cycles need, 8, and about a
+# load for two multiply-adds; more would leave room for 2 rows only among 16 registers.
 VECTORS_A_ROW = 3
 # Rows of a jammed block at most: its statements stand as often in the code.
 _MOST_JAMMED = 16
