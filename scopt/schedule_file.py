@@ -19,7 +19,7 @@ import islpy as isl
 from scopt.diagnostics import InputError, InternalError, Location
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Dependences, Scop
-from scopt.poly.isl_utils import maps_of, sets_of
+from scopt.poly.isl_utils import block_style, maps_of, sets_of
 from scopt.poly.legality import check_order
 from scopt.tell.wording import instance_text, mark_text, one_line, some
 
@@ -65,12 +65,6 @@ def legend(scop: Scop, marks: Mapping[str, LoopMark] | None = None) -> tuple[str
     """What the statements are, ``S0, line 12: A[i][j] = 0;``, and what the marks of a tree mean."""
     statements = (f"{s.name}, line {s.location.line}: {one_line(s)}" for s in scop.statements)
     return (*statements, *(f"{name}: {mark_text(mark)}" for name, mark in (marks or {}).items()))
-
-
-def block_style(tree: str) -> str:
-    """A schedule tree as YAML in block style, without the final newline."""
-    printer = isl.Printer.to_str(isl.DEFAULT_CONTEXT).set_yaml_style(isl.yaml_style.BLOCK)
-    return str(printer.print_schedule(isl.Schedule(tree)).get_str()).rstrip("\n")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from scopt.astgen.lower.strip_lowering import Swept
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Scop
+from scopt.poly.isl_utils import block_style
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.passes.expansion import Expansion
 
@@ -57,9 +58,9 @@ def _text(made: Any, scop: Scop | None) -> str:
         case Emitted():
             return "\n".join((*made.definitions, made.text))
         case Expansion():
-            return str(made.scop.schedule)
+            return block_style(str(made.scop.schedule))
         case ScheduleResult() | MarkedSchedule():
-            return str(made.tree)
+            return block_style(str(made.tree))
         case Swept() | Lowered():
-            return str(made.schedule.tree)
+            return block_style(str(made.schedule.tree))
     return str(made)

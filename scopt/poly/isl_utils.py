@@ -146,3 +146,9 @@ def walk(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
     yield node
     for position in range(node.n_children()):
         yield from walk(node.child(position))
+
+
+def block_style(tree: str) -> str:
+    """A schedule tree as YAML in block style, without the final newline."""
+    printer = isl.Printer.to_str(isl.DEFAULT_CONTEXT).set_yaml_style(isl.yaml_style.BLOCK)
+    return str(printer.print_schedule(isl.Schedule(tree)).get_str()).rstrip("\n")

@@ -12,8 +12,8 @@ import pytest
 from scopt.options import Options
 from scopt.pipeline import optimize
 from scopt.poly.generators import Row
+from scopt.poly.isl_utils import block_style
 from scopt.poly.legality import check_order
-from scopt.schedule_file import block_style
 from scopt.scheduler.space.construction import ConstructionAction, ConstructionMDP, ConstructionState
 from scopt.scheduler.space.exploration import ExplorationMDP, ExplorationState, ScheduleSpace
 from scopt.scheduler.space.matrix import carries, schedule_of_rows
