@@ -184,9 +184,7 @@ def _is_row(node: ir.Node, iterator: str) -> bool:
 
 
 def _mentions(node: ir.Node, name: str) -> bool:
-    return (isinstance(node, ir.ID) and node.name == name) or any(
-        _mentions(child, name) for _, child in node.children()
-    )
+    return (isinstance(node, ir.ID) and node.name == name) or any(_mentions(child, name) for child in node.parts)
 
 
 # --- loops that are short whatever happens ----------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.counting_loops import has_loop
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
-from scopt.frontend.normalize.normal import all_nodes, normalized
+from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.liveness import may_be_read_after
@@ -45,6 +45,7 @@ from scopt.frontend.syntax.symbols import (
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import is_directive, threadprivate_names
 from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
+from scopt.ir.walks import changed, distinct, mapped, rebuilt, walk
 from scopt.poly.dependences import classify_private
 from scopt.poly.isl_utils import constant_pw_aff, to_statement_space, universe_params
 
@@ -146,7 +147,6 @@ class _Extraction:
     parameters: dict[str, Parameter] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)
     statements: list[_Raw] = field(default_factory=list)
-    originals: dict[int, Any] = field(default_factory=dict)
     obstacles: dict[str, Refusal] = field(default_factory=dict)
     unknown: list[Remark] = field(default_factory=list)
     wanted_values: list[Refusal] = field(default_factory=list)
@@ -190,16 +190,9 @@ class _Extraction:
     def prepare(self) -> None:
         """Give every name one meaning and note what the region writes."""
         outer = scope_at(self.tu, self.region)
-        normal = normalized(self.tu, self.region, outer)
-        unique = unique_names(normal.items, self.tu.reserved, ISL_WORDS)
-        self.items, self.iterator_names = unique.items, unique.iterators
+        unique = unique_names(normalized(self.tu, self.region, outer), self.tu.reserved, ISL_WORDS)
+        self.items, self.iterator_names = tuple(map(_without_directives, unique.items)), unique.iterators
         self.refuse_visible()
-        self.originals = {
-            id(ours): normal.origin(theirs)
-            for ours, theirs in zip(all_nodes(self.items), all_nodes(normal.items), strict=True)
-        }
-        for node in [node for node in all_nodes(self.items) if isinstance(node, ir.Compound)]:
-            node.block_items = [item for item in node.block_items or () if not is_directive(item)]
         self.symbols = dict(outer)
         for local, decl in unique.declared.items():
             self.symbols[local] = symbol_of(decl, outer)
@@ -207,9 +200,11 @@ class _Extraction:
         self.refuse_thread_local()
         self.items = as_subscripts(self.items, self.symbols, self.tu.long_type, frozenset(self.shapes))
         inside = self.local_names | self.iterator_names
-        sizes = hoist_sizes(self.items, self.symbols, inside, self.tu.reserved)
+        self.items, sizes = hoist_sizes(distinct(self.items), self.symbols, inside, self.tu.reserved)
         members = MemberHoister(self.items, self.symbols, self.tu.structs, inside, self.tu.reserved)
         self.hoisted = (*sizes, *members.run(), *hoist_products(members, self.region.symbolic))
+        # From here on accesses and the like are told by their nodes.
+        self.items = distinct(members.items)
         self.whole = self.whole_structures()
         self.written = frozenset().union(*(written_names(item) for item in self.items)) if self.items else frozenset()
 
@@ -232,8 +227,8 @@ class _Extraction:
         """Other threads would have variables of their own by these names, and OpenMP's clauses don't take them."""
         private = threadprivate_names(self.tu.ast.ext)
         if b"threadprivate" in self.tu.source:
-            private |= threadprivate_names(all_nodes([self.region.function]))
-        for node in (node for node in all_nodes(self.items) if isinstance(node, ir.ID)):
+            private |= threadprivate_names(walk(self.region.function))
+        for node in (node for node in walk(*self.items) if isinstance(node, ir.ID)):
             if node.name in private or (node.name in self.symbols and self.symbols[node.name].thread_local):
                 hint = "copy it to a plain variable, or give the region a pointer to it"
                 raise self.refuse("access.thread-local", f"each thread has a '{node.name}' of its own", node, hint)
@@ -472,7 +467,7 @@ class _Extraction:
         rows = ir.Constant("int", str(-(-total // row.factor))) if total is not None and not row.atoms else None
         extents = (rows, *shape.extents()[1:])
         for extent in extents[1:]:
-            for part in all_nodes([extent]):
+            for part in walk(extent):
                 if isinstance(part, ir.ID):
                     self.lookup({})(part.name, part)
         local = symbol.name in self.local_names
@@ -544,7 +539,7 @@ class _Extraction:
         except Refusal as refusal:
             return self.opaque(node, place, refusal)
         self.types[loop.iterator] = iterator_type
-        loops = (*place.loops, self.originals[id(node)])
+        loops = (*place.loops, facts_of(self.tu, self.region.function).origin(node))
         body = self.visit(node.stmt, _Place((*place.iterators, loop.iterator), loop.domain, loops))
         return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
 
@@ -642,7 +637,7 @@ class _Extraction:
 
     def leaf(self, node: Any, place: _Place) -> Leaf:
         """A statement executed as a whole."""
-        self.own_iterators(node)
+        node = self.with_own_iterators(node)
         names = Names(
             array=lambda name, where: None if name in place.iterators else self.array(name, where),
             member=self.member,
@@ -657,7 +652,7 @@ class _Extraction:
             survey=self.survey,
         )
         collector = AccessCollector(names, place.domain, place.iterators)
-        collector.statement(node)
+        body, accesses = collector.collected(node)
         for error in collector.unknown:
             if self.needs_values(error.node):
                 # If the subscripts show rows, the array is read again with them, which may do without.
@@ -668,16 +663,13 @@ class _Extraction:
             self.unknown.append(
                 Remark("analysis", "access.unknown-cell", message, self.location(error.node), error.hint)
             )
-        return Leaf(self.add(node, place, tuple(collector.found)))
+        return Leaf(self.add(body, place, accesses))
 
-    def own_iterators(self, node: Any) -> None:
-        """Give loops inside an opaque statement an iterator of their own:
-        one declared outside would be shared by all threads."""
-        if (
-            isinstance(node, ir.For)
-            and isinstance(node.init, ir.Assignment)
-            and (name := loop_iterator(node)) is not None
-        ):
+    def with_own_iterators(self, node: Any) -> Any:
+        """An opaque statement with loops that have iterators of their own: one declared outside would be shared by all
+        threads."""
+        name = loop_iterator(node) if isinstance(node, ir.For) else None
+        if name is not None and isinstance(node.init, ir.Assignment):
             ctype = self.iterator_type(node)
             if name not in self.local_names and may_be_read_after(
                 facts_of(self.tu, self.region.function), self.region, name
@@ -686,11 +678,9 @@ class _Extraction:
                 raise self.refuse("loop.iterator-live-out", message, node, "declare the iterator in the loop")
             spelled = ir.IdentifierType(ctype.spelling.split(), node.coord)
             declared = ir.TypeDecl(name, [], None, spelled, node.coord)
-            node.init = ir.DeclList(
-                [ir.Decl(name, [], [], [], [], declared, node.init.rvalue, None, node.coord)], node.coord
-            )
-        for _, child in node.children():
-            self.own_iterators(child)
+            decl = ir.Decl(name, [], [], [], [], declared, node.init.rvalue, None, node.coord)
+            node = changed(node, init=ir.DeclList([decl], node.coord))
+        return mapped(node, self.with_own_iterators)
 
     def written_arrays(self, node: Any) -> list[Array]:
         """Everything that the region writes, as far as it has a name."""
@@ -959,7 +949,7 @@ def _implies_long(values: isl.Set, name: str) -> bool:
 
 def _targets(items: Iterable[Any]) -> Iterator[Any]:
     """The lvalues that are assigned to."""
-    for node in all_nodes(items):
+    for node in walk(*items):
         if isinstance(node, ir.Assignment):
             yield node.lvalue
         elif isinstance(node, ir.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
@@ -979,6 +969,17 @@ def _without(tree: Tree, names: set[str]) -> Tree | None:
             return None if not kept else kept[0] if len(kept) == 1 else Sequence(kept)
 
 
+def _without_directives(item: Any) -> Any:
+    """A statement whose blocks have no ``#pragma scopt`` any more."""
+
+    def change(node: Any) -> Any:
+        if not isinstance(node, ir.Compound) or not any(map(is_directive, node.block_items or ())):
+            return node
+        return changed(node, block_items=[inner for inner in node.block_items if not is_directive(inner)])
+
+    return rebuilt(item, change)
+
+
 def _stores_element(name: str, items: Iterable[Any]) -> bool:
     """Whether a written pointer is only ever dereferenced where it is written: the pointer itself stays."""
 
@@ -990,6 +991,6 @@ def _stores_element(name: str, items: Iterable[Any]) -> bool:
             target = node.expr
         if isinstance(target, ir.ID) and target.name == name:
             return True
-        return any(modified(child) for _, child in node.children())
+        return any(modified(child) for child in node.parts)
 
     return not any(modified(item) for item in items)

@@ -117,7 +117,7 @@ def _all_transformed(
 
 def _depth(nodes: Iterable[Any]) -> int:
     """How deep loops are nested."""
-    return max((isinstance(node, ir.For) + _depth(child for _, child in node.children()) for node in nodes), default=0)
+    return max((isinstance(node, ir.For) + _depth(child for child in node.parts) for node in nodes), default=0)
 
 
 def _transformed(

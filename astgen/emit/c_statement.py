@@ -128,9 +128,9 @@ class PlainGenerator(CPrinter):
             self.indent_level -= 2
 
 
-def held_references(statement: Statement, call: Call) -> dict[int, str]:
+def held_references(statement: Statement, call: Call) -> dict[ir.Node | None, str]:
     """The variables that stand for references of the statement's body, by the references' ids."""
-    return {id(statement.accesses[position].node): name for position, name in call.held}
+    return {statement.accesses[position].node: name for position, name in call.held}
 
 
 class StatementGenerator(PlainGenerator):
@@ -154,11 +154,11 @@ class StatementGenerator(PlainGenerator):
         return self.value(n.name) if n.name in self.values else n.name
 
     def visit_StructRef(self, n: ir.StructRef) -> str:
-        return f"{self._parenthesize_unless_simple(n.name)}{n.type}{n.field.name}"  # a field is no variable
+        return f"{self._parenthesize_unless_simple(n.name)}{n.type}{n.field}"  # a field is no variable
 
     def visit_ArrayRef(self, n: ir.ArrayRef) -> str:
-        if id(n) in self.held:
-            return self.held[id(n)]
+        if n in self.held:
+            return self.held[n]
         reference = reference_of(n, self.printer.flat)
         if reference is not None:
             array, subscripts = reference
@@ -168,7 +168,7 @@ class StatementGenerator(PlainGenerator):
 
     def subscript(self, node: ir.Node, *, wide: bool = False) -> Text:
         """A subscript's text; wide: of the long type, unless it is one sum over iterators and parameters."""
-        unsigned = id(node) in self.exact
+        unsigned = node in self.exact
         value = linear_subscript(
             node, self.values, self.types, self.parameters, self.printer.long_type, unsigned=unsigned
         )

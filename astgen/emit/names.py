@@ -58,7 +58,7 @@ def identifiers(node: ir.Node) -> frozenset[str]:
                 found.add(n.name)
             case ir.IdentifierType():
                 found.update(n.names)
-        pending.extend(child for _, child in n.children())
+        pending.extend(n.parts)
     return frozenset(found)
 
 

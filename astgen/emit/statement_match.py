@@ -25,9 +25,9 @@ class StatementMatch:
     body: ir.Node
     values: Mapping[str, Expr]
     types: Mapping[str, CType]
-    exact: frozenset[int]
+    exact: frozenset[ir.Node]
     reader: Reader
-    held: Mapping[int, str] = field(default_factory=dict)
+    held: Mapping[ir.Node | None, str] = field(default_factory=dict)
 
     @staticmethod
     def of(scop: Scop, call: Call, reader: Reader) -> StatementMatch:
@@ -35,7 +35,7 @@ class StatementMatch:
         values = dict(zip(statement.iterators, call.args, strict=True))
         types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
         exact = exact_unsigned(statement, reader.parameters, reader.long_type)
-        held = {id(statement.accesses[position].node): name for position, name in call.held}
+        held = {statement.accesses[position].node: name for position, name in call.held}
         return StatementMatch(statement.name, statement.body, values, types, exact, reader, held)
 
     def check(self, printed: ir.Node) -> None:
@@ -43,9 +43,9 @@ class StatementMatch:
         self.match(self.body, printed)
 
     def match(self, original: ir.Node, printed: ir.Node) -> None:
-        if id(original) in self.held:
-            if not isinstance(printed, ir.ID) or printed.name != self.held[id(original)]:
-                raise Unreadable(f"{self.name} doesn't use '{self.held[id(original)]}'")
+        if original in self.held:
+            if not isinstance(printed, ir.ID) or printed.name != self.held[original]:
+                raise Unreadable(f"{self.name} doesn't use '{self.held[original]}'")
             return
         match original:
             case ir.ExprList(exprs=[only]) if not isinstance(printed, ir.ExprList):
@@ -68,7 +68,7 @@ class StatementMatch:
                 return
             case ir.StructRef() if isinstance(printed, ir.StructRef):
                 self.match(original.name, printed.name)
-                if (original.type, original.field.name) != (printed.type, printed.field.name):
+                if (original.type, original.field) != (printed.type, printed.field):
                     raise Unreadable(f"{self.name} has another member")
                 return
         if not same_node(original, printed):
@@ -99,7 +99,7 @@ class StatementMatch:
 
     def linear(self, original: ir.Node) -> Expr | None:
         """A subscript as an expression over the new iterators; None where it isn't one."""
-        unsigned = id(original) in self.exact
+        unsigned = original in self.exact
         value = linear_subscript(
             original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned
         )
@@ -129,7 +129,7 @@ class StatementMatch:
 
     def same_subscript(self, original: ir.Node, printed: ir.Node) -> bool:
         """Whether both are the same linear expression, and the original one has its mathematical value."""
-        unsigned = id(original) in self.exact
+        unsigned = original in self.exact
         meant = linear_subscript(
             original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned
         )

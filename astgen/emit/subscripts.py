@@ -62,7 +62,7 @@ def linear_subscript(
 
 
 def _uses(n: ir.Node, values: Mapping[str, Expr]) -> bool:
-    return (isinstance(n, ir.ID) and n.name in values) or any(_uses(child, values) for _, child in n.children())
+    return (isinstance(n, ir.ID) and n.name in values) or any(_uses(child, values) for child in n.parts)
 
 
 def _names_type(n: ir.Node, spelling: str) -> bool:
@@ -84,7 +84,7 @@ def _product(left: Expr, right: Expr) -> Expr | None:
     return scale(left, linear(right)[1]) if not names(right) else None
 
 
-def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter], long_type: str) -> frozenset[int]:
+def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter], long_type: str) -> frozenset[ir.Node]:
     """The `id`s of subscripts of the statement's body that don't wrap although operands are unsigned or converted.
 
     The proof is the access relation: it holds every cell that is touched, so that a subscript that is linear there is
@@ -92,13 +92,13 @@ def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter], lo
     """
     own: dict[str, Expr] = {name: Name(name) for name in statement.iterators}
     types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
-    found: set[int] = set()
+    found: set[ir.Node] = set()
     for access in statement.accesses:
         for position, subscript in enumerate(_subscripts(access)):
             if linear_subscript(subscript, own, types, parameters, long_type) is None:
                 value = linear_subscript(subscript, own, types, parameters, unsigned=True)
                 if value is not None and _always(access.relation, position, value, statement):
-                    found.add(id(subscript))
+                    found.add(subscript)
     return frozenset(found)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from scopt import ir
 from scopt.astgen.emit.flat import row_length as flat_row_length
 from scopt.ir.scop import Array, CType
+from scopt.ir.walks import changed, replaced
 
 Terms = Sequence[tuple[str, int]]
 
@@ -70,19 +70,13 @@ def row_length(cell: ir.ArrayRef, subscript: int, flat: Mapping[str, Array]) -> 
     )
 
 
-def nodes(node: ir.Node) -> Iterator[ir.Node]:
-    """A node and all below it."""
-    yield node
-    for _, child in node.children():
-        yield from nodes(child)
-
-
 def substituted(node: ir.Node, names: Mapping[str, str]) -> ir.Node:
-    """A copy with some identifiers replaced."""
-    made = copy.deepcopy(node)
-    for n in nodes(made):
-        if isinstance(n, ir.ID) and n.name in names:
-            n.name = names[n.name]
+    """A node with some identifiers replaced."""
+
+    def change(n: ir.Node) -> ir.Node:
+        return changed(n, name=names[n.name]) if isinstance(n, ir.ID) and n.name in names else n
+
+    made: ir.Node = replaced(node, change)
     return made
 
 

@@ -9,10 +9,8 @@ Source: Lam, Rothberg and Wolf, "The cache performance and optimizations of bloc
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import islpy as isl
 
@@ -24,7 +22,7 @@ from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import PackedTile, Panel
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Access, CType, Dependences, Scop, Statement
-from scopt.poly.body_rewriting import put
+from scopt.poly.body_rewriting import with_references
 from scopt.poly.isl_utils import OUT, SET, compact, joined, maps_of, sets_of
 from scopt.poly.linear import affine_row
 from scopt.poly.set_pieces import coordinate, marked
@@ -92,23 +90,21 @@ class PanelTile(Copied):
             expansion = origin.flat_range_product(expansion)
         expansion = expansion.set_tuple_name(OUT, name).coalesce()
         self.expansions[name] = expansion
-        memo: dict[int, Any] = {}
-        root = ir.Compound([copy.deepcopy(original.body, memo)])
-        nodes: dict[int, ir.Node] = {}
-        for access in original.accesses:
-            if id(access.node) in nodes or access.node is None:
-                continue
-            node = nodes[id(access.node)] = memo[id(access.node)]
+
+        def reference(access: Access, node: ir.Node) -> ir.Node | None:
             panel = self.panel(access.array)
-            if panel is not None:
-                nodes[id(access.node)] = self.reference(panel, subscripts_of(node))
-                put(root, node, nodes[id(access.node)])
-        accesses = tuple(self.moved(access, nodes.get(id(access.node)), expansion) for access in original.accesses)
+            return self.reference(panel, subscripts_of(node)) if panel is not None else None
+
+        body, become = with_references(original, reference)
+        accesses = tuple(
+            self.moved(access, become.get(access.node, access.node) if access.node is not None else None, expansion)
+            for access in original.accesses
+        )
         long = CType(self.scop.long_type, integer=True, bits=64)
         iterators = (*(_name(k) for k in range(len(origins))), *original.iterators)
         types = (*(long for _ in origins), *original.iterator_types)
         own = expansion.range().coalesce()
-        self.statements.append(Statement(name, own, iterators, types, root.block_items[0], accesses, original.location))
+        self.statements.append(Statement(name, own, iterators, types, body, accesses, original.location))
 
     def panel(self, array: str) -> Panel | None:
         return next((one for one in self.tile.panels if one.array == array), None)

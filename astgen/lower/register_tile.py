@@ -493,7 +493,7 @@ def _runs_along(value: ir.Node, iterator: str) -> bool:
         if isinstance(node, ir.ArrayRef):
             good = good and not any(iterator in identifiers(inner) for inner in _outer_subscripts(node))
         else:
-            pending.extend(child for _, child in node.children())
+            pending.extend(node.parts)
     return good
 
 
@@ -513,5 +513,5 @@ def _array_name(value: ir.Node) -> str:
             while isinstance(node, ir.ArrayRef):
                 node = node.name
             return str(node.name) if isinstance(node, ir.ID) else "operand"
-        pending.extend(child for _, child in node.children())
+        pending.extend(node.parts)
     return "operand"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
-from typing import Any
 
 import islpy as isl
 
@@ -18,10 +16,10 @@ from scopt.ir.expr import linear, maximum
 from scopt.ir.from_pycparser import parse_c
 from scopt.ir.marked_schedule import Panel, RowBuffer, Sweep
 from scopt.ir.nest import Const
-from scopt.ir.scop import Array, CType, Scop, Statement
+from scopt.ir.scop import Access, Array, CType, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import alignment
-from scopt.poly.body_rewriting import put
+from scopt.poly.body_rewriting import with_references
 
 # The iterator that holds a strip's first row; no C identifier is like it.
 STRIP = "$strip"
@@ -243,22 +241,18 @@ def thread_choice(scop: Scop, name: str, domain: isl.Set, storage: Storage) -> S
 def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, lane: tuple[int, int]) -> Statement:
     """The statement with references to buffers. domain: ``{ name[strip, i, …] }``. lane: which iterator is the row, and
     what is to be added."""
-    memo: dict[int, Any] = {}
-    root = ir.Compound([copy.deepcopy(original.body, memo)])
-    done: set[int] = set()
-    for access in original.accesses:
-        if access.node is None or id(access.node) in done:
-            continue
-        done.add(id(access.node))
-        old = memo[id(access.node)]
+
+    def reference(access: Access, node: ir.Node) -> ir.Node | None:
         if access.array in storage.buffers:
-            put(root, old, _in_buffer(storage, access.array, subscripts_of(old)))
-        elif access.array in storage.scalars:
-            position, shift = lane
-            row = plus(ir.ID(original.iterators[position]), shift)
-            put(root, old, ir.ArrayRef(ir.ID(storage.scalars[access.array]), minus(row, ir.ID(STRIP))))
+            return _in_buffer(storage, access.array, subscripts_of(node))
+        if access.array not in storage.scalars:
+            return None
+        position, shift = lane
+        row = plus(ir.ID(original.iterators[position]), shift)
+        return ir.ArrayRef(ir.ID(storage.scalars[access.array]), minus(row, ir.ID(STRIP)))
+
+    body, _ = with_references(original, reference)
     long = CType(storage.names.scop.long_type, integer=True, bits=64)
-    body = root.block_items[0]
     return Statement(
         name, domain, (STRIP, *original.iterators), (long, *original.iterator_types), body, (), original.location
     )
@@ -276,7 +270,7 @@ def copied(
     there: ir.Node = ir.ID(array.spelling)
     for subscript in subscripts:
         there = ir.ArrayRef(there, subscript)
-    here = _in_buffer(storage, buffer.array, copy.deepcopy(subscripts))
+    here = _in_buffer(storage, buffer.array, subscripts)
     iterators = [*(f"${k}" for k in range(depth - 1)), STRIP, *cells]
     return statement_of(scop, name, domain, iterators, assignment(here, there) if inwards else assignment(there, here))
 
@@ -298,7 +292,7 @@ def _in_buffer(storage: Storage, array: str, subscripts: Sequence[ir.Node]) -> i
     return ir.ArrayRef(node, plus(minus(subscripts[buffer.dimension], ir.ID(STRIP)), -buffer.first))
 
 
-def subscripts_of(reference: ir.ArrayRef) -> list[ir.Node]:
+def subscripts_of(reference: ir.Node) -> list[ir.Node]:
     """From the outermost one on."""
     found: list[ir.Node] = []
     node: ir.Node = reference

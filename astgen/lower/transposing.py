@@ -8,18 +8,17 @@ where the target has such vectors; elsewhere, and for what is left, it copies on
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
-from scopt.astgen.lower.body_syntax import nodes
 from scopt.ir.references import is_cell
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import vector_lanes
 from scopt.machine.targets import SHUFFLES
+from scopt.ir.walks import walk, with_nodes
 from scopt.poly.linear import subscript_rows
 
 # Of vectors that are turned at a time: each is a variable, and one of its letters a round.
@@ -137,10 +136,7 @@ class Transposed:
 
     def operand_of(self, source: ir.Node, scalars: Sequence[ir.Node]) -> ir.Node:
         """The operand with others in place of its references."""
-        return _with(
-            self.operand,
-            {id(self.source): source} | {id(own): other for own, other in zip(self.scalars, scalars, strict=True)},
-        )
+        return with_nodes(self.operand, {self.source: source, **dict(zip(self.scalars, scalars, strict=True))})
 
 
 def transposed(
@@ -151,8 +147,8 @@ def transposed(
 
     row, step: iterators' positions. width: elements from step to step in the panel. machine: its vectors are taken.
     """
-    inside = {id(node) for node in nodes(operand)}
-    accesses = [access for access in statement.accesses if id(access.node) in inside]
+    inside = set(walk(operand))
+    accesses = [access for access in statement.accesses if access.node in inside]
     arrays = [access for access in accesses if scop.arrays[access.array].rank]
     reference = arrays[0].node if len(arrays) == 1 else None
     if not isinstance(reference, ir.ArrayRef):
@@ -172,13 +168,3 @@ def transposed(
     if len(moved) != 1 or rows[moved[0]][row] != 1 or any(subscript[step] for subscript in rows[:-1]):
         return None
     return Transposed(name, operand, reference, moved[0], scalars, array.type, width, scop.long_type, lanes)
-
-
-def _with(node: ir.Node, others: Mapping[int, ir.Node]) -> ir.Node:
-    """A copy of an expression with other nodes in place of some, by their ids."""
-    if id(node) in others:
-        return others[id(node)]
-    made = copy.copy(node)
-    for name, child in node.children():
-        setattr(made, name, _with(child, others))
-    return made

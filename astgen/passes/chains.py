@@ -72,7 +72,7 @@ def accumulated(scop: Scop, statement: Statement) -> CType | None:
                 return None
             ctype = scop.arrays[writes[0].array].type
             read = {
-                id(access.node): scop.arrays[access.array].type.spelling
+                access.node: scop.arrays[access.array].type.spelling
                 for access in statement.accesses
                 if not access.is_write
             }
@@ -81,10 +81,10 @@ def accumulated(scop: Scop, statement: Statement) -> CType | None:
     return None
 
 
-def _types(node: ir.Node, read: dict[int, str]) -> Iterator[str]:
+def _types(node: ir.Node, read: dict[ir.Node | None, str]) -> Iterator[str]:
     """Of all operands of an arithmetic expression; "" where it has other parts."""
-    if id(node) in read:
-        yield read[id(node)]
+    if node in read:
+        yield read[node]
         return
     match node:
         case ir.BinaryOp(op="+" | "-" | "*" | "/", left=left, right=right):

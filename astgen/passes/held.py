@@ -287,4 +287,4 @@ def _conditional(node: ir.Node) -> bool:
         return True
     if isinstance(node, ir.BinaryOp) and node.op in ("&&", "||"):
         return True
-    return any(_conditional(child) for _, child in node.children())
+    return any(_conditional(child) for child in node.parts)

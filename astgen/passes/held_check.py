@@ -76,13 +76,13 @@ class _Checker:
         for a reference as a whole, or not at all."""
         arrays = {cell.name: cell.array for cell in held}
         statement = self.scop.statement(call.statement)
-        variables = {id(statement.accesses[position].node): name for position, name in call.held}
+        variables = {statement.accesses[position].node: name for position, name in call.held}
         for position, access in enumerate(statement.accesses):
             name = dict(call.held).get(position)
             if name is not None and arrays.get(name) != access.array:
                 self.refuse(f"{call.statement} uses '{name}' for '{access.array}'")
             if (name is not None and access.node is None) or (
-                access.node is not None and variables.get(id(access.node)) != name
+                access.node is not None and variables.get(access.node) != name
             ):
                 self.refuse(f"a reference of {call.statement} is replaced in part")
 

@@ -21,6 +21,7 @@ from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import Reference, reference_of
 from scopt.ir.scop import AccessKind, Array, CType
+from scopt.ir.walks import copied, rewritten
 from scopt.poly.isl_utils import constant_pw_aff, project_out_params
 
 
@@ -81,6 +82,7 @@ class AccessCollector:
     unknown: why subscripts of written arrays aren't affine, so that the writes may reach any element.
     assigned: scalars that the statement has surely assigned by now, so that a read doesn't see what was there before
       it.
+    divided: references to arrays that hold rows, and what stands in their place.
     """
 
     names: Names
@@ -92,6 +94,7 @@ class AccessCollector:
     local_names: frozenset[str] = frozenset()
     conditional: bool = False
     assigned: set[str] = field(default_factory=set)
+    divided: dict[Any, ir.ArrayRef] = field(default_factory=dict)
 
     def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
         return Refusal(id, message, self.names.location(node), hint)
@@ -103,6 +106,14 @@ class AccessCollector:
     def sometimes(self) -> AccessCollector:
         """A part that may be left out."""
         return self.child(conditional=True)
+
+    def collected(self, body: Any) -> tuple[Any, tuple[RawAccess, ...]]:
+        """A statement, in which references to arrays that hold rows have a subscript for each dimension, and its
+        accesses."""
+        self.statement(body)
+        become: dict[ir.Node, ir.Node] = {}
+        body = rewritten(body, lambda node, made: self.divided.get(node, made), become)
+        return body, tuple(replace(access, node=become.get(access.node, access.node)) for access in self.found)
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -276,6 +287,7 @@ class AccessCollector:
 
     def reference(self, node: Any, kind: AccessKind) -> None:
         """A read or write of a scalar or of one element of an array."""
+        node = self.divided.get(node, node)
         found = reference_of(node)
         base, subscripts = found.base, list(found.subscripts)
         if not isinstance(base, ir.ID):
@@ -301,7 +313,8 @@ class AccessCollector:
                 raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
             return
         if array.flat and isinstance(node, ir.ArrayRef) and len(subscripts) == 1:
-            subscripts = self.divided(self.names.shapes[array.spelling], node, subscripts[0])
+            node = self.with_rows(self.names.shapes[array.spelling], node, subscripts[0])
+            subscripts = list(reference_of(node).subscripts)
         if len(subscripts) != array.rank:
             raise self.refuse(
                 "access.partial",
@@ -348,8 +361,8 @@ class AccessCollector:
         scope = replace(self.names.scope(self.domain, self.inner), assume=lambda violation: False)
         return read_subscript(subscript, scope, (*self.iterators, *self.inner))
 
-    def divided(self, shape: Shape, node: ir.ArrayRef, subscript: Any) -> list[Any]:
-        """Make the reference one with a subscript for each dimension."""
+    def with_rows(self, shape: Shape, node: ir.ArrayRef, subscript: Any) -> ir.ArrayRef:
+        """The reference with a subscript for each dimension."""
         try:
             parts = parts_of(self.read_sum(subscript), shape)
         except NotAffine:  # some other reference, or this one in another place, showed the rows
@@ -358,10 +371,11 @@ class AccessCollector:
             raise self.refuse(
                 "affine.nonlinear-subscript", "this subscript is not one into the rows that the others show", node
             )
-        for part in parts.nodes[:-1]:
-            node.name = ir.ArrayRef(node.name, part, node.coord)
-        node.subscript = parts.nodes[-1]
-        return list(parts.nodes)
+        made = node.name
+        for part in parts.nodes:
+            made = ir.ArrayRef(made, part, node.coord)
+        self.divided[node] = copied(made)
+        return self.divided[node]
 
     def add(self, array: Array, kind: AccessKind, subscripts: isl.Set, node: Any) -> None:
         if kind == "write" and self.conditional:

@@ -253,5 +253,5 @@ class _Origins:
                     found.append(node.rvalue if node.op == "=" else node)
                 case ir.UnaryOp(op="++" | "--" | "p++" | "p--", expr=ir.ID(name=target)) if target == name:
                     found.append(node)
-            todo.extend(child for _, child in node.children())
+            todo.extend(node.parts)
         return found

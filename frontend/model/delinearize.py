@@ -8,7 +8,6 @@ condition that the program tests.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
@@ -242,11 +241,11 @@ def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript]) -> bool:
     """Whether some subscripts stay in one row, and ask more of its length than those that go from row to row: ``C[i]``
     with i < n_m beside ``C[i * m + j]`` is more likely to run over all rows than to end in the first.
     """
-    parts = {id(one): parts_of(one, shape) for one in subscripts}
+    parts = {one: parts_of(one, shape) for one in subscripts}
     moving = [
         one
         for one in subscripts
-        if (part := parts[id(one)]) is not None and any(_involves(row, one.iterators) for row in part.values[:-1])
+        if (part := parts[one]) is not None and any(_involves(row, one.iterators) for row in part.values[:-1])
     ]
     if not moving or len(moving) == len(subscripts):
         return False
@@ -479,5 +478,5 @@ def _node(terms: Terms, atoms: Mapping[str, Atom]) -> Any:
 def _product(factor: int, nodes: Sequence[Any]) -> Any:
     node: Any = None if factor == 1 and nodes else ir.Constant("int", str(factor))
     for one in nodes:
-        node = copy.deepcopy(one) if node is None else ir.BinaryOp("*", node, copy.deepcopy(one))
+        node = one if node is None else ir.BinaryOp("*", node, one)
     return node

@@ -11,7 +11,7 @@ import islpy as isl
 
 from scopt import ir
 from scopt.frontend.model.affine import NotAffine, Scope, affine, always, assured, condition, converted
-from scopt.frontend.syntax.scoping import children, loop_iterator
+from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.scop import CType
 from scopt.poly.isl_utils import PARAM, constant_pw_aff, param_pw_aff, project_out_params
 
@@ -224,7 +224,7 @@ def _other_side(cond: ir.BinaryOp, iterator: str) -> Any:
 def _mentions(node: Any, name: str) -> bool:
     if isinstance(node, ir.ID):
         return bool(node.name == name)
-    return any(_mentions(child, name) for child in children(node))
+    return any(_mentions(child, name) for child in node.parts)
 
 
 def _monotone(cond: Any, iterator: str, step: int) -> bool:

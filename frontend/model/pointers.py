@@ -7,8 +7,7 @@ The region's own copy of the tree is changed in place.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, ctype_of
 from scopt.ir.scop import CType
+from scopt.ir.walks import rebuilt, replaced, walk
 
 _UPDATES = ("++", "--", "p++", "p--")
 
@@ -30,18 +30,22 @@ def as_subscripts(
     are to be divided: ``*a`` is ``a[0]`` then.
     """
     pointers = _Pointers(symbols, long_type, flat)
-    root = ir.Compound(list(items))
-    for name, declaration in list(_row_declarations(root, symbols)):
-        if _is_row(root, name, declaration, symbols):
-            _put_row(root, name, declaration)
-    _replace(root, pointers.subscripted)
-    return tuple(root.block_items)
+    for name in list(_row_declarations(ir.Compound(items), symbols)):
+        root = ir.Compound(items)
+        # Another row's value may have been put into this one.
+        current = next(node for node in walk(root) if isinstance(node, ir.Decl) and node.name == name)
+        if _is_row(root, name, current, symbols):
+            items = tuple(_with_row(item, name, current) for item in items)
+    return tuple(rebuilt(item, pointers.subscripted) for item in items)
 
 
-def _put_row(root: ir.Compound, name: str, row: ir.Decl) -> None:
-    """Put a row in the place of the pointer that is declared to be it; nothing is left of the declaration."""
-    _replace(root, lambda node: copy.deepcopy(row.init) if _names(node, name) else node)
-    _replace(root, lambda node: ir.EmptyStatement() if node is row else node)
+def _with_row(item: Any, name: str, row: ir.Decl) -> Any:
+    """An item with a row in the place of the pointer that is declared to be it; nothing is left of the declaration."""
+
+    def change(node: Any) -> Any:
+        return row.init if _names(node, name) else ir.EmptyStatement() if node is row else node
+
+    return replaced(item, change)
 
 
 # --- one reference ----------------------------------------------------------------------------------------------------
@@ -127,9 +131,9 @@ def _missing(node: Any, symbols: Mapping[str, Symbol]) -> int | None:
 # --- rows with names --------------------------------------------------------------------------------------------------
 
 
-def _row_declarations(root: Any, symbols: Mapping[str, Symbol]) -> Iterator[tuple[str, Any]]:
+def _row_declarations(root: Any, symbols: Mapping[str, Symbol]) -> Iterator[str]:
     """Pointers that are declared in a block of the region and get their value there."""
-    for node in _all(root):
+    for node in walk(root):
         if (
             isinstance(node, ir.Decl)
             and isinstance(node.type, ir.PtrDecl)
@@ -138,7 +142,7 @@ def _row_declarations(root: Any, symbols: Mapping[str, Symbol]) -> Iterator[tupl
         ):
             symbol = symbols.get(node.name)
             if symbol is not None and symbol.pointer and symbol.pointer_depth == 1 and len(symbol.dims) == 1:
-                yield node.name, node
+                yield node.name
 
 
 def _is_row(root: Any, name: str, declaration: Any, symbols: Mapping[str, Symbol]) -> bool:
@@ -146,7 +150,7 @@ def _is_row(root: Any, name: str, declaration: Any, symbols: Mapping[str, Symbol
 
     It points into a named array of the same type, and nothing that its value depends on changes where it is visible.
     """
-    found = _Pointers(symbols, "long").base_and_offset(copy.deepcopy(declaration.init))
+    found = _Pointers(symbols, "long").base_and_offset(declaration.init)
     if found is None:
         return False
     base = found[0]
@@ -156,21 +160,21 @@ def _is_row(root: Any, name: str, declaration: Any, symbols: Mapping[str, Symbol
     if array.name == name or not _same_type(array.type, symbols[name].type):
         return False
     block = next(
-        (node for node in _all(root) if isinstance(node, ir.Compound) and _has(node.block_items, declaration)), None
+        (node for node in walk(root) if isinstance(node, ir.Compound) and _has(node.block_items, declaration)), None
     )
-    if block is None or sum(isinstance(node, ir.Decl) and node.name == name for node in _all(root)) != 1:
+    if block is None or sum(isinstance(node, ir.Decl) and node.name == name for node in walk(root)) != 1:
         return False
-    used = {node.name for node in _all(declaration.init) if isinstance(node, ir.ID)}
+    used = {node.name for node in walk(declaration.init) if isinstance(node, ir.ID)}
     plain = all(
         isinstance(node, (ir.ID, ir.Constant, ir.BinaryOp, ir.ArrayRef, ir.Cast))
         or _is_address(node)
         or isinstance(node, (ir.Typename, ir.TypeDecl, ir.IdentifierType))
-        for node in _all(declaration.init)
+        for node in walk(declaration.init)
     )
     scalars = used - {base.name}
     # The block's own statements must not change what the value is made of; loops around it may, as it is computed anew
     # then.
-    changed = written_names(block) | {str(loop_iterator(node)) for node in _all(block) if isinstance(node, ir.For)}
+    changed = written_names(block) | {str(loop_iterator(node)) for node in walk(block) if isinstance(node, ir.For)}
     return (
         plain
         and not scalars & changed
@@ -191,7 +195,7 @@ def _same_type(a: CType, b: CType) -> bool:
 
 def _moved(root: Any, names: Iterable[str]) -> bool:
     """Whether a pointer is assigned, stepped, or has its address taken."""
-    for node in _all(root):
+    for node in walk(root):
         target = None
         if isinstance(node, ir.Assignment):
             target = node.lvalue
@@ -215,31 +219,3 @@ def _has(items: Iterable[Any] | None, wanted: Any) -> bool:
         item is wanted or (isinstance(item, ir.DeclList) and any(decl is wanted for decl in item.decls))
         for item in items or ()
     )
-
-
-# --- trees ------------------------------------------------------------------------------------------------------------
-
-
-def _all(node: Any) -> Iterator[Any]:
-    yield node
-    for _, child in node.children():
-        yield from _all(child)
-
-
-def _replace(node: Any, function: Callable[[Any], Any]) -> None:
-    """Replace every node below by function(node), the innermost ones first.
-    Names of fields and labels are no nodes to replace."""
-    if isinstance(node, ir.StructRef):
-        _replace(node.name, function)
-        node.name = function(node.name)
-        return
-    for slot in node.__slots__:
-        value = getattr(node, slot, None) if slot not in ("coord", "__weakref__") else None
-        if isinstance(value, ir.Node):
-            _replace(value, function)
-            setattr(node, slot, function(value))
-        elif isinstance(value, list):
-            for position, item in enumerate(value):
-                if isinstance(item, ir.Node):
-                    _replace(item, function)
-                    value[position] = function(item)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scopt import ir
-from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use, become, has_jump
+from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use, has_jump
 from scopt.ir.constants import constant_value, promotion, typed_constant, usual_conversion
 from scopt.ir.ctypes import Symbol, ctype_of
 from scopt.ir.printing import CPrinter
@@ -56,10 +56,10 @@ class _Hoister:
                         self.name(product, guards)
                 self.statement(node.stmt, (*guards, node) if guards is not None and not has_jump(node.stmt) else None)
             case ir.If() | ir.While() | ir.DoWhile() | ir.Switch() | ir.TernaryOp():
-                for _, child in node.children():
+                for child in node.parts:
                     self.statement(child, None)
             case ir.Node():
-                for _, child in node.children():
+                for child in node.parts:
                     self.statement(child, guards)
 
     def products(self, node: Any) -> Iterator[Any]:
@@ -141,12 +141,12 @@ class _Hoister:
             self.found[value] = Hoisted(
                 self.around.symbols[name], f"const {ctype.spelling} {name} = {value};", reads=frozenset(read)
             )
-        become(node, self.around.items, ir.ID(self.found[value].symbol.name, node.coord))
+        self.around.put({node: ir.ID(self.found[value].symbol.name, node.coord)})
 
 
 def _names(node: Any) -> Iterator[str]:
     if isinstance(node, ir.ID):
         yield node.name
-    for _, child in node.children():
+    for child in node.parts:
         if not isinstance(child, ir.Typename):
             yield from _names(child)

@@ -9,21 +9,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from scopt import ir
-from scopt.frontend.normalize.members import Hoisted, become
+from scopt.frontend.normalize.members import Hoisted
 from scopt.ir.constants import typed_constant
 from scopt.ir.ctypes import Symbol
 from scopt.ir.printing import CPrinter
+from scopt.ir.walks import with_nodes
 
 
 def hoist_sizes(
     items: Sequence[Any], symbols: dict[str, Symbol], inside: frozenset[str], reserved: frozenset[str]
-) -> tuple[Hoisted, ...]:
-    """Name the quotients of sizes in the heads of loops; `symbols` gets the names. The items are changed in place."""
+) -> tuple[tuple[Any, ...], tuple[Hoisted, ...]]:
+    """The items with names for the quotients of sizes in the heads of loops, and these; `symbols` gets the names."""
     char = ir.TypeDecl(None, [], None, ir.IdentifierType(["char"]))
     size_type = typed_constant(ir.UnaryOp("sizeof", ir.Typename(None, [], None, char)), symbols)
     if size_type is None:
-        return ()
+        return tuple(items), ()
     found: dict[str, Hoisted] = {}
+    named: dict[ir.Node, ir.Node] = {}
     for node in _quotients(items):
         if _names(node) & inside:
             continue
@@ -32,8 +34,8 @@ def hoist_sizes(
             name = _fresh(f"{next(iter(sorted(_names(node))), 'type')}_length", symbols, inside, reserved)
             symbols[name] = Symbol(name, "local", size_type[1], size=size_type[1].bits // 8)
             found[text] = Hoisted(symbols[name], f"const {size_type[1].spelling} {name} = {text};")
-        become(node, items, ir.ID(found[text].symbol.name, node.coord))
-    return tuple(found.values())
+        named[node] = ir.ID(found[text].symbol.name, node.coord)
+    return tuple(with_nodes(item, named) for item in items), tuple(found.values())
 
 
 def _quotients(items: Sequence[Any]) -> list[Any]:
@@ -49,13 +51,13 @@ def _quotients(items: Sequence[Any]) -> list[Any]:
             case ir.BinaryOp(op="/", left=ir.UnaryOp(op="sizeof"), right=ir.UnaryOp(op="sizeof")) if head:
                 found.append(node)
             case _:
-                todo += [(child, head) for _, child in node.children()]
+                todo += [(child, head) for child in node.parts]
     return found
 
 
 def _names(node: Any) -> frozenset[str]:
     own = frozenset({node.name}) if isinstance(node, ir.ID) else frozenset[str]()
-    return own.union(*(_names(child) for _, child in node.children()))
+    return own.union(*(_names(child) for child in node.parts))
 
 
 def _fresh(wish: str, symbols: dict[str, Symbol], inside: frozenset[str], reserved: frozenset[str]) -> str:

@@ -7,7 +7,6 @@ own type, modulo its range.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from scopt import ir
 from scopt.frontend.normalize.tree_rewriting import STEPS, number, signed_number, value_of
 from scopt.ir.scop import CType
+from scopt.ir.walks import changed, mapped
 
 _LONG_BITS = 64
 # Where a use of a variable stands: its value itself; a subscript, where only the number matters; what a pointer leads
@@ -44,13 +44,13 @@ class Values:
         """The start and what is added to it after so many iterations: total for each, and prefix in this one."""
         if self.ctype is not None and not self.ctype.signed:
             return self.unsigned(value_of(total) or 0, progress, value_of(prefix) or 0), number(0)
-        return copy.deepcopy(self.start), self.plus(self.times(total, progress), prefix)
+        return self.start, self.plus(self.times(total, progress), prefix)
 
     def unsigned(self, total: int, progress: Progress, prefix: int) -> Any:
         """The value of an unsigned variable: what is subtracted comes last,
         so that nothing wraps that the variable doesn't."""
         start, parts = (
-            copy.deepcopy(self.start),
+            self.start,
             (signed_number(prefix), self.times(signed_number(abs(total)), progress)),
         )
         first, last = parts if total < 0 else parts[::-1]
@@ -158,45 +158,32 @@ def _cast(spelling: str, node: Any) -> Any:
 def substituted(
     root: Any, wanted: Callable[[Any], bool], values: Values, at: tuple[Any, Any], is_signed: Callable[[str], bool]
 ) -> Any:
-    """The tree with a variable's value in the place of the nodes that are wanted; it is changed in place, except at its
-    root.
+    """The tree with a variable's value in the place of the nodes that are wanted.
 
     at: start and what is added. is_signed(name): whether a variable is a signed integer for sure.
     """
 
     def visit(node: Any, place: str) -> Any:
         if wanted(node):
-            start, added = map(copy.deepcopy, at)
-            return values.whole(start, added, wide=place == _INDEX)
-        if isinstance(node, ir.StructRef):
-            if node.type == "->" and wanted(node.name):
-                start, added = map(copy.deepcopy, at)
-                return ir.StructRef(ir.ArrayRef(start, added, node.coord), ".", node.field, node.coord)
-            node.name = visit(node.name, _ADDRESS)
-            return node
-        for role in node.__slots__:
-            value = getattr(node, role, None) if role not in ("coord", "__weakref__") else None
-            if isinstance(value, ir.Node):
-                setattr(node, role, visit(value, _place(node, role, place, values.long_type, is_signed)))
-            elif isinstance(value, list):
-                setattr(node, role, [visit(item, _VALUE) if isinstance(item, ir.Node) else item for item in value])
-        return node
+            return values.whole(*at, wide=place == _INDEX)
+        match node:
+            case ir.StructRef(name=pointer, type="->") if wanted(pointer):
+                return ir.StructRef(ir.ArrayRef(*at, node.coord), ".", node.field, node.coord)
+            case ir.StructRef() | ir.UnaryOp(op="*"):
+                inner = _ADDRESS
+            case ir.ArrayRef():
+                # In a wider type the sum of signed numbers is the same, as long as it doesn't overflow.
+                index = _INDEX if _is_signed_sum(node.subscript, values.long_type, is_signed) else _VALUE
+                name, subscript = visit(node.name, _ADDRESS), visit(node.subscript, index)
+                is_same = name is node.name and subscript is node.subscript
+                return node if is_same else changed(node, name=name, subscript=subscript)
+            case ir.BinaryOp(op="+" | "-" | "*") | ir.Cast():
+                inner = place if place == _INDEX else _VALUE
+            case _:
+                inner = _VALUE
+        return mapped(node, lambda child: visit(child, inner))
 
     return visit(root, _VALUE)
-
-
-def _place(node: Any, role: str, outer: str, long_type: str, is_signed: Callable[[str], bool]) -> str:
-    match node:
-        case ir.ArrayRef():
-            if role == "name":
-                return _ADDRESS
-            # In a wider type the sum of signed numbers is the same, as long as it doesn't overflow.
-            return _INDEX if _is_signed_sum(node.subscript, long_type, is_signed) else _VALUE
-        case ir.UnaryOp(op="*"):
-            return _ADDRESS
-        case ir.BinaryOp(op="+" | "-" | "*") | ir.Cast():
-            return outer if outer == _INDEX else _VALUE
-    return _VALUE
 
 
 def _is_signed_sum(node: Any, long_type: str, is_signed: Callable[[str], bool]) -> bool:
@@ -238,7 +225,7 @@ def unconditional(node: Any) -> Iterator[Any]:
     """The parts of an expression statement or declaration that are evaluated once whenever it is executed."""
     match node:
         case ir.Assignment() | ir.ArrayRef() | ir.Cast() | ir.StructRef() | ir.ExprList() | ir.FuncCall():
-            parts: Sequence[Any] = [child for role, child in node.children() if role != "field"]
+            parts: Sequence[Any] = node.parts
         case ir.UnaryOp():
             parts = [node.expr] if node.op not in ("sizeof", "_Alignof") else []
         case ir.BinaryOp():

@@ -7,17 +7,17 @@ from typing import Any
 from scopt import ir
 from scopt.frontend.normalize.opaque import LOOPS, leaving
 from scopt.frontend.normalize.tree_rewriting import items_of
+from scopt.ir.walks import changed
 
 
-def without_continue(loop: ir.For) -> None:
-    """Rewrite the body of a loop that skips the rest of an iteration at its end or under a plain `if`; it stays if it
+def without_continue(loop: ir.For) -> ir.For:
+    """The loop with another body, if it skips the rest of an iteration at its end or under a plain `if`; it stays if it
     does that in another way."""
     found = list(leaving(loop.stmt))
     if not found or not all(isinstance(node, ir.Continue) for node in found):
-        return
+        return loop
     items = _rewritten(items_of(loop.stmt))
-    if items is not None:
-        loop.stmt = ir.Compound(items, loop.stmt.coord)
+    return loop if items is None else changed(loop, stmt=ir.Compound(items, loop.stmt.coord))
 
 
 def _rewritten(items: list[Any]) -> list[Any] | None:

@@ -8,7 +8,6 @@ as it is.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +30,7 @@ from scopt.frontend.normalize.tree_rewriting import (
 )
 from scopt.frontend.syntax.mentioned import written_in, written_names
 from scopt.ir.scop import CType
+from scopt.ir.walks import changed
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 _UP, _DOWN = ("<", "<="), (">", ">=")
@@ -42,13 +42,14 @@ class Variables:
 
     type_of(name): of an integer variable that only its name can reach, at least as wide as an int; None for any other.
     used_after(loop, name): the variable's value after the loop may be read. uses(name): how often the region mentions
-    it. fresh(name): a name like it that means nothing yet.
+    it. fresh(name): a name like it that means nothing yet. carry(items, made): what items of a body become.
     """
 
     type_of: Callable[[str], CType | None]
     used_after: Callable[[Any, str], bool]
     uses: Callable[[str], int]
     fresh: Callable[[str], str]
+    carry: Callable[[Sequence[Any], Sequence[Any]], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +109,7 @@ def counted(loop: Any, before: list[Any], outside: Sequence[Any], variables: Var
     if count.start is None:
         everything = [*outside, *before]
         setter = setter_of(everything, count.name)
-        start = copy.deepcopy(set_value(everything[setter])) if setter is not None else ir.ID(count.name, loop.coord)
+        start = set_value(everything[setter]) if setter is not None else ir.ID(count.name, loop.coord)
         setter = setter - len(outside) if setter is not None and setter >= len(outside) else None
         count = replace(count, start=plus(start, count.early))
     if (used and (last := _last(count)) is None) or (used and mentions(count.start, count.name)):
@@ -121,11 +122,14 @@ def counted(loop: Any, before: list[Any], outside: Sequence[Any], variables: Var
     if count.stepped is not None:
         after = plus(ir.ID(count.name, loop.coord), count.step)
         rest = [substituted(item, count.name, after) for item in count.items[count.stepped :]]
+        variables.carry(count.items[count.stepped :], rest)
         count = replace(count, items=[*count.items[: count.stepped], *rest])
     if mentions(count.start, count.name):
         # the iterator starts from the variable that it is named after
         fresh = variables.fresh(count.name)
-        count = replace(count, name=fresh, items=[substituted(item, count.name, ir.ID(fresh)) for item in count.items])
+        items = [substituted(item, count.name, ir.ID(fresh)) for item in count.items]
+        variables.carry(count.items, items)
+        count = replace(count, name=fresh, items=items)
     return [_for(count, ctype, loop), *([assigned] if assigned is not None else [])]
 
 
@@ -251,7 +255,7 @@ def set_value(item: Any) -> Any | None:
 def take_out(before: list[Any], position: int, *, keep: bool) -> None:
     item = before[position]
     if isinstance(item, ir.Decl) and keep:
-        item.init = None
+        before[position] = changed(item, init=None)
     else:
         del before[position]
 
@@ -262,13 +266,13 @@ def take_out(before: list[Any], position: int, *, keep: bool) -> None:
 def _for(count: Count, ctype: CType, loop: Any) -> ir.For:
     where = loop.coord
     spelled = ir.TypeDecl(count.name, [], None, ir.IdentifierType(ctype.spelling.split(), where), where)
-    init = ir.DeclList([ir.Decl(count.name, [], [], [], [], spelled, copy.deepcopy(count.start), None, where)], where)
+    init = ir.DeclList([ir.Decl(count.name, [], [], [], [], spelled, count.start, None, where)], where)
     op = count.op
     if count.once and op == "!=" and ctype.signed:
         op = "<" if count.step > 0 else ">"  # past the end it would run until it overflows
-    condition = ir.BinaryOp(op, ir.ID(count.name, where), copy.deepcopy(count.end), where)
+    condition = ir.BinaryOp(op, ir.ID(count.name, where), count.end, where)
     if count.once:
-        first = ir.BinaryOp("==", ir.ID(count.name, where), copy.deepcopy(count.start), where)
+        first = ir.BinaryOp("==", ir.ID(count.name, where), count.start, where)
         condition = ir.BinaryOp("||", first, condition, where)
     if abs(count.step) == 1:
         step: Any = ir.UnaryOp("p++" if count.step > 0 else "p--", ir.ID(count.name, where), where)
@@ -283,14 +287,14 @@ def _last(count: Count) -> Any | None:
     A loop that has run leaves the first value that fails; one that hasn't leaves the start. The first iteration of a
     `do` always happens.
     """
-    start = plus(copy.deepcopy(count.start), count.step) if count.once else copy.deepcopy(count.start)
-    end = copy.deepcopy(count.end)
+    start = plus(count.start, count.step) if count.once else count.start
+    end = count.end
     if abs(count.step) != 1:
         return None
     if count.op == "!=":
         return plus(end, count.beyond)
     failing = plus(end, count.step) if count.op in ("<=", ">=") else end
-    runs = ir.BinaryOp(count.op, copy.deepcopy(start), copy.deepcopy(count.end), count.end.coord)
+    runs = ir.BinaryOp(count.op, start, count.end, count.end.coord)
     return plus(ir.TernaryOp(runs, failing, start, count.end.coord), count.beyond)
 
 
@@ -311,4 +315,4 @@ def has_loop(node: Any) -> bool:
 
 
 def _is_or_has_for(node: Any) -> bool:
-    return is_counting(node) or (node is not None and any(_is_or_has_for(child) for _, child in node.children()))
+    return is_counting(node) or (node is not None and any(_is_or_has_for(child) for child in node.parts))

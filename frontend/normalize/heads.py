@@ -15,10 +15,10 @@ from scopt.frontend.normalize.tree_rewriting import (
     items_of,
     mentions,
     names_of,
-    nodes_of,
     step_of,
     stepped_name,
 )
+from scopt.ir.walks import changed, walk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,9 +30,8 @@ class Head:
     declared: tuple[ir.Decl, ...] = ()
 
 
-def with_plain_head(loop: ir.For) -> Head:
-    """Leave the iterator alone in the head, in place. Other steps go to the end of the body; what else there was is
-    returned.
+def with_plain_head(loop: ir.For) -> tuple[ir.For, Head]:
+    """The loop with its iterator alone in the head, and what else there was. Other steps go to the end of the body.
 
     A loop of which that can't be done keeps its head.
     """
@@ -40,7 +39,7 @@ def with_plain_head(loop: ir.For) -> Head:
     declared = list(loop.init.decls) if isinstance(loop.init, ir.DeclList) else []
     inits = _listed(loop.init) if not declared else []
     if max(len(steps), len(declared), len(inits)) < 2:
-        return Head()
+        return loop, Head()
     names = [stepped_name(step) for step in steps]
     compared = [side.name for side, _, _ in comparisons(loop.cond) if isinstance(side, ir.ID)]
     # of two that come towards each other the one with the smaller steps: the other's are a multiple of them, with luck
@@ -49,28 +48,27 @@ def with_plain_head(loop: ir.For) -> Head:
     }
     own = min((name for name in compared if name in sizes), key=lambda name: sizes[name], default=None)
     if own is None or None in names or len({*names}) < len(names) or not _can_stand_before(inits, own):
-        return Head()
+        return loop, Head()
     if declared and own not in (decl.name for decl in declared):
-        return Head()
+        return loop, Head()
     others = [step for step, name in zip(steps, names, strict=True) if name != own]
-    inner = {node.name for node in nodes_of(loop.stmt) if isinstance(node, ir.Decl)}
+    inner = {node.name for node in walk(loop.stmt) if isinstance(node, ir.Decl)}
     mentioned = frozenset().union(*(names_of(step) for step in others))
     if own in mentioned or inner & (mentioned | {own}):
-        return Head()  # in the body a step would come before the iterator's, or mean another variable
-    body = loop.stmt
-    without_continue(loop)
-    if others and next(leaving(loop.stmt), None) is not None:
-        loop.stmt = body
-        return Head()
-    loop.next = next(step for step, name in zip(steps, names, strict=True) if name == own)
+        return loop, Head()  # in the body a step would come before the iterator's, or mean another variable
+    plain = without_continue(loop)
+    if others and next(leaving(plain.stmt), None) is not None:
+        return loop, Head()
+    plain = changed(plain, next=next(step for step, name in zip(steps, names, strict=True) if name == own))
     if others:
-        loop.stmt = ir.Compound([*items_of(loop.stmt), *others], body.coord)
+        plain = changed(plain, stmt=ir.Compound([*items_of(plain.stmt), *others], loop.stmt.coord))
     if declared:
-        loop.init = ir.DeclList([decl for decl in declared if decl.name == own], loop.init.coord)
-        return Head(declared=tuple(decl for decl in declared if decl.name != own))
+        kept = ir.DeclList([decl for decl in declared if decl.name == own], loop.init.coord)
+        return changed(plain, init=kept), Head(declared=tuple(decl for decl in declared if decl.name != own))
     if len(inits) > 1:
-        loop.init = next((init for init in inits if init.lvalue.name == own), None)
-    return Head(before=tuple(init for init in inits if init.lvalue.name != own) if len(inits) > 1 else ())
+        plain = changed(plain, init=next((init for init in inits if init.lvalue.name == own), None))
+    before = tuple(init for init in inits if init.lvalue.name != own) if len(inits) > 1 else ()
+    return plain, Head(before=before)
 
 
 def _listed(node: Any) -> list[Any]:

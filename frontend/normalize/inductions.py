@@ -7,10 +7,9 @@ are done from the inside out; what an inner loop adds to a variable in all is a 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
 from typing import Any
 
 from scopt import ir
@@ -25,7 +24,6 @@ from scopt.frontend.normalize.tree_rewriting import (
     items_of,
     mentions,
     names_of,
-    nodes_of,
     number,
     signed_number,
     step_of,
@@ -37,6 +35,7 @@ from scopt.frontend.normalize.tree_rewriting import (
 from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.scop import CType
+from scopt.ir.walks import changed, same_items, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class Sequel:
     """The assignment behind a rewritten loop that gives a variable its last value.
 
     amount: what was added to it where the loop runs at all; exact: in any case. loop: the `for`. assigned: the
-    assignment, kept so that no other node gets its id.
+    assignment.
     """
 
     name: str
@@ -73,6 +72,21 @@ class Sequel:
     def is_valid(self) -> bool:
         """Whether nothing was put in the place of the assignment's variables since."""
         return names_of(self.amount) | names_of(self.exact) <= names_of(self.assigned)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequels:
+    """Those made so far, by their assignments."""
+
+    found: dict[Any, Sequel] = field(default_factory=dict)
+
+    def carry(self, items: Sequence[Any], made: Sequence[Any]) -> None:
+        """Know of what items became what is known of them."""
+        become = {item: new for item, new in zip(items, made, strict=True) if item is not new}
+        for assigned, sequel in list(self.found.items()):
+            new, loop = become.get(assigned, assigned), become.get(sequel.loop, sequel.loop)
+            if isinstance(new, ir.Assignment) and (new is not assigned or loop is not sequel.loop):
+                self.found[new] = replace(sequel, assigned=new, loop=loop)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,22 +131,27 @@ class _Induction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inductions:
-    """Rewrites the loops of a region. sequels: those made so far, by the ids of the assignments."""
+    """Rewrites the loops of a region."""
 
     variables: Variables
     pointers: Pointers
-    sequels: dict[int, Sequel]
+    sequels: Sequels
 
     def closed(
         self, loop: ir.For, head: Head, original: Any, before: list[Any], outside: Sequence[Any]
     ) -> list[Any] | None:
-        """The loop, changed in place, and the assignments behind it; None if variables that only the loop's head
+        """The loop in its new form, and the assignments behind it; None if variables that only the loop's head
         declares can't be done without.
 
         head: what it had besides the iterator. original: the loop as the liveness of variables knows it. before,
           outside: as for `counted`.
         """
-        own = {decl.name: decl for decl in head.declared if not self.replaced(loop, decl)}
+        given, own = loop, dict[str, Any]()
+        for decl in head.declared:
+            if self.is_kept(loop, decl):
+                loop = self.carried(loop, partial(with_value, name=decl.name, value=decl.init))
+            else:
+                own[decl.name] = decl
         header = self.header(loop)
         turned = _upwards(header, loop) if header is not None else None
         header = turned or header
@@ -145,41 +164,49 @@ class Inductions:
         if header is None or own.keys() - {one.name for one in found if one is not None}:
             return None if own else [loop]
         if turned is not None and any(one is not None for one in found):
-            loop.init.decls[0].init, loop.next = (
-                turned.start,
-                ir.UnaryOp("p++", ir.ID(turned.iterator, loop.coord), loop.coord),
+            iterator = ir.ID(turned.iterator, loop.coord)
+            loop = changed(
+                loop,
+                init=changed(loop.init, decls=[changed(loop.init.decls[0], init=turned.start)]),
+                cond=ir.BinaryOp(turned.op, iterator, turned.end, loop.coord),
+                next=ir.UnaryOp("p++", iterator, loop.coord),
             )
-            loop.cond = ir.BinaryOp(
-                turned.op, ir.ID(turned.iterator, loop.coord), copy.deepcopy(turned.end), loop.coord
-            )
-        after = []
+        sequels: list[Sequel] = []
         for one in found:
             if one is None:
                 continue
             if any(item is one.setter for item in before):
                 position = next(k for k, item in enumerate(before) if item is one.setter)
-                take_out(
-                    before, position, keep=one.used or self.variables.uses(one.name) > mentions(original, one.name) + 1
-                )
-            after.extend(self.applied(loop, header, one))
-        return [loop, *after]
+                mentioned = mentions(loop if original is given else original, one.name)
+                take_out(before, position, keep=one.used or self.variables.uses(one.name) > mentioned + 1)
+            loop, sequel = self.applied(loop, header, one)
+            sequels += [sequel] if sequel is not None else []
+        self.sequels.found.update({sequel.assigned: replace(sequel, loop=loop) for sequel in sequels})
+        return [loop, *(sequel.assigned for sequel in sequels)]
 
-    def replaced(self, loop: ir.For, decl: Any) -> bool:
-        """Whether a variable of the loop's own keeps its first value, which is in its place now."""
+    def is_kept(self, loop: ir.For, decl: Any) -> bool:
+        """Whether a variable of the loop's own keeps its first value."""
         ctype = self.pointers.declared_type(decl)
-        if (
-            ctype is None
-            or decl.init is None
-            or not self.is_fixed(decl.init, loop, ctype)
-            or decl.name in _changed(loop)
-        ):
-            return False
-        if mentions(loop.init, decl.name):
-            return False
-        for part in ("cond", "next", "stmt"):
-            replaced = with_value(getattr(loop, part), decl.name, decl.init)
-            setattr(loop, part, replaced)
-        return True
+        return (
+            ctype is not None
+            and decl.init is not None
+            and self.is_fixed(decl.init, loop, ctype)
+            and decl.name not in _changed(loop)
+            and not mentions(loop.init, decl.name)
+        )
+
+    def carried(self, loop: ir.For, change: Callable[[Any], Any]) -> ir.For:
+        """The loop with another form of what it does. What is known of items of its body is known of what they
+        become."""
+        items = items_of(loop.stmt)
+        made = [change(item) for item in items]
+        self.sequels.carry(items, made)
+        if not isinstance(loop.stmt, ir.Compound):
+            stmt = made[0]
+        else:
+            stmt = loop.stmt if same_items(made, items) else changed(loop.stmt, block_items=made)
+        cond, step = (change(part) if part is not None else None for part in (loop.cond, loop.next))
+        return changed(loop, cond=cond, next=step, stmt=stmt)
 
     # --- recognition --------------------------------------------------------------------------------------------------
 
@@ -226,8 +253,8 @@ class Inductions:
     def stepped(self, loop: ir.For) -> Iterator[str]:
         """Variables that a loop's body may step."""
         for item in items_of(loop.stmt):
-            if id(item) in self.sequels:
-                yield self.sequels[id(item)].name
+            if item in self.sequels.found:
+                yield self.sequels.found[item].name
             yield from (name for node in (item, *unconditional(item)) if (name := stepped_name(node)) is not None)
 
     def induction(
@@ -295,7 +322,7 @@ class Inductions:
         return found
 
     def step(self, place: int, item: Any, name: str) -> _Step | None:
-        sequel = self.sequels.get(id(item))
+        sequel = self.sequels.found.get(item)
         if sequel is not None:
             return (
                 _Step(place, sequel.amount, sequel.exact, sequel=sequel)
@@ -326,11 +353,11 @@ class Inductions:
         """Whether a variable's first value is the same before and in a loop."""
         if ctype is not None:
             return self.is_fixed(value, loop, ctype)
-        bases = [node.name for node in nodes_of(value) if isinstance(node, ir.ID) and not self.is_integer(node.name)]
+        bases = [node.name for node in walk(value) if isinstance(node, ir.ID) and not self.is_integer(node.name)]
         if not is_plain(value) or len(bases) != 1 or bases[0] == name or self.pointers.pointee(bases[0]) != pointee:
             return False
         others = names_of(value) - {bases[0]}
-        declared = {node.name for node in nodes_of(loop) if isinstance(node, ir.Decl)}
+        declared = {node.name for node in walk(loop) if isinstance(node, ir.Decl)}
         return (
             not others & (_changed(loop) | {loop_iterator(loop)})
             and not writes(loop, bases[0])
@@ -342,21 +369,22 @@ class Inductions:
 
     # --- what comes out -----------------------------------------------------------------------------------------------
 
-    def applied(self, loop: ir.For, header: _Header, one: _Induction) -> list[Any]:
-        """Put a variable's values in its place; the assignment of its last one, if that is used."""
+    def applied(self, loop: ir.For, header: _Header, one: _Induction) -> tuple[ir.For, Sequel | None]:
+        """The loop with a variable's values in its place; the assignment of its last one, if that is used."""
         values = Values(one.ctype, one.start, self.pointers.long_type)
         first, last = (
             (header.start, ir.ID(header.iterator)) if header.step > 0 else (ir.ID(header.iterator), header.start)
         )
         progress = Progress(values.minus(last, first), abs(header.step))
         total = reduce(values.plus, (step.amount for step in one.steps), number(0))
-        loop.cond = substituted(
+        condition = substituted(
             loop.cond, _use_of(one.name, None), values, values.at(progress, total, number(0)), self.pointers.is_signed
         )
         items = []
         added = number(0)
         steps = {step.place: step for step in one.steps}
-        for place, item in enumerate(items_of(loop.stmt)):
+        old = items_of(loop.stmt)
+        for place, item in enumerate(old):
             step = steps.get(place)
             after = values.plus(added, step.amount) if step is not None else added
             if step is None or step.inside is not None:
@@ -366,16 +394,17 @@ class Inductions:
             else:
                 items.append(ir.EmptyStatement(item.coord))  # the places of other variables' steps stay what they are
             added = after
-        loop.stmt = ir.Compound(items, loop.stmt.coord)
+        self.sequels.carry(old, items)
+        loop = changed(loop, cond=condition, stmt=ir.Compound(items, loop.stmt.coord))
         if not one.used:
-            return []
+            return loop, None
         count, exact = _iterations(header, values)
         amount = values.product(total, count)
         whole = values.product(reduce(values.plus, (step.exact for step in one.steps), number(0)), exact)
-        last = values.whole(copy.deepcopy(one.start), copy.deepcopy(whole), wide=False)
-        assigned = ir.Assignment("=", ir.ID(one.name, loop.coord), last, loop.coord)
-        self.sequels[id(assigned)] = Sequel(one.name, copy.deepcopy(amount), copy.deepcopy(whole), loop, assigned)
-        return [assigned]
+        assigned = ir.Assignment(
+            "=", ir.ID(one.name, loop.coord), values.whole(one.start, whole, wide=False), loop.coord
+        )
+        return loop, Sequel(one.name, amount, whole, loop, assigned)
 
 
 def _upwards(header: _Header, loop: ir.For) -> _Header | None:
@@ -407,7 +436,7 @@ def _iterations(header: _Header, values: Values) -> tuple[Any, Any]:
 
 def _changed(node: Any) -> frozenset[str]:
     """Names that mean something else in a loop, or at its end."""
-    return written_names(node) | {found.name for found in nodes_of(node) if isinstance(found, ir.Decl)}
+    return written_names(node) | {found.name for found in walk(node) if isinstance(found, ir.Decl)}
 
 
 def _use_of(name: str, step: _Step | None) -> Callable[[Any], bool]:

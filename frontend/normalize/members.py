@@ -12,17 +12,17 @@ something else that is written may be the member by another name is for `scopt.f
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from scopt import ir
-from scopt.frontend.syntax.scoping import children, loop_iterator
+from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import Definitions, Typed, Types, reference_of, references, shared_storage
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Shape, Symbol, describe
 from scopt.ir.printing import CPrinter
+from scopt.ir.walks import replaced, walk, with_nodes
 
 How = Literal["address", "load", "value"]
 _PLAIN = (
@@ -60,18 +60,20 @@ class Use:
 
 @dataclass(slots=True)
 class MemberHoister:
-    """Rewrites the statements of a region (copies of its nodes) in place.
+    """Rewrites the statements of a region, `items`.
 
     symbols: what is visible, extended with the new names. inside: names that are declared inside, and iterators.
-    reserved: identifiers that new names must not be.
+    reserved: identifiers that new names must not be. named:
+    what stands in the place of nodes now.
     """
 
-    items: Sequence[Any]
+    items: tuple[Any, ...]
     symbols: dict[str, Symbol]
     structs: Definitions
     inside: frozenset[str]
     reserved: frozenset[str]
     found: list[Hoisted] = field(default_factory=list)
+    named: dict[ir.Node, ir.Node] = field(default_factory=dict)
 
     def run(self) -> tuple[Hoisted, ...]:
         """Name all members that can be named; those of members behind pointers in further rounds."""
@@ -129,14 +131,16 @@ class MemberHoister:
 
     def targets(self) -> Iterator[Any]:
         """The lvalues that are assigned to."""
-        todo = list(self.items)
-        while todo:
-            node = todo.pop()
+        for node in walk(*self.items):
             if isinstance(node, ir.Assignment):
                 yield node.lvalue
             elif isinstance(node, ir.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
                 yield node.expr
-            todo.extend(child for _, child in node.children())
+
+    def put(self, others: dict[ir.Node, ir.Node]) -> None:
+        """Put other nodes in the place of some."""
+        self.named |= others
+        self.items = tuple(with_nodes(item, others) for item in self.items)
 
     # --- uses ---------------------------------------------------------------------------------------------------------
 
@@ -171,10 +175,10 @@ class MemberHoister:
                 yield Use(node, guards)
                 yield from self.within(getattr(node, "subscript", None), guards)
             case ir.While() | ir.DoWhile() | ir.Switch():
-                for child in children(node):
+                for child in node.parts:
                     yield from self.within(child, None)
             case _:
-                for child in children(node):
+                for child in node.parts:
                     yield from self.within(child, guards)
 
     # --- names --------------------------------------------------------------------------------------------------------
@@ -208,9 +212,8 @@ class MemberHoister:
         self.symbols[name] = symbol
         self.found.append(Hoisted(symbol, _declaration(name, typed, how, text, condition or ""), cell))
         scalar = how == "address" and not typed.layers
-        for use in uses:
-            named = ir.ID(name, use.node.coord)
-            become(use.node, self.items, ir.UnaryOp("*", named, use.node.coord) if scalar else named)
+        names = {use.node: ir.ID(name, use.node.coord) for use in uses}
+        self.put({node: ir.UnaryOp("*", named, node.coord) if scalar else named for node, named in names.items()})
         return True
 
     def symbol(self, name: str, typed: Typed, how: How) -> Symbol:
@@ -256,7 +259,8 @@ class MemberHoister:
         if iterator is None or loop.cond is None:
             return None
         start = loop.init.decls[0].init if isinstance(loop.init, ir.DeclList) else loop.init.rvalue
-        condition = _substituted(loop.cond, iterator, start, loop.init)
+        start, condition = (with_nodes(part, self.named) for part in (start, loop.cond))
+        condition = _substituted(condition, iterator, start, loop.init)
         if condition is None or not self.is_known(condition):
             return None
         if constant_value(condition, self.symbols):
@@ -274,17 +278,17 @@ class MemberHoister:
             changed = any(isinstance(target, ir.ID) and target.name == node.name for target in self.targets())
             if changed or node.name in self.inside or (symbol is not None and (symbol.dims or symbol.type.volatile)):
                 return False
-        return all(self.is_known(child) for _, child in node.children())
+        return all(self.is_known(child) for child in node.parts)
 
 
 def _has_member(node: Any) -> bool:
-    return isinstance(node, ir.StructRef) or any(_has_member(child) for _, child in node.children())
+    return isinstance(node, ir.StructRef) or any(_has_member(child) for child in node.parts)
 
 
 def has_jump(node: Any) -> bool:
     """Whether a loop's body may be left before its end."""
     jump = isinstance(node, (ir.Break, ir.Continue, ir.Goto, ir.Return, ir.Switch))
-    return jump or (node is not None and any(has_jump(child) for _, child in node.children()))
+    return jump or (node is not None and any(has_jump(child) for child in node.parts))
 
 
 def _is_pure(node: Any) -> bool:
@@ -315,43 +319,15 @@ def _subscripts_base(node: Any) -> bool:
                 return False
 
 
-def _substituted(condition: Any, iterator: str, start: Any, init: Any) -> Any:
-    """A loop's condition at its first iteration."""
-    value = copy.deepcopy(start)
+def _substituted(condition: Any, iterator: str, value: Any, init: Any) -> Any:
+    """A loop's condition at its first iteration. value: the iterator's."""
     if not (isinstance(value, ir.Constant) and value.value.isdigit()):
         ctype = init.decls[0].type if isinstance(init, ir.DeclList) else None
         if ctype is not None and isinstance(ctype, ir.TypeDecl) and isinstance(ctype.type, ir.IdentifierType):
             value = ir.Cast(ir.Typename(None, [], None, ir.TypeDecl(None, [], None, ctype.type)), value)
         elif ctype is not None:
             return None
-    root = ir.ExprList([copy.deepcopy(condition)])
-    todo: list[Any] = [root]
-    while todo:
-        node = todo.pop()
-        for role, child in node.children():
-            if isinstance(child, ir.ID) and child.name == iterator:
-                if isinstance(node, ir.ExprList):
-                    return value
-                setattr(node, role, value)
-            else:
-                todo.append(child)
-    return root.exprs[0]
-
-
-def become(old: Any, items: Sequence[Any], new: Any) -> None:
-    """Put a node in the place of another one, somewhere in the items."""
-    todo = list(items)
-    while todo:
-        node = todo.pop()
-        for role in node.__slots__:
-            value = getattr(node, role, None)
-            if value is old:
-                setattr(node, role, new)
-                return
-            if isinstance(value, list) and any(item is old for item in value):
-                setattr(node, role, [new if item is old else item for item in value])
-                return
-        todo.extend(child for _, child in node.children())
+    return replaced(condition, lambda node: value if isinstance(node, ir.ID) and node.name == iterator else node)
 
 
 def _declaration(name: str, typed: Typed, how: How, text: str, condition: str) -> str:

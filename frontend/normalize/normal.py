@@ -1,10 +1,8 @@
-"""A region's statements in the form that extraction takes apart: a copy,
-rewritten where C has several ways to say the same."""
+"""A region's statements in the form that extraction takes apart, where C has several ways to say the same."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -13,13 +11,14 @@ from scopt import ir
 from scopt.frontend.normalize.continues import without_continue
 from scopt.frontend.normalize.counting_loops import Variables, counted
 from scopt.frontend.normalize.heads import Head, with_plain_head
-from scopt.frontend.normalize.inductions import Inductions, Pointers, Sequel
+from scopt.frontend.normalize.inductions import Inductions, Pointers, Sequels
 from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
 from scopt.frontend.normalize.pointer_loops import Counting, counting
 from scopt.frontend.normalize.tree_rewriting import mentions
 from scopt.frontend.syntax.liveness import may_be_read_behind
 from scopt.frontend.syntax.symbols import Symbol, facts_of, symbol_of, taken_in
 from scopt.ir.scop import CType
+from scopt.ir.walks import changed, mapped, same_items, walk
 
 if TYPE_CHECKING:
     from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -27,67 +26,48 @@ if TYPE_CHECKING:
 _INT_BITS = 32
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Normal:
-    """items: the rewritten statements. origins: by the ids of their nodes,
-    the region's own nodes that they are copies of."""
-
-    items: tuple[Any, ...]
-    origins: Mapping[int, Any]
-
-    def origin(self, node: Any) -> Any:
-        """The region's own node that a node is a copy of; the node itself if it was made here."""
-        return self.origins.get(id(node), node)
-
-
-def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]) -> Normal:
-    """The statements of a region, copied and rewritten. symbols: what names mean where it begins."""
-    copies = [copy.deepcopy(item) for item in region.items]
-    pairs = list(zip(all_nodes(copies), all_nodes(region.items), strict=True))
-    normal = Normal(tuple(copies), {id(ours): theirs for ours, theirs in pairs})
-    rewriter = _Rewriter(tu, region, symbols, normal, {id(node): node for node, _ in pairs})
-    items = tuple(rewriter.statements(copies, _straight_before(tu, region)))
-    scalar_iterators(items)
-    return Normal(items, {key: node for key, node in normal.origins.items()})
+def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]) -> tuple[Any, ...]:
+    """The statements of a region, rewritten. symbols: what names mean where it begins."""
+    rewriter = _Rewriter(tu, region, symbols)
+    return scalar_iterators(rewriter.statements(region.items, _straight_before(tu, region)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rewriter:
-    """alive: all nodes of the copy, so that none of their ids is used again; sequels: as in `Inductions`."""
+    """sequels: as in `Inductions`."""
 
     tu: TranslationUnit
     region: Region
     symbols: Mapping[str, Symbol]
-    normal: Normal
-    alive: Mapping[int, Any]
-    sequels: dict[int, Sequel] = field(default_factory=dict)
+    sequels: Sequels = field(default_factory=Sequels)
 
     def statements(self, items: Iterable[Any], outside: Sequence[Any] = ()) -> list[Any]:
         """The items of a block, rewritten from the inside out.
         outside: what stands in front of them in the same block."""
         done: list[Any] = []
-        for item in items:
-            self.inside(item)
+        for item in map(self.inside, items):
             done.extend(self.loop(item, done, outside) if isinstance(item, LOOPS) else [item])
         return done
 
-    def inside(self, node: Any) -> None:
-        """Rewrite what lies in a statement."""
+    def inside(self, node: Any) -> Any:
+        """A statement with what lies in it rewritten."""
         if isinstance(node, ir.Compound):
-            node.block_items = self.statements(node.block_items or [])
-            return
-        for role, child in node.children():
+            made = self.statements(node.block_items or ())
+            return node if same_items(made, node.block_items or ()) else changed(node, block_items=made)
+
+        def part(child: Any) -> Any:
             if not (isinstance(child, LOOPS) and isinstance(node, (*LOOPS, ir.If))):
-                self.inside(child)
-                continue
+                return self.inside(child)
             # There is room for what stands around a loop in another form.
             made = self.statements([child])
-            setattr(node, role, made[0] if len(made) == 1 else ir.Compound(made, child.coord))
+            return made[0] if len(made) == 1 else ir.Compound(made, child.coord)
+
+        return mapped(node, part)
 
     def loop(self, loop: Any, before: list[Any], outside: Sequence[Any]) -> list[Any]:
         """What stands in a loop's place."""
-        kept = (loop.init, loop.next, loop.stmt) if isinstance(loop, ir.For) else ()
-        head = with_plain_head(loop) if kept else Head()
+        original = loop
+        loop, head = with_plain_head(loop) if isinstance(loop, ir.For) else (loop, Head())
         before.extend(head.before)
         counter = counting(loop, [*outside, *before], self.inductions.pointers, self.is_integer, self.fresh)
         made = (
@@ -95,12 +75,8 @@ class _Rewriter:
             if counter is not None
             else self.counted(head, loop, before, outside)
         )
-        if made is None:
-            # It needs variables that only its head declares.
-            if kept:
-                loop.init, loop.next, loop.stmt = kept
-            return [loop]
-        return made
+        # Without another form it needs variables that only its head declares.
+        return [original] if made is None else made
 
     def counter(
         self, counter: Counting, head: Head, loop: Any, before: list[Any], outside: Sequence[Any]
@@ -112,7 +88,7 @@ class _Rewriter:
         )
         if made is not None and counter.end in before and isinstance(counter.end, ir.Assignment):
             end = counter.end.lvalue.name
-            if self.uses(end) == mentions(self.normal.origin(loop), end) + 1 and not self.used_after(loop, end):
+            if self.uses(end) == mentions(self.origin(loop), end) + 1 and not self.used_after(loop, end):
                 before.remove(counter.end)
         return made
 
@@ -123,8 +99,7 @@ class _Rewriter:
             if not isinstance(one, ir.For):
                 done.append(one)
                 continue
-            without_continue(one)
-            closed = self.inductions.closed(one, head, loop, before, outside)
+            closed = self.inductions.closed(without_continue(one), head, loop, before, outside)
             if closed is None:
                 return None
             done += closed
@@ -132,7 +107,7 @@ class _Rewriter:
 
     @property
     def known(self) -> Variables:
-        return Variables(self.type_of, self.used_after, self.uses, self.fresh)
+        return Variables(self.type_of, self.used_after, self.uses, self.fresh, self.sequels.carry)
 
     @property
     def inductions(self) -> Inductions:
@@ -187,7 +162,7 @@ class _Rewriter:
         """Whether a name is that of a signed integer, whatever it means where."""
         meanings = [
             symbol_of(node, self.symbols)
-            for node in all_nodes(self.region.items)
+            for node in walk(*self.region.items)
             if isinstance(node, ir.Decl) and node.name == name
         ]
         meanings += [self.symbols[name]] if name in self.symbols else []
@@ -196,7 +171,7 @@ class _Rewriter:
 
     def symbol(self, name: str) -> Symbol | None:
         """What a name means in the whole region; None if it means several things."""
-        declared = [node for node in all_nodes(self.region.items) if isinstance(node, ir.Decl) and node.name == name]
+        declared = [node for node in walk(*self.region.items) if isinstance(node, ir.Decl) and node.name == name]
         if not declared:
             return self.symbols.get(name)
         if len(declared) > 1 or name in self.symbols or name in taken_in(facts_of(self.tu, self.region.function), {}):
@@ -211,7 +186,10 @@ class _Rewriter:
 
     def used_after(self, loop: Any, name: str) -> bool:
         """Whether anything executed after a loop may read the value that it leaves in a variable."""
-        return may_be_read_behind(facts_of(self.tu, self.region.function), self.normal.origin(loop), name)
+        return may_be_read_behind(facts_of(self.tu, self.region.function), self.origin(loop), name)
+
+    def origin(self, loop: Any) -> Any:
+        return facts_of(self.tu, self.region.function).origin(loop)
 
 
 def _pointee(symbol: Symbol) -> Any:
@@ -234,14 +212,5 @@ def _straight_before(tu: TranslationUnit, region: Region) -> Sequence[Any]:
     facts = facts_of(tu, region.function)
     if facts.hidden_jumps:
         return ()
-    entered = [k for k, item in enumerate(items) if id(item) in facts.entered]
+    entered = [k for k, item in enumerate(items) if item in facts.entered]
     return items[entered[-1] + 1 :] if entered else items
-
-
-def all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
-    """The nodes and all below them, parents first."""
-    todo = list(nodes)[::-1]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo.extend(child for _, child in reversed(node.children()))

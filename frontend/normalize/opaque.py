@@ -15,6 +15,7 @@ from typing import Any
 
 from scopt import ir
 from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.ir.walks import changed, mapped
 
 LOOPS = (ir.For, ir.While, ir.DoWhile)
 _NEVER = (ir.Goto, ir.Label, ir.Return)
@@ -79,7 +80,7 @@ def _jumps(node: Any, *, breaks: bool, continues: bool) -> Iterator[Any]:
     if node is None or isinstance(node, LOOPS):
         return
     breaks = breaks and not isinstance(node, ir.Switch)
-    for _, child in node.children():
+    for child in node.parts:
         yield from _jumps(child, breaks=breaks, continues=continues)
 
 
@@ -87,20 +88,20 @@ def out_of_statements(node: Any) -> Any | None:
     """A jump that can't even be part of an opaque statement: to a label, or out of the function; None without any."""
     if isinstance(node, _NEVER):
         return node
-    return next((found for _, child in node.children() if (found := out_of_statements(child)) is not None), None)
+    return next((found for child in node.parts if (found := out_of_statements(child)) is not None), None)
 
 
-def scalar_iterators(items: Iterable[Any]) -> None:
-    """Make plain scalars of the variables that loops of opaque statements step, where they aren't declared in the loop.
+def scalar_iterators(items: Iterable[Any]) -> tuple[Any, ...]:
+    """The items, where the variables that loops of opaque statements step are plain scalars, unless they are declared
+    in the loop.
 
     Their values are often used after the loop, as in a search. The `for` then has no iterator of its own: its init is a
     list of one expression.
     """
-    for item in items:
-        _mark(item, inside=False)
+    return tuple(_marked(item, inside=False) for item in items)
 
 
-def _mark(node: Any, inside: bool) -> None:
+def _marked(node: Any, inside: bool) -> Any:
     inside = inside or blocking(node) is not None
     if (
         inside
@@ -108,6 +109,5 @@ def _mark(node: Any, inside: bool) -> None:
         and loop_iterator(node) is not None
         and not isinstance(node.init, ir.DeclList)
     ):
-        node.init = ir.ExprList([node.init], node.init.coord)
-    for _, child in node.children():
-        _mark(child, inside)
+        node = changed(node, init=ir.ExprList([node.init], node.init.coord))
+    return mapped(node, lambda child: _marked(child, inside))

@@ -6,7 +6,6 @@ The pointer itself stays, with its step in the body: `inductions` puts its value
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,6 @@ from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.normalize.tree_rewriting import (
     items_of,
     names_of,
-    nodes_of,
     number,
     step_of,
     stepped_name,
@@ -28,6 +26,7 @@ from scopt.frontend.normalize.tree_rewriting import (
     writes,
 )
 from scopt.frontend.syntax.mentioned import written_names
+from scopt.ir.walks import walk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +54,7 @@ class _Place:
 def counting(
     loop: Any, before: Sequence[Any], kinds: Pointers, is_integer: Callable[[str], bool], fresh: Callable[[str], str]
 ) -> Counting | None:
-    """What stands in a loop's place; None if it isn't of that kind, and then it is as it was.
+    """What stands in a loop's place; None if it isn't of that kind.
 
     before: all statements in front of it. is_integer(name): whether only its name can change an integer variable.
       fresh(name): a name like it.
@@ -83,7 +82,7 @@ def counting(
             and (position := setter_of(before, name)) is not None
         ):
             first = _place(set_value(before[position]), is_integer, values)
-        changed = written_names(loop) | {node.name for node in nodes_of(loop) if isinstance(node, ir.Decl)}
+        changed = written_names(loop) | {node.name for node in walk(loop) if isinstance(node, ir.Decl)}
         own = kinds.declared_pointee(init.decls[0]) if isinstance(init, ir.DeclList) else kinds.pointee(name)
         if own is None or first is None or last is None or first.base != last.base or kinds.pointee(first.base) != own:
             continue
@@ -98,7 +97,7 @@ def counting(
             continue
         behind, ahead = (first, last) if step > 0 else (last, first)
         count = values.plus(
-            values.minus(copy.deepcopy(ahead.offset), copy.deepcopy(behind.offset)),
+            values.minus(ahead.offset, behind.offset),
             number(1 if op in ("<=", ">=") else 0),
         )
         made = _for(fresh(name), count, body, loop.coord, kinds.long_type)
@@ -166,10 +165,8 @@ def _body(loop: Any, name: str) -> list[Any] | None:
     """The statements of an iteration with the step among them; None if an iteration may end before it."""
     following = [loop.next] if isinstance(loop, ir.For) and loop.next is not None else []
     if following:
-        was = loop.stmt
-        without_continue(loop)
+        loop = without_continue(loop)
         if next(leaving(loop.stmt), None) is not None:
-            loop.stmt = was
             return None
     elif next(leaving(loop.stmt), None) is not None:
         return None

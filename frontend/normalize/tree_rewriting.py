@@ -3,11 +3,10 @@ finding out what a part mentions and writes, substitution."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator
 from typing import Any
 
 from scopt import ir
+from scopt.ir.walks import replaced, walk
 
 STEPS = ("++", "--", "p++", "p--")
 
@@ -36,19 +35,9 @@ def value_of(node: Any) -> int | None:
     return int(node.value) if plain else None
 
 
-def nodes_of(node: Any) -> Iterator[Any]:
-    """A node and all below it, without names of members."""
-    if node is None:
-        return
-    yield node
-    for role, child in node.children():
-        if not (isinstance(node, ir.StructRef) and role == "field"):
-            yield from nodes_of(child)
-
-
 def mentions(node: Any, name: str) -> int:
     """How often a name is used in a node."""
-    return sum(isinstance(found, ir.ID) and found.name == name for found in nodes_of(node))
+    return sum(isinstance(found, ir.ID) and found.name == name for found in walk(node))
 
 
 def is_plain(node: Any) -> bool:
@@ -117,13 +106,13 @@ def signed_number(value: int) -> Any:
 
 def names_of(node: Any) -> frozenset[str]:
     """The variables of an expression."""
-    return frozenset(found.name for found in nodes_of(node) if isinstance(found, ir.ID))
+    return frozenset(found.name for found in walk(node) if isinstance(found, ir.ID))
 
 
 def writes(node: Any, name: str) -> int:
     """In how many places a variable is assigned."""
     count = 0
-    for found in nodes_of(node):
+    for found in walk(node):
         target = None
         if isinstance(found, ir.Assignment):
             target = found.lvalue
@@ -134,30 +123,11 @@ def writes(node: Any, name: str) -> int:
     return count
 
 
-def replace_where(root: Any, wanted: Callable[[Any], bool], make: Callable[[Any], Any]) -> Any:
-    """The tree with other nodes in the place of those that are wanted; it is changed in place, except at its root."""
-    if root is None:
-        return None
-    if wanted(root):
-        return make(root)
-    for role in root.__slots__:
-        value = getattr(root, role, None)
-        if isinstance(value, ir.Node) and not (isinstance(root, ir.StructRef) and role == "field"):
-            setattr(root, role, replace_where(value, wanted, make))
-        elif isinstance(value, list):
-            setattr(
-                root, role, [replace_where(item, wanted, make) if isinstance(item, ir.Node) else item for item in value]
-            )
-    return root
-
-
 def substituted(root: Any, name: str, value: Any) -> Any:
     """The tree with an expression in the place of each use of a variable."""
-    return replace_where(
-        root, lambda node: isinstance(node, ir.ID) and node.name == name, lambda _: copy.deepcopy(value)
-    )
+    return replaced(root, lambda node: value if isinstance(node, ir.ID) and node.name == name else node)
 
 
 def items_of(statement: Any) -> list[Any]:
     """The statements of a body."""
-    return list(statement.block_items or []) if isinstance(statement, ir.Compound) else [statement]
+    return list(statement.block_items or ()) if isinstance(statement, ir.Compound) else [statement]

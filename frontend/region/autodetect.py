@@ -78,7 +78,7 @@ class _Search:
             yield from self.stretches(region)
         else:
             self.remarks.append(refusal)
-            for _, child in region.items[0].children():
+            for child in region.items[0].parts:
                 for candidate in runs_in(self.tu, region.function, child):
                     yield from self.within(candidate)
 
@@ -125,7 +125,7 @@ class _Search:
         """A branch around loops alone stays, so that what is asked inside is asked once:
         the loops in it are what may be replaced."""
         for item in region.items:
-            for _, child in item.children():
+            for child in item.parts:
                 for candidate in runs_in(self.tu, region.function, child):
                     yield from self.within(candidate)
 
@@ -168,7 +168,7 @@ def _too_large(items: Sequence[Any]) -> str:
         node, depth = todo.pop()
         depth += isinstance(node, ir.For)
         nodes, deepest = nodes + 1, max(deepest, depth)
-        todo += [(child, depth) for _, child in node.children()]
+        todo += [(child, depth) for child in node.parts]
     if deepest > MAX_DEPTH:
         return f"{deepest} loops in one another, more than {MAX_DEPTH},"
     return f"statements of {nodes} operators and operands, more than {MAX_NODES}," if nodes > MAX_NODES else ""

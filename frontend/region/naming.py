@@ -6,8 +6,6 @@ the macros undefined inside the regions, as it is at once with marked ones.
 
 from __future__ import annotations
 
-import copy
-import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +15,6 @@ import islpy as isl
 from scopt import ir
 from scopt.diagnostics import InputError, Refusal
 from scopt.frontend.extract import extract
-from scopt.frontend.normalize.tree_rewriting import nodes_of, replace_where
 from scopt.frontend.region.origins import choosing_macros
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
@@ -25,6 +22,7 @@ from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import Directives
 from scopt.frontend.text.macros import reachable_words
 from scopt.frontend.text.preprocessed import RegionMacros
+from scopt.ir.walks import rebuilt, walk
 from scopt.options import Options
 from scopt.poly.isl_utils import operation_limit
 
@@ -72,8 +70,7 @@ def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, fi
         return expanded
     short = _short(counterpart, macros) if not finder.eager else []
     for name in short:
-        for item in counterpart.items:
-            _expanded(item, name, macros.symbolic[name])
+        counterpart = _expanded(counterpart, name, macros.symbolic[name])
     if short and len(short) == len(macros.symbolic):
         return expanded
     symbolic = {name: value for name, value in macros.symbolic.items() if name not in short}
@@ -84,12 +81,12 @@ def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, fi
 
 def _short(region: Region, macros: RegionMacros) -> list[str]:
     """The macros in the heads of loops that stand for few iterations."""
-    loops = (node for item in region.items for node in nodes_of(item) if isinstance(node, ir.For))
+    loops = (node for item in region.items for node in walk(item) if isinstance(node, ir.For))
     names = {
         node.name
         for loop in loops
         for part in (loop.init, loop.cond, loop.next)
-        for node in nodes_of(part)
+        for node in walk(part)
         if isinstance(node, ir.ID)
     }
     return [
@@ -104,7 +101,7 @@ def _short(region: Region, macros: RegionMacros) -> list[str]:
 
 def with_value(placed: Placed, options: Options) -> Placed | None:
     """The region with the value of one of its macros in the place of the name, if that is all it takes for it to be a
-    SCoP. Its tree is changed."""
+    SCoP."""
     region = placed.region
     if not 1 < len(region.symbolic) <= MAX_NAMES or _is_scop(placed.tu, region, options):
         return None
@@ -112,21 +109,20 @@ def with_value(placed: Placed, options: Options) -> Placed | None:
         if name in region.types or value < 0:
             continue  # these values are no plain literals
         symbolic = {other: hint for other, hint in region.symbolic.items() if other != name}
-        chosen = replace(region, symbolic=symbolic, baked={**region.baked, name: value})
-        copies = tuple(_expanded(copy.deepcopy(item), name, value) for item in region.items)
-        if _is_scop(placed.tu, replace(chosen, items=copies, pragmas=Directives()), options):
-            for item in region.items:
-                _expanded(item, name, value)
+        chosen = replace(_expanded(region, name, value), symbolic=symbolic, baked={**region.baked, name: value})
+        if _is_scop(placed.tu, replace(chosen, pragmas=Directives()), options):
             return replace(placed, region=chosen)
     return None
 
 
-def _expanded(statement: Any, name: str, value: int) -> Any:
-    """The statement with a number in the place of a name; it is changed in place."""
-    literal = functools.partial(ir.Constant, "int", str(value))
-    return replace_where(
-        statement, lambda node: isinstance(node, ir.ID) and node.name == name, lambda node: literal(coord=node.coord)
-    )
+def _expanded(region: Region, name: str, value: int) -> Region:
+    """The region with a number in the place of a name."""
+
+    def change(node: Any) -> Any:
+        is_name = isinstance(node, ir.ID) and node.name == name
+        return ir.Constant("int", str(value), node.coord) if is_name else node
+
+    return replace(region, items=tuple(rebuilt(item, change) for item in region.items))
 
 
 def _is_scop(tu: TranslationUnit, region: Region, options: Options) -> bool:
@@ -148,14 +144,14 @@ class _Counterparts:
 
     def __init__(self, tu: TranslationUnit, named: TranslationUnit, eager: bool) -> None:
         self.tu, self.named, self.eager = tu, named, eager
-        self.functions = {id(function): position for position, function in enumerate(tu.user_functions)}
-        self.compounds: dict[int, list[Any]] = {}
+        self.functions = {function: position for position, function in enumerate(tu.user_functions)}
+        self.compounds: dict[Any, list[Any]] = {}
 
     def of(self, region: Region) -> Region | None:
         """The region, without its directives, in the second tree; None if that isn't like the first one."""
         if len(self.tu.user_functions) != len(self.named.user_functions):
             return None
-        function = self.named.user_functions[self.functions[id(region.function)]]
+        function = self.named.user_functions[self.functions[region.function]]
         ours, theirs = self.listed(region.function), self.listed(function)
         position = next((k for k, compound in enumerate(ours) if compound is region.parent), None)
         if position is None or len(ours) != len(theirs) or function.decl.name != region.function.decl.name:
@@ -167,9 +163,9 @@ class _Counterparts:
         return replace(region, function=function, parent=parent, items=items, pragmas=Directives())
 
     def listed(self, function: Any) -> list[Any]:
-        if id(function) not in self.compounds:
-            self.compounds[id(function)] = list(_compounds(function.body))
-        return self.compounds[id(function)]
+        if function not in self.compounds:
+            self.compounds[function] = list(_compounds(function.body))
+        return self.compounds[function]
 
 
 def _like(item: Any) -> tuple[type, str, int]:
@@ -178,9 +174,4 @@ def _like(item: Any) -> tuple[type, str, int]:
 
 def _compounds(root: Any) -> Iterator[Any]:
     """The compound statements in the order of the text."""
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ir.Compound):
-            yield node
-        todo.extend(child for _, child in reversed(node.children()))
+    return (node for node in walk(root) if isinstance(node, ir.Compound))

@@ -112,7 +112,7 @@ def _places_below(nodes: Iterable[Any]) -> _Places:
                 found.values.setdefault(name, []).append((node.coord.file, node.coord.line))
         elif isinstance(node, _NAMING) and node.name and node.coord is not None and not local:
             found.objects.setdefault(node.name, []).append((node.coord.file, node.coord.line))
-        todo.extend((child, local or isinstance(child, (ir.Compound, ir.ParamList))) for _, child in node.children())
+        todo.extend((child, local or isinstance(child, (ir.Compound, ir.ParamList))) for child in node.parts)
     return found
 
 

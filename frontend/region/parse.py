@@ -51,9 +51,8 @@ def parse(
     result = preprocess(source, file, options, symbolic=symbolic, unmarked=unmarked)
     directives = _directives(result)
     unit = FileParser(result, source, options)
-    ast = unit.parse()
+    ast, bare = blocks_around_loops(unit.parse(), file) if options.autodetect else (unit.parse(), frozenset())
     in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
-    bare = blocks_around_loops(in_file) if options.autodetect else frozenset()
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
     regions = tuple(with_directives(region, directives, file) for region in regions)
     if not options.autodetect:

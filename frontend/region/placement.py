@@ -119,7 +119,7 @@ def _inside_node(node: Any) -> Iterator[tuple[list[Any], ir.For]]:
     if isinstance(node, ir.Compound):
         yield from _before_loops(node.block_items or ())
         return
-    for _, child in node.children():
+    for child in node.parts:
         yield from _inside_node(child)
 
 
@@ -252,4 +252,4 @@ def _loops(items: Iterable[Any]) -> Iterator[ir.For]:
         node = todo.pop()
         if isinstance(node, ir.For):
             yield node
-        todo.extend(child for _, child in node.children())
+        todo.extend(node.parts)

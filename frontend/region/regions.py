@@ -84,7 +84,7 @@ def _places(function: Any) -> Iterator[_Place]:
             for index, item in enumerate(node.block_items or ()):
                 if isinstance(item, ir.Pragma) and item.string in ("scop", "endscop"):
                     yield _Place(function, node, index, item)
-        todo.extend(child for _, child in node.children())
+        todo.extend(node.parts)
 
 
 def _region(result: Preprocessed, file: str, begin: _Place, end: _Place) -> Region | Remark:
@@ -212,7 +212,7 @@ def _all_in(items: Iterable[Any], file: str) -> bool:
         node = todo.pop()
         if node.coord is not None and node.coord.file != file:
             return False
-        todo.extend(child for _, child in node.children())
+        todo.extend(node.parts)
     return True
 
 
@@ -258,7 +258,7 @@ def runs_in(tu: TranslationUnit, function: Any, node: Any) -> Iterator[Region]:
     """The maximal runs of loops in a statement, those in bodies of other loops left out."""
     if not isinstance(node, ir.Compound):
         if isinstance(node, _AROUND) and not is_counting(node):
-            for _, child in node.children():
+            for child in node.parts:
                 yield from runs_in(tu, function, child)
         return
     items = node.block_items or ()
@@ -351,9 +351,9 @@ def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop:
         directives=directives,
         whole_lines=whole,
     )
-    return replace(found, bare=True) if id(parent) in tu.bare else found
+    return replace(found, bare=True) if parent in tu.bare else found
 
 
 def statement_extent(tu: TranslationUnit, node: Any) -> tuple[int, int] | None:
     """First byte and byte past the last of a statement of the user's file; None if it can't be told for sure."""
-    return extents_of(tu).get(id(node))
+    return extents_of(tu).get(node)

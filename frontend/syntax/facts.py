@@ -11,6 +11,7 @@ from scopt.frontend.text.gnu import opaque_words
 _RETURNS_TWICE = frozenset(
     {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "siglongjmp", "vfork", "getcontext"}
 )
+_LOOPS = (ir.For, ir.While, ir.DoWhile)
 _HIDDEN_CONTROL = frozenset({"goto", "break", "continue", "return"})
 
 
@@ -18,21 +19,21 @@ _HIDDEN_CONTROL = frozenset({"goto", "break", "continue", "return"})
 class FunctionFacts:
     """Of one function definition, whose tree doesn't change any more.
 
-    parents: by `id` of a node of the body, the node above it and its position among that one's children. hidden_jumps:
-    control may move in ways that no statement of C spells out. entered: `id` of each statement that is a label or has
-    one inside.
-    taken: what `addresses_taken` said, by its ranks. live: what `live_positions` said, by `id` of the declaration;
-    mentioned: the names in expressions and declarations, by `id`, which that asks for for each variable; each with its
-      node, so that none gets the same `id` later.
+    parents: by node of the body, the node above it and its position among that one's children. loops: by their places.
+    hidden_jumps: control may move in ways that no statement of C spells out. entered: the statements that are labels or
+    have one inside.
+    taken: what `addresses_taken` said, by its ranks. live: what `live_positions` said, by the declaration; mentioned:
+      the names in expressions and declarations, which that asks for for each variable.
     """
 
     function: Any
-    parents: dict[int, tuple[Any, int]] = field(default_factory=dict)
+    parents: dict[Any, tuple[Any, int]] = field(default_factory=dict)
+    loops: dict[ir.Coord | None, Any] = field(default_factory=dict)
     hidden_jumps: bool = False
-    entered: set[int] = field(default_factory=set)
+    entered: set[Any] = field(default_factory=set)
     taken: dict[frozenset[tuple[str, int]], frozenset[str]] = field(default_factory=dict)
-    live: dict[int, frozenset[tuple[int, int]] | None] = field(default_factory=dict)
-    mentioned: dict[int, tuple[Any, frozenset[str]]] = field(default_factory=dict)
+    live: dict[Any, frozenset[tuple[Any, int]] | None] = field(default_factory=dict)
+    mentioned: dict[Any, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, function: Any) -> FunctionFacts:
@@ -41,21 +42,28 @@ class FunctionFacts:
         while todo:
             node = todo.pop()
             facts.hidden_jumps = facts.hidden_jumps or _is_hidden_jump(node)
-            for index, (_, child) in enumerate(node.children()):
-                facts.parents[id(child)] = (node, index)
+            if isinstance(node, _LOOPS):
+                facts.loops[node.coord] = node
+            for index, child in enumerate(node.parts):
+                facts.parents[child] = (node, index)
                 todo.append(child)
             if isinstance(node, (ir.Label, ir.Case, ir.Default)):
-                facts.entered.update((id(node), *(id(above) for above, _ in facts.path_to(node))))
+                facts.entered.update((node, *(above for above, _ in facts.path_to(node))))
         return facts
 
     def path_to(self, target: Any) -> list[tuple[Any, int]]:
         """The nodes from the body down to, without, `target`, each with the position of the child that leads on; empty
         if it isn't in the body."""
         path: list[tuple[Any, int]] = []
-        while (above := self.parents.get(id(target))) is not None:
+        while (above := self.parents.get(target)) is not None:
             path.append(above)
             target = above[0]
         return path[::-1] if target is self.function.body else []
+
+    def origin(self, loop: Any) -> Any:
+        """The loop of the body that one was made of, of the same kind; the loop itself if there is none."""
+        found = self.loops.get(loop.coord)
+        return found if type(found) is type(loop) else loop
 
 
 def _is_hidden_jump(node: Any) -> bool:

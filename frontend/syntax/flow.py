@@ -14,20 +14,18 @@ from typing import Any
 from scopt import ir
 from scopt.frontend.syntax.mentioned import identifiers
 
-Position = tuple[int, int]
+Position = tuple[Any, int]
 # Stands for the whole statement, and for the place behind it.
 SEEN, BEHIND = -1, -2
 
 
-def live_positions(
-    function: Any, decl: Any, mentioned: dict[int, tuple[Any, frozenset[str]]]
-) -> frozenset[Position] | None:
-    """Positions in compound statements, as `id` and index of the item that comes next, where the local or parameter of
+def live_positions(function: Any, decl: Any, mentioned: dict[Any, frozenset[str]]) -> frozenset[Position] | None:
+    """Positions in compound statements, as these and index of the item that comes next, where the local or parameter of
     a declaration is live.
 
     With the index `SEEN` for each compound statement and loop that was walked through, and `BEHIND` for loops behind
     which it is live.
-    mentioned: the names in parts of the tree, by `id`, and these parts, as far as they are known; others are added.
+    mentioned: the names in parts of the tree, as far as they are known; others are added.
     None where it isn't clear which variable the name means. Only what its own name does is seen, and only control flow
     that statements spell out.
     """
@@ -64,7 +62,7 @@ class _Variable:
 
     name: str
     decl: Any
-    mentioned: dict[int, tuple[Any, frozenset[str]]]
+    mentioned: dict[Any, frozenset[str]]
     live: set[Position] = field(default_factory=set)
     at_heads: set[int] = field(default_factory=set)
     at_labels: set[str] = field(default_factory=set)
@@ -105,7 +103,7 @@ class _Variable:
         return self.expression(node, around)
 
     def compound(self, node: Any, around: _Around) -> bool:
-        self.live.add((id(node), SEEN))
+        self.live.add((node, SEEN))
         return self.sequence(node, node.block_items or (), around)
 
     def sequence(self, compound: Any, items: Sequence[Any], around: _Around) -> bool:
@@ -117,7 +115,7 @@ class _Variable:
             if index < len(items):
                 live = self.statement(items[index], replace(around, after=live, visible=visible[index]))
             if compound is not None:
-                self.add(live, (id(compound), index), self.live)
+                self.add(live, (compound, index), self.live)
         return live
 
     def visibility(self, items: Sequence[Any], before: bool) -> list[bool]:
@@ -133,8 +131,8 @@ class _Variable:
         return found
 
     def loop(self, node: Any, around: _Around) -> bool:
-        self.live.add((id(node), SEEN))
-        self.add(around.after, (id(node), BEHIND), self.live)
+        self.live.add((node, SEEN))
+        self.add(around.after, (node, BEHIND), self.live)
         declared = node.init.decls if isinstance(node, ir.For) and isinstance(node.init, ir.DeclList) else ()
         visible = around.visible
         for decl in declared:
@@ -143,15 +141,15 @@ class _Variable:
         leaves = around.after and not _always_holds(node.cond)
         if isinstance(node, ir.DoWhile):
             # Its head is the condition, behind the body.
-            again = self.expression(node.cond, replace(inside, after=leaves or id(node) in self.at_heads))
+            again = self.expression(node.cond, replace(inside, after=leaves or node in self.at_heads))
             before = self.statement(node.stmt, replace(inside, after=again, continues=again))
-            self.add(before, id(node), self.at_heads)
+            self.add(before, node, self.at_heads)
             return before
         step = node.next if isinstance(node, ir.For) else None
-        again = self.expression(step, replace(inside, after=id(node) in self.at_heads))
+        again = self.expression(step, replace(inside, after=node in self.at_heads))
         body = self.statement(node.stmt, replace(inside, after=again, continues=again))
         head = self.expression(node.cond, replace(inside, after=body or leaves))
-        self.add(head, id(node), self.at_heads)
+        self.add(head, node, self.at_heads)
         return self.initial(node.init, declared, head, around) if isinstance(node, ir.For) else head
 
     def initial(self, init: Any, declared: Sequence[Any], head: bool, around: _Around) -> bool:
@@ -186,9 +184,9 @@ class _Variable:
     def mentions(self, node: Any) -> bool:
         if node is None:
             return False
-        if id(node) not in self.mentioned:
-            self.mentioned[id(node)] = node, identifiers(node)
-        return self.name in self.mentioned[id(node)][1]
+        if node not in self.mentioned:
+            self.mentioned[node] = identifiers(node)
+        return self.name in self.mentioned[node]
 
     def add(self, live: bool, place: Any, places: set[Any]) -> None:
         if live and place not in places:
@@ -215,5 +213,5 @@ def _declared_inside(body: Any, decl: Any) -> bool:
         node = todo.pop()
         if node is decl:
             return True
-        todo.extend(child for _, child in node.children())
+        todo.extend(node.parts)
     return False

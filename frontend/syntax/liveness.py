@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from scopt import ir
 from scopt.frontend.syntax.flow import BEHIND, SEEN, live_positions
-from scopt.frontend.syntax.mentioned import all_nodes
 from scopt.frontend.syntax.symbols import base_name, taken_in
+from scopt.ir.walks import walk
 
 if TYPE_CHECKING:
     from scopt.frontend.syntax.facts import FunctionFacts
@@ -23,21 +23,21 @@ def may_be_read_after(facts: FunctionFacts, region: Region, name: str) -> bool:
     pointer's target.
     """
     path = [*facts.path_to(region.parent), (region.parent, region.first)]
-    return _is_live(facts, path, name, id(region.parent), region.stop)
+    return _is_live(facts, path, name, region.parent, region.stop)
 
 
 def may_be_read_behind(facts: FunctionFacts, loop: Any, name: str) -> bool:
     """The same for the value at the end of a loop of the function."""
-    return _is_live(facts, facts.path_to(loop), name, id(loop), BEHIND)
+    return _is_live(facts, facts.path_to(loop), name, loop, BEHIND)
 
 
-def _is_live(facts: FunctionFacts, path: list[tuple[Any, int]], name: str, statement: int, place: int) -> bool:
+def _is_live(facts: FunctionFacts, path: list[tuple[Any, int]], name: str, statement: Any, place: int) -> bool:
     decl = _declaration(facts, path, name)
     if decl is None or facts.hidden_jumps or not _is_automatic(facts, decl, name):
         return True
-    if id(decl) not in facts.live:
-        facts.live[id(decl)] = live_positions(facts.function, decl, facts.mentioned)
-    known = facts.live[id(decl)]
+    if decl not in facts.live:
+        facts.live[decl] = live_positions(facts.function, decl, facts.mentioned)
+    known = facts.live[decl]
     return known is None or (statement, SEEN) not in known or (statement, place) in known
 
 
@@ -85,4 +85,4 @@ def _is_basic(node: Any) -> bool:
 
 
 def _is_subscripted(function: Any, name: str) -> bool:
-    return any(isinstance(node, ir.ArrayRef) and base_name(node) == name for node in all_nodes([function.body]))
+    return any(isinstance(node, ir.ArrayRef) and base_name(node) == name for node in walk(function.body))

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from scopt import ir
-from scopt.frontend.syntax.scoping import children
 from scopt.frontend.syntax.structs import reference_of
 from scopt.frontend.syntax.symbols import base_name
 from scopt.frontend.text.directives import is_directive
 from scopt.frontend.text.gnu import opaque_words
+from scopt.ir.walks import walk
 
 
 def written_in(nodes: Iterable[Any]) -> frozenset[str]:
     """Names of variables that may be assigned in the nodes, wholly or in part: ``x = …``, ``a[i] += …``, ``x++``, ``*p
     = …`` (p)."""
     written: set[str] = set()
-    for node in all_nodes(nodes):
+    for node in walk(*nodes):
         target = None
         if isinstance(node, ir.Assignment):
             target = node.lvalue
@@ -34,7 +34,7 @@ def identifiers(node: Any) -> frozenset[str]:
     """Names of all variables, functions and constants that occur in a node;
     names of members and labels are left out."""
     names: set[str] = set()
-    for found in all_nodes([node]):
+    for found in walk(node):
         if isinstance(found, ir.ID):
             names.add(found.name)
         elif isinstance(found, ir.Pragma):
@@ -49,18 +49,6 @@ def _pragma_words(pragma: Any) -> list[str]:
         return []  # names loops, which is no use of their iterators
     text = pragma.string if isinstance(pragma.string, str) else str(getattr(pragma.string, "value", ""))
     return "".join(c if c.isalnum() or c in "_$" else " " for c in text).split()
-
-
-def all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
-    """The nodes and all below them, names of members left out."""
-    todo = [node for node in nodes if node is not None]
-    while todo:
-        node = todo.pop()
-        yield node
-        if isinstance(node, ir.StructRef):
-            todo.append(node.name)
-        else:
-            todo.extend(child for _, child in node.children())
 
 
 def written_names(node: Any) -> frozenset[str]:
@@ -79,7 +67,7 @@ def written_names(node: Any) -> frozenset[str]:
             base = reference_of(target).base
             if isinstance(base, ir.ID):
                 found.add(base.name)
-        for child in children(part):
+        for child in part.parts:
             visit(child)
 
     visit(node)

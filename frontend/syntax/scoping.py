@@ -1,4 +1,4 @@
-"""One meaning per name: a region's copy in which every declaration inside it has a name of its own.
+"""One meaning per name: a region in which every declaration inside has a name of its own.
 
 Later stages look names up in flat tables. Two sibling loops may share an iterator's name; everything else that is
 declared in the region gets a fresh name where its own already means something.
@@ -6,17 +6,22 @@ declared in the region gets a fresh name where its own already means something.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from scopt import ir
+from scopt.ir.walks import changed, mapped
+
+
+_STATEMENTS = (
+    ir.Compound, ir.If, ir.For, ir.While, ir.DoWhile, ir.Switch, ir.Case, ir.Default, ir.Label,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniqueNames:
-    """items: the region's statements, copied and renamed. iterators: names that a `for` of the region steps. declared:
+    """items: the region's statements, renamed. iterators: names that a `for` of the region steps. declared:
     name → declaration of everything declared in the region but iterators (scalars and arrays), in textual order."""
 
     items: tuple[Any, ...]
@@ -25,23 +30,15 @@ class UniqueNames:
 
 
 def unique_names(items: Iterable[Any], reserved: Iterable[str], forbidden: Iterable[str] = ()) -> UniqueNames:
-    """Copy the statements of a region and rename what is declared inside where needed; fresh names avoid `reserved`.
+    """Rename what is declared inside the statements of a region where needed; fresh names avoid `reserved`.
 
     forbidden: names that nothing declared inside may keep.
     """
-    copies = tuple(copy.deepcopy(item) for item in items)
-    renamer = _Renamer(frozenset(reserved), _free_names(copies) | set(forbidden))
+    items = tuple(items)
+    renamer = _Renamer(frozenset(reserved), _free_names(items) | set(forbidden))
     block: dict[str, str] = {}
-    for item in copies:
-        renamer.visit(item, block, ())
-    return UniqueNames(copies, frozenset(renamer.iterators), renamer.declared)
-
-
-def children(node: Any) -> Iterator[Any]:
-    """The child nodes, except field names, which are no uses of a variable."""
-    for name, child in node.children():
-        if not (isinstance(node, ir.StructRef) and name == "field"):
-            yield child
+    renamed = tuple(renamer.visit(item, block, ()) for item in items)
+    return UniqueNames(renamed, frozenset(renamer.iterators), renamer.declared)
 
 
 def _free_names(items: Iterable[Any]) -> set[str]:
@@ -54,15 +51,15 @@ def _free_names(items: Iterable[Any]) -> set[str]:
                 found.add(node.name)
         elif isinstance(node, (ir.Compound, ir.For)):
             inner = set(bound)
-            for child in children(node):
+            for child in node.parts:
                 visit(child, inner)
         elif isinstance(node, ir.Decl):
-            for child in children(node):
+            for child in node.parts:
                 visit(child, bound)
             if node.name:
                 bound.add(node.name)
         else:
-            for child in children(node):
+            for child in node.parts:
                 visit(child, bound)
 
     top: set[str] = set()
@@ -71,23 +68,28 @@ def _free_names(items: Iterable[Any]) -> set[str]:
     return found
 
 
-def blocks_around_loops(functions: Iterable[Any]) -> frozenset[int]:
-    """Put a compound around each `for` that is another statement's whole body,
-    so that a region can stand in its place; their `id`."""
-    made: set[int] = set()
-    todo = [function.body for function in functions]
-    while todo:
-        node = todo.pop()
-        for part in ("stmt", "iftrue", "iffalse"):
-            if isinstance(node, (ir.If, ir.For, ir.While, ir.DoWhile)) and isinstance(
-                getattr(node, part, None), ir.For
-            ):
-                loop = getattr(node, part)
-                block = ir.Compound([loop], loop.coord)
-                setattr(node, part, block)
-                made.add(id(block))
-        todo.extend(child for _, child in node.children())
-    return frozenset(made)
+def blocks_around_loops(ast: ir.FileAST, file: str) -> tuple[ir.FileAST, frozenset[Any]]:
+    """A translation unit with a compound around each `for` that is another statement's whole body,
+    so that a region can stand in its place, in the functions of a file; these compounds."""
+    made: set[Any] = set()
+
+    def statement(node: Any) -> Any:
+        if not isinstance(node, _STATEMENTS):
+            return node  # expressions can be deeper than calls
+        inside = mapped(node, statement)
+        return mapped(inside, in_block) if isinstance(node, ir.If | ir.For | ir.While | ir.DoWhile) else inside
+
+    def in_block(part: Any) -> Any:
+        if not isinstance(part, ir.For):
+            return part
+        made.add(block := ir.Compound([part], part.coord))
+        return block
+
+    def function(node: Any) -> Any:
+        of_file = isinstance(node, ir.FuncDef) and node.coord is not None and node.coord.file == file
+        return mapped(node, statement) if of_file else node
+
+    return mapped(ast, function), frozenset(made)
 
 
 def loop_iterator(node: ir.For) -> str | None:
@@ -109,57 +111,48 @@ class _Renamer:
         self.iterators: set[str] = set()
         self.declared: dict[str, ir.Decl] = {}
 
-    def visit(self, node: Any, scope: dict[str, str], active: tuple[str, ...]) -> None:
-        if isinstance(node, ir.ID):
-            node.name = scope.get(node.name, node.name)
-        elif isinstance(node, ir.For):
-            self.loop(node, dict(scope), active)
-        elif isinstance(node, ir.Compound):
-            inner = dict(scope)
-            for child in children(node):
-                self.visit(child, inner, active)
-        elif isinstance(node, ir.Decl):
-            for child in children(node):
-                self.visit(child, scope, active)
-            if node.name:
-                self.declare(node, scope)
-        else:
-            for child in children(node):
-                self.visit(child, scope, active)
+    def visit(self, node: Any, scope: dict[str, str], active: tuple[str, ...]) -> Any:
+        match node:
+            case ir.ID():
+                name = scope.get(node.name, node.name)
+                return node if name == node.name else changed(node, name=name)
+            case ir.For():
+                return self.loop(node, dict(scope), active)
+            case ir.Decl():
+                inner = self.inside(node, scope, active)
+                return self.declare(inner, scope) if node.name else inner
+        return self.inside(node, dict(scope) if isinstance(node, ir.Compound) else scope, active)
 
-    def loop(self, node: ir.For, scope: dict[str, str], active: tuple[str, ...]) -> None:
+    def inside(self, node: Any, scope: dict[str, str], active: tuple[str, ...]) -> Any:
+        return mapped(node, lambda child: self.visit(child, scope, active))
+
+    def loop(self, node: ir.For, scope: dict[str, str], active: tuple[str, ...]) -> Any:
         name = loop_iterator(node)
-        if name is not None and isinstance(node.init, ir.DeclList):
-            decl = node.init.decls[0]
-            if decl.init is not None:
-                self.visit(decl.init, scope, active)
-            fresh = name
-            if name in active or name in self.declared or (name in self.taken and name not in self.iterators):
-                fresh = self.fresh(name)
-            self.rename(decl, fresh)
-            scope[name] = fresh
-            self.iterators.add(fresh)
-            active = (*active, fresh)
-            rest = [node.cond, node.next, node.stmt]
-        else:
+        if name is None or not isinstance(node.init, ir.DeclList):
             if name is not None:
                 self.iterators.add(scope.get(name, name))
                 active = (*active, scope.get(name, name))
-            rest = [node.init, node.cond, node.next, node.stmt]
-        for child in rest:
-            if child is not None:
-                self.visit(child, scope, active)
-
-    def declare(self, node: ir.Decl, scope: dict[str, str]) -> None:
-        name = node.name
-        fresh = (
-            name
-            if name not in self.taken and name not in self.iterators and name not in self.declared
-            else self.fresh(name)
-        )
+            return self.inside(node, scope, active)
+        decl = node.init.decls[0]
+        start = self.visit(decl.init, scope, active) if decl.init is not None else None
+        fresh = name
+        if name in active or name in self.declared or (name in self.taken and name not in self.iterators):
+            fresh = self.fresh(name)
+        decl = self.rename(decl if start is decl.init else changed(decl, init=start), fresh)
         scope[name] = fresh
-        self.rename(node, fresh)
-        self.declared[fresh] = node
+        self.iterators.add(fresh)
+        init = node.init if decl is node.init.decls[0] else changed(node.init, decls=[decl])
+        rest = (node.cond, node.next, node.stmt)
+        made = [self.visit(part, scope, (*active, fresh)) if part is not None else None for part in rest]
+        return node if (init, *made) == (node.init, *rest) else ir.For(init, *made, node.coord)
+
+    def declare(self, node: ir.Decl, scope: dict[str, str]) -> ir.Decl:
+        name = node.name
+        is_free = name not in self.taken and name not in self.iterators and name not in self.declared
+        fresh = name if is_free else self.fresh(name)
+        scope[name] = fresh
+        self.declared[fresh] = self.rename(node, fresh)
+        return self.declared[fresh]
 
     def fresh(self, name: str) -> str:
         number = 2
@@ -171,11 +164,14 @@ class _Renamer:
         return candidate
 
     @staticmethod
-    def rename(decl: ir.Decl, name: str) -> None:
-        decl.name = name
-        inner = decl.type
-        while not isinstance(inner, ir.TypeDecl):
-            inner = getattr(inner, "type", None)
-            if inner is None:
-                return
-        inner.declname = name
+    def rename(decl: ir.Decl, name: str) -> ir.Decl:
+        if decl.name == name:
+            return decl
+
+        def inner(declared: Any) -> Any:
+            if isinstance(declared, ir.TypeDecl):
+                return changed(declared, declname=name)
+            below = getattr(declared, "type", None)
+            return declared if below is None else changed(declared, type=inner(below))
+
+        return changed(decl, name=name, type=inner(decl.type))

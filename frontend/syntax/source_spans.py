@@ -38,18 +38,18 @@ class _Statement:
     single: bool = False
 
 
-def extents_of(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
-    """Byte extents by `id` of the node, for `for` loops and simple statements of compounds in the user's functions,
+def extents_of(tu: TranslationUnit) -> dict[Any, tuple[int, int]]:
+    """Byte extents by the node, for `for` loops and simple statements of compounds in the user's functions,
     where they are sure."""
     return tu.worked_out("extents", lambda: _extents(tu))
 
 
-def _extents(tu: TranslationUnit) -> dict[int, tuple[int, int]]:
+def _extents(tu: TranslationUnit) -> dict[Any, tuple[int, int]]:
     raw = tu.preprocessed.raw
     tokens = [t for t in raw.tokens if t.kind not in ("comment", "directive")]
     places = _Lines(tu, tokens)
     lists = _statement_lists(tokens)
-    found: dict[int, tuple[int, int]] = {}
+    found: dict[Any, tuple[int, int]] = {}
     # A loop that stands in a list among others is better known than as another statement's whole body.
     loops = {
         (s.kind, places.line(s.first), places.order_in_line(s.first)): (statements, k)
@@ -68,14 +68,14 @@ def _match(
     compound: Any,
     loops: Mapping[tuple[str, int, int], tuple[Sequence[_Statement], int]],
     places: _Lines,
-    found: dict[int, tuple[int, int]],
+    found: dict[Any, tuple[int, int]],
 ) -> None:
     """Find the raw statements of a compound's items: the loops by line,
     the simple statements by standing next to a loop."""
     items = compound.block_items or ()
     for index, item in enumerate(items):
         # What was found from a loop beside it lies in a stretch that was walked to both of its ends.
-        if type(item) not in _LOOPS or item.coord.file != tu.file or id(item) in found:
+        if type(item) not in _LOOPS or item.coord.file != tu.file or item in found:
             continue
         place = loops.get((_LOOPS[type(item)], item.coord.line, places.order_of_node(item)))
         if place is None:
@@ -91,7 +91,7 @@ def _match(
                     or not places.sure(statement)
                 ):
                     break
-                found[id(node)] = places.extent(statement)
+                found[node] = places.extent(statement)
                 here, raw = here + step, raw + step
 
 
@@ -111,7 +111,7 @@ def _compounds(root: Any) -> Iterable[Any]:
         node = todo.pop()
         if isinstance(node, ir.Compound):
             yield node
-        todo.extend(child for _, child in node.children())
+        todo.extend(node.parts)
 
 
 class _Lines:
@@ -123,7 +123,7 @@ class _Lines:
         for index, token in enumerate(tokens):
             self.raw_by_line.setdefault(self.raw.line(token.start), []).append(index)
         self.structure: dict[int, list[str]] = {}
-        self.loop_nodes: dict[int, int] = {}
+        self.loop_nodes: dict[Any, int] = {}
         result = tu.preprocessed
         for number, line in enumerate(result.text.split("\n")):
             run = result.run(number)
@@ -139,13 +139,13 @@ class _Lines:
         nodes: list[Any] = [node for function in self.tu.user_functions for node in _loop_nodes(function.body)]
         for node in nodes:
             key = _LOOPS[type(node)], node.coord.line
-            self.loop_nodes[id(node)] = counts.get(key, 0)
-            counts[key] = self.loop_nodes[id(node)] + 1
+            self.loop_nodes[node] = counts.get(key, 0)
+            counts[key] = self.loop_nodes[node] + 1
         for node in nodes:
             line = node.coord.line
             texts = (self.tokens[k].text for k in self.raw_by_line.get(line, ()))
             if isinstance(node, ir.While) and sum(text == "while" for text in texts) != counts["while", line]:
-                self.loop_nodes[id(node)] = -1
+                self.loop_nodes[node] = -1
 
     def line(self, index: int) -> int:
         return self.raw.line(self.tokens[index].start)
@@ -155,7 +155,7 @@ class _Lines:
         return sum(self.tokens[k].text == keyword for k in self.raw_by_line[self.line(index)] if k < index)
 
     def order_of_node(self, node: Any) -> int:
-        return self.loop_nodes.get(id(node), -1)
+        return self.loop_nodes.get(node, -1)
 
     def extent(self, statement: _Statement) -> tuple[int, int]:
         return self.tokens[statement.first].start, self.tokens[statement.last].end
@@ -184,7 +184,7 @@ def _loop_nodes(root: Any) -> Iterable[Any]:
         node = todo.pop()
         if type(node) in _LOOPS:
             yield node
-        todo.extend(child for _, child in reversed(node.children()))
+        todo.extend(reversed(node.parts))
 
 
 # --- the structure of raw tokens --------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def definitions_of(ast: Any) -> dict[str, Any]:
             key = _key(node)
             if found.setdefault(key, node) is not node:
                 twice.add(key)
-        todo.extend(child for _, child in node.children())
+        todo.extend(node.parts)
     return {key: node for key, node in found.items() if key not in twice}
 
 
@@ -128,7 +128,7 @@ class Types:
                 whole = self.of(node.name)
                 if whole is not None and node.type == "->":
                     whole = whole.element()
-                return self.member(whole, node.field.name) if whole is not None else None
+                return self.member(whole, node.field) if whole is not None else None
         return None
 
     def member(self, whole: Typed, name: str) -> Typed | None:
@@ -206,7 +206,7 @@ def reference_of(node: Any) -> Reference:
                 steps.append(ir.Constant("int", "0", node.coord))
                 node = node.expr
             case ir.StructRef():
-                steps.append(node.field.name)
+                steps.append(node.field)
                 if node.type == "->":
                     steps.append(ir.Constant("int", "0", node.coord))
                 node = node.name
@@ -283,5 +283,5 @@ def references(node: Any) -> Iterator[Any]:
         case ir.Cast():
             yield from references(node.expr)
         case _:
-            for _, child in node.children():
+            for child in node.parts:
                 yield from references(child)

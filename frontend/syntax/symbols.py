@@ -164,7 +164,7 @@ def _declare_enums(node: Any, scope: dict[str, Symbol]) -> None:
     if isinstance(node, ir.FuncDecl):
         _declare_enums(node.type, scope)
         return
-    for _, child in node.children():
+    for child in node.parts:
         _declare_enums(child, scope)
 
 
@@ -224,7 +224,7 @@ def addresses_taken(root: Any, ranks: Mapping[str, int]) -> frozenset[str]:
                     taken.update(w[1:] for w in words if w.startswith("&"))
                     taken.update(w for w in words if ranks.get(w, 0))
                     continue
-        todo.extend(child for _, child in node.children())
+        todo.extend(node.parts)
     return frozenset(taken)
 
 

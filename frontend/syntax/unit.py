@@ -69,7 +69,7 @@ class TranslationUnit:
     target: the base types. long_type, long_suffix: an integer type of 64 bits and the suffix of its literals.
     remarks: on pragmas and functions that could not be used. directives: the file's ``#pragma scopt``, wherever they
       stand.
-    bare: `id` of each compound that the source has no braces for (see `blocks_around_loops`). cold_functions: that are
+    bare: each compound that the source has no braces for (see `blocks_around_loops`). cold_functions: that are
       said to run rarely.
     structs: definitions of structures and unions by ``struct tag``.
     strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies.
@@ -93,7 +93,7 @@ class TranslationUnit:
     remarks: tuple[Remark, ...]
     preprocessed: Preprocessed
     directives: tuple[Directive, ...] = ()
-    bare: frozenset[int] = frozenset()
+    bare: frozenset[ir.Node] = frozenset()
     cold_functions: frozenset[str] = frozenset()
     structs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     strict_aliasing: bool = True

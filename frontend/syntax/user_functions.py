@@ -39,5 +39,5 @@ def _last_line(function: Any, file: str) -> int:
         node = todo.pop()
         if node.coord is not None and node.coord.file == file:
             last = max(last, node.coord.line)
-        todo.extend(child for _, child in node.children())
+        todo.extend(node.parts)
     return last

@@ -117,7 +117,7 @@ def is_opaque(node: Any) -> bool:
         found = todo.pop()
         if opaque_words(found) is not None:
             return True
-        todo.extend(child for _, child in found.children())
+        todo.extend(found.parts)
     return False
 
 

@@ -72,7 +72,7 @@ class _Collector:
     def __init__(self, statement: Statement) -> None:
         self._where = statement.location
         self._iterators = frozenset(statement.iterators)
-        self._reads = {id(access.node): access for access in statement.accesses if not access.is_write}
+        self._reads = {access.node: access for access in statement.accesses if not access.is_write}
         self._generator = CPrinter()
         self.found: dict[str, Operation] = {}
 
@@ -91,8 +91,8 @@ class _Collector:
 
     def value(self, node: Any, *, certain: bool) -> _Value:
         """What a subexpression depends on; its operations are added to those found."""
-        if id(node) in self._reads:
-            return _Value((self._reads[id(node)],), data=True)
+        if node in self._reads:
+            return _Value((self._reads[node],), data=True)
         if isinstance(node, ir.Constant):
             return _Value()
         if isinstance(node, ir.ID):
@@ -144,5 +144,5 @@ def _words(node: Any) -> Iterator[str]:
     """The words of the type that a cast names."""
     if isinstance(node, ir.IdentifierType):
         yield from node.names
-    for _, child in node.children():
+    for child in node.parts:
         yield from _words(child)

@@ -411,7 +411,7 @@ def _cycles_to(root: ir.Node, leaf: ir.Node, machine: Machine) -> int | None:
     """Latencies of the operations on the way from an operand to the whole; None if it isn't part of it."""
     if root is leaf:
         return 0
-    for _, child in root.children():
+    for child in root.parts:
         below = _cycles_to(child, leaf, machine)
         if below is not None:
             op = root.op.removesuffix("=") if isinstance(root, ir.BinaryOp | ir.Assignment) else ""

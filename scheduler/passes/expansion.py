@@ -8,10 +8,8 @@ may be used after the region are copied back.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import islpy as isl
 
@@ -19,7 +17,7 @@ from scopt import ir
 from scopt.ir.nest import Expr
 from scopt.ir.scop import Access, Array, CType, Dependences, Scop, Statement
 from scopt.poly.array_extents import extents
-from scopt.poly.body_rewriting import agree, replaced
+from scopt.poly.body_rewriting import agree, with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
@@ -122,31 +120,24 @@ def _new_name(scop: Scop, array: Array) -> str:
 
 def _rewritten(statement: Statement, array: Array, name: str, depth: int) -> Statement:
     """The statement with references to the new array, which has the outer iterators as its first subscripts."""
-    memo: dict[int, Any] = {}
-    body = copy.deepcopy(statement.body, memo)
     outer = statement.iterators[:depth]
 
-    def cell() -> ir.Node:
-        node: ir.Node = ir.ID(name)
-        for iterator in outer:
-            node = ir.ArrayRef(node, ir.ID(iterator))
-        return node
-
-    moved: dict[int, ir.Node] = {}
-    accesses = []
-    root = ir.Compound([body])
-    for access in statement.accesses:
+    def reference(access: Access, node: ir.Node) -> ir.Node | None:
         if access.array != array.name:
-            node = memo.get(id(access.node), access.node) if access.node is not None else None
-            accesses.append(replace(access, node=node))
-            continue
-        old = memo[id(access.node)]
-        if id(old) not in moved:
-            moved[id(old)] = replaced(root, old, cell)
-        accesses.append(
-            replace(access, array=name, node=moved[id(old)], relation=_widened(access.relation, name, depth))
-        )
-    return replace(statement, body=root.block_items[0], accesses=tuple(accesses))
+            return None
+        cell: ir.Node = ir.ID(name)
+        for iterator in outer:
+            cell = ir.ArrayRef(cell, ir.ID(iterator))
+        return with_base(node, cell)
+
+    body, become = with_references(statement, reference)
+    accesses = []
+    for access in statement.accesses:
+        node = become.get(access.node, access.node) if access.node is not None else None
+        if access.array == array.name:
+            access = replace(access, array=name, relation=_widened(access.relation, name, depth))
+        accesses.append(replace(access, node=node))
+    return replace(statement, body=body, accesses=tuple(accesses))
 
 
 def _widened(relation: isl.Map, name: str, depth: int) -> isl.Map:

@@ -9,17 +9,16 @@ purposes: each web of values that flow into each other is replaced on its own (l
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import islpy as isl
 
 from scopt import ir
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
-from scopt.poly.body_rewriting import agree, replaced
+from scopt.ir.walks import copied
+from scopt.poly.body_rewriting import agree, with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
 from scopt.scheduler.decisions.contractions import shape_of
 
@@ -182,22 +181,22 @@ def _forwarded(scop: Scop, web: _Web) -> Scop:
 
 
 def _rewritten(statement: Statement, web: _Web) -> Statement:
-    memo: dict[int, Any] = {}
-    root = ir.Compound([copy.deepcopy(statement.body, memo)])
-    cell: ir.Node | None = web.cell.node
+    cell = web.cell.node
     outer = _outer(statement, web.depth).set_tuple_name(OUT, web.end.name)
     relation = outer.apply_range(web.cell.relation)
-    moved: dict[int, ir.Node] = {}
+
+    def reference(access: Access, node: ir.Node) -> ir.Node | None:
+        return with_base(node, copied(cell)) if access.array == web.array.name and cell is not None else None
+
+    body, become = with_references(statement, reference)
     accesses = []
     for access in statement.accesses:
-        node = memo.get(id(access.node), access.node)
-        if access.array != web.array.name or node is None or cell is None:
+        node = become.get(access.node, access.node) if access.node is not None else None
+        if access.array != web.array.name or node is None:
             accesses.append(replace(access, node=node))
-            continue
-        if id(node) not in moved:
-            moved[id(node)] = replaced(root, node, lambda: copy.deepcopy(cell))
-        accesses.append(replace(access, array=web.cell.array, node=moved[id(node)], relation=relation))
-    return replace(statement, body=root.block_items[0], accesses=tuple(accesses))
+        else:
+            accesses.append(replace(access, array=web.cell.array, node=node, relation=relation))
+    return replace(statement, body=body, accesses=tuple(accesses))
 
 
 def _does_nothing(statement: Statement) -> bool:

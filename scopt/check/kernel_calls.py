@@ -307,7 +307,7 @@ def _contains(operand: ir.Node, statement: Statement, position: int) -> bool:
         node = pending.pop()
         if same_tree(node, access.node):
             return True
-        pending.extend(child for _, child in node.children())
+        pending.extend(node.parts)
     return False
 
 

@@ -16,12 +16,13 @@ import islpy as isl
 from scopt import ir
 from scopt.astgen.emit.statement_match import same_tree
 from scopt.astgen.generation import Program
-from scopt.astgen.lower.body_syntax import nodes, row_length
+from scopt.astgen.lower.body_syntax import row_length
 from scopt.astgen.lower.register_tile import Turned
 from scopt.astgen.lower.transposing import Transposed
 from scopt.check.subscript_functions import Subscripts, base_of, functions, subscripts_of
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Array, Statement
+from scopt.ir.walks import walk
 from scopt.poly.isl_utils import IN
 
 
@@ -143,7 +144,7 @@ class _Turned:
         if not same_tree(value, function.operand_of(source, scalars)):
             self.refuse("packs something else")
         marked = function.operand_of(ir.ID("$source"), [ir.ID("$scalar") for _ in scalars])
-        names = sorted(node.name for node in nodes(marked) if isinstance(node, ir.ID))
+        names = sorted(node.name for node in walk(marked) if isinstance(node, ir.ID))
         if names != [*("$scalar" for _ in scalars), "$source"]:
             self.refuse("has an operand that reads more than the call says")
         known = {one.spelling: one for one in self.program.source.arrays.values() if not one.rank}

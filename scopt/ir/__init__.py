@@ -29,6 +29,7 @@ from scopt.ir.nodes import (
     Enumerator as Enumerator,
     EnumeratorList as EnumeratorList,
     ExprList as ExprList,
+    FieldDesignator as FieldDesignator,
     FileAST as FileAST,
     For as For,
     FuncCall as FuncCall,

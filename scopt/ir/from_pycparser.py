@@ -14,7 +14,9 @@ _ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
 _CLASSES: dict[str, type[ir.Node]] = {
     name: made
     for name in dir(ir)
-    if isinstance(made := getattr(ir, name), type) and issubclass(made, ir.Node) and made is not ir.Node
+    if isinstance(made := getattr(ir, name), type)
+    and issubclass(made, ir.Node)
+    and made not in (ir.Node, ir.FieldDesignator)
 }
 # Fields that pycparser has besides are those of C23, which isn't read.
 _FIELDS = {name: (*made.fields, "coord") for name, made in _CLASSES.items()}
@@ -98,6 +100,13 @@ class _Conversion:
             else:
                 value = self.made.get(id(value), value)
             fields[field] = value
+        # Names of members are no names of variables.
+        if kind == "StructRef":
+            fields["field"] = fields["field"].name
+        elif kind == "NamedInitializer":
+            fields["name"] = [
+                ir.FieldDesignator(one.name, one.coord) if isinstance(one, ir.ID) else one for one in fields["name"]
+            ]
         return _CLASSES[kind](**fields)
 
     def coord(self, coord: Any) -> ir.Coord:

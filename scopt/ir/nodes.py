@@ -235,11 +235,11 @@ class ArrayRef(Node):
 
 
 class StructRef(Node):
-    """type: `.` or `->`; field: an ID."""
+    """type: `.` or `->`; field: the member's name."""
 
     name: Child
     type: Words
-    field: Child
+    field: Words
 
 
 class FuncCall(Node):
@@ -303,13 +303,21 @@ class InitList(Node):
 
 
 class NamedInitializer(Node):
-    """name: IDs for `.field`, ArrayDesignators for `[expr]`."""
+    """name: the designators, FieldDesignators and ArrayDesignators."""
 
     name: Nodes
     expr: Child
 
 
+class FieldDesignator(Node):
+    """`.name`"""
+
+    name: Words
+
+
 class ArrayDesignator(Node):
+    """`[expr]`"""
+
     expr: Child
 
 

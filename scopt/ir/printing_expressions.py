@@ -57,7 +57,7 @@ class ExpressionPrinter:
         return f"{self._parenthesize_unless_simple(n.name)}[{self._visit_expr(n.subscript, allow_comma=True)}]"
 
     def visit_StructRef(self, n: ir.StructRef) -> str:
-        return f"{self._parenthesize_unless_simple(n.name)}{n.type}{self.visit(n.field)}"
+        return f"{self._parenthesize_unless_simple(n.name)}{n.type}{n.field}"
 
     def visit_FuncCall(self, n: ir.FuncCall) -> str:
         return f"{self._parenthesize_unless_simple(n.name)}({'' if n.args is None else self.visit(n.args)})"
@@ -101,8 +101,10 @@ class ExpressionPrinter:
         return f"({self.visit(n.type)}){{{self.visit(n.init)}}}"
 
     def visit_NamedInitializer(self, n: ir.NamedInitializer) -> str:
-        names = "".join(f".{name.name}" if isinstance(name, ir.ID) else self.visit(name) for name in n.name)
-        return f"{names} = {self._visit_expr(n.expr)}"
+        return f"{''.join(map(self.visit, n.name))} = {self._visit_expr(n.expr)}"
+
+    def visit_FieldDesignator(self, n: ir.FieldDesignator) -> str:
+        return f".{n.name}"
 
     def visit_ArrayDesignator(self, n: ir.ArrayDesignator) -> str:
         return f"[{self._visit_expr(n.expr)}]"

@@ -10,18 +10,22 @@ place, or None.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 Child: TypeAlias = Any
 Nodes: TypeAlias = Any
 Words: TypeAlias = Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Coord:
-    """A place in the source: file, and line and column, both counted from 1."""
+    """A place in the source: file, and line and column, both counted from 1.
+
+    What is made in the place of a node keeps the node's own object, so that loops can be recognized by it: two that a
+    macro makes stand at one place.
+    """
 
     file: str
     line: int
@@ -36,29 +40,34 @@ class _NodeType(type):
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> _NodeType:
         kinds: dict[str, str] = body.get("__annotations__", {}) if bases else {}
-        body["__slots__"] = (*kinds, "coord", "__weakref__") if bases else ()
+        body["__slots__"] = (*kinds, "coord", "_found") if bases else ()
         body["fields"] = body["__match_args__"] = tuple(kinds)
         body["attr_names"] = tuple(field for field, kind in kinds.items() if kind not in ("Child", "Nodes"))
-        body["_parts"] = tuple((field, kind == "Nodes") for field, kind in kinds.items() if kind in ("Child", "Nodes"))
+        body["part_names"] = tuple(
+            (field, kind == "Nodes") for field, kind in kinds.items() if kind in ("Child", "Nodes")
+        )
         made = super().__new__(mcs, name, bases, body)
         if bases:
-            slots = (getattr(made, field) for field in (*kinds, "coord"))
-            made._stores = tuple(slot.__set__ for slot in slots)  # type: ignore[attr-defined]
+            slots = [getattr(made, field) for field in (*kinds, "coord")]
+            made._stores = [slot.__set__ for slot in slots]  # type: ignore[attr-defined]
         return made
 
 
 class Node(metaclass=_NodeType):
-    """What all nodes have.
+    """What all nodes have. They don't change; several values of a field are a tuple.
 
-    fields: the names of the fields, without `coord`. attr_names: those of them that hold no nodes.
+    fields: the names of the fields, without `coord`. attr_names: those of them that hold no nodes. part_names: the
+    others, and whether they hold several.
     """
 
-    fields: tuple[str, ...]
-    attr_names: tuple[str, ...]
-    _parts: tuple[tuple[str, bool], ...]
-    _stores: tuple[Callable[[Node, Any], None], ...]
+    __slots__ = ()
+    fields: ClassVar[tuple[str, ...]]
+    attr_names: ClassVar[tuple[str, ...]]
+    part_names: ClassVar[tuple[tuple[str, bool], ...]]
+    _stores: ClassVar[Sequence[Callable[[Node, Any], None]]]
     if TYPE_CHECKING:
         coord: Coord | None
+        _found: tuple[Node, ...]
 
         # Most functions know from the context what a node is.
         def __getattr__(self, name: str) -> Any: ...
@@ -66,7 +75,7 @@ class Node(metaclass=_NodeType):
     def __init__(self, *values: Any, **named: Any) -> None:
         stores = self._stores
         for store, value in zip(stores, values):  # noqa: B905  # completed below
-            store(self, value)
+            store(self, tuple(value) if type(value) is list else value)
         if len(values) != len(stores) or named:
             self._complete(len(values), named)
 
@@ -76,31 +85,36 @@ class Node(metaclass=_NodeType):
         if given > len(self.fields) + 1 or {*rest, "coord"} != {*named, "coord"}:
             raise TypeError(f"{type(self).__name__} has the fields {', '.join(self.fields)}, and coord")
         for field, store in zip(rest, self._stores[given:], strict=True):
-            store(self, named.get(field))
+            value = named.get(field)
+            store(self, tuple(value) if type(value) is list else value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a {type(self).__name__} doesn't change: make another one")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a {type(self).__name__} doesn't change: make another one")
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes in this one, in the order of the fields."""
+        try:
+            return self._found
+        except AttributeError:
+            object.__setattr__(self, "_found", tuple(child for _, child in self.children()))
+            return self._found
 
     def children(self) -> tuple[tuple[str, Node], ...]:
-        """The nodes in this one, in the order of the fields, with their roles:
-        the field's name, and the position among several."""
+        """The nodes in this one, in the order of the fields, with their roles: the names of their fields."""
         found: list[tuple[str, Node]] = []
-        for field, several in self._parts:
+        for field, several in self.part_names:
             value = getattr(self, field)
             if value is None:
                 continue
             if several:
-                found.extend((f"{field}[{k}]", child) for k, child in enumerate(value))
+                found.extend((field, child) for child in value)
             else:
                 found.append((field, value))
         return tuple(found)
-
-    def __iter__(self) -> Iterator[Node]:
-        for field, several in self._parts:
-            value = getattr(self, field)
-            if value is None:
-                continue
-            if several:
-                yield from value
-            else:
-                yield value
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{field}={getattr(self, field)!r}' for field in self.fields)})"

@@ -7,35 +7,35 @@ from collections.abc import Callable
 import islpy as isl
 
 from scopt import ir
+from scopt.ir.scop import Access, Statement
+from scopt.ir.walks import changed, rewritten
 from scopt.poly.isl_utils import IN, OUT
 
 
-def replaced(root: ir.Node, old: ir.Node, cell: Callable[[], ir.Node]) -> ir.Node:
-    """Put a new cell in the place of a scalar, or at the base of an array reference, somewhere below `root`; returns
-    the whole reference."""
-    if isinstance(old, ir.ArrayRef):
-        base = old
-        while isinstance(base.name, ir.ArrayRef):
-            base = base.name
-        base.name = cell()
-        return old
-    new = cell()
-    put(root, old, new)
-    return new
+def with_references(
+    statement: Statement, make: Callable[[Access, ir.Node], ir.Node | None]
+) -> tuple[ir.Node, dict[ir.Node, ir.Node]]:
+    """A statement's body with other references, and what has become of its nodes that aren't the same.
+
+    make(access, reference): what stands in the place of an access's reference, in which others have been replaced; None
+    leaves it. Where a reference has several accesses the first one is given.
+    """
+    first: dict[ir.Node, Access] = {}
+    for access in statement.accesses:
+        if access.node is not None:
+            first.setdefault(access.node, access)
+    become: dict[ir.Node, ir.Node] = {}
+
+    def change(node: ir.Node, made: ir.Node) -> ir.Node:
+        new = make(first[node], made) if node in first else None
+        return made if new is None else new
+
+    return rewritten(statement.body, change, become), become
 
 
-def put(root: ir.Node, old: ir.Node, new: ir.Node) -> None:
-    """Put one node in the place of another somewhere below `root`."""
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        for role in node.__slots__:
-            value = getattr(node, role, None)
-            if value is old:
-                setattr(node, role, new)
-            elif isinstance(value, list) and any(item is old for item in value):
-                setattr(node, role, [new if item is old else item for item in value])
-        pending.extend(child for _, child in node.children())
+def with_base(reference: ir.Node, cell: ir.Node) -> ir.Node:
+    """A reference with a cell in the place of a scalar, or of the array that it subscripts."""
+    return changed(reference, name=with_base(reference.name, cell)) if isinstance(reference, ir.ArrayRef) else cell
 
 
 def agree(relation: isl.Map, depth: int) -> bool:
@@ -56,4 +56,4 @@ def always_evaluated(root: ir.Node, leaf: ir.Node | None) -> bool:
         root, ir.Assignment | ir.BinaryOp | ir.UnaryOp | ir.Cast | ir.FuncCall | ir.ExprList | ir.ArrayRef
     ):
         return False
-    return any(always_evaluated(child, leaf) for _, child in root.children())
+    return any(always_evaluated(child, leaf) for child in root.parts)

@@ -312,7 +312,7 @@ def _leaves(node: ir.Node) -> Iterator[ir.Node]:
                 node = node.name
             yield node
         case ir.BinaryOp() | ir.TernaryOp() | ir.ExprList():
-            for _, child in node.children():
+            for child in node.parts:
                 yield from _leaves(child)
         case ir.UnaryOp(op="+" | "-" | "~", expr=operand):
             yield from _leaves(operand)

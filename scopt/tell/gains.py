@@ -62,14 +62,14 @@ def _first_level(nodes: Any) -> Iterator[Any]:
         if isinstance(item, ir.For):
             yield item
         elif isinstance(item, ir.Node):
-            yield from _first_level(child for _, child in item.children())
+            yield from _first_level(child for child in item.parts)
 
 
 def _loops(node: Any) -> Iterator[Any]:
     """All `for` loops in a node, an outer one before those inside."""
     if isinstance(node, ir.For):
         yield node
-    for _, child in node.children():
+    for child in node.parts:
         yield from _loops(child)
 
 
@@ -77,7 +77,7 @@ def _places(node: Any) -> Iterator[tuple[int, int]]:
     """The places of all that is in a node: a statement between the first and the last one of a loop's is part of it."""
     if node.coord is not None:
         yield node.coord.line, node.coord.column or 0
-    for _, child in node.children():
+    for child in node.parts:
         yield from _places(child)
 
 

@@ -29,7 +29,7 @@ def loops_of(regions: tuple[Region, ...]) -> list[tuple[int, int]]:
         node = todo.pop()
         if isinstance(node, ir.For):
             found.append((node.coord.line, node.coord.column))
-        todo.extend(child for _, child in node.children())
+        todo.extend(node.parts)
     return sorted(found)
 
 

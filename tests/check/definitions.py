@@ -69,7 +69,7 @@ def transposed(text: str, ctype: str = "double", width: int = 24) -> Transposed:
         elif isinstance(n, ir.ID):
             scalars.append(n)
         else:
-            for _, child in n.children():
+            for child in n.parts:
                 visit(child)
 
     visit(operand)

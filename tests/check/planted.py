@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from scopt.frontend.region.parse import parse
 from scopt.ir.nest import Block, Call, For, If, LoopNest
 from scopt.ir.nest_walks import Item, map_block
 from scopt.ir.scop import Dependences, Scop, Statement
+from scopt.ir.walks import changed, with_nodes
 from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit
@@ -146,17 +146,32 @@ def given_up(body: str, params: str, step: str, fault: Callable[[Any], Any]) -> 
 
 
 def with_statement(scop: Scop, name: str, change: Callable[[ir.Node], ir.Node]) -> Scop:
-    """The SCoP with another body of a statement. change: gets a copy of the body."""
+    """The SCoP with another body of a statement. change: gets the body."""
     return replace(
         scop, statements=tuple(_changed(one, change) if one.name == name else one for one in scop.statements)
     )
 
 
 def _changed(statement: Statement, change: Callable[[ir.Node], ir.Node]) -> Statement:
-    memo: dict[int, Any] = {}
-    body = copy.deepcopy(statement.body, memo)
-    accesses = tuple(replace(one, node=memo.get(id(one.node), one.node)) for one in statement.accesses)
-    return replace(statement, body=change(body), accesses=accesses)
+    return with_body_of(statement, change(statement.body))
+
+
+def with_body_of(statement: Statement, body: ir.Node) -> Statement:
+    """The statement with another body, whose references are told by where they stand."""
+    places: dict[ir.Node, ir.Node] = {}
+
+    def match(old: ir.Node, new: ir.Node) -> None:
+        if old is not new and type(old) is type(new):
+            places[old] = new
+            for a, b in zip(old.parts, new.parts, strict=False):
+                match(a, b)
+
+    match(statement.body, body)
+    accesses = tuple(
+        replace(one, node=places.get(one.node, one.node) if one.node is not None else None)
+        for one in statement.accesses
+    )
+    return replace(statement, body=body, accesses=accesses)
 
 
 def with_body(program: Program, name: str, change: Callable[[ir.Node], ir.Node]) -> Program:
@@ -174,8 +189,8 @@ def moved(array: str, position: int = -1, by: str = "1") -> Callable[[ir.Node], 
     def change(body: ir.Node) -> ir.Node:
         subscripted = next(chain for chain in _references(body) if _base(chain[0]) == array)
         reference = subscripted[::-1][position]
-        reference.subscript = ir.BinaryOp("+", reference.subscript, ir.Constant("int", by))
-        return body
+        added = ir.BinaryOp("+", reference.subscript, ir.Constant("int", by))
+        return with_nodes(body, {reference: changed(reference, subscript=added)})
 
     return change
 
@@ -187,7 +202,7 @@ def _references(node: ir.Node) -> list[list[ir.ArrayRef]]:
         while isinstance(chain[-1].name, ir.ArrayRef):
             chain.append(chain[-1].name)
         return [chain]
-    return [found for _, child in node.children() for found in _references(child)]
+    return [found for child in node.parts for found in _references(child)]
 
 
 def _base(reference: ir.ArrayRef) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from scopt import ir
 from scopt.astgen.lower.body_syntax import integer
+from scopt.ir.walks import with_nodes
 from tests.check.planted import PRODUCT, moved, program_of, refused, with_body
 
 Change = Callable[[ir.Node], ir.Node]
@@ -17,8 +18,7 @@ Change = Callable[[ir.Node], ir.Node]
 def argument(position: int, value: ir.Node) -> Change:
     def change(body: ir.Node) -> ir.Node:
         assert isinstance(body, ir.FuncCall)
-        body.args.exprs[position] = value
-        return body
+        return with_nodes(body, {body.args.exprs[position]: value})
 
     return change
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import integer
 from scopt.check.turned import check_turned
 from scopt.diagnostics import InternalError
+from scopt.ir.walks import walk, with_nodes
 from tests.check.planted import ACROSS, MATRICES, PRODUCT, SCALED, WITH_SCALAR, moved, program_of, with_body
 
 CALL, LOOPS = "S0_rows0_all", "S0_rows0"
@@ -33,19 +33,15 @@ def argument(position: int, made: Callable[[ir.Node], ir.Node]) -> Change:
 
     def change(body: ir.Node) -> ir.Node:
         assert isinstance(body, ir.FuncCall)
-        body.args.exprs[position] = made(copy.deepcopy(body.args.exprs[position]))
-        return body
+        return with_nodes(body, {body.args.exprs[position]: made(body.args.exprs[position])})
 
     return change
 
 
 def named(node: ir.Node, old: str, new: str) -> ir.Node:
     """The node with another name in it."""
-    for _, child in node.children():
-        named(child, old, new)
-    if isinstance(node, ir.ID) and node.name == old:
-        node.name = new
-    return node
+    found = (one for one in walk(node) if isinstance(one, ir.ID) and one.name == old)
+    return with_nodes(node, {one: ir.ID(new) for one in found})
 
 
 def refused(program: Program, match: str) -> None:

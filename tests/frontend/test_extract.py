@@ -92,7 +92,7 @@ def test_loop_inside_an_opaque_statement_gets_its_own_iterator() -> None:
     body = scop_of("for (i = 0; i < n; i++) if (x[i] > 0) for (k = 0; k < n; k++) A[i][k] = k;").statements[0].body
     assert isinstance(body, ir.If)
     assert isinstance(body.iftrue.init, ir.DeclList)
-    assert body.iftrue.init.decls[0].type.type.names == ["int"]
+    assert body.iftrue.init.decls[0].type.type.names == ("int",)
 
 
 def test_iterator_declared_in_the_body_of_the_loop_around() -> None:

@@ -36,7 +36,7 @@ def regions_of(function: Any) -> Iterator[Region]:
                 yield Region(
                     function, tuple(items[begin + 1 : end]), node, begin + 1, end, 0, 0, Location("x.c", 1), True
                 )
-        todo.extend(child for _, child in node.children())
+        todo.extend(node.parts)
 
 
 def function_of(source: str) -> Any:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from scopt import ir
-from scopt.frontend.normalize.normal import all_nodes
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.naming import Placed, with_names, with_value
 from scopt.frontend.region.origins import choosing_macros, macros_behind
 from scopt.frontend.region.parse import parse
+from scopt.ir.walks import walk
 from scopt.options import Options
 
 OPTIONS = Options(autodetect=True)
@@ -42,7 +42,7 @@ def test_names_are_kept() -> None:
     assert one.expanded is not None
     assert one.expanded.region.baked == {"N": 100}
     assert (one.region.start, one.region.end) == (one.expanded.region.start, one.expanded.region.end)
-    names = [node.name for item in one.region.items for node in all_nodes([item]) if isinstance(node, ir.ID)]
+    names = [node.name for item in one.region.items for node in walk(item) if isinstance(node, ir.ID)]
     assert names.count("N") == 2
     assert one.region.items == tuple(one.region.parent.block_items[one.region.first : one.region.stop])
 
@@ -80,7 +80,7 @@ def test_nodes_have_the_same_places(body: str) -> None:
     regions = placed(f"#define N 100\n#define MORE(a, b) ((a) + (b))\n{ARRAYS}{function(body)}{function(LOOP, 'g')}")
 
     def places(region: Any) -> list[tuple[int, int]]:
-        nodes = [node for item in region.items for node in all_nodes([item])]
+        nodes = [node for item in region.items for node in walk(item)]
         return [(node.coord.line, node.coord.column) for node in nodes if node.coord is not None]
 
     assert len(regions) >= 2
@@ -104,7 +104,7 @@ def test_directives_bind_to_the_loops_of_the_second_tree() -> None:
     (one,) = placed(f"#define N 100\n{ARRAYS}{function(loop)}")
     assert one.region.symbolic == {"N": 100}
     (wish,) = one.region.pragmas.vector
-    assert wish.loop in [node for node in all_nodes(one.region.items) if isinstance(node, ir.For)]
+    assert wish.loop in [node for node in walk(*one.region.items) if isinstance(node, ir.For)]
 
 
 @pytest.mark.parametrize(
@@ -168,9 +168,7 @@ def test_one_value_may_be_enough() -> None:
     found = with_value(one, OPTIONS)
     assert found is not None
     assert (found.region.symbolic, found.region.baked) == ({"N": 100}, {"STEP": 3})
-    assert "STEP" not in [
-        node.name for item in found.region.items for node in all_nodes([item]) if isinstance(node, ir.ID)
-    ]
+    assert "STEP" not in [node.name for item in found.region.items for node in walk(item) if isinstance(node, ir.ID)]
 
 
 def test_short_loops_have_values_where_speed_counts() -> None:

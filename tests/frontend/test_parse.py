@@ -43,7 +43,7 @@ def declared(tu: TranslationUnit) -> set[str]:
 
 def find(node: ir.Node, kind: type) -> list[ir.Node]:
     found = [node] if isinstance(node, kind) else []
-    for _, child in node.children():
+    for child in node.parts:
         found += find(child, kind)
     return found
 

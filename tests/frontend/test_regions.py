@@ -34,7 +34,7 @@ def test_a_marked_region() -> None:
     region = tu.regions[0]
     assert text_of(tu, region) == b"  for (i = 0; i < n; i++)\n    A[i] = 0;\n  A[0] = 1;\n"
     assert [type(item) for item in region.items] == [ir.For, ir.Assignment]
-    assert list(region.items) == region.parent.block_items[region.first : region.stop]
+    assert region.items == region.parent.block_items[region.first : region.stop]
     assert region.function.decl.name == "f"
     assert region.indent == "  "
     assert region.newline == "\n"
@@ -229,7 +229,7 @@ def detected(source: str) -> list[bytes]:
     regions = find_autodetected(tu)
     assert all(not r.marked for r in regions)
     for region in regions:
-        assert list(region.items) == region.parent.block_items[region.first : region.stop]
+        assert region.items == region.parent.block_items[region.first : region.stop]
     return [text_of(tu, r) for r in regions]
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -16,6 +15,7 @@ from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.register_lowering import Lowered
 from scopt.astgen.lower.strip_lowering import Swept
 from scopt.ir.scop import Array, CType, Scop, Statement
+from scopt.ir.walks import changed, rewritten, walk
 from tests.mutate.texts import text_edits
 from tests.mutate.trees import Edit, tree_edits
 
@@ -26,8 +26,8 @@ _TURNED = {"+": "-", "-": "+", "*": "+", "/": "*", "<": "<=", ">": ">=", "<=": "
 def swept_edits(scop: Scop, swept: Swept) -> Iterator[Edit[Swept]]:
     """Faults in strips and panels. scop: without them."""
     yield from tree_edits(swept.schedule.tree, lambda tree: replace(swept, schedule=replace(swept.schedule, tree=tree)))
-    for kind, place, changed in _swept_edits(scop, swept):
-        yield kind, place, partial(_as_it_is, changed)
+    for kind, place, edited in _swept_edits(scop, swept):
+        yield kind, place, partial(_as_it_is, edited)
 
 
 def lowered_edits(scop: Scop, lowered: Lowered) -> Iterator[Edit[Lowered]]:
@@ -35,8 +35,8 @@ def lowered_edits(scop: Scop, lowered: Lowered) -> Iterator[Edit[Lowered]]:
     yield from tree_edits(
         lowered.schedule.tree, lambda tree: replace(lowered, schedule=replace(lowered.schedule, tree=tree))
     )
-    for kind, place, changed in _lowered_edits(scop, lowered):
-        yield kind, place, partial(_as_it_is, changed)
+    for kind, place, edited in _lowered_edits(scop, lowered):
+        yield kind, place, partial(_as_it_is, edited)
 
 
 def _as_it_is(made: T) -> T:
@@ -44,8 +44,8 @@ def _as_it_is(made: T) -> T:
 
 
 def _swept_edits(scop: Scop, swept: Swept) -> Iterator[tuple[str, str, Swept]]:
-    for kind, place, changed in scop_edits(scop, swept.scop):
-        yield kind, place, replace(swept, scop=changed)
+    for kind, place, edited in scop_edits(scop, swept.scop):
+        yield kind, place, replace(swept, scop=edited)
     for k, one in enumerate(swept.allocations):
         before, behind = swept.allocations[:k], swept.allocations[k + 1 :]
         yield "allocation dropped", one.name, replace(swept, allocations=before + behind)
@@ -84,8 +84,8 @@ def _swept_edits(scop: Scop, swept: Swept) -> Iterator[tuple[str, str, Swept]]:
 
 
 def _lowered_edits(scop: Scop, lowered: Lowered) -> Iterator[tuple[str, str, Lowered]]:
-    for kind, place, changed in scop_edits(scop, lowered.scop):
-        yield kind, place, replace(lowered, scop=changed)
+    for kind, place, edited in scop_edits(scop, lowered.scop):
+        yield kind, place, replace(lowered, scop=edited)
     yield from _kernel_edits(lowered)
     yield from _step_edits(lowered)
     for name, turned in lowered.turned.items():
@@ -110,13 +110,13 @@ def _lowered_edits(scop: Scop, lowered: Lowered) -> Iterator[tuple[str, str, Low
     for k, choice in enumerate(lowered.choices):
         before, behind = lowered.choices[:k], lowered.choices[k + 1 :]
         everything = isl.Set.universe(choice.condition.get_space())
-        for kind, changed in (
+        for kind, edited in (
             ("whole tiles always", replace(choice, condition=everything)),
             ("whole tiles never", replace(choice, condition=everything.complement())),
             ("whole tiles where they lack cells", replace(choice, condition=choice.condition.complement())),
             ("a part of the other form dropped", replace(choice, others=choice.others[1:])),
         ):
-            yield kind, choice.whole, replace(lowered, choices=(*before, changed, *behind))
+            yield kind, choice.whole, replace(lowered, choices=(*before, edited, *behind))
         yield "choice forgotten", choice.whole, replace(lowered, choices=before + behind)
     for name in sorted(lowered.packs):
         yield "pack forgotten", name, replace(lowered, packs=lowered.packs - {name})
@@ -126,10 +126,10 @@ def _lowered_edits(scop: Scop, lowered: Lowered) -> Iterator[tuple[str, str, Low
 
 def _kernel_edits(lowered: Lowered) -> Iterator[tuple[str, str, Lowered]]:
     for kernel in lowered.kernels:
-        for kind, changed in _kernels(kernel):
-            kernels = tuple(changed if one is kernel else one for one in lowered.kernels)
+        for kind, edited in _kernels(kernel):
+            kernels = tuple(edited if one is kernel else one for one in lowered.kernels)
             steps = {
-                name: replace(step, kernel=changed) if step.kernel is kernel else step
+                name: replace(step, kernel=edited) if step.kernel is kernel else step
                 for name, step in lowered.steps.items()
             }
             yield kind, kernel.name, replace(lowered, kernels=kernels, steps=steps)
@@ -172,8 +172,8 @@ def _step_edits(lowered: Lowered) -> Iterator[tuple[str, str, Lowered]]:
         ]
         changes += [("another copy", replace(step, copy=one.copy)) for one in others if one.copy is not step.copy][:1]
         changes += [("another statement for many", replace(step, many=one.many)) for one in others][:1]
-        for kind, changed in changes:
-            yield f"step: {kind}", name, replace(lowered, steps={**lowered.steps, name: changed})
+        for kind, edited in changes:
+            yield f"step: {kind}", name, replace(lowered, steps={**lowered.steps, name: edited})
         yield (
             "step forgotten",
             name,
@@ -192,11 +192,11 @@ def scop_edits(before: Scop, scop: Scop) -> Iterator[tuple[str, str, Scop]]:
     for k, statement in enumerate(scop.statements):
         if statement.name in old:
             continue
-        for kind, changed in statement_edits(statement, names):
+        for kind, edited in statement_edits(statement, names):
             yield (
                 f"statement: {kind}",
                 statement.name,
-                replace(scop, statements=(*scop.statements[:k], changed, *scop.statements[k + 1 :])),
+                replace(scop, statements=(*scop.statements[:k], edited, *scop.statements[k + 1 :])),
             )
     for array in arrays:
         for kind, other in _array_edits(array):
@@ -212,16 +212,17 @@ def scop_edits(before: Scop, scop: Scop) -> Iterator[tuple[str, str, Scop]]:
 
 def statement_edits(statement: Statement, names: list[str]) -> Iterator[tuple[str, Statement]]:
     """names: of arrays."""
-    count = len(list(_walk(statement.body)))
+    count = len(list(walk(statement.body)))
     for position in range(count):
         for variant in range(100):
-            memo: dict[int, Any] = {}
-            body = copy.deepcopy(statement.body, memo)
-            found = _edited(body, position, variant, (*statement.iterators,), names)
+            found = _edited(statement.body, position, variant, (*statement.iterators,), names)
             if found is None:
                 break
-            kind, body = found
-            accesses = tuple(replace(one, node=memo.get(id(one.node), one.node)) for one in statement.accesses)
+            kind, body, become = found
+            accesses = tuple(
+                replace(one, node=become.get(one.node, one.node) if one.node is not None else None)
+                for one in statement.accesses
+            )
             yield kind, replace(statement, body=body, accesses=accesses)
     for k in range(len(statement.iterators) - 1):
         iterators = list(statement.iterators)
@@ -230,79 +231,63 @@ def statement_edits(statement: Statement, names: list[str]) -> Iterator[tuple[st
 
 
 def _node_edits(node: ir.Node, names: tuple[str, ...]) -> Iterator[tuple[str, ir.Node]]:
-    for position in range(len(list(_walk(node)))):
+    for position in range(len(list(walk(node)))):
         for variant in range(100):
-            found = _edited(copy.deepcopy(node), position, variant, names, [])
+            found = _edited(node, position, variant, names, [])
             if found is None:
                 break
-            yield found
-
-
-Slot = tuple[ir.Node, Callable[[ir.Node], None]]
-
-
-def _walk(root: ir.Node) -> Iterator[ir.Node]:
-    yield root
-    for _, child in root.children():
-        yield from _walk(child)
+            yield found[:2]
 
 
 def _edited(
     root: ir.Node, position: int, variant: int, iterators: tuple[str, ...], names: list[str]
-) -> tuple[str, ir.Node] | None:
-    """The variant-th fault at the position-th node of a tree, which changes; None if there are no more."""
-    node = list(_walk(root))[position]
+) -> tuple[str, ir.Node, dict[ir.Node, ir.Node]] | None:
+    """The variant-th fault at the position-th node of a tree, and what has become of its nodes; None if there are no
+    more."""
+    node = list(walk(root))[position]
     changes = list(_changes(node, iterators, names))
     if variant >= len(changes):
         return None
-    kind, change = changes[variant]
-    change()
-    return kind, root
+    kind, other = changes[variant]
+    become: dict[ir.Node, ir.Node] = {}
+    return kind, rewritten(root, lambda old, made: other if old is node else made, become), become
 
 
-def _changes(node: ir.Node, iterators: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, Callable[[], None]]]:
+def _changes(node: ir.Node, iterators: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, ir.Node]]:
+    """Faults, with what stands in the node's place."""
+    one = ir.Constant("int", "1")
     match node:
         case ir.ArrayRef(name=name, subscript=subscript):
             for op in "+-":
-                yield f"subscript {op} 1", _put(node, "subscript", ir.BinaryOp(op, subscript, ir.Constant("int", "1")))
+                yield f"subscript {op} 1", changed(node, subscript=ir.BinaryOp(op, subscript, one))
             if isinstance(name, ir.ArrayRef):
-                yield "subscripts exchanged", _put(node, "subscript", name.subscript, name, subscript)
+                exchanged = changed(name, subscript=subscript)
+                yield "subscripts exchanged", changed(node, name=exchanged, subscript=name.subscript)
         case ir.BinaryOp(op=op, left=left, right=right):
-            yield "operands exchanged", _put(node, "left", right, node, left, "right")
+            yield "operands exchanged", changed(node, left=right, right=left)
             if op in _TURNED:
-                yield "operator turned", _put(node, "op", _TURNED[op])
+                yield "operator turned", changed(node, op=_TURNED[op])
         case ir.UnaryOp(op="-"):
-            yield "sign dropped", _put(node, "op", "+")
+            yield "sign dropped", changed(node, op="+")
         case ir.Constant(value=value) if value.isdecimal():
-            yield "constant + 1", _put(node, "value", str(int(value) + 1))
-            yield "constant - 1", _put(node, "value", str(int(value) - 1))
+            yield "constant + 1", changed(node, value=str(int(value) + 1))
+            yield "constant - 1", changed(node, value=str(int(value) - 1))
         case ir.Assignment(op=op, lvalue=lvalue, rvalue=rvalue):
-            yield "operator of the assignment", _put(node, "op", "+=" if op == "=" else "=")
+            yield "operator of the assignment", changed(node, op="+=" if op == "=" else "=")
             if isinstance(rvalue, ir.ArrayRef | ir.ID):
-                yield "copied the other way", _put(node, "lvalue", rvalue, node, lvalue, "rvalue")
-            yield "value + 1", _put(node, "rvalue", ir.BinaryOp("+", rvalue, ir.Constant("int", "1")))
-        case ir.FuncCall(args=ir.ExprList(exprs=exprs)):
+                yield "copied the other way", changed(node, lvalue=rvalue, rvalue=lvalue)
+            yield "value + 1", changed(node, rvalue=ir.BinaryOp("+", rvalue, one))
+        case ir.FuncCall(args=ir.ExprList(exprs=exprs) as args):
             for k in range(len(exprs) - 1):
-                exchanged = [*exprs[:k], exprs[k + 1], exprs[k], *exprs[k + 2 :]]
-                yield "arguments exchanged", _put(node.args, "exprs", exchanged)
-            yield "argument dropped", _put(node.args, "exprs", exprs[:-1])
+                turned = [*exprs[:k], exprs[k + 1], exprs[k], *exprs[k + 2 :]]
+                yield "arguments exchanged", changed(node, args=changed(args, exprs=turned))
+            yield "argument dropped", changed(node, args=changed(args, exprs=exprs[:-1]))
         case ir.ID(name=name) if name in iterators:
             for other in [one for one in iterators if one != name][:3]:
-                yield "another iterator", _put(node, "name", other)
+                yield "another iterator", changed(node, name=other)
         case ir.ID(name=name) if name in names:
             for other in [one for one in names if one != name][:4]:
-                yield "another array", _put(node, "name", other)
-
-
-def _put(
-    node: Any, field: str, value: Any, other: Any = None, moved: Any = None, where: str = "subscript"
-) -> Callable[[], None]:
-    def change() -> None:
-        setattr(node, field, value)
-        if other is not None:
-            setattr(other, where, moved)
-
-    return change
+                yield "another array", changed(node, name=other)
 
 
 def _array_edits(array: Array) -> Iterator[tuple[str, Array]]:
@@ -321,7 +306,6 @@ def _array_edits(array: Array) -> Iterator[tuple[str, Array]]:
 def _declared(declaration: ir.Decl | None, size: int) -> ir.Decl | None:
     if declaration is None:
         return None
-    changed = copy.deepcopy(declaration)
-    if isinstance(changed.type, ir.ArrayDecl):
-        changed.type.dim = ir.Constant("int", str(size))
-    return changed
+    if not isinstance(declaration.type, ir.ArrayDecl):
+        return declaration
+    return changed(declaration, type=changed(declaration.type, dim=ir.Constant("int", str(size))))

@@ -115,7 +115,7 @@ def _references(node: Any, data: frozenset[str]) -> Iterator[str]:
     elif isinstance(node, ir.ArrayRef) or (isinstance(node, ir.ID) and node.name in data):
         yield text(node)
     else:
-        for _, child in node.children():
+        for child in node.parts:
             yield from _references(child, data)
 
 

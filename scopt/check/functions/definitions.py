@@ -130,7 +130,10 @@ def _anonymous(text: str, name: str) -> str:
 def _fingerprint(function: Kernel | Transposed) -> tuple[object, ...]:
     """The same for functions that are to compute the same."""
     if isinstance(function, Transposed):
-        leaves = {id(function.source): "source", **{id(own): f"scalar{k}" for k, own in enumerate(function.scalars)}}
+        leaves: dict[ir.Node, str] = {
+            function.source: "source",
+            **{own: f"scalar{k}" for k, own in enumerate(function.scalars)},
+        }
         return function.type, function.width, function.long_type, _shape(function.operand, leaves)
     one = function.operation
     counts = len(one.rows), len(one.columns), len(one.scalars)
@@ -146,8 +149,8 @@ def _fingerprint(function: Kernel | Transposed) -> tuple[object, ...]:
     )
 
 
-def _shape(n: ir.Node, leaves: Mapping[int, str]) -> object:
-    if id(n) in leaves:
-        return leaves[id(n)]
+def _shape(n: ir.Node, leaves: Mapping[ir.Node, str]) -> object:
+    if n in leaves:
+        return leaves[n]
     own = tuple(str(getattr(n, name)) for name in n.attr_names)
-    return type(n).__name__, own, tuple(_shape(child, leaves) for _, child in n.children())
+    return type(n).__name__, own, tuple(_shape(child, leaves) for child in n.parts)

@@ -245,5 +245,5 @@ def numbers(n: ir.Node) -> Iterator[int]:
     """The integers that stand in an expression."""
     if isinstance(n, ir.Constant) and n.type.endswith("int"):
         yield whole_number(n.value.rstrip("uUlL")) or 0
-    for _, child in n.children():
+    for child in n.parts:
         yield from numbers(child)

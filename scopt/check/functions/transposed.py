@@ -128,7 +128,7 @@ class _Meaning:
         found = self.values.get((i, k))
         if found is None:
             function = self.function
-            leaves = {id(function.source): self.terms.leaf("from", i, k)}
-            leaves |= {id(own): scalar for own, scalar in zip(function.scalars, self.scalars, strict=True)}
-            found = self.values[i, k] = computed(self.terms, function.operand, self.type, lambda n: leaves.get(id(n)))
+            leaves: dict[ir.Node, int] = {function.source: self.terms.leaf("from", i, k)}
+            leaves |= {own: scalar for own, scalar in zip(function.scalars, self.scalars, strict=True)}
+            found = self.values[i, k] = computed(self.terms, function.operand, self.type, lambda n: leaves.get(n))
         return found

@@ -108,7 +108,7 @@ def translated(
             case ir.Typedef():
                 continue
             case ir.FuncDef(decl=declaration, param_decls=None) if (
-                declaration.storage == ["static"] and declaration.name not in found
+                declaration.storage == ("static",) and declaration.name not in found
             ):
                 signature = signatures(functions, declaration) or declared_signature(functions, declaration)
                 if functions.type(declaration.type.type) != signature.result:
@@ -119,7 +119,7 @@ def translated(
             case ir.Decl(type=ir.FuncDecl()) if exact and not n.storage:
                 functions.functions.setdefault(n.name, declared_signature(functions, n))
                 declared.add(n.name)
-            case ir.Decl(type=ir.ArrayDecl(), init=None) if exact and n.storage == ["static"] and n.name not in arrays:
+            case ir.Decl(type=ir.ArrayDecl(), init=None) if exact and n.storage == ("static",) and n.name not in arrays:
                 arrays[n.name] = _array(functions, n)
             case _:
                 raise Fault(f"a declaration that isn't understood: {type(n).__name__}")

@@ -1,0 +1,122 @@
+"""The one walk over nodes, and the one way to make others of them: what isn't changed is shared, places are kept.
+
+`changed` makes a node with other fields, `mapped` one with others in the place of its children; `replaced` looks for
+nodes from the outside in, `rebuilt` makes all anew from the inside out. `copied` and `distinct` are for trees in which
+each occurrence is to be a node of its own.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from scopt.ir import nodes
+from scopt.ir.tree_node import Node
+
+_TYPES = (nodes.TypeDecl, nodes.PtrDecl, nodes.ArrayDecl, nodes.FuncDecl, nodes.Struct, nodes.Union, nodes.Enum)
+NodeT = TypeVar("NodeT", bound=Node)
+Change = Callable[[Any], Any]
+
+
+def walk(*roots: Node | None) -> Iterator[Any]:
+    """The nodes and all below them, in the order of the source, parents first."""
+    todo = [root for root in reversed(roots) if root is not None]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(reversed(node.parts))
+
+
+def changed(node: NodeT, **fields: Any) -> NodeT:
+    """The node with other values of these fields."""
+    kept = (fields.pop(field) if field in fields else getattr(node, field) for field in (*node.fields, "coord"))
+    made = type(node)(*kept)
+    if fields:
+        raise TypeError(f"a {type(node).__name__} has no {', '.join(fields)}")
+    return made
+
+
+def mapped(node: NodeT, change: Change) -> NodeT:
+    """The node with `change(child)` in the place of each child; the node itself if these are the same."""
+    fields: dict[str, Any] = {}
+    for field, several in node.part_names:
+        value = getattr(node, field)
+        if value is None:
+            continue
+        if not several:
+            made = change(value)
+            if made is not value:
+                fields[field] = made
+            continue
+        items = tuple(map(change, value))
+        if not same_items(items, value):
+            fields[field] = items
+    return changed(node, **fields) if fields else node
+
+
+def replaced(root: Any, change: Change) -> Any:
+    """The tree with `change(node)` in the place of each node for which that is another one, and of what lies below
+    the others: what is put in isn't looked at."""
+    if root is None:
+        return None
+    made = change(root)
+    return made if made is not root else mapped(root, lambda child: replaced(child, change))
+
+
+def rebuilt(root: Any, change: Change) -> Any:
+    """The tree with `change(node)` in the place of each node, which already has the others' in its place."""
+    return None if root is None else change(mapped(root, lambda child: rebuilt(child, change)))
+
+
+def rewritten(root: NodeT, change: Callable[[Any, Any], Any], become: dict[Node, Node]) -> NodeT:
+    """The tree with `change(node, made)` in the place of each node, from the inside out. made: the node with what its
+    children have become. become: gets what has become of each node that isn't the same."""
+    made: NodeT = change(root, mapped(root, lambda child: rewritten(child, change, become)))
+    if made is not root:
+        become[root] = made
+    return made
+
+
+def with_nodes(root: NodeT, others: dict[Node, Any]) -> NodeT:
+    """The tree with other nodes in the place of some."""
+    made: NodeT = replaced(root, lambda node: others.get(node, node))
+    return made
+
+
+def copied(root: NodeT, copies: dict[Node, Node] | None = None) -> NodeT:
+    """A tree that says the same and has no node with the other one in common. copies: gets the copy of each node."""
+    made = changed(mapped(root, lambda child: copied(child, copies)))
+    if copies is not None:
+        copies[root] = made
+    return made
+
+
+def distinct(roots: Iterable[Any]) -> tuple[Any, ...]:
+    """The trees, in which no node occurs twice: later occurrences are copies. Types aren't looked into: what several
+    declarations define together stays one."""
+    seen: set[Node] = set()
+
+    def once(node: Any) -> Any:
+        if isinstance(node, _TYPES):
+            return node
+        if node in seen:
+            return copied(node)
+        seen.add(node)
+        return mapped(node, once)
+
+    return tuple(map(once, roots))
+
+
+def same_items(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether two lists hold the same nodes."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two trees say the same."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or a is None or any(getattr(a, word) != getattr(b, word) for word in a.attr_names):
+        return False
+    return len(a.parts) == len(b.parts) and all(map(same, a.parts, b.parts))
