@@ -15,10 +15,10 @@ from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
 from scopt.ir.references import is_cell
 from scopt.ir.scop import CType, Scop, Statement
+from scopt.ir.walks import walk, with_nodes
 from scopt.machine import Machine
 from scopt.machine.costs import vector_lanes
 from scopt.machine.targets import SHUFFLES
-from scopt.ir.walks import walk, with_nodes
 from scopt.poly.linear import subscript_rows
 
 # Of vectors that are turned at a time: each is a variable, and one of its letters a round.

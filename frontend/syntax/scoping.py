@@ -13,9 +13,16 @@ from typing import Any
 from scopt import ir
 from scopt.ir.walks import changed, mapped
 
-
 _STATEMENTS = (
-    ir.Compound, ir.If, ir.For, ir.While, ir.DoWhile, ir.Switch, ir.Case, ir.Default, ir.Label,
+    ir.Compound,
+    ir.If,
+    ir.For,
+    ir.While,
+    ir.DoWhile,
+    ir.Switch,
+    ir.Case,
+    ir.Default,
+    ir.Label,
 )
 
 

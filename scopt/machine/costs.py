@@ -54,7 +54,7 @@ def has_loop(body: ir.Node) -> bool:
     """Whether a statement has a loop of its own: no vector instruction does several of its instances at once, and they
     take their own time each."""
     loops = ir.For | ir.While | ir.DoWhile
-    return isinstance(body, loops) or any(has_loop(child) for _, child in body.children())
+    return isinstance(body, loops) or any(has_loop(child) for child in body.parts)
 
 
 def arithmetic(body: ir.Node) -> float:
@@ -69,7 +69,7 @@ def arithmetic(body: ir.Node) -> float:
             own = _CALL / _OPERATION
         case _:
             own = Fraction(0)
-    return float(own) + sum(arithmetic(child) for _, child in body.children())
+    return float(own) + sum(arithmetic(child) for child in body.parts)
 
 
 def vector_gain(machine: Machine) -> int:
@@ -112,7 +112,7 @@ def _cycles(node: ir.Node) -> Fraction:
         case ir.FuncCall():
             own = _CALL
     times = _ITERATIONS if isinstance(node, ir.For | ir.While | ir.DoWhile) else 1
-    return own + times * sum((_cycles(child) for _, child in node.children()), Fraction(0))
+    return own + times * sum((_cycles(child) for child in node.parts), Fraction(0))
 
 
 # --- registers --------------------------------------------------------------------------------------------------------
