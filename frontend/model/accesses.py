@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import Any
 
 import islpy as isl
 
 from scopt import ir
-from scopt.diagnostics import Location, Refusal
-from scopt.frontend.model.affine import NotAffine, Scope, affine
-from scopt.frontend.model.delinearize import Shape, Subscript, parts_of, read_subscript
+from scopt.frontend.model.access_names import Names, RawAccess
+from scopt.frontend.model.affine import NotAffine, Scope
+from scopt.frontend.model.element_sets import SubscriptReader, all_elements
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.syntax.constructs import construct_text
@@ -21,55 +20,8 @@ from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import Reference, reference_of
 from scopt.ir.scop import AccessKind, Array, CType
-from scopt.ir.walks import copied, rewritten
-from scopt.poly.isl_utils import constant_pw_aff, project_out_params
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RawAccess:
-    """An access before it is tied to a statement:
-    `subscripts` is a parameter-space relation ``[i, n] -> { A[a, b] : … }``."""
-
-    array: str
-    kind: AccessKind
-    subscripts: isl.Set
-    node: Any
-    location: Location
-
-
-@dataclass(slots=True)
-class Survey:
-    """The subscripts of arrays of one dimension, by the arrays' names; None for one that can't be read."""
-
-    found: dict[str, list[Subscript | None]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Names:
-    """What names mean to the access collector.
-
-    array(name, node): the array or scalar behind a name, None if it is an iterator or constant; raises Refusal for what
-    can't be accessed. scope(domain): the affine scope in a domain. location(node): where a node stands. functions:
-    purity of declared functions;
-    defined: functions with a body in this file. iterator_type(name, node): type of an iterator that the region's loops
-    declare. fixed_pointer(name): whether it is a pointer that the region doesn't change.
-    member(reference, node): the array behind a reference that goes through members, and whether the reference is only a
-    part of its elements.
-    shapes: of arrays that the program keeps in one dimension, by their names in C. survey: notes subscripts of others
-      of one dimension.
-    """
-
-    array: Callable[[str, Any], Array | None]
-    member: Callable[[Reference, Any], tuple[Array, bool]]
-    scope: Callable[[isl.Set, Mapping[str, CType]], Scope]
-    location: Callable[[Any], Location]
-    purity: Mapping[str, str]
-    defined: frozenset[str]
-    written_arrays: Callable[[], Iterable[Array]]
-    iterator_type: Callable[[ir.For], CType]
-    fixed_pointer: Callable[[str], bool]
-    shapes: Mapping[str, Shape]
-    survey: Survey
+from scopt.ir.walks import rewritten
+from scopt.poly.isl_utils import project_out_params
 
 
 @dataclass(slots=True)
@@ -96,8 +48,9 @@ class AccessCollector:
     assigned: set[str] = field(default_factory=set)
     divided: dict[Any, ir.ArrayRef] = field(default_factory=dict)
 
-    def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
-        return Refusal(id, message, self.names.location(node), hint)
+    @property
+    def reader(self) -> SubscriptReader:
+        return SubscriptReader(self.names, self.domain, self.iterators, self.inner)
 
     def child(self, **changes: Any) -> AccessCollector:
         """The same statement, seen from a nested place: results go to the same list."""
@@ -153,7 +106,7 @@ class AccessCollector:
                 for item in node.decls:
                     self.block_item(item)
             case ir.Decl():
-                raise self.refuse("decl.form", "a declaration can't stand here", node)
+                raise self.names.refuse("decl.form", "a declaration can't stand here", node)
             case _:
                 self.read(node)
 
@@ -163,11 +116,11 @@ class AccessCollector:
             self.statement(item)
             return
         if set(item.storage or ()) & {"static", "extern"} or isinstance(item.type, (ir.FuncDecl, ir.PtrDecl)):
-            raise self.refuse(
+            raise self.names.refuse(
                 "decl.form", f"a declaration of this kind ('{item.name}') inside a SCoP is not supported", item
             )
         if isinstance(item.init, ir.InitList):
-            raise self.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", item)
+            raise self.names.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", item)
         self.read(item.init)
         self.local_names = self.local_names | {item.name}
 
@@ -222,7 +175,7 @@ class AccessCollector:
                 self.reference(node.expr, "read")
                 self.reference(node.expr, "write")
             case ir.UnaryOp(op="&"):
-                raise self.refuse("access.address", "taking an address inside a SCoP is not supported", node)
+                raise self.names.refuse("access.address", "taking an address inside a SCoP is not supported", node)
             case ir.UnaryOp(op="sizeof" | "_Alignof" | "__alignof__"):
                 return
             case ir.UnaryOp() if node.op != "!":
@@ -249,7 +202,7 @@ class AccessCollector:
             case ir.FuncCall():
                 self.call(node)
             case _:
-                raise self.refuse("expression.unsupported", f"{construct_text(node)} is not supported", node)
+                raise self.names.refuse("expression.unsupported", f"{construct_text(node)} is not supported", node)
 
     def truth(self, node: Any) -> None:
         """An expression of which only matters whether it is zero. Of a pointer that stays as it is no cell is read."""
@@ -269,7 +222,7 @@ class AccessCollector:
             "const" if name in VALUE_FUNCTIONS and name not in self.names.defined else None
         )
         if purity is None:
-            raise self.refuse(
+            raise self.names.refuse(
                 "call.unknown",
                 f"the call of '{name}' may have side effects",
                 node,
@@ -277,11 +230,11 @@ class AccessCollector:
             )
         for argument in node.args.exprs if node.args else []:
             if isinstance(argument, ir.Constant) and argument.type == "string":
-                raise self.refuse("call.pointer", f"a pointer is passed to '{name}'", argument)
+                raise self.names.refuse("call.pointer", f"a pointer is passed to '{name}'", argument)
             self.read(argument)
         if purity == "pure":
             for array in self.names.written_arrays():
-                self.add(array, "read", _whole(array), node)
+                self.add(array, "read", all_elements(array), node)
 
     # --- references ---------------------------------------------------------------------------------------------------
 
@@ -291,10 +244,10 @@ class AccessCollector:
         found = reference_of(node)
         base, subscripts = found.base, list(found.subscripts)
         if not isinstance(base, ir.ID):
-            raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
+            raise self.names.refuse("access.form", "this is no reference to a named scalar or array", node)
         if base.name in self.local_names or base.name in self.inner:
             if base.name in self.inner and kind == "write":
-                raise self.refuse(
+                raise self.names.refuse(
                     "loop.iterator-modified", f"the iterator '{base.name}' is modified in the loop's body", node
                 )
             for subscript in subscripts:
@@ -306,17 +259,18 @@ class AccessCollector:
         array = self.names.array(base.name, base)
         if array is None:
             if kind == "write":
-                raise self.refuse(
+                raise self.names.refuse(
                     "loop.iterator-modified", f"the iterator '{base.name}' is modified in the loop's body", node
                 )
             if subscripts:
-                raise self.refuse("access.form", "this is no reference to a named scalar or array", node)
+                raise self.names.refuse("access.form", "this is no reference to a named scalar or array", node)
             return
         if array.flat and isinstance(node, ir.ArrayRef) and len(subscripts) == 1:
-            node = self.with_rows(self.names.shapes[array.spelling], node, subscripts[0])
+            self.divided[node] = self.reader.with_rows(self.names.shapes[array.spelling], node, subscripts[0])
+            node = self.divided[node]
             subscripts = list(reference_of(node).subscripts)
         if len(subscripts) != array.rank:
-            raise self.refuse(
+            raise self.names.refuse(
                 "access.partial",
                 f"'{array.name}' has {array.rank} dimensions, but {len(subscripts)} subscripts here",
                 node,
@@ -324,8 +278,8 @@ class AccessCollector:
         for subscript in subscripts:
             self.read(subscript)
         if array.rank == 1 and not array.local:
-            self.note(array, subscripts[0])
-        exact, cells = self.subscripts(array, subscripts, kind)
+            self.reader.note(array, subscripts[0])
+        exact, cells = self.elements(array, subscripts, kind)
         if kind == "read" and not array.rank and array.name in self.assigned:
             cells = isl.Set.empty(cells.get_space())
         elif kind == "write" and not array.rank:
@@ -336,46 +290,22 @@ class AccessCollector:
         """A read or write of a member, or of a part of an element that is one cell as a whole."""
         array, part = self.names.member(found, node)
         if len(found.subscripts) != array.rank and not part:
-            raise self.refuse(
+            raise self.names.refuse(
                 "access.partial",
                 f"'{array.spelling}' has {array.rank} dimensions, but {len(found.subscripts)} subscripts here",
                 node,
             )
         for subscript in found.subscripts:
             self.read(subscript)
-        exact, cells = self.subscripts(array, list(found.subscripts[: array.rank]), kind)
+        exact, cells = self.elements(array, found.subscripts[: array.rank], kind)
         self.add(array, "may-write" if kind == "write" and (part or not exact) else kind, cells, node)
 
-    def note(self, array: Array, subscript: Any) -> None:
-        """Remember a subscript that may be one into rows of rows."""
-        try:
-            found = self.read_sum(subscript)
-        except NotAffine:
-            found = None
-        if found is not None and self.inner and found.unsigned:
-            found = None  # nobody proves that unsigned subscripts of loops inside a statement don't wrap
-        self.names.survey.found.setdefault(array.spelling, []).append(found)
-
-    def read_sum(self, subscript: Any) -> Subscript:
-        """A subscript as a sum of products, which nothing is taken for granted for."""
-        scope = replace(self.names.scope(self.domain, self.inner), assume=lambda violation: False)
-        return read_subscript(subscript, scope, (*self.iterators, *self.inner))
-
-    def with_rows(self, shape: Shape, node: ir.ArrayRef, subscript: Any) -> ir.ArrayRef:
-        """The reference with a subscript for each dimension."""
-        try:
-            parts = parts_of(self.read_sum(subscript), shape)
-        except NotAffine:  # some other reference, or this one in another place, showed the rows
-            parts = None
-        if parts is None or not self.domain.intersect(parts.holds.complement()).is_empty():
-            raise self.refuse(
-                "affine.nonlinear-subscript", "this subscript is not one into the rows that the others show", node
-            )
-        made = node.name
-        for part in parts.nodes:
-            made = ir.ArrayRef(made, part, node.coord)
-        self.divided[node] = copied(made)
-        return self.divided[node]
+    def elements(self, array: Array, subscripts: Sequence[Any], kind: AccessKind) -> tuple[bool, isl.Set]:
+        """Whether it is known which elements are accessed; and these, or all that may be."""
+        exact, cells, unknown = self.reader.elements(array, subscripts)
+        if kind != "read":
+            self.unknown.extend(unknown)
+        return exact, cells
 
     def add(self, array: Array, kind: AccessKind, subscripts: isl.Set, node: Any) -> None:
         if kind == "write" and self.conditional:
@@ -383,62 +313,6 @@ class AccessCollector:
         self.found.append(
             RawAccess(array.name, kind, project_out_params(subscripts, self.inner), node, self.names.location(node))
         )
-
-    def subscripts(self, array: Array, subscripts: list[Any], kind: AccessKind) -> tuple[bool, isl.Set]:
-        """The accessed elements as a set over the array's space, with the iterators as parameters; whether these are
-        exactly those.
-
-        Where a subscript isn't affine, it may have any value.
-        """
-        scope = self.names.scope(self.domain, self.inner)
-        known: dict[int, isl.PwAff] = {}
-        for position, subscript in enumerate(subscripts):
-            try:
-                known[position] = affine(subscript, scope).aff
-            except NotAffine as error:
-                if kind != "read":
-                    self.unknown.append(error)
-                continue
-            self.check_bounds(array, position, known[position], subscript)
-        if len(known) == len(subscripts) > 0:
-            functions = [isl.MultiPwAff.from_pw_aff(aff) for aff in known.values()]
-            value = reduce(isl.MultiPwAff.flat_range_product, functions)
-            return True, value.as_set().set_tuple_name(array.name).intersect_params(self.domain)
-        cells = reduce(isl.Set.intersect, (_at(array, position, aff) for position, aff in known.items()), _whole(array))
-        return not subscripts, cells.intersect_params(self.domain)
-
-    def check_bounds(self, array: Array, position: int, aff: isl.PwAff, node: Any) -> None:
-        """A subscript that leaves its row reaches an element of another row, which the model would take for a different
-        one.
-
-        Refused where it happens whatever the parameters are; where it depends on them, the declared extents are
-        trusted.
-        """
-        size = array.sizes[position]
-        if position == 0 or size is None:
-            return
-        outside = aff.lt_set(constant_pw_aff(0)).union(aff.ge_set(constant_pw_aff(size))).intersect(self.domain)
-        if outside.is_empty():
-            return
-        iterators = [*self.iterators, *self.inner]
-        if project_out_params(self.domain, iterators).is_subset(project_out_params(outside, iterators)):
-            raise self.refuse(
-                "access.out-of-bounds", f"subscript {position + 1} of '{array.name}' leaves its extent of {size}", node
-            )
-
-
-def _at(array: Array, position: int, aff: isl.PwAff) -> isl.Set:
-    """The elements whose subscript at a position has a value, which is a function of parameters."""
-    one = isl.MultiPwAff.from_pw_aff(aff).as_set()
-    before, after = position, array.rank - position - 1
-    return (
-        one.insert_dims(isl.dim_type.set, 1, after).insert_dims(isl.dim_type.set, 0, before).set_tuple_name(array.name)
-    )
-
-
-def _whole(array: Array) -> isl.Set:
-    """All elements of an array: what a read with an unknown subscript may reach."""
-    return isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}")
 
 
 def _is_null(node: Any) -> bool:

@@ -9,50 +9,29 @@ condition that the program tests.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise, product
 from math import gcd
 from typing import Any
 
 import islpy as isl
 
-from scopt import ir
-from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, affine
-from scopt.ir.printing import CPrinter
-from scopt.ir.scop import CType
-from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff, project_out_params
+from scopt.frontend.model.product_sums import (
+    Atom,
+    Monomial,
+    Terms,
+    constant_sum,
+    plus,
+    product_node,
+    sum_node,
+    sum_value,
+)
+from scopt.frontend.model.subscript_reading import Subscript
+from scopt.poly.isl_utils import constant_pw_aff, project_out_params
 
-Monomial = tuple[str, ...]
-Terms = dict[Monomial, int]
 # A constant distance of rows under which a condition on parameters isn't worth it: `x[3 * i + k]` is no array of rows
 # of 3 unless k is below.
 SHORT_ROW = 32
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Atom:
-    """A factor of a subscript's products. moves: it depends on an iterator.
-    node: C expression. value: on the parameter domain."""
-
-    node: Any
-    value: isl.PwAff
-    moves: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Subscript:
-    """A subscript as a sum of products of atoms.
-
-    unsigned: bits of the unsigned type that it is computed in, modulo a power of two; 0 for a signed type, whose
-      overflow is undefined.
-    domain: parameter set of the iterators' and parameters' values there. iterators: names of those that move.
-    """
-
-    terms: Terms
-    atoms: Mapping[str, Atom]
-    unsigned: int
-    domain: isl.Set
-    iterators: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +57,7 @@ class Shape:
 
     def extents(self) -> tuple[Any, ...]:
         """C expressions; None for the first."""
-        return (None, *(_product(size.factor, [self.atoms[key].node for key in size.atoms]) for size in self.sizes))
+        return (None, *(product_node(size.factor, [self.atoms[key].node for key in size.atoms]) for size in self.sizes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,129 +68,6 @@ class Parts:
     nodes: tuple[Any, ...]
     values: tuple[isl.PwAff, ...]
     holds: isl.Set
-
-
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
-def read_subscript(node: Any, scope: Scope, iterators: Iterable[str]) -> Subscript:
-    """Raises NotAffine for what is no sum of products of affine expressions,
-    or may wrap around in other ways than as a whole."""
-    reader = _Reader(scope, frozenset(iterators))
-    terms, ctype = reader.read(node)
-    if reader.opaque and reader.unsigned:
-        raise NotAffine("nonlinear", "an unsigned product with such operands is not affine", node)
-    return Subscript(
-        terms,
-        reader.atoms,
-        0 if ctype.signed else ctype.bits,
-        scope.domain.intersect(scope.ranges()),
-        tuple(sorted(iterators)),
-    )
-
-
-@dataclass(slots=True)
-class _Reader:
-    scope: Scope
-    iterators: frozenset[str]
-    atoms: dict[str, Atom] = field(default_factory=dict)
-    opaque: bool = False
-    unsigned: bool = False
-
-    def read(self, node: Any) -> tuple[Terms, CType]:
-        terms, ctype = self.any(node)
-        self.unsigned = self.unsigned or not ctype.signed
-        return terms, ctype
-
-    def any(self, node: Any) -> tuple[Terms, CType]:
-        match node:
-            case ir.ID():
-                return self.name(node)
-            case ir.Constant():
-                found = affine(node, self.scope)
-                return _constant(_value_of(found.aff)), found.type
-            case ir.UnaryOp(op="-" | "+" as op, expr=operand):
-                terms, ctype = self.promoted(operand)
-                return (_scaled(terms, -1) if op == "-" else terms), ctype
-            case ir.BinaryOp(op="+" | "-" | "*"):
-                return self.operation(node)
-            case ir.Cast():
-                return self.cast(node)
-        return self.other(node)
-
-    def name(self, node: ir.ID) -> tuple[Terms, CType]:
-        found = self.scope.lookup(node.name, node)
-        if isinstance(found, Value):
-            return _constant(_value_of(found.aff)), found.type
-        self.atoms[node.name] = Atom(node, param_pw_aff(node.name), node.name in self.iterators)
-        return {(node.name,): 1}, found
-
-    def promoted(self, node: Any) -> tuple[Terms, CType]:
-        terms, ctype = self.read(node)
-        return terms, INT if ctype.bits < INT.bits else ctype
-
-    def operation(self, node: ir.BinaryOp) -> tuple[Terms, CType]:
-        (left, left_type), (right, right_type) = self.promoted(node.left), self.promoted(node.right)
-        common = _common(left_type, right_type)
-        for operand, ctype in ((node.left, left_type), (node.right, right_type)):
-            if not ctype.signed and ctype.bits < common.bits:
-                affine(operand, self.scope)  # it is widened, and must not have wrapped around before
-        if node.op == "*":
-            if not self.is_constant(left) and not self.is_constant(right):
-                left, right = self.factor(node.left, left, common), self.factor(node.right, right, common)
-            return _times(left, right), common
-        return _plus(left, right if node.op == "+" else _scaled(right, -1)), common
-
-    def is_constant(self, terms: Terms) -> bool:
-        return all(not monomial for monomial in terms)
-
-    def factor(self, node: Any, terms: Terms, ctype: CType) -> Terms:
-        """A sum of parameters that is a factor counts as one:
-        the rows of ``a[i * (n + 2) + j]`` are as long as the sum says."""
-        if (
-            len(terms) < 2
-            or any(self.atoms[key].moves for monomial in terms for key in monomial)
-            or any(len(m) > 1 for m in terms)
-        ):
-            return terms
-        key = " + ".join(f"{terms[m]} {'*'.join(m)}" for m in sorted(terms))
-        self.atoms[key] = Atom(node, _sum(terms, self.atoms), False)
-        return {(key,): 1}
-
-    def cast(self, node: ir.Cast) -> tuple[Terms, CType]:
-        target = self.scope.cast_type(node.to_type)
-        terms, ctype = self.read(node.expr)
-        if target is None or not target.integer or target.bits < INT.bits:
-            return self.other(node)
-        if target.bits > ctype.bits and ctype.signed and target.signed:
-            return terms, target
-        if target.bits == ctype.bits and target.signed == ctype.signed:
-            return terms, target
-        if ctype.signed and not target.signed and target.bits >= ctype.bits:
-            return terms, target  # the same modulo a power of two
-        affine(node, self.scope)
-        return terms, target
-
-    def other(self, node: Any) -> tuple[Terms, CType]:
-        """An affine expression of another kind, such as a quotient."""
-        found = affine(node, self.scope)
-        self.opaque = True
-        key = str(CPrinter().visit(node))
-        names = [found.aff.get_dim_name(isl.dim_type.param, k) for k in range(found.aff.dim(isl.dim_type.param))]
-        self.atoms[key] = Atom(node, found.aff, any(name in self.iterators for name in names))
-        return {(key,): 1}, found.type
-
-
-def _common(left: CType, right: CType) -> CType:
-    """The usual arithmetic conversions of two promoted integer types."""
-    if left.signed == right.signed:
-        return left if left.bits >= right.bits else right
-    unsigned, signed = (right, left) if left.signed else (left, right)
-    return unsigned if unsigned.bits >= signed.bits else signed
-
-
-def _value_of(aff: isl.PwAff) -> int:
-    return int(aff.max_val().to_python())
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -337,10 +193,10 @@ def parts_of(subscript: Subscript, shape: Shape) -> Parts | None:
             continue
         atoms = {**shape.atoms, **subscript.atoms}
         for borrowed in _borrowed(split, shape):
-            values = tuple(_sum(terms, atoms) for terms in borrowed)
+            values = tuple(sum_value(terms, atoms) for terms in borrowed)
             holds = _inside(subscript, shape, values)
             if best is None or (best.holds.is_subset(holds) and not holds.is_subset(best.holds)):
-                best = Parts(tuple(_node(terms, atoms) for terms in borrowed), values, holds)
+                best = Parts(tuple(sum_node(terms, atoms) for terms in borrowed), values, holds)
             if _always(best.holds):
                 return best
     return best
@@ -353,8 +209,8 @@ def _borrowed(split: list[Terms], shape: Shape) -> Iterator[list[Terms]]:
     for k, size in enumerate(shape.sizes, 1):
         for sign in (1, -1):
             other = list(split)
-            other[k - 1] = _plus(split[k - 1], _constant(-sign))
-            other[k] = _plus(split[k], {size.atoms: sign * size.factor})
+            other[k - 1] = plus(split[k - 1], constant_sum(-sign))
+            other[k] = plus(split[k], {size.atoms: sign * size.factor})
             yield other
 
 
@@ -371,7 +227,7 @@ def _split(subscript: Subscript, shape: Shape, first: int, *, nearest: bool) -> 
             stride = shape.strides[k]
             rest = _without(monomial, stride.atoms)
             if rest is not None and len(rest) <= 1 and coefficient % stride.factor == 0:
-                split[k] = _plus(split[k], {rest: coefficient // stride.factor})
+                split[k] = plus(split[k], {rest: coefficient // stride.factor})
                 break
         else:
             return None
@@ -382,7 +238,7 @@ def _divide(constant: int, shape: Shape, split: list[Terms], *, nearest: bool) -
     for k, stride in enumerate(shape.strides):
         if not stride.atoms:
             count = (constant + stride.factor // 2) // stride.factor if nearest else constant // stride.factor
-            split[k] = _plus(split[k], _constant(count))
+            split[k] = plus(split[k], constant_sum(count))
             constant -= count * stride.factor
 
 
@@ -390,7 +246,7 @@ def _inside(subscript: Subscript, shape: Shape, values: Sequence[isl.PwAff]) -> 
     """Parameters for which each inner subscript lies within its row, and nothing wraps around, in all iterations."""
     zero = constant_pw_aff(0)
     inside = isl.Set("{ : }")
-    sizes = [_sum({size.atoms: size.factor}, shape.atoms) for size in shape.sizes]
+    sizes = [sum_value({size.atoms: size.factor}, shape.atoms) for size in shape.sizes]
     for value, size in zip(values[1:], sizes, strict=True):
         inside = inside.intersect(value.ge_set(zero)).intersect(value.lt_set(size))
     if subscript.unsigned:
@@ -423,60 +279,3 @@ def executed_by(subscripts: Iterable[Subscript]) -> isl.Set:
     for subscript in subscripts:
         union = union.union(_executed(subscript))
     return union.coalesce()
-
-
-# --- sums of products -------------------------------------------------------------------------------------------------
-
-
-def _constant(value: int) -> Terms:
-    return {(): value} if value else {}
-
-
-def _plus(a: Terms, b: Terms) -> Terms:
-    total = dict(a)
-    for monomial, coefficient in b.items():
-        total[monomial] = total.get(monomial, 0) + coefficient
-    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
-
-
-def _scaled(terms: Terms, factor: int) -> Terms:
-    return {monomial: factor * coefficient for monomial, coefficient in terms.items()}
-
-
-def _times(a: Terms, b: Terms) -> Terms:
-    total: Terms = {}
-    for left, some in a.items():
-        for right, others in b.items():
-            total = _plus(total, {tuple(sorted((*left, *right))): some * others})
-    return total
-
-
-def _sum(terms: Terms, atoms: Mapping[str, Atom]) -> isl.PwAff:
-    """The value of a sum whose products have one atom at most."""
-    total = constant_pw_aff(0)
-    for monomial, coefficient in terms.items():
-        value = atoms[monomial[0]].value if monomial else constant_pw_aff(1)
-        total = total.add(value.scale_val(isl.Val(coefficient)))
-    return total
-
-
-def _node(terms: Terms, atoms: Mapping[str, Atom]) -> Any:
-    """A C expression of such a sum: what moves comes first, a constant last."""
-
-    def rank(item: tuple[Monomial, int]) -> tuple[bool, bool, bool]:
-        monomial, coefficient = item
-        return not monomial, coefficient < 0, bool(monomial) and not atoms[monomial[0]].moves
-
-    node: Any = None
-    for monomial, coefficient in sorted(terms.items(), key=rank):
-        term = _product(abs(coefficient), [atoms[key].node for key in monomial])
-        first = term if coefficient > 0 else ir.UnaryOp("-", term)
-        node = first if node is None else ir.BinaryOp("+" if coefficient > 0 else "-", node, term)
-    return ir.Constant("int", "0") if node is None else node
-
-
-def _product(factor: int, nodes: Sequence[Any]) -> Any:
-    node: Any = None if factor == 1 and nodes else ir.Constant("int", str(factor))
-    for one in nodes:
-        node = one if node is None else ir.BinaryOp("*", node, one)
-    return node

@@ -1,0 +1,180 @@
+"""The names of a region: each with one meaning; what the region writes, and what gets its value in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scopt import ir
+from scopt.diagnostics import Location, Refusal
+from scopt.frontend.model.affine import NotAffine
+from scopt.frontend.model.pointers import as_subscripts
+from scopt.frontend.model.products import hoist_products
+from scopt.frontend.model.sizes import hoist_sizes
+from scopt.frontend.normalize.members import Hoisted, MemberHoister
+from scopt.frontend.normalize.normal import normalized
+from scopt.frontend.syntax.liveness import may_be_read_after
+from scopt.frontend.syntax.mentioned import identifiers, written_names
+from scopt.frontend.syntax.scoping import loop_iterator, unique_names
+from scopt.frontend.syntax.structs import Types, reference_of, references, shared_storage
+from scopt.frontend.syntax.symbols import Symbol, facts_of, scope_at, symbol_of
+from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.frontend.text.directives import is_directive, threadprivate_names
+from scopt.ir.scop import CType
+from scopt.ir.walks import changed, distinct, rebuilt, walk
+
+# Words that isl's own syntax gives a meaning to: parameters and arrays with these names need another name inside isl.
+ISL_WORDS = frozenset(
+    """
+        exists mod min max floor ceil and or not true false implies rat infty infinity nan floord ceild eval lex_le
+        lex_lt
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegionNames:
+    """A region in its normal form, with unique names.
+
+    items: its statements. symbols: what names are, iterators apart; arrays that members make are added.
+    iterator_names, local_names: of its loops, and declared in it. written: names that it writes.
+    hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
+      cell each, whatever the member.
+    """
+
+    tu: TranslationUnit
+    region: Region
+    items: tuple[Any, ...]
+    symbols: dict[str, Symbol]
+    iterator_names: frozenset[str]
+    local_names: frozenset[str]
+    written: frozenset[str]
+    hoisted: tuple[Hoisted, ...]
+    whole: frozenset[str]
+
+    def location(self, node: Any) -> Location:
+        """Where a node stands in the source, or the first below it that has a place; else the region."""
+        return _location(self.region, node)
+
+    def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
+        """The refusal of a node."""
+        return Refusal(id, message, self.location(node), hint)
+
+    def not_affine(self, error: NotAffine, where: str, what: str) -> Refusal:
+        """`where` is bound, condition or subscript; the id's last part says what is wrong with it."""
+        reason = (
+            f"{error.reason}-{where}" if error.reason in ("nonlinear", "indirect", "variant", "call") else error.reason
+        )
+        return self.refuse(f"affine.{reason}", f"{what}: {error.message}", error.node, error.hint)
+
+    def iterator_type(self, node: ir.For) -> CType:
+        """The type of a loop's iterator, declared in the loop or before it."""
+        name = loop_iterator(node)
+        if isinstance(node.init, ir.DeclList):
+            symbol = symbol_of(node.init.decls[0], self.symbols)
+        elif name is not None and name in self.symbols:
+            symbol = self.symbols[name]
+        else:
+            raise self.refuse("loop.form", "the loop's iterator is not a declared variable", node)
+        if symbol.type.volatile:
+            raise self.refuse("access.volatile", f"the iterator '{name}' is volatile", node)
+        if symbol.dims or symbol.pointer or not symbol.type.integer or symbol.type.bits == 0:
+            raise self.refuse(
+                "loop.form", f"the iterator '{name}' is no integer variable", node, "use an integer iterator"
+            )
+        return symbol.type
+
+    def read_after(self, name: str) -> bool:
+        """Whether what the region leaves in a variable may be read."""
+        return may_be_read_after(facts_of(self.tu, self.region.function), self.region, name)
+
+    def origin(self, node: Any) -> Any:
+        """What a node comes from in the source."""
+        return facts_of(self.tu, self.region.function).origin(node)
+
+    def needs_values(self, node: Any) -> bool:
+        """Whether something that isn't affine has names of macros, whose values might make it so."""
+        return not self.region.symbolic.keys().isdisjoint(identifiers(node))
+
+
+def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> RegionNames:
+    """Give every name of a region one meaning. flat: the arrays of one dimension that hold rows. Raises Refusal."""
+    outer = scope_at(tu, region)
+    unique = unique_names(normalized(tu, region, outer), tu.reserved, ISL_WORDS)
+    items = tuple(map(_without_directives, unique.items))
+    _refuse_visible(region)
+    symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
+    local_names = frozenset(unique.declared)
+    _refuse_thread_local(tu, region, items, symbols)
+    items = as_subscripts(items, symbols, tu.long_type, frozenset(flat))
+    inside = local_names | unique.iterators
+    items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)
+    members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved)
+    hoisted = (*sizes, *members.run(), *hoist_products(members, region.symbolic))
+    # From here on accesses and the like are told by their nodes.
+    items = distinct(members.items)
+    whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
+    written = frozenset[str]().union(*(written_names(item) for item in items))
+    return RegionNames(tu, region, items, symbols, unique.iterators, local_names, written, hoisted, whole)
+
+
+def _without_directives(item: Any) -> Any:
+    """A statement whose blocks have no ``#pragma scopt`` any more."""
+
+    def change(node: Any) -> Any:
+        if not isinstance(node, ir.Compound) or not any(map(is_directive, node.block_items or ())):
+            return node
+        return changed(node, block_items=[inner for inner in node.block_items if not is_directive(inner)])
+
+    return rebuilt(item, change)
+
+
+def _whole_structures(items: Iterable[Any], types: Types, local_names: Collection[str]) -> frozenset[str]:
+    """Bases whose structures are copied as a whole, or have members that share their bytes: one element is one cell,
+    whatever the member."""
+    found: set[str] = set()
+    for node in (node for item in items for node in references(item)):
+        reference = reference_of(node)
+        if isinstance(reference.base, ir.ID) and reference.base.name in types.scope:
+            typed = types.of(node)
+            whole = typed is not None and typed.composite and typed.struct is not None
+            local = bool(reference.path) and reference.base.name in local_names
+            if whole or local or (reference.path and shared_storage(types, reference)):
+                found.add(reference.base.name)
+    return frozenset(found)
+
+
+def _refuse_thread_local(
+    tu: TranslationUnit, region: Region, items: Iterable[Any], symbols: Mapping[str, Symbol]
+) -> None:
+    """Other threads would have variables of their own by these names, and OpenMP's clauses don't take them."""
+    private = threadprivate_names(tu.ast.ext)
+    if b"threadprivate" in tu.source:
+        private |= threadprivate_names(walk(region.function))
+    for node in (node for node in walk(*items) if isinstance(node, ir.ID)):
+        if node.name in private or (node.name in symbols and symbols[node.name].thread_local):
+            message = f"each thread has a '{node.name}' of its own"
+            hint = "copy it to a plain variable, or give the region a pointer to it"
+            raise Refusal("access.thread-local", message, _location(region, node), hint)
+
+
+def _refuse_visible(region: Region) -> None:
+    """Declarations move into a block of the region's own:
+    what is used after the region has to be declared before it."""
+    after = (region.parent.block_items or ())[region.stop :]
+    for item in region.items:
+        if isinstance(item, (ir.Decl, ir.Typedef)) and any(item.name in identifiers(node) for node in after):
+            message = f"'{item.name}' is used after the region"
+            raise Refusal("decl.used-after", message, _location(region, item), "declare it before the region")
+
+
+def _location(region: Region, node: Any) -> Location:
+    coord = getattr(node, "coord", None)
+    while coord is None and node is not None:
+        children = node.children()
+        node = children[0][1] if children else None
+        coord = getattr(node, "coord", None)
+    if coord is None:
+        return region.location
+    return Location(coord.file, coord.line, coord.column or 0)

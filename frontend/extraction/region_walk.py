@@ -1,0 +1,279 @@
+"""The statements of a region in the order of its text: loops, branches, declarations, what is executed as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import islpy as isl
+
+from scopt import ir
+from scopt.diagnostics import Location, Refusal, Remark
+from scopt.frontend.extraction.affine_names import AffineNames
+from scopt.frontend.extraction.region_arrays import RegionArrays
+from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
+from scopt.frontend.model.access_names import Names, RawAccess, Survey
+from scopt.frontend.model.accesses import AccessCollector
+from scopt.frontend.model.affine import NotAffine, Scope, condition
+from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, parse_loop
+from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
+from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
+from scopt.frontend.syntax.constructs import construct_text
+from scopt.frontend.syntax.mentioned import written_names
+from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.ir.scop import CType
+from scopt.ir.walks import changed, mapped
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawStatement:
+    """A statement before the spaces are set up: iterators are parameters still. loops: the source's. kill: of a
+    declaration, which ends the value that the variable had."""
+
+    name: str
+    domain: isl.Set
+    iterators: tuple[str, ...]
+    types: tuple[CType, ...]
+    body: Any
+    accesses: tuple[RawAccess, ...]
+    location: Location
+    loops: tuple[Any, ...]
+    kill: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where the walk stands: the enclosing iterators (outermost first) and the parameter set of their values; loops:
+    their `for` nodes."""
+
+    iterators: tuple[str, ...]
+    domain: isl.Set
+    loops: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegionWalk:
+    """What has been found so far.
+
+    statements: kills too. obstacles: by statement, why it is executed as a whole. unknown: remarks on cells that only
+    the run tells. wanted_values: refusals that hold unless the next reading of the region does without values of
+    macros. survey: subscripts of arrays of one dimension.
+    """
+
+    names: RegionNames
+    affine: AffineNames
+    arrays: RegionArrays
+    statements: list[RawStatement] = field(default_factory=list)
+    obstacles: dict[str, Refusal] = field(default_factory=dict)
+    unknown: list[Remark] = field(default_factory=list)
+    wanted_values: list[Refusal] = field(default_factory=list)
+    survey: Survey = field(default_factory=Survey)
+
+    def tree(self, known: isl.Set) -> Tree:
+        """Collect statements and accesses; their order. known: of the parameters. Raises Refusal."""
+        for item in self.names.items:
+            self.refuse_control(item)
+        tree = self.sequence(self.names.items, Place((), known))
+        if tree is None or all(raw.kill for raw in self.statements):
+            raise Refusal("region.empty", "the region contains no statement", self.names.region.location)
+        return tree
+
+    def sequence(self, items: Iterable[Any], place: Place) -> Tree | None:
+        parts = [tree for item in items if (tree := self.visit(item, place)) is not None]
+        if not parts:
+            return None
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+    def visit(self, node: Any, place: Place) -> Tree | None:
+        match node:
+            case None | ir.EmptyStatement():
+                return None
+            case ir.Compound():
+                return self.sequence(node.block_items or (), place)
+            case _ if (construct := blocking(node)) is not None:
+                return self.opaque(node, place, self.control(construct))
+            case ir.For():
+                return self.loop(node, place)
+            case ir.If():
+                return self.branch(node, place)
+            case ir.Decl():
+                return self.declaration(node, place)
+            case ir.DeclList():
+                return self.sequence(node.decls, place)
+            case ir.Pragma():
+                if node.string.split()[:1] == ["omp"]:
+                    message = "the region has OpenMP directives of its own"
+                    raise self.names.refuse("region.openmp", message, node, "remove them")
+                return None
+            case (
+                ir.Assignment()
+                | ir.UnaryOp()
+                | ir.BinaryOp()
+                | ir.TernaryOp()
+                | ir.Cast()
+                | ir.ExprList()
+                | ir.FuncCall()
+            ):
+                return self.leaf(node, place)
+            case ir.ID() | ir.Constant():
+                return None
+        raise self.names.refuse("statement.unsupported", f"{construct_text(node)} is not supported", node)
+
+    def loop(self, node: ir.For, place: Place) -> Tree | None:
+        """A loop over an affine set; any other one is executed as a whole."""
+        try:
+            iterator_type, loop = self.header(node, place)
+        except Refusal as refusal:
+            return self.opaque(node, place, refusal)
+        self.affine.types[loop.iterator] = iterator_type
+        loops = (*place.loops, self.names.origin(node))
+        body = self.visit(node.stmt, Place((*place.iterators, loop.iterator), loop.domain, loops))
+        return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
+
+    def header(self, node: ir.For, place: Place) -> tuple[CType, ParsedLoop]:
+        """The type of a loop's iterator, and what it runs over. Raises Refusal."""
+        iterator_type = self.names.iterator_type(node)
+        iterator = loop_iterator(node)
+        if iterator is not None:
+            self.check_iterator(node, iterator, place)
+
+        def within(domain: isl.Set) -> Scope:
+            return self.affine.scope(domain, place.iterators, {str(iterator): iterator_type})
+
+        try:
+            return iterator_type, parse_loop(
+                node, iterator_type, self.affine.scope(place.domain, place.iterators), within
+            )
+        except NotALoop as error:
+            raise self.names.refuse(error.id, error.message, error.node, error.hint) from error
+        except NotAffine as error:
+            raise self.names.not_affine(error, "bound", "the loop's bounds") from error
+
+    def check_iterator(self, node: ir.For, iterator: str, place: Place) -> None:
+        if iterator in ISL_WORDS:
+            message = f"an iterator named '{iterator}' is not supported"
+            raise self.names.refuse("affine.name", message, node, "rename it")
+        if iterator in place.iterators:
+            message = f"the iterator '{iterator}' is also the iterator of an enclosing loop"
+            raise self.names.refuse("loop.iterator-modified", message, node)
+        if node.stmt is not None and iterator in written_names(node.stmt):
+            message = f"the iterator '{iterator}' is modified in the loop's body"
+            raise self.names.refuse("loop.iterator-modified", message, node, "use a copy of it")
+        if not isinstance(node.init, ir.DeclList):
+            self.check_live_out(node, iterator)
+
+    def check_live_out(self, node: ir.For, iterator: str) -> None:
+        """Refuse an iterator that is declared before the region and may be read behind it."""
+        if iterator not in self.names.local_names and self.names.read_after(iterator):
+            message = f"the value of '{iterator}' after the loop may be used"
+            raise self.names.refuse("loop.iterator-live-out", message, node, "declare the iterator in the loop")
+
+    def branch(self, node: ir.If, place: Place) -> Tree | None:
+        try:
+            holds = condition(node.cond, self.affine.scope(place.domain, place.iterators))
+        except NotAffine:
+            return self.leaf(node, place)
+        then = self.visit(node.iftrue, replace(place, domain=place.domain.intersect(holds)))
+        otherwise = None
+        if node.iffalse is not None:
+            otherwise = self.visit(node.iffalse, replace(place, domain=place.domain.subtract(holds)))
+        parts = tuple(part for part in (then, otherwise) if part is not None)
+        return None if not parts else parts[0] if len(parts) == 1 else Sequence(parts)
+
+    def declaration(self, node: ir.Decl, place: Place) -> Tree | None:
+        """A local: a kill of its old value, and an assignment if it is initialized."""
+        symbol = self.names.symbols.get(node.name)
+        if symbol is None or "static" in (node.storage or []) or "extern" in (node.storage or []) or symbol.pointer:
+            message = f"a declaration of this kind ('{node.name}') inside a SCoP is not supported"
+            raise self.names.refuse("decl.form", message, node)
+        if node.name in self.names.iterator_names and node.init is None:
+            return None  # only ever a loop's iterator: the emitted loops declare their own
+        array = self.arrays.array(node.name, node)
+        assert array is not None
+        if any(size is None for size in array.sizes):
+            message = f"'{node.name}' has a variable length"
+            raise self.names.refuse("decl.variable-length", message, node, "declare it before the region")
+        if isinstance(node.init, ir.InitList) or (node.init is not None and array.rank):
+            message = "an initializer list inside a SCoP is not supported"
+            raise self.names.refuse("decl.initializer", message, node, "assign the elements")
+        whole = isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}")
+        whole = whole.intersect_params(place.domain)
+        killed = RawAccess(array.name, "write", whole, node, self.names.location(node))
+        kill = Leaf(self.add(node, place, (killed,), kill=True))
+        if node.init is None:
+            return kill
+        assignment = ir.Assignment("=", ir.ID(node.name, node.coord), node.init, node.coord)
+        return Sequence((kill, self.leaf(assignment, place)))
+
+    def leaf(self, node: Any, place: Place) -> Leaf:
+        """A statement executed as a whole."""
+        node = self.with_own_iterators(node)
+        names = Names(
+            array=lambda name, where: None if name in place.iterators else self.arrays.array(name, where),
+            member=self.arrays.member,
+            scope=lambda domain, inner: self.affine.scope(domain, place.iterators, inner),
+            location=self.names.location,
+            purity=self.names.tu.pure_functions,
+            defined=self.names.tu.defined_functions,
+            written_arrays=lambda: self.arrays.written_arrays(node),
+            iterator_type=self.names.iterator_type,
+            fixed_pointer=self.arrays.fixed_pointer,
+            shapes=self.arrays.shapes,
+            survey=self.survey,
+        )
+        collector = AccessCollector(names, place.domain, place.iterators)
+        body, accesses = collector.collected(node)
+        for error in collector.unknown:
+            if self.names.needs_values(error.node):
+                # If the subscripts show rows, the array is read again with them, which may do without.
+                self.wanted_values.append(self.names.not_affine(error, "subscript", "the subscript of a written array"))
+        if collector.unknown and not self.unknown:
+            error = collector.unknown[0]
+            message = f"which elements are written here is only known at run time: {error.message}"
+            self.unknown.append(
+                Remark("analysis", "access.unknown-cell", message, self.names.location(error.node), error.hint)
+            )
+        return Leaf(self.add(body, place, accesses))
+
+    def with_own_iterators(self, node: Any) -> Any:
+        """An opaque statement with loops that have iterators of their own:
+        one declared outside would be shared by all threads."""
+        name = loop_iterator(node) if isinstance(node, ir.For) else None
+        if name is not None and isinstance(node.init, ir.Assignment):
+            ctype = self.names.iterator_type(node)
+            self.check_live_out(node, name)
+            spelled = ir.IdentifierType(ctype.spelling.split(), node.coord)
+            declared = ir.TypeDecl(name, [], None, spelled, node.coord)
+            decl = ir.Decl(name, [], [], [], [], declared, node.init.rvalue, None, node.coord)
+            node = changed(node, init=ir.DeclList([decl], node.coord))
+        return mapped(node, self.with_own_iterators)
+
+    def opaque(self, node: Any, place: Place, refusal: Refusal) -> Leaf:
+        """A loop or `switch` that isn't affine as a statement of the loops around it; without any, there is nothing to
+        gain: raises the refusal."""
+        if not place.iterators or (refusal.remark.id.startswith("affine.") and self.names.needs_values(node)):
+            raise refusal
+        leaf = self.leaf(node, place)
+        self.obstacles[leaf.statement] = refusal
+        return leaf
+
+    def control(self, construct: Any) -> Refusal:
+        said = construct_of(construct)
+        return self.names.refuse(said.id, said.message, construct, said.hint)
+
+    def refuse_control(self, node: Any) -> None:
+        """Refuse jumps that leave their statement, wherever they hide."""
+        found = out_of_statements(node) or next(leaving(node), None)
+        if found is not None:
+            raise self.control(found)
+
+    def add(self, node: Any, place: Place, accesses: tuple[RawAccess, ...], kill: bool = False) -> str:
+        """Note a statement; its name."""
+        name = f"{'K' if kill else 'S'}{sum(raw.kill == kill for raw in self.statements)}"
+        types = tuple(self.affine.types[iterator] for iterator in place.iterators)
+        where = self.names.location(node)
+        self.statements.append(
+            RawStatement(name, place.domain, place.iterators, types, node, accesses, where, place.loops, kill)
+        )
+        return name

@@ -1,0 +1,270 @@
+"""A `Scop` of what a walk through a region has found: spaces, context, guard, aliasing, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.diagnostics import Refusal, Remark
+from scopt.frontend.extraction.affine_names import AffineNames
+from scopt.frontend.extraction.region_arrays import RegionArrays
+from scopt.frontend.extraction.region_names import RegionNames
+from scopt.frontend.extraction.region_walk import RawStatement, RegionWalk
+from scopt.frontend.model.access_names import RawAccess
+from scopt.frontend.model.aliasing import Aliasing, Names as AliasNames, check_aliasing
+from scopt.frontend.model.assumptions import long_values, summable, too_large, typed_values
+from scopt.frontend.model.bound_wishes import bound
+from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
+from scopt.frontend.syntax.symbols import is_value
+from scopt.ir.scop import Access, Guard, Parameter, Scop, Statement, Stretch
+from scopt.poly.dependences import classify_private
+from scopt.poly.isl_utils import to_statement_space, universe_params
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScopParts:
+    """A region that has been walked through. name: of the SCoP. known: of the parameters, where arrays hold rows.
+    assume_apart: different pointers are taken to lead to different memory, in unmarked regions too."""
+
+    walk: RegionWalk
+    name: str
+    known: isl.Set
+    assume_apart: bool
+
+    @property
+    def names(self) -> RegionNames:
+        return self.walk.names
+
+    @property
+    def affine(self) -> AffineNames:
+        return self.walk.affine
+
+    @property
+    def arrays(self) -> RegionArrays:
+        return self.walk.arrays
+
+    @property
+    def statements(self) -> list[RawStatement]:
+        return self.walk.statements
+
+    def scop(self, tree: Tree) -> Scop:
+        """The SCoP whose statements run in the order of `tree`."""
+        context = universe_params()
+        for parameter in self.affine.parameters.values():
+            if not parameter.type.signed:
+                context = context.intersect(isl.Set(f"[{parameter.name}] -> {{ : {parameter.name} >= 0 }}"))
+        domains = {
+            raw.name: to_statement_space(raw.domain, raw.name, raw.iterators).coalesce() for raw in self.statements
+        }
+        bodies = [raw for raw in self.statements if not raw.kill]
+        body_tree = _without(tree, {raw.name for raw in self.statements if raw.kill})
+        assert body_tree is not None
+        statements = tuple(self.statement(raw, domains[raw.name]) for raw in bodies)
+        kills = tuple(self.statement(raw, domains[raw.name]) for raw in self.statements if raw.kill)
+        dead = frozenset(array.name for name, array in self.arrays.by_name.items() if self.is_dead_after(name))
+        order = order_map(tree, domains)
+        arrays = classify_private(
+            {array.name: array for array in self.arrays.by_name.values()}, statements, kills, order, dead
+        )
+        typed = typed_values(self.affine.parameters.values())
+        self.affine.assumed.values = self.affine.assumed.values.intersect(
+            summable(self.affine.parameters.values(), statements, context.intersect(typed))
+        )
+        context = context.intersect(self.affine.assumed.values).intersect(self.known)
+        aliasing = self.aliasing((*statements, *kills), context)
+        guard = self.guard(aliasing.apart, statements, typed)
+        context = context.intersect(self.in_long(guard.fits)) if guard is not None else context
+        return Scop(
+            name=self.name,
+            location=self.names.region.location,
+            context=context,
+            parameters=tuple(self.estimated(domains, statements)),
+            arrays=arrays,
+            statements=statements,
+            kills=kills,
+            schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
+            order=order,
+            reserved=self.names.tu.reserved | {one.symbol.name for one in self.names.hoisted},
+            typedefs=self.names.tu.typedefs,
+            long_type=self.names.tu.long_type,
+            long_suffix=self.names.tu.long_suffix,
+            assumptions=(
+                *aliasing.remarks,
+                *self.taken(typed),
+                *self.walk.unknown,
+                *map(_as_a_whole, self.walk.obstacles.values()),
+            ),
+            guard=guard,
+            prologue=tuple(one.text for one in self.names.hoisted),
+            by_value=self.by_value(),
+            directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
+        )
+
+    def by_value(self) -> frozenset[str]:
+        """Variables of the function, numbers and pointers, that threads may copy;
+        none in marked regions, which have no alternative."""
+        if self.names.region.marked:
+            return frozenset()
+        return (
+            frozenset(name for name, symbol in self.names.symbols.items() if is_value(symbol)) - self.names.local_names
+        )
+
+    def guard(
+        self, apart: tuple[tuple[Stretch, Stretch], ...], statements: tuple[Statement, ...], typed: isl.Set
+    ) -> Guard | None:
+        """What the program has to test. typed: what the parameters' types say anyway."""
+        both = self.affine.assumed.values.intersect(self.known)
+        fits = too_large(self.affine.parameters.values(), statements, typed.intersect(self.affine.assumed.values))
+        # What is assumed is tested in the long type too, where a value beyond it might pass.
+        tested = both.gist(typed)
+        wide = (p for p in self.affine.parameters.values() if not p.type.signed and p.type.bits >= 64)
+        fits = (*fits, *(p.spelling for p in wide if p.name in self.affine.assumed.long or _involves(tested, p.name)))
+        fitting = self.in_long(fits)
+        fits = tuple(name for name in dict.fromkeys(fits) if not _implies_long(both, name))
+        assumed = both.intersect(fitting).gist(typed.intersect(fitting)).coalesce()
+        return Guard(assumed, apart, fits) if apart or fits or not assumed.plain_is_universe() else None
+
+    def in_long(self, spellings: Collection[str]) -> isl.Set:
+        """Parameter set where the parameters of these spellings fit into the long type."""
+        return long_values(p for p in self.affine.parameters.values() if p.spelling in spellings)
+
+    def taken(self, typed: isl.Set) -> Iterator[Remark]:
+        """What is said of the values that are tested."""
+        flat = ", ".join(f"'{name}'" for name in sorted(self.arrays.shapes))
+        for id, values, what in (
+            ("assume.rows", self.known, f"the rows of {flat} don't overlap"),
+            ("assume.values", self.affine.assumed.values, "C's arithmetic is exact and conversions change nothing"),
+        ):
+            tested = values.gist(typed).coalesce()
+            if not tested.plain_is_universe():
+                listed = str(tested).partition("{")[2].rpartition("}")[0].strip(" :")
+                message = f"the program tests where the region begins that {what}: {listed}"
+                yield Remark("analysis", id, message, self.names.region.location)
+
+    def aliasing(self, statements: tuple[Statement, ...], context: isl.Set) -> Aliasing:
+        names = AliasNames(
+            self.names.symbols,
+            self.arrays.by_name,
+            self.written_keys(),
+            frozenset(self.affine.parameters).union(*(one.reads for one in self.names.hoisted)),
+            self.names.tu.defined_functions,
+            statements,
+            context,
+            tuple(one.cell for one in self.names.hoisted if one.cell is not None),
+            self.names.tu.strict_aliasing,
+        )
+        return check_aliasing(self.names.region, names, assume_apart=self.assume_apart)
+
+    def written_keys(self) -> frozenset[str]:
+        """The arrays, by their keys, that statements write."""
+        names = {access.array for raw in self.statements for access in raw.accesses if access.kind != "read"}
+        return frozenset(key for key, array in self.arrays.by_name.items() if array.name in names)
+
+    def statement(self, raw: RawStatement, domain: isl.Set) -> Statement:
+        accesses = tuple(
+            Access(a.array, a.kind, _relation(a, raw).intersect_domain(domain), a.node, a.location)
+            for a in raw.accesses
+        )
+        return Statement(raw.name, domain, raw.iterators, raw.types, raw.body, accesses, raw.location)
+
+    def is_dead_after(self, name: str) -> bool:
+        """Whether nobody can see the value that the region leaves in a scalar or array."""
+        if name in self.names.local_names:
+            return True
+        symbol = self.names.symbols[name]
+        if (
+            symbol.within is not None
+            or symbol.pointer
+            or symbol.kind not in ("local", "parameter")
+            or symbol.static
+            or symbol.address_taken
+        ):
+            return False
+        return not self.names.read_after(name)
+
+    def estimated(self, domains: Mapping[str, isl.Set], statements: Iterable[Statement]) -> Iterable[Parameter]:
+        """Parameters with a guess of their values: the largest that keep subscripts inside constant extents."""
+        by_name = {array.name: array for array in self.arrays.by_name.values()}
+        guesses: dict[str, int] = {}
+        for statement in statements:
+            for access in statement.accesses:
+                array = by_name[access.array]
+                for position, size in enumerate(array.sizes):
+                    if size is None or size <= 0:
+                        continue
+                    _guess_from_extent(access.relation, position, size, guesses)
+        for parameter in self.affine.parameters.values():
+            estimate = parameter.estimate if parameter.estimate is not None else guesses.get(parameter.name)
+            yield Parameter(parameter.name, parameter.spelling, parameter.type, estimate)
+
+
+def _guess_from_extent(relation: isl.Map, position: int, size: int, guesses: dict[str, int]) -> None:
+    """From `subscript < n` and a constant extent: n is probably the extent.
+    Only where one parameter bounds the subscript."""
+    subscripts = relation.range()
+    rank = subscripts.dim(isl.dim_type.set)
+    one = subscripts.project_out(isl.dim_type.set, position + 1, rank - position - 1).project_out(
+        isl.dim_type.set, 0, position
+    )
+    involved = [p for p in range(one.dim(isl.dim_type.param)) if one.involves_dims(isl.dim_type.param, p, 1)]
+    if len(involved) != 1:
+        return
+    name = one.get_dim_name(isl.dim_type.param, involved[0])
+    fits = isl.Set(f"{{ [x] : x < {size} }}")
+    beyond = one.subtract(fits).params()
+    if beyond.is_empty() or not name:
+        return
+    inside = beyond.complement().intersect(one.params())
+    index = inside.find_dim_by_name(isl.dim_type.param, name)
+    if index < 0:
+        return
+    values = isl.Set(f"[{name}] -> {{ [x] : x = {name} }}").intersect_params(inside)
+    values = values.project_out(isl.dim_type.param, 0, values.dim(isl.dim_type.param))
+    highest = values.dim_max_val(0) if not values.is_empty() else isl.Val(0)
+    if highest.is_int() and (guess := int(highest.to_python())) > 0:
+        guesses[name] = min(guess, guesses.get(name, guess))
+
+
+def _relation(access: RawAccess, raw: RawStatement) -> isl.Map:
+    """``{ S[i] -> A[a] }`` from the parameter-space form, in which the iterators are parameters."""
+    space = isl.Set(f"{{ {raw.name}[{', '.join(raw.iterators)}] }}")
+    relation = isl.Map.from_domain_and_range(space, access.subscripts)
+    for position, iterator in enumerate(raw.iterators):
+        index = relation.find_dim_by_name(isl.dim_type.param, iterator)
+        if index >= 0:
+            relation = relation.equate(isl.dim_type.param, index, isl.dim_type.in_, position).project_out(
+                isl.dim_type.param, index, 1
+            )
+    return relation
+
+
+def _as_a_whole(refusal: Refusal) -> Remark:
+    """What is said of a statement that is executed as a whole."""
+    reason = refusal.remark
+    message = f"this is executed as a whole in each iteration of the loops around it: {reason.message}"
+    return Remark("analysis", "statement.opaque", message, reason.location, reason.hint)
+
+
+def _involves(values: isl.Set, name: str) -> bool:
+    position = values.find_dim_by_name(isl.dim_type.param, name)
+    return bool(position >= 0 and values.involves_dims(isl.dim_type.param, position, 1))
+
+
+def _implies_long(values: isl.Set, name: str) -> bool:
+    """Whether a test of a parameter, read as one of the long type, fails where it isn't of that type."""
+    return bool(values.is_subset(isl.Set(f"[{name}] -> {{ : {name} >= 1 }}")))
+
+
+def _without(tree: Tree, names: set[str]) -> Tree | None:
+    """The tree less some leaves; what becomes empty goes too."""
+    match tree:
+        case Leaf(name):
+            return None if name in names else tree
+        case Loop(iterator, direction, body):
+            inner = _without(body, names)
+            return None if inner is None else Loop(iterator, direction, inner)
+        case Sequence(parts):
+            kept = tuple(part for old in parts if (part := _without(old, names)) is not None)
+            return None if not kept else kept[0] if len(kept) == 1 else Sequence(kept)

@@ -1,0 +1,67 @@
+"""What the collector of accesses is told of a region's names, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import islpy as isl
+
+from scopt import ir
+from scopt.diagnostics import Location, Refusal
+from scopt.frontend.model.affine import Scope
+from scopt.frontend.model.delinearize import Shape
+from scopt.frontend.model.subscript_reading import Subscript
+from scopt.frontend.syntax.structs import Reference
+from scopt.ir.scop import AccessKind, Array, CType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawAccess:
+    """An access before it is tied to a statement:
+    `subscripts` is a parameter-space relation ``[i, n] -> { A[a, b] : … }``."""
+
+    array: str
+    kind: AccessKind
+    subscripts: isl.Set
+    node: Any
+    location: Location
+
+
+@dataclass(slots=True)
+class Survey:
+    """The subscripts of arrays of one dimension, by the arrays' names; None for one that can't be read."""
+
+    found: dict[str, list[Subscript | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """What names mean to the access collector.
+
+    array(name, node): the array or scalar behind a name, None if it is an iterator or constant; raises Refusal for what
+      can't be accessed. member(reference, node): the array behind a reference that goes through members, and whether
+      the reference is only a part of its elements. scope(domain, inner): the affine scope in a domain, with more
+      iterators of these types.
+    location(node): where a node stands. purity: of declared functions. defined: functions with a body in this file.
+    written_arrays(): what the region writes. iterator_type(loop): of an iterator that the region's loops declare.
+    fixed_pointer(name): whether it is a pointer that the region doesn't change. shapes: of arrays that the program
+      keeps in one dimension, by their names in C. survey: notes subscripts of others of one dimension.
+    """
+
+    array: Callable[[str, Any], Array | None]
+    member: Callable[[Reference, Any], tuple[Array, bool]]
+    scope: Callable[[isl.Set, Mapping[str, CType]], Scope]
+    location: Callable[[Any], Location]
+    purity: Mapping[str, str]
+    defined: frozenset[str]
+    written_arrays: Callable[[], Iterable[Array]]
+    iterator_type: Callable[[ir.For], CType]
+    fixed_pointer: Callable[[str], bool]
+    shapes: Mapping[str, Shape]
+    survey: Survey
+
+    def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
+        """The refusal of a node."""
+        return Refusal(id, message, self.location(node), hint)

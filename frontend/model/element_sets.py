@@ -1,0 +1,110 @@
+"""The elements that a reference reaches, from its subscripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import islpy as isl
+
+from scopt import ir
+from scopt.frontend.model.access_names import Names
+from scopt.frontend.model.affine import NotAffine, affine
+from scopt.frontend.model.delinearize import Shape, parts_of
+from scopt.frontend.model.subscript_reading import Subscript, read_subscript
+from scopt.ir.scop import Array, CType
+from scopt.ir.walks import copied
+from scopt.poly.isl_utils import constant_pw_aff, project_out_params
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubscriptReader:
+    """Where subscripts stand. domain: of the iterators there, and of the parameters.
+    inner: iterators of loops inside of the statement."""
+
+    names: Names
+    domain: isl.Set
+    iterators: tuple[str, ...]
+    inner: Mapping[str, CType]
+
+    def note(self, array: Array, subscript: Any) -> None:
+        """Remember a subscript that may be one into rows of rows."""
+        try:
+            found = self.read_sum(subscript)
+        except NotAffine:
+            found = None
+        if found is not None and self.inner and found.unsigned:
+            found = None  # nobody proves that unsigned subscripts of loops inside a statement don't wrap
+        self.names.survey.found.setdefault(array.spelling, []).append(found)
+
+    def read_sum(self, subscript: Any) -> Subscript:
+        """A subscript as a sum of products, which nothing is taken for granted for."""
+        scope = replace(self.names.scope(self.domain, self.inner), assume=lambda violation: False)
+        return read_subscript(subscript, scope, (*self.iterators, *self.inner))
+
+    def with_rows(self, shape: Shape, node: ir.ArrayRef, subscript: Any) -> ir.ArrayRef:
+        """The reference with a subscript for each dimension."""
+        try:
+            parts = parts_of(self.read_sum(subscript), shape)
+        except NotAffine:  # some other reference, or this one in another place, showed the rows
+            parts = None
+        if parts is None or not self.domain.intersect(parts.holds.complement()).is_empty():
+            message = "this subscript is not one into the rows that the others show"
+            raise self.names.refuse("affine.nonlinear-subscript", message, node)
+        made = node.name
+        for part in parts.nodes:
+            made = ir.ArrayRef(made, part, node.coord)
+        result: ir.ArrayRef = copied(made)
+        return result
+
+    def elements(self, array: Array, subscripts: Sequence[Any]) -> tuple[bool, isl.Set, list[NotAffine]]:
+        """The accessed elements as a set over the array's space, with the iterators as parameters; whether these are
+        exactly those; and why subscripts aren't affine, which may have any value then."""
+        scope = self.names.scope(self.domain, self.inner)
+        known: dict[int, isl.PwAff] = {}
+        unknown: list[NotAffine] = []
+        for position, subscript in enumerate(subscripts):
+            try:
+                known[position] = affine(subscript, scope).aff
+            except NotAffine as error:
+                unknown.append(error)
+                continue
+            self.check_bounds(array, position, known[position], subscript)
+        if len(known) == len(subscripts) > 0:
+            functions = [isl.MultiPwAff.from_pw_aff(aff) for aff in known.values()]
+            value = reduce(isl.MultiPwAff.flat_range_product, functions)
+            return True, value.as_set().set_tuple_name(array.name).intersect_params(self.domain), []
+        parts = (_at(array, position, aff) for position, aff in known.items())
+        cells = reduce(isl.Set.intersect, parts, all_elements(array))
+        return not subscripts, cells.intersect_params(self.domain), unknown
+
+    def check_bounds(self, array: Array, position: int, aff: isl.PwAff, node: Any) -> None:
+        """A subscript that leaves its row reaches an element of another row, which the model would take for a different
+        one.
+
+        Refused where it happens whatever the parameters are; where it depends on them, the declared extents are
+        trusted.
+        """
+        size = array.sizes[position]
+        if position == 0 or size is None:
+            return
+        outside = aff.lt_set(constant_pw_aff(0)).union(aff.ge_set(constant_pw_aff(size))).intersect(self.domain)
+        if outside.is_empty():
+            return
+        iterators = [*self.iterators, *self.inner]
+        if project_out_params(self.domain, iterators).is_subset(project_out_params(outside, iterators)):
+            message = f"subscript {position + 1} of '{array.name}' leaves its extent of {size}"
+            raise self.names.refuse("access.out-of-bounds", message, node)
+
+
+def _at(array: Array, position: int, aff: isl.PwAff) -> isl.Set:
+    """The elements whose subscript at a position has a value, which is a function of parameters."""
+    one = isl.MultiPwAff.from_pw_aff(aff).as_set().insert_dims(isl.dim_type.set, 1, array.rank - position - 1)
+    return one.insert_dims(isl.dim_type.set, 0, position).set_tuple_name(array.name)
+
+
+def all_elements(array: Array) -> isl.Set:
+    """All elements of an array: what a read with an unknown subscript may reach."""
+    return isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}")
