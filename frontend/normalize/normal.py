@@ -11,7 +11,8 @@ from scopt import ir
 from scopt.frontend.normalize.continues import without_continue
 from scopt.frontend.normalize.counting_loops import Variables, counted
 from scopt.frontend.normalize.heads import Head, with_plain_head
-from scopt.frontend.normalize.inductions import Inductions, Pointers, Sequels
+from scopt.frontend.normalize.induction_variables import Pointers, Sequels
+from scopt.frontend.normalize.inductions import Inductions
 from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
 from scopt.frontend.normalize.pointer_loops import Counting, counting
 from scopt.frontend.normalize.tree_rewriting import mentions

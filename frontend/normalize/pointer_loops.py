@@ -14,7 +14,7 @@ from scopt import ir
 from scopt.frontend.normalize.closed_forms import Values, unconditional
 from scopt.frontend.normalize.continues import without_continue
 from scopt.frontend.normalize.counting_loops import comparisons, runs_towards, set_value, setter_of
-from scopt.frontend.normalize.inductions import Pointers
+from scopt.frontend.normalize.induction_variables import Pointers
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.normalize.tree_rewriting import (
     items_of,
