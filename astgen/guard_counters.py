@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from scopt.diagnostics import Location
 
-# Where the numbers go is asked for when the program ends. Each file of a program has its own function, and appends in
-# one piece.
+# Where the numbers go is asked for when the program ends.
+# Each file of a program has its own function, and appends in one piece.
 _TELL = """\
 #include <stdio.h>
 #include <stdlib.h>

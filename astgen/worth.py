@@ -28,8 +28,8 @@ from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT, SKEWED_FORKS, instance_cost, threads_cost
 from scopt.poly.isl_utils import PARAM
 
-# Iterations up to which compilers unroll a loop (gcc: max-completely-peel-times), and tiles along it would be mostly
-# padding.
+# Iterations up to which compilers unroll a loop (gcc: max-completely-peel-times),
+# and tiles along it would be mostly padding.
 _SHORT = 16
 _SET = isl.dim_type.set
 _MARK = "mark the region"

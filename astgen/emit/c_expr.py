@@ -22,8 +22,8 @@ HELPERS = ("scopt_floord", "scopt_mod", "scopt_min", "scopt_max")
 APART = "scopt_apart"
 # A call that does nothing, but keeps clang from making a vector loop of the one that it stands in.
 SCALAR = "scopt_scalar"
-# Calls that return what they are given, by its type: clang doesn't make one instruction of a product in there and an
-# addition outside.
+# Calls that return what they are given, by its type:
+# clang doesn't make one instruction of a product in there and an addition outside.
 PRODUCTS = {"double": "scopt_product", "float": "scopt_productf"}
 
 

@@ -70,8 +70,8 @@ class _Threads:
     cells: Mapping[str, int]
 
     def nanoseconds(self, mark: LoopMark) -> Fraction:
-        """Starting and joining; setting up each thread's copies of arrays, and adding one after the other to the
-        array."""
+        """Starting and joining; setting up each thread's copies of arrays,
+        and adding one after the other to the array."""
         return threads_cost(self.machine, sum(self.cells[one.array] for one in mark.reductions if one.whole))
 
 

@@ -64,8 +64,8 @@ def condition_of(scop: Scop, values: isl.Set) -> Condition:
 def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
     """isl's AST as a loop nest; the iterators, unique in the nest, are not C identifiers yet (``$0``, ``$1``, …)."""
     try:
-        # A single upper bound made by isl may be a case distinction as long as a page where the least of several bounds
-        # will do.
+        # A single upper bound made by isl may be a case distinction as long as
+        # a page where the least of several bounds will do.
         return _converted(scop, schedule, single_bound=False)
     except _NotLinear:
         return _converted(scop, schedule, single_bound=True)

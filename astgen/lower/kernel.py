@@ -107,8 +107,8 @@ class Kernel:
         """Of two vectors, the lanes that an extremum takes."""
         if self.operation.extremum is None:
             return
-        # Lane by lane gcc only takes vectors as long as it prefers, which for some processors is half of what they
-        # have.
+        # Lane by lane gcc only takes vectors as long as it prefers,
+        # which for some processors is half of what they have.
         yield "#if defined(__AVX512F__) && !defined(__clang__)"
         yield f'#define {self.long_vectors} __attribute__((target("prefer-vector-width=512")))'
         yield "#else"

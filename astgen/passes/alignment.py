@@ -19,8 +19,8 @@ from scopt.ir.nest import Block, Call, Const, Expr, For, Hold, If, LoopNest, Nam
 from scopt.ir.nest_walks import Item
 from scopt.ir.scop import Access, Scop
 
-# What goes in front costs a few iterations one by one. So many references have to gain by it, and so many lines have to
-# follow.
+# What goes in front costs a few iterations one by one.
+# So many references have to gain by it, and so many lines have to follow.
 REFERENCES, LINES = 3, 4
 
 

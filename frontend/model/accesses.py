@@ -61,8 +61,8 @@ class AccessCollector:
         return self.child(conditional=True)
 
     def collected(self, body: Any) -> tuple[Any, tuple[RawAccess, ...]]:
-        """A statement, in which references to arrays that hold rows have a subscript for each dimension, and its
-        accesses."""
+        """A statement, in which references to arrays that hold rows have a
+        subscript for each dimension, and its accesses."""
         self.statement(body)
         become: dict[ir.Node, ir.Node] = {}
         body = rewritten(body, lambda node, made: self.divided.get(node, made), become)

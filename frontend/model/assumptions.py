@@ -43,8 +43,8 @@ class Assumptions:
         tested = kept.gist(known)
         large: tuple[Parameter, ...] = ()
         if not _fits_long(tested):
-            # Bounds of sizes that unsigned types of 64 bits can hold, but no memory: smaller ones are as good, and can
-            # be tested.
+            # Bounds of sizes that unsigned types of 64 bits can hold, but no memory:
+            # smaller ones are as good, and can be tested.
             large = tuple(p for p in parameters if _is_large(p) and violation.find_dim_by_name(PARAM, p.name) >= 0)
             limits = long_values(large) if _one_at_a_time(bad, large) else long_values(large, _MOST_OF_ALL)
             kept, known = kept.intersect(limits), known.intersect(long_values(large))
@@ -125,8 +125,8 @@ def _runs_forever(name: str, statements: Sequence[Statement], context: isl.Set) 
     nothing = isl.Set(f"[{name}] -> {{ : {name} <= 0 }}")
     if not all(statement.domain.intersect_params(nothing).is_empty() for statement in statements):
         return not any(_mentions(statement, name) for statement in statements)
-    # Read as a signed number it is negative, and as with 0, nothing is executed: right, if nothing was to be executed
-    # anyway.
+    # Read as a signed number it is negative, and as with 0, nothing is executed:
+    # right, if nothing was to be executed anyway.
     something = isl.Set.empty(universe_params().get_space())
     for statement in statements:
         something = something.union(statement.domain.params())

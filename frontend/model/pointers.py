@@ -172,8 +172,8 @@ def _is_row(root: Any, name: str, declaration: Any, symbols: Mapping[str, Symbol
         for node in walk(declaration.init)
     )
     scalars = used - {base.name}
-    # The block's own statements must not change what the value is made of; loops around it may, as it is computed anew
-    # then.
+    # The block's own statements must not change what the value is made of;
+    # loops around it may, as it is computed anew then.
     changed = written_names(block) | {str(loop_iterator(node)) for node in walk(block) if isinstance(node, ir.For)}
     return (
         plain

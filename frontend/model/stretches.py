@@ -40,8 +40,8 @@ def array_stretch(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -
 
 def _reached(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Stretch | None:
     """What the access relations reach, as far as simple functions bound it."""
-    # Of an array with several dimensions whole rows, as its type has them: its extents were evaluated where it was
-    # declared.
+    # Of an array with several dimensions whole rows, as its type has them:
+    # its extents were evaluated where it was declared.
     dimensions = array.rank if array.flat else 1
     cells: isl.Set | None = None
     for relation in accesses:

@@ -17,8 +17,8 @@ from scopt.ir.scop import CType
 from scopt.ir.walks import changed, mapped
 
 _LONG_BITS = 64
-# Where a use of a variable stands: its value itself; a subscript, where only the number matters; what a pointer leads
-# to.
+# Where a use of a variable stands: its value itself;
+# a subscript, where only the number matters; what a pointer leads to.
 _VALUE, _INDEX, _ADDRESS = "value", "index", "address"
 
 

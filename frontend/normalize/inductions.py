@@ -101,8 +101,8 @@ class Inductions:
         )
 
     def carried(self, loop: ir.For, change: Callable[[Any], Any]) -> ir.For:
-        """The loop with another form of what it does. What is known of items of its body is known of what they
-        become."""
+        """The loop with another form of what it does.
+        What is known of items of its body is known of what they become."""
         items = items_of(loop.stmt)
         made = [change(item) for item in items]
         self.sequels.carry(items, made)

@@ -100,8 +100,8 @@ def _short(region: Region, macros: RegionMacros) -> list[str]:
 
 
 def with_value(placed: Placed, options: Options) -> Placed | None:
-    """The region with the value of one of its macros in the place of the name, if that is all it takes for it to be a
-    SCoP."""
+    """The region with the value of one of its macros in the place of the name,
+    if that is all it takes for it to be a SCoP."""
     region = placed.region
     if not 1 < len(region.symbolic) <= MAX_NAMES or _is_scop(placed.tu, region, options):
         return None

@@ -177,8 +177,8 @@ class _Assembled:
         """The piece that an error at a line of the text is about."""
         owner = self.owners[min(line - 1, len(self.owners) - 1)]
         index = next((k for k, piece in enumerate(pieces) if piece is owner), 0)
-        # The parser looks ahead, so the line may be that of the next piece: blame this one only if all is well without
-        # it.
+        # The parser looks ahead, so the line may be that of the next piece:
+        # blame this one only if all is well without it.
         while index > 0 and _parsed(_Assembled(self.result, pieces[:index], self.line_starts).text)[0] is None:
             index -= 1
         while index < len(pieces) and not pieces[index].text.strip():

@@ -11,8 +11,8 @@ from scopt import ir
 from scopt.frontend.syntax.symbols import base_name
 from scopt.frontend.text.gnu import opaque_words
 
-# The functions of <math.h> and the like that compute a value from values. That they may set errno is not taken as an
-# effect.
+# The functions of <math.h> and the like that compute a value from values.
+# That they may set errno is not taken as an effect.
 _ROUNDING = ("ceil", "floor", "trunc", "round", "rint", "nearbyint", "lround", "llround", "lrint", "llrint")
 _MATH = (
     *_ROUNDING,

@@ -31,8 +31,8 @@ from scopt.polybench.explore.rounds import rounds
 from scopt.polybench.explore.settle import Mismatch, Settings, known, settled, unbuilt
 from scopt.polybench.toolchains import Compiler
 
-# Candidates of a batch for each worker: enough that all are busy, few enough that little is lost when the run is
-# killed.
+# Candidates of a batch for each worker: enough that all are busy,
+# few enough that little is lost when the run is killed.
 PER_WORKER = 3
 
 

@@ -15,8 +15,8 @@ from scopt.scheduler.constraints.scheduling_problem import Draft, Step
 # Cost of a unit of a coefficient; an iterator further in costs a little more, so that the original order wins where
 # nothing else decides.
 UNIT, POSITION = 64, 4
-# The largest extra cost of a contiguous iterator: more than some places further in, less than another unit of a
-# coefficient.
+# The largest extra cost of a contiguous iterator: more than some places further in,
+# less than another unit of a coefficient.
 CONTIGUOUS = 24
 
 

@@ -34,8 +34,8 @@ class IslScheduler:
         live_ranges = [d for d in deps.select("flow") if scop.arrays[d.array].private]
         reuse = [d for d in deps.select("anti", "output") if scop.arrays[d.array].private]
         ranges = union_of_maps(d.relation for d in live_ranges)
-        # isl's conditional validity: pairs of live ranges only need an order where the ranges are not local to an
-        # iteration.
+        # isl's conditional validity: pairs of live ranges only need an order
+        # where the ranges are not local to an iteration.
         constraints = (
             isl.ScheduleConstraints.on_domain(scop.domain)
             .set_context(scop.context)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-# The column of a statement's constant coefficient; the others are called by the statement's iterators and the SCoP's
-# parameters.
+# The column of a statement's constant coefficient;
+# the others are called by the statement's iterators and the SCoP's parameters.
 CONSTANT = "1"
 
 

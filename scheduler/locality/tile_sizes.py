@@ -202,8 +202,8 @@ def row_sizes(
 
 
 def piece(machine: Machine, groups: Sequence[ReferenceGroup], *, parallel: bool) -> int:
-    """The tile size of a vector loop along rows. parallel: its tiles are the only parallel loop; more of them, for
-    balance."""
+    """The tile size of a vector loop along rows.
+    parallel: its tiles are the only parallel loop; more of them, for balance."""
     element = max((group.element for group in groups), default=ELEMENT)
     return max(piece_bytes(machine, parallel=parallel) // element, 1)
 

@@ -53,8 +53,8 @@ _OTHER_SOURCES = _words("""
 """)
 _LINKER_INPUTS = _words("o a so lo obj la dylib lib ld")
 
-# With one of these nothing is compiled, or the user wants to see or measure their own text: the command goes straight
-# through.
+# With one of these nothing is compiled, or the user wants to see or measure their own text:
+# the command goes straight through.
 _STRAIGHT = _words("""
     -E -M -MM -fsyntax-only -### -v --version -V --help --target-help -dumpversion -dumpfullversion -dumpmachine
     -dumpspecs --analyze -analyze -coverage --coverage -fprofile-arcs -ftest-coverage -fcoverage-mapping

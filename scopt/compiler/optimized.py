@@ -17,8 +17,8 @@ from scopt.compiler.settings import Settings
 
 # Seconds that one region may take in a build.
 BUDGET = "10"
-# Of the seconds that scopt has for a file, the part for its regions: what is done when the whole run is ended would be
-# lost.
+# Of the seconds that scopt has for a file, the part for its regions:
+# what is done when the whole run is ended would be lost.
 FILE_BUDGET_SHARE = 0.6
 # What scopt's own command takes for the preprocessor; other flags go along with the compiler's name.
 _KNOWN_WITH_VALUE = ("-D", "-U", "-I", "-include", "-imacros", "-iquote", "-isystem", "-idirafter")
@@ -125,8 +125,8 @@ def _scopt_arguments(command: Command, settings: Settings) -> list[str]:
 
 def _run_scopt(source: Source, arguments: list[str], settings: Settings) -> Entry:
     """Run the command `scopt`. Its faults are an entry's failure. Raises processes.TooSlow, OSError."""
-    # -P: the user's folder may have modules with the names of Python's. The package lies where this one does, installed
-    # or not.
+    # -P: the user's folder may have modules with the names of Python's.
+    # The package lies where this one does, installed or not.
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     start = f"import sys; sys.path.append({root!r}); from scopt.cli import main; sys.exit(main())"
     command = [sys.executable, "-P", "-c", start, *arguments, "-o", "-", "--", source.argument.value]

@@ -24,8 +24,8 @@ from scopt.scheduler.space.matrix import schedule_of_rows
 # The reward of an invalid state and of an action of probability 0.
 PENALTY = -1.0
 MAX_STEPS = 20_000
-# Of a random construction: how likely a dependence is carried by a dimension that has room for it (Ganser et al.,
-# 2017).
+# Of a random construction: how likely a dependence is carried by a
+# dimension that has room for it (Ganser et al., 2017).
 CARRYING_PROBABILITY = 0.4
 
 Info = dict[str, Any]

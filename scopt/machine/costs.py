@@ -28,8 +28,8 @@ ELEMENT = 8
 _OPERATION, _DIVISION, _CALL = Fraction(3, 2), Fraction(6), Fraction(45)
 # How often a loop inside a statement is taken to run: nothing is known of that.
 _ITERATIONS = 16
-# Cycles that a cell of a thread's own copy takes to be set up, or to be added to the others': a load, an addition, a
-# store.
+# Cycles that a cell of a thread's own copy takes to be set up,
+# or to be added to the others': a load, an addition, a store.
 _COPIED_CELL = 3
 # Forks that the work of a skewed nest has to be worth, since it forks again and again (chosen).
 SKEWED_FORKS = 4
@@ -73,8 +73,8 @@ def arithmetic(body: ir.Node) -> float:
 
 
 def vector_gain(machine: Machine) -> int:
-    """By how much a register tile is faster than its instances one by one, of doubles: all lanes of all units are
-    busy."""
+    """By how much a register tile is faster than its instances one by one,
+    of doubles: all lanes of all units are busy."""
     return machine.lanes(ELEMENT) * machine.fma_per_cycle
 
 
@@ -95,8 +95,8 @@ def moving_cost(machine: Machine, lines: int) -> Fraction:
 
 
 def tile_pays(machine: Machine, time: Fraction, moving: Fraction) -> bool:
-    """Whether the barrier behind a tile's wavefront, and what is moved again and again, take little of the tile's
-    time."""
+    """Whether the barrier behind a tile's wavefront, and what is moved again and again,
+    take little of the tile's time."""
     return moving <= time * _MOVING and machine.fork_nanoseconds <= time * _FORKING
 
 
@@ -137,8 +137,8 @@ class RegisterShape:
 
 
 def register_shape(machine: Machine, element: int) -> RegisterShape:
-    """The register tile for elements of so many bytes: as many accumulators as the registers hold beside the
-    operands."""
+    """The register tile for elements of so many bytes:
+    as many accumulators as the registers hold beside the operands."""
     rows = accumulator_rows(min(machine.vector_registers, MANY_REGISTERS))
     return RegisterShape(rows, VECTORS_A_ROW * vector_lanes(machine, element))
 
@@ -212,8 +212,8 @@ def strip_bytes(machine: Machine) -> int:
 
 
 def scattered_cells(machine: Machine) -> int:
-    """Cells of a row that are copied before the next row's, so that what they are scattered to stays in the first
-    cache."""
+    """Cells of a row that are copied before the next row's,
+    so that what they are scattered to stays in the first cache."""
     return max(machine.cache(1).share // _SCATTERED // (strip_rows(machine) * ELEMENT), 1)
 
 

@@ -6,8 +6,8 @@ Sources: the manuals of the instruction sets (Intel 64 and IA-32; Arm), the pred
 
 from __future__ import annotations
 
-# Bytes of the longest vectors, by the macro that says so, best first; without any of these macros, what all targets
-# have.
+# Bytes of the longest vectors, by the macro that says so, best first;
+# without any of these macros, what all targets have.
 VECTORS = (("__AVX512F__", 64), ("__AVX__", 32), ("", 16))
 LONGEST_VECTOR, SHORTEST_VECTOR = VECTORS[0][1], VECTORS[-1][1]
 # What a target has to have for shuffles of two vectors of so many bytes.

@@ -12,8 +12,8 @@ from scopt.ir.scop import Access, Array, Dependence, DependenceKind, Dependences
 from scopt.poly.isl_utils import maps_of, operation_limit, union_of_maps
 from scopt.poly.reductions import Update
 
-# isl's elementary operations for one analysis; value-based dependences that need more are replaced by memory-based
-# ones.
+# isl's elementary operations for one analysis;
+# value-based dependences that need more are replaced by memory-based ones.
 MAX_FLOW_OPERATIONS = 10_000_000
 # Private copies live on the threads' stacks, which are small by default.
 MAX_PRIVATE_BYTES = 32_768
@@ -62,8 +62,8 @@ def _with_reductions(scop: Scop, inputs: bool, updates: Mapping[str, Update]) ->
     """
     loose = replace(scop, statements=tuple(_loose(one, updates.get(one.name)) for one in scop.statements))
     arrays = {update.array for update in updates.values()}
-    # Between statements that update cells of one array: pairs through the updates themselves, and through what else
-    # they read.
+    # Between statements that update cells of one array:
+    # pairs through the updates themselves, and through what else they read.
     through = _by_key(_flow_over(_reading(loose, updates, own=True), arrays))
     besides = _by_key(d for d in _strict(_reading(loose, updates, own=False), inputs=False).all if d.array in arrays)
     kept, moved = list[Dependence](), list[Dependence]()

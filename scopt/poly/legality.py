@@ -48,8 +48,8 @@ def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Itera
     """
     private = {name for name, array in scop.arrays.items() if array.private}
     kept = deps.select("flow", "anti", "output")
-    # Relaxed dates and loops hold more than the real ones: what is in order there is, and only the exact check can say
-    # no.
+    # Relaxed dates and loops hold more than the real ones:
+    # what is in order there is, and only the exact check can say no.
     relaxed = _relaxed(scop, dates)
     in_order = _Passed()
     for dependence in kept:
@@ -227,8 +227,8 @@ def _check_live_ranges(scop: Scop, deps: Dependences, name: str, dates: isl.Unio
     """Where a reuse pair is not in order, both of its live ranges must have changed places as wholes."""
     flow = union_of_maps(d.relation for d in deps.select("flow") if d.array == name)
     reuse = union_of_maps(d.relation for d in deps.select("anti", "output") if d.array == name)
-    # Where all live ranges stay within one iteration of the outer dimensions, only pairs within one such iteration can
-    # overlap.
+    # Where all live ranges stay within one iteration of the outer dimensions,
+    # only pairs within one such iteration can overlap.
     if _in_order_within(reuse, dates, _common_depth(flow, dates)):
         return
     swapped = _violated(reuse, dates)

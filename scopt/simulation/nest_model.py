@@ -183,8 +183,8 @@ class NestModel:
         return min(float(self.machine.lanes(max(sizes, default=ELEMENT))), max(loop.trips, 1.0))
 
     def instance(self, instance: Instance, loops: tuple[Loop, ...]) -> _Work:
-        """One instance: its operations and accesses to the first cache. Accesses that jump take the vector's lanes one
-        by one."""
+        """One instance: its operations and accesses to the first cache.
+        Accesses that jump take the vector's lanes one by one."""
         costs = self.costs
         inner = loops[-1] if loops else None
         lanes = self.lanes(inner) if inner is not None else 1.0

@@ -112,8 +112,8 @@ class CostModel:
 
     def _nanoseconds(self, samples: Sequence[Item]) -> float:
         found = counts_of(samples)
-        # Sampling finds more or fewer instances than there are: a statement's own work is that of all its instances in
-        # any order.
+        # Sampling finds more or fewer instances than there are:
+        # a statement's own work is that of all its instances in any order.
         shares = {name: count / found[name] if found.get(name) else 1.0 for name, count in self.counts.items()}
         missed = sum(count for name, count in self.counts.items() if not found.get(name))
         model = NestModel(self.options.machine, self.costs, self.operations, shares)

@@ -49,8 +49,8 @@ static int scaled(int x) { return x * 10 / N; }
 static int least(int x) { return x < N ? x : N; }
 """
 
-# Functions, whether the result is for one value of a macro, or of which one (None: they stay as they are), and how they
-# are called.
+# Functions, whether the result is for one value of a macro,
+# or of which one (None: they stay as they are), and how they are called.
 PROGRAMS = [
     ("void f(void) { for (int i = 0; i < N; i++) for (int j = 0; j < N - 1; j++) A[i][j] = B[j + 1][i]; }", False, ""),
     (

@@ -42,8 +42,8 @@ def program(choices: Choices, kind: str) -> Program:
 
 def _options(choices: Choices, kind: Kind) -> Options:
     tile = choices.chance(75)
-    # small tiles, of which there are several even in small loops; or the model's, with register tiles, jammed rows and
-    # strips
+    # small tiles, of which there are several even in small loops;
+    # or the model's, with register tiles, jammed rows and strips
     sizes = tuple(2 + choices.up_to(6) for _ in range(1 + choices.up_to(2))) if tile and not choices.chance(40) else ()
     return Options(
         autodetect=choices.chance(kind.autodetect),

@@ -51,13 +51,13 @@ from scopt.scheduler.space.walk import WALKS, draw_coefficients, random_sample
 from scopt.tell.results import Result
 from tests.fuzz.harness import without_thresholds
 
-# Seconds for a walk, beyond which spaces are shared; for such a space; for a tree and its check; and for a program to
-# run.
+# Seconds for a walk, beyond which spaces are shared; for such a space;
+# for a tree and its check; and for a program to run.
 WALK_SECONDS, SPACE_SECONDS, CHECK_SECONDS, RUN_SECONDS = 5.0, 120.0, 30.0, 30.0
 # How many schedules share a space then, and how likely one of its dimensions carries a dependence.
 PER_SPACE, PROBABILITY = 25, 0.4
-# A kernel is given up after so many attempts for each schedule that is wanted, or so many in a row that came to
-# nothing.
+# A kernel is given up after so many attempts for each schedule that is wanted,
+# or so many in a row that came to nothing.
 ATTEMPTS, IN_A_ROW = 3, 30
 PROGRESS_SECONDS = 30.0
 # How the messages of isl's own errors begin.
@@ -252,8 +252,8 @@ def whole_way(job: Job, schedule: str, expected: Output, *, tile: bool) -> tuple
         return ("", "isl gave up on the file") if "isl cannot work" in str(error) else (str(error), "")
     for remark in result.remarks:
         if remark.id.startswith("internal."):
-            # The schedule has been shown to be legal: that isl fails, or reaches its limit of operations, is no
-            # contradiction.
+            # The schedule has been shown to be legal: that isl fails,
+            # or reaches its limit of operations, is no contradiction.
             return ("", "left as it was: isl gave up") if ISL_ERROR in remark.message else (remark.text(), "")
     if not all(region.transformed for region in result.regions):
         missed = next((remark.id for remark in result.remarks if remark.kind == "missed"), "no remark")

@@ -1,5 +1,5 @@
-"""Each field of the machine's model decides something, and each mechanism asks the model: another machine,
-another choice."""
+"""Each field of the machine's model decides something, and each mechanism asks the model:
+another machine, another choice."""
 
 from __future__ import annotations
 

@@ -242,8 +242,8 @@ def _node_edits(node: ir.Node, names: tuple[str, ...]) -> Iterator[tuple[str, ir
 def _edited(
     root: ir.Node, position: int, variant: int, iterators: tuple[str, ...], names: list[str]
 ) -> tuple[str, ir.Node, dict[ir.Node, ir.Node]] | None:
-    """The variant-th fault at the position-th node of a tree, and what has become of its nodes; None if there are no
-    more."""
+    """The variant-th fault at the position-th node of a tree, and what has become of its nodes;
+    None if there are no more."""
     node = list(walk(root))[position]
     changes = list(_changes(node, iterators, names))
     if variant >= len(changes):

@@ -279,8 +279,8 @@ def test_write_report(database: Path, tmp_path: Path) -> None:
     assert len(page.ids) == len(set(page.ids))
     assert set(page.references) <= set(page.ids)
     assert page.tags.count("svg") == 3
-    # sqrt(4 · 8) = 5.66 over -O3, half of it over isl; sqrt(0.5 · 1), ·, sqrt(0.5 · 4), sqrt(4 · 8) reaches 2 at the
-    # fourth
+    # sqrt(4 · 8) = 5.66 over -O3, half of it over isl; sqrt(0.5 · 1), ·,
+    # sqrt(0.5 · 4), sqrt(4 · 8) reaches 2 at the fourth
     assert (
         "Best of 5 samples of bias_coeff_0 on 2 kernels: geomean 5.66× over -O3, 2.83× "
         "over isl. The walk reaches isl at 4 samples."

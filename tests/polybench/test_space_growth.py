@@ -139,8 +139,8 @@ def test_a_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_failure_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("rich")
     assert main(["trisolv", "--spaces", "2", "--timeout", "0.0001"]) == 1
-    # A process is ended at the next tick of the system's clock: the first episode may be done by then, the second isn't
-    # begun.
+    # A process is ended at the next tick of the system's clock:
+    # the first episode may be done by then, the second isn't begun.
     assert re.search("trisolv: episode [12] of 2: not finished after 0.0001 s", capsys.readouterr().out)
 
 

@@ -21,8 +21,8 @@ from scopt.scheduler.constraints.validity import strongly, weakly
 from scopt.scheduler.influence.influence_tree import CONSTANT, Coefficient, InfluenceRow, equals
 from tests.sources import scop_of
 
-# Two statements of one loop, the second reads what the first has written one iteration earlier. Rows are over (i, n,
-# 1).
+# Two statements of one loop, the second reads what the first has written one iteration earlier.
+# Rows are over (i, n, 1).
 PIPELINE = "for (i = 1; i < n; i++) { x[i] = i; y[i] = x[i - 1]; }"
 # A dependence on itself with distance (1, -1), rows over (i, j, n, 1).
 SKEWED = "for (i = 1; i < n; i++) for (j = 0; j < n; j++) A[i][j] = A[i - 1][j + 1];"

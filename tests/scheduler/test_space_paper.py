@@ -202,8 +202,8 @@ def test_an_empty_polytope_is_invalid() -> None:
 
 # --- figure 6 ---------------------------------------------------------------------------------------------------------
 
-# The action list of figure 6, by dimension: which ray each coefficient belongs to isn't said but for those of p1 and
-# p4.
+# The action list of figure 6, by dimension: which ray each coefficient
+# belongs to isn't said but for those of p1 and p4.
 ACTIONS = (
     (0, 0, 0, 0, 0, 2, 2, 1, 0, 2),
     (0, 0, 0, 0, 2, 0, 0, 1, 0, 2),

@@ -132,8 +132,8 @@ def test_only_what_is_used_is_copied() -> None:
     copies = sorted(
         one.name for one in swept.scop.statements if one.name.rstrip("0123456789").endswith(("_in", "_out"))
     )
-    # A comes from nowhere; the first sweep's A is dead, of the second one's the last t is left; B's last column comes
-    # in twice
+    # A comes from nowhere; the first sweep's A is dead, of the second one's the last t is left;
+    # B's last column comes in twice
     assert copies == ["A_out", "B_in", "B_in2", "B_out", "C_in"]
     left = next(one for one in swept.scop.statements if one.name == "A_out").domain
     assert left.is_subset(left.lower_bound_val(isl.dim_type.set, 0, isl.Val(2)))

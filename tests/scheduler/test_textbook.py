@@ -164,8 +164,8 @@ def test_gemver(fusion: FusionPolicy, groups: list[tuple[str, ...]]) -> None:
     result = pluto(scop_of(GEMVER, GEMVER_PARAMS), fusion)
     assert result.fused() == groups
     loops = {name: [row for row in result.rows(name) if not row.startswith("[")] for name in ("S0", "S1", "S3")}
-    # x += Aᵀy walks along the rows of A with its outer loop inside: the update of A is interchanged wherever they share
-    # a loop.
+    # x += Aᵀy walks along the rows of A with its outer loop inside:
+    # the update of A is interchanged wherever they share a loop.
     assert (loops["S0"], loops["S1"]) == (["i", "j"] if fusion == "no" else ["j", "i"], ["i", "j"])
     outer = result.bands()[0]
     assert outer.coincident[0] == (
@@ -329,15 +329,15 @@ def test_fronts_of_a_pipeline_are_parallel_loops() -> None:
 @pytest.mark.parametrize(
     ("body", "dates", "latency"),
     [
-        # Feautrier, part I (1992), the program that the method is shown on: s(i) := 0, then s(i) := s(i) + a(i, j) *
-        # x(j).
+        # Feautrier, part I (1992), the program that the method is shown on:
+        # s(i) := 0, then s(i) := s(i) + a(i, j) * x(j).
         (
             "for (i = 0; i <= n; i++) { x[i] = 0; for (j = 0; j <= n; j++) x[i] += A[i][j] * y[j]; }",
             ["0", "j+1"],
             "n + 1",
         ),
-        # Lengauer, "Loop parallelization in the polytope model" (1993): a trapezoid of uniform dependences (1, 0) and
-        # (0, 1).
+        # Lengauer, "Loop parallelization in the polytope model" (1993):
+        # a trapezoid of uniform dependences (1, 0) and (0, 1).
         (
             "for (i = 0; i <= n; i++) for (j = 0; j <= i + m; j++) A[i+1][j+1] = A[i][j+1] + A[i+1][j];",
             ["i+j"],

@@ -81,8 +81,8 @@ def test_projection_keeps_the_weight() -> None:
     assert set(of("{ [i, j] : 0 <= i <= 2 and j = 7 }").projected([0]).rays) == {(0, 1), (2, 1)}
 
 
-# The definitions of divisions are inequalities over the rationals; equalities and integrality together say more than
-# they do.
+# The definitions of divisions are inequalities over the rationals;
+# equalities and integrality together say more than they do.
 
 small = st.integers(-3, 3)
 

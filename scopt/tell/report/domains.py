@@ -24,8 +24,8 @@ from scopt.tell.wording import people_order
 # Values tried for all parameters at once, the best first. Tiles of 4 are seen best in some dozen iterations.
 _PARAMETERS = (14, 12, 10, 16, 8, 20, 24, 32, 48, 6, 4)
 _WINDOW = 14
-# The edge of tiles, and of tiles over functions that grow by more than 1 from one iteration to the next, such as 2t +
-# i.
+# The edge of tiles, and of tiles over functions that grow by more than
+# 1 from one iteration to the next, such as 2t + i.
 _TILE, _STEEP_TILE = 4, 8
 _STEEP = re.compile(r"\d\w*[A-Za-z_]")
 MAX_ARROWS = 200

@@ -16,8 +16,8 @@ from typing import Any
 from scopt.astgen.splice import Piece
 from scopt.diagnostics import InputError, Location, Remark
 
-# Unchanged text: so many lines around what changed are shown at once, longer stretches fold; beyond the limit they are
-# left out.
+# Unchanged text: so many lines around what changed are shown at once, longer stretches fold;
+# beyond the limit they are left out.
 _CONTEXT = 6
 _FOLDED = 1500
 # Lines of one changed piece, on either side.
