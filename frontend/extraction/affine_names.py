@@ -43,7 +43,7 @@ class AffineNames:
                 raise NotAffine("nonlinear", f"'{name}' is not declared here", node)
             if (value := constant_value(ir.ID(name), symbols)) is not None and symbol.kind == "enum-constant":
                 return Value(constant_pw_aff(value), INT)
-            if name in self.names.iterator_names or name in self.names.written:
+            if name in self.names.iterator_names or name in self.names.effects.written:
                 hint = "use a loop iterator, or a variable that the region doesn't write"
                 raise NotAffine("variant", f"'{name}' changes inside the region", node, hint)
             if symbol.type.volatile:

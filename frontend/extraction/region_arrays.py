@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -165,11 +165,11 @@ class RegionArrays:
 
     def assigned(self, name: str) -> bool:
         """Whether the region writes a variable itself, not only what it leads to."""
-        return any(isinstance(target, ir.ID) and target.name == name for target in _targets(self.names.items))
+        return name in self.names.effects.assigned
 
     def written_arrays(self, node: Any) -> list[Array]:
         """Everything that the region writes, as far as it has a name."""
-        names = sorted((self.names.written - self.names.iterator_names) & self.names.symbols.keys())
+        names = sorted((self.names.effects.written - self.names.iterator_names) & self.names.symbols.keys())
         types = Types(self.names.symbols, self.names.tu.structs)
         for name in names:
             typed = types.of(ir.ID(name))
@@ -177,12 +177,3 @@ class RegionArrays:
                 message = f"a function that may read everything is called where members of '{name}' are written"
                 raise self.names.refuse("call.pointer", message, node)
         return [array for name in names if (array := self.array(name, node)) is not None]
-
-
-def _targets(items: Iterable[Any]) -> Iterator[Any]:
-    """The lvalues that are assigned to."""
-    for node in walk(*items):
-        if isinstance(node, ir.Assignment):
-            yield node.lvalue
-        elif isinstance(node, ir.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
-            yield node.expr

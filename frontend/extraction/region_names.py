@@ -15,12 +15,13 @@ from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.syntax.liveness import may_be_read_after
-from scopt.frontend.syntax.mentioned import identifiers, written_names
+from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.scoping import loop_iterator, unique_names
 from scopt.frontend.syntax.structs import Types, reference_of, references, shared_storage
 from scopt.frontend.syntax.symbols import Symbol, facts_of, scope_at, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import is_directive, threadprivate_names
+from scopt.ir.effects import Effects, effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import changed, distinct, rebuilt, walk
 
@@ -38,7 +39,7 @@ class RegionNames:
     """A region in its normal form, with unique names.
 
     items: its statements. symbols: what names are, iterators apart; arrays that members make are added.
-    iterator_names, local_names: of its loops, and declared in it. written: names that it writes.
+    iterator_names, local_names: of its loops, and declared in it. effects: what it reads and writes.
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
       cell each, whatever the member.
     """
@@ -49,7 +50,7 @@ class RegionNames:
     symbols: dict[str, Symbol]
     iterator_names: frozenset[str]
     local_names: frozenset[str]
-    written: frozenset[str]
+    effects: Effects
     hoisted: tuple[Hoisted, ...]
     whole: frozenset[str]
 
@@ -115,8 +116,7 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     # From here on accesses and the like are told by their nodes.
     items = distinct(members.items)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    written = frozenset[str]().union(*(written_names(item) for item in items))
-    return RegionNames(tu, region, items, symbols, unique.iterators, local_names, written, hoisted, whole)
+    return RegionNames(tu, region, items, symbols, unique.iterators, local_names, effects(*items), hoisted, whole)
 
 
 def _without_directives(item: Any) -> Any:

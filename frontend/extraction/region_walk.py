@@ -20,8 +20,8 @@ from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, pars
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
 from scopt.frontend.syntax.constructs import construct_text
-from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.ir.effects import effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import changed, mapped
 
@@ -157,7 +157,7 @@ class RegionWalk:
         if iterator in place.iterators:
             message = f"the iterator '{iterator}' is also the iterator of an enclosing loop"
             raise self.names.refuse("loop.iterator-modified", message, node)
-        if node.stmt is not None and iterator in written_names(node.stmt):
+        if node.stmt is not None and iterator in effects(node.stmt).changed:
             message = f"the iterator '{iterator}' is modified in the loop's body"
             raise self.names.refuse("loop.iterator-modified", message, node, "use a copy of it")
         if not isinstance(node.init, ir.DeclList):

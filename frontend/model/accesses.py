@@ -15,10 +15,10 @@ from scopt.frontend.model.element_sets import SubscriptReader, all_elements
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.syntax.constructs import construct_text
-from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import Reference, reference_of
+from scopt.ir.effects import effects
 from scopt.ir.scop import AccessKind, Array, CType
 from scopt.ir.walks import rewritten
 from scopt.poly.isl_utils import project_out_params
@@ -128,7 +128,7 @@ class AccessCollector:
         """A loop inside an opaque statement: its iterations happen within one instance;
         its own iterator is nobody else's."""
         iterator = loop_iterator(node)
-        if iterator is None or iterator in written_names(node.stmt) or next(leaving(node.stmt), None) is not None:
+        if iterator is None or iterator in effects(node.stmt).changed or next(leaving(node.stmt), None) is not None:
             self.free_loop(node)
             return
         iterator_type = self.names.iterator_type(node)

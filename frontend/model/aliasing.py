@@ -15,7 +15,9 @@ from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.frontend.syntax.unit import Region
+from scopt.ir.effects import assigns
 from scopt.ir.scop import Array, CType, Statement, Stretch
+from scopt.ir.walks import walk
 
 # Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
 MAX_PAIRS = 32
@@ -243,15 +245,12 @@ class _Origins:
     def values(self, name: str) -> list[Any]:
         """All that the function assigns to variables of this name; what isn't a plain assignment stands for itself."""
         found: list[Any] = []
-        todo = [self.function.body]
-        while todo:
-            node = todo.pop()
+        for node in walk(self.function.body):
             match node:
-                case ir.Decl() if node.name == name and node.init is not None:
-                    found.append(node.init)
-                case ir.Assignment(lvalue=ir.ID(name=target)) if target == name:
-                    found.append(node.rvalue if node.op == "=" else node)
-                case ir.UnaryOp(op="++" | "--" | "p++" | "p--", expr=ir.ID(name=target)) if target == name:
+                case ir.Decl(init=value) if node.name == name and value is not None:
+                    found.append(value)
+                case ir.Assignment(op="=", lvalue=ir.ID(name=own), rvalue=value) if own == name:
+                    found.append(value)
+                case _ if assigns(node, name):
                     found.append(node)
-            todo.extend(node.parts)
         return found

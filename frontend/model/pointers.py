@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from scopt import ir
-from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, ctype_of
+from scopt.ir.effects import effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import rebuilt, replaced, walk
-
-_UPDATES = ("++", "--", "p++", "p--")
 
 
 def as_subscripts(
@@ -172,9 +170,9 @@ def _is_row(root: Any, name: str, declaration: Any, symbols: Mapping[str, Symbol
         for node in walk(declaration.init)
     )
     scalars = used - {base.name}
-    # The block's own statements must not change what the value is made of;
-    # loops around it may, as it is computed anew then.
-    changed = written_names(block) | {str(loop_iterator(node)) for node in walk(block) if isinstance(node, ir.For)}
+    # The block's own statements must not change what the value is made of; loops around it may, as it is computed anew
+    # then.
+    changed = effects(block).assigned | {str(loop_iterator(node)) for node in walk(block) if isinstance(node, ir.For)}
     return (
         plain
         and not scalars & changed
@@ -193,17 +191,15 @@ def _same_type(a: CType, b: CType) -> bool:
     )
 
 
-def _moved(root: Any, names: Iterable[str]) -> bool:
+def _moved(root: Any, names: set[str]) -> bool:
     """Whether a pointer is assigned, stepped, or has its address taken."""
-    for node in walk(root):
-        target = None
-        if isinstance(node, ir.Assignment):
-            target = node.lvalue
-        elif isinstance(node, ir.UnaryOp) and node.op in (*_UPDATES, "&"):
-            target = node.expr
-        if isinstance(target, ir.ID) and target.name in names:
-            return True
-    return False
+    found = effects(root)
+    return not names.isdisjoint(found.assigned | {name for name in found.taken if _is_taken(root, name)})
+
+
+def _is_taken(root: Any, name: str) -> bool:
+    """Whether the address of a variable is taken, not of what it points to."""
+    return any(isinstance(node, ir.UnaryOp) and node.op == "&" and _names(node.expr, name) for node in walk(root))
 
 
 def _is_address(node: Any) -> bool:

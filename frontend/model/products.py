@@ -15,6 +15,7 @@ from scopt import ir
 from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use, has_jump
 from scopt.ir.constants import constant_value, promotion, typed_constant, usual_conversion
 from scopt.ir.ctypes import Symbol, ctype_of
+from scopt.ir.effects import effects
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType
 
@@ -124,7 +125,7 @@ class _Hoister:
             or symbol.name in self.around.inside
         ):
             return False
-        return not any(isinstance(target, ir.ID) and target.name == symbol.name for target in self.around.targets())
+        return symbol.name not in effects(*self.around.items).assigned
 
     def name(self, node: Any, guards: tuple[Any, ...] | None) -> None:
         use = Use(node, guards)

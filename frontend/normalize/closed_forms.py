@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from scopt import ir
-from scopt.frontend.normalize.tree_rewriting import STEPS, number, signed_number, value_of
+from scopt.frontend.normalize.tree_rewriting import number, signed_number, value_of
+from scopt.ir.effects import STEPS
 from scopt.ir.scop import CType
 from scopt.ir.walks import changed, mapped
 

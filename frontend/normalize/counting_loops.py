@@ -16,7 +16,6 @@ from scopt import ir
 from scopt.frontend.normalize.closed_forms import unconditional
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.normalize.tree_rewriting import (
-    STEPS,
     is_plain,
     items_of,
     mentions,
@@ -26,9 +25,8 @@ from scopt.frontend.normalize.tree_rewriting import (
     step_of,
     stepped_name,
     substituted,
-    writes,
 )
-from scopt.frontend.syntax.mentioned import written_in, written_names
+from scopt.ir.effects import STEPS, changes_of, effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import changed
 
@@ -86,7 +84,7 @@ def _steps_inside(loop: ir.While) -> bool:
     """Whether a loop compares a variable that it steps once, perhaps in a statement that does more:
     `while (p < end) *p++ = 0;`"""
     for side, _, _ in comparisons(loop.cond):
-        if isinstance(side, ir.ID) and writes(loop.stmt, side.name) == 1:
+        if isinstance(side, ir.ID) and changes_of(side.name, loop.stmt) == 1:
             return any(
                 stepped_name(node) == side.name for item in items_of(loop.stmt) for node in (item, *unconditional(item))
             )
@@ -150,7 +148,7 @@ def _of_while(loop: Any, side: Any, op: str, end: Any) -> Count | None:
         return _stepped(side.name, op, end, items, loop, once=once) if next(leaving(loop.stmt), None) is None else None
     name, step = step_of(side) or ("", 0)
     late = side.op.startswith("p")
-    if writes(loop, name) != 1 or (once and late):
+    if changes_of(name, loop) != 1 or (once and late):
         return None
     if once:
         return Count(name, step, op, end, items, once=True)
@@ -162,7 +160,7 @@ def _of_while(loop: Any, side: Any, op: str, end: Any) -> Count | None:
 def _stepped(name: str, op: str, end: Any, items: list[Any], loop: Any, *, once: bool) -> Count | None:
     """With the one step somewhere among the statements of the body."""
     places = [k for k, item in enumerate(items) if (found := step_of(item)) is not None and found[0] == name]
-    if len(places) != 1 or writes(loop, name) != 1:
+    if len(places) != 1 or changes_of(name, loop) != 1:
         return None
     place = places[0]
     _, step = step_of(items[place]) or ("", 0)
@@ -184,7 +182,7 @@ def _of_for(loop: ir.For, side: Any, op: str, end: Any) -> Count | None:
     own = 1 if start is not None else 0
     found = step_of(loop.next) if loop.next is not None else None
     if found is not None:
-        if found[0] != name or writes(loop, name) != 1 + own:
+        if found[0] != name or changes_of(name, loop) != 1 + own:
             return None
         return Count(name, found[1], op, end, items_of(loop.stmt), start=start)
     if loop.next is not None or next(leaving(loop.stmt), None) is not None:
@@ -216,7 +214,7 @@ def _counts(side: Any) -> bool:
 def _steady(count: Count, loop: Any) -> bool:
     """Whether the loop leaves alone what it compares with and starts from,
     and runs in the direction of the comparison."""
-    changed = written_names(loop)
+    changed = effects(loop).changed
     if not all(
         is_plain(bound) and not names_of(bound) & changed for bound in (count.start, count.end) if bound is not None
     ):
@@ -237,11 +235,11 @@ def setter_of(before: Sequence[Any], name: str) -> int | None:
     for position in reversed(range(len(before))):
         item = before[position]
         value = set_value(item)
-        if value is not None and writes(item, name):
+        if value is not None and changes_of(name, item):
             return position if is_plain(value) and not names_of(value) & (changed | {name}) else None
-        if mentions(item, name) or writes(item, name):
+        if mentions(item, name) or changes_of(name, item):
             return None
-        changed |= written_in([item])
+        changed |= effects(item).changed
     return None
 
 

@@ -11,7 +11,6 @@ from scopt.frontend.normalize.closed_forms import Values, only_addresses, uncond
 from scopt.frontend.normalize.counting_loops import Variables, comparisons, runs_towards, set_value, setter_of
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.normalize.tree_rewriting import (
-    STEPS,
     amount_of,
     is_plain,
     items_of,
@@ -22,10 +21,9 @@ from scopt.frontend.normalize.tree_rewriting import (
     step_of,
     stepped_name,
     value_of,
-    writes,
 )
-from scopt.frontend.syntax.mentioned import written_names
 from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.ir.effects import STEPS, changes_of, effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import walk
 
@@ -217,7 +215,7 @@ class InductionReader:
         None if it changes in other ways, or in some iterations only."""
         items = items_of(loop.stmt)
         found = [step for place, item in enumerate(items) if (step := self.step(place, item, name)) is not None]
-        if sum(writes(items[step.place], name) for step in found) != writes(loop.stmt, name):
+        if sum(changes_of(name, items[step.place]) for step in found) != changes_of(name, loop.stmt):
             return None
         changed = changed_names(loop) | {loop_iterator(loop), name}
         if any(names_of(amount) & changed for step in found for amount in (step.amount, step.exact)):
@@ -266,7 +264,7 @@ class InductionReader:
         declared = {node.name for node in walk(loop) if isinstance(node, ir.Decl)}
         return (
             not others & (changed_names(loop) | {loop_iterator(loop)})
-            and not writes(loop, bases[0])
+            and not changes_of(bases[0], loop)
             and bases[0] not in declared
         )
 
@@ -277,7 +275,7 @@ class InductionReader:
 
 def changed_names(node: Any) -> frozenset[str]:
     """Names that mean something else in a loop, or at its end."""
-    return written_names(node) | {found.name for found in walk(node) if isinstance(found, ir.Decl)}
+    return effects(node).changed
 
 
 def _is_used(loop: ir.For, name: str, steps: Sequence[Step]) -> bool:

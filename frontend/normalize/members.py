@@ -21,8 +21,9 @@ from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import Definitions, Typed, Types, reference_of, references, shared_storage
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Shape, Symbol, describe
+from scopt.ir.effects import effects, targets
 from scopt.ir.printing import CPrinter
-from scopt.ir.walks import replaced, walk, with_nodes
+from scopt.ir.walks import replaced, with_nodes
 
 How = Literal["address", "load", "value"]
 _PLAIN = (
@@ -96,7 +97,9 @@ class MemberHoister:
             derefs.setdefault(found.base.name, []).append(use)
             if _is_pure(use.node) and found.base.name not in blocked and self.is_fixed(found.base.name):
                 uses.setdefault((found.base.name, found.path), []).append(use)
-        written = {(r.base.name, r.path) for node in self.targets() if _is_pure(node) for r in (reference_of(node),)}
+        written = {
+            (r.base.name, r.path) for node in targets(*self.items) if _is_pure(node) for r in (reference_of(node),)
+        }
         changed = False
         for (base, path), some in uses.items():
             sure = not self.symbols[base].pointer or any(use.guards == () for use in derefs[base])
@@ -127,15 +130,7 @@ class MemberHoister:
             return False
         if symbol.pointer_depth > 1 or len(symbol.dims) > symbol.pointer or symbol.type.volatile or symbol.type.atomic:
             return False
-        return not any(isinstance(target, ir.ID) and target.name == name for target in self.targets())
-
-    def targets(self) -> Iterator[Any]:
-        """The lvalues that are assigned to."""
-        for node in walk(*self.items):
-            if isinstance(node, ir.Assignment):
-                yield node.lvalue
-            elif isinstance(node, ir.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
-                yield node.expr
+        return name not in effects(*self.items).assigned
 
     def put(self, others: dict[ir.Node, ir.Node]) -> None:
         """Put other nodes in the place of some."""
@@ -275,7 +270,7 @@ class MemberHoister:
             return False
         if isinstance(node, ir.ID):
             symbol = self.symbols.get(node.name)
-            changed = any(isinstance(target, ir.ID) and target.name == node.name for target in self.targets())
+            changed = node.name in effects(*self.items).assigned
             if changed or node.name in self.inside or (symbol is not None and (symbol.dims or symbol.type.volatile)):
                 return False
         return all(self.is_known(child) for child in node.parts)

@@ -23,10 +23,8 @@ from scopt.frontend.normalize.tree_rewriting import (
     step_of,
     stepped_name,
     value_of,
-    writes,
 )
-from scopt.frontend.syntax.mentioned import written_names
-from scopt.ir.walks import walk
+from scopt.ir.effects import changes_of, effects
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,14 +80,14 @@ def counting(
             and (position := setter_of(before, name)) is not None
         ):
             first = _place(set_value(before[position]), is_integer, values)
-        changed = written_names(loop) | {node.name for node in walk(loop) if isinstance(node, ir.Decl)}
+        changed = effects(loop).changed
         own = kinds.declared_pointee(init.decls[0]) if isinstance(init, ir.DeclList) else kinds.pointee(name)
         if own is None or first is None or last is None or first.base != last.base or kinds.pointee(first.base) != own:
             continue
-        if names_of(end) & (written_names(loop.stmt) | {name}):
+        if names_of(end) & (effects(loop.stmt).changed | {name}):
             continue
         if (names_of(first.offset) | names_of(last.offset)) & changed or (
-            first.base != name and writes(loop, first.base)
+            first.base != name and changes_of(first.base, loop)
         ):
             continue
         body = _body(loop, name)
@@ -112,13 +110,13 @@ def _step(loop: Any, name: str) -> int | None:
         found = step_of(loop.next)
         return (
             found[1]
-            if found is not None and found[0] == name and abs(found[1]) == 1 and not writes(loop.stmt, name)
+            if found is not None and found[0] == name and abs(found[1]) == 1 and not changes_of(name, loop.stmt)
             else None
         )
     places = [
         node for item in items_of(loop.stmt) for node in (item, *unconditional(item)) if stepped_name(node) == name
     ]
-    if len(places) != 1 or writes(loop.stmt, name) != 1 or writes(loop.cond, name):
+    if len(places) != 1 or changes_of(name, loop.stmt) != 1 or changes_of(name, loop.cond):
         return None
     found = step_of(places[0])
     return found[1] if found is not None and abs(found[1]) == 1 else None

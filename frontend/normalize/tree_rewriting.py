@@ -6,9 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from scopt import ir
+from scopt.ir.effects import STEPS
 from scopt.ir.walks import replaced, walk
-
-STEPS = ("++", "--", "p++", "p--")
 
 
 def number(value: int) -> ir.Constant:
@@ -107,20 +106,6 @@ def signed_number(value: int) -> Any:
 def names_of(node: Any) -> frozenset[str]:
     """The variables of an expression."""
     return frozenset(found.name for found in walk(node) if isinstance(found, ir.ID))
-
-
-def writes(node: Any, name: str) -> int:
-    """In how many places a variable is assigned."""
-    count = 0
-    for found in walk(node):
-        target = None
-        if isinstance(found, ir.Assignment):
-            target = found.lvalue
-        elif isinstance(found, ir.UnaryOp) and found.op in STEPS:
-            target = found.expr
-        count += isinstance(target, ir.ID) and target.name == name
-        count += isinstance(found, ir.Decl) and found.name == name
-    return count
 
 
 def substituted(root: Any, name: str, value: Any) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scopt import ir
-from scopt.frontend.text.gnu import opaque_words
+from scopt.ir.effects import opaque_words
 
 _RETURNS_TWICE = frozenset(
     {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "siglongjmp", "vfork", "getcontext"}

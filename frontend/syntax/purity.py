@@ -9,7 +9,7 @@ from typing import Any
 
 from scopt import ir
 from scopt.frontend.syntax.symbols import base_name
-from scopt.frontend.text.gnu import opaque_words
+from scopt.ir.effects import STEPS, opaque_words
 
 # The functions of <math.h> and the like that compute a value from values.
 # That they may set errno is not taken as an effect.
@@ -64,7 +64,6 @@ _HARMLESS = (
     ir.Enum,
 )
 _OPERATORS = frozenset({"+", "-", "!", "~", "sizeof"})
-_STEPS = frozenset({"++", "--", "p++", "p--"})
 
 
 def computing_functions(ast: ir.FileAST, known: Collection[str]) -> frozenset[str]:
@@ -132,7 +131,7 @@ class _Functions:
             case ir.Assignment():
                 return base_name(node.lvalue) in local
             case ir.UnaryOp():
-                return node.op in _OPERATORS or (node.op in _STEPS and base_name(node.expr) in local)
+                return node.op in _OPERATORS or (node.op in STEPS and base_name(node.expr) in local)
             case ir.StructRef():
                 return node.type == "." and base_name(node) in local
             case ir.ArrayRef():

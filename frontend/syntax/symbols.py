@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from scopt import ir
 from scopt.frontend.syntax.facts import FunctionFacts
-from scopt.frontend.text.gnu import opaque_words
 from scopt.ir.constants import constant_value, enum_constants, enum_type, typed_constant
 from scopt.ir.ctypes import Layer, Shape, Symbol, SymbolKind, ctype_of, describe, enum_key, shape_of
+from scopt.ir.effects import opaque_words
 
 if TYPE_CHECKING:
     from scopt.frontend.syntax.unit import Region, TranslationUnit

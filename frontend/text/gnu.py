@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from scopt import ir
+from scopt.ir.effects import OPAQUE
 
-OPAQUE = "__scopt_opaque"
 OPAQUE_TYPE = "__scopt_opaque_type"
 # Types of the compiler itself. The binary layout doesn't matter here, whether it's a floating type does.
 PREAMBLE = (
@@ -100,25 +98,6 @@ def clean(text: str) -> Cleaned:
     if not _INTERESTING.search(text):
         return Cleaned(text)
     return _Cleaner(text).run()
-
-
-def opaque_words(node: Any) -> list[str] | None:
-    """For a call that stands for code that isn't understood: its words,
-    with ``&`` before those whose address is taken. Else None."""
-    if not (isinstance(node, ir.FuncCall) and isinstance(node.name, ir.ID) and node.name.name == OPAQUE):
-        return None
-    return str(node.args.exprs[0].value)[1:-1].split()
-
-
-def is_opaque(node: Any) -> bool:
-    """Whether a node, or any below it, is code that isn't understood."""
-    todo = [node]
-    while todo:
-        found = todo.pop()
-        if opaque_words(found) is not None:
-            return True
-        todo.extend(found.parts)
-    return False
 
 
 class _Cleaner:

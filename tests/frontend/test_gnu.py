@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scopt import ir
-from scopt.frontend.text.gnu import OPAQUE, PREAMBLE, clean, is_opaque, opaque_words
+from scopt.frontend.text.gnu import PREAMBLE, clean
+from scopt.ir.effects import OPAQUE, effects, opaque_words
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
 
 
@@ -131,7 +132,7 @@ def test_hidden_code_tells_its_words() -> None:
     assert words is not None
     assert "x" in words
     assert "&y" in words
-    assert is_opaque(body)
+    assert effects(body).opaque
 
 
 def test_jumps_of_assembler_are_told() -> None:

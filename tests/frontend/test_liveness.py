@@ -14,7 +14,7 @@ from scopt import ir
 from scopt.diagnostics import Location
 from scopt.frontend.syntax.facts import FunctionFacts
 from scopt.frontend.syntax.liveness import may_be_read_after
-from scopt.frontend.syntax.mentioned import identifiers, written_in
+from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.unit import Region
 from scopt.frontend.text.gnu import PREAMBLE, clean
 from scopt.ir.from_pycparser import parse_c
@@ -186,12 +186,6 @@ def test_a_region_of_loops() -> None:
     )
     assert not live(source, "i")
     assert not live(source, "t")
-
-
-def test_written_names() -> None:
-    source = "a = 1; b[i] += 2; c++; --d; *e = 1; g.h = 2; k->l = 1; *(m + 1) = 2; n[o[p = 1]] = q; ({ r = 1; });"
-    items = function_of(f"void f(void) {{ {source} }}").body.block_items
-    assert written_in(items) == {"a", "b", "c", "d", "e", "g", "k", "m", "n", "p", "r"}
 
 
 def test_identifiers() -> None:
