@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import islpy as isl
 
 from scopt.diagnostics import InputError, InternalError, Location
-from scopt.ir.nest import LoopMark
+from scopt.ir.marked_schedule import Mark
 from scopt.ir.scop import Dependences, Scop
 from scopt.poly.isl_utils import block_style, maps_of, sets_of
 from scopt.poly.legality import check_order
@@ -61,7 +61,7 @@ def document(location: Location, tree: str, statements: Iterable[str] = ()) -> s
     return "\n".join([*comments, "---", *([block_style(tree)] if tree else [])]) + "\n"
 
 
-def legend(scop: Scop, marks: Mapping[str, LoopMark] | None = None) -> tuple[str, ...]:
+def legend(scop: Scop, marks: Mapping[str, Mark] | None = None) -> tuple[str, ...]:
     """What the statements are, ``S0, line 12: A[i][j] = 0;``, and what the marks of a tree mean."""
     statements = (f"{s.name}, line {s.location.line}: {one_line(s)}" for s in scop.statements)
     return (*statements, *(f"{name}: {mark_text(mark)}" for name, mark in (marks or {}).items()))

@@ -58,7 +58,7 @@ def condition_of(scop: Scop, values: isl.Set) -> Condition:
         expression = isl.AstBuild.from_context(isl.Set.universe(values.get_space())).expr_from_set(values)
     except isl.Error as error:
         raise InternalError(f"{scop.location}: isl makes no condition of {values}: {error}") from error
-    return _Converter(scop, MarkedSchedule(scop.schedule, {})).condition(expression, {})
+    return _Converter(scop, {}).condition(expression, {})
 
 
 def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
@@ -72,13 +72,14 @@ def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
 
 
 def _converted(scop: Scop, schedule: MarkedSchedule, single_bound: bool) -> LoopNest:
-    tree = _plain_bands(_depths_in_marks(schedule.tree))
+    tree, pending = _numbered_marks(schedule)
+    tree = _plain_bands(tree)
     with _ast_options(tree.get_ctx(), _AST_OPTIONS | {"ast_build_atomic_upper_bound": int(single_bound)}):
         try:
             ast = isl.AstBuild.from_context(scop.context).set_iterators(_depth_ids(tree)).node_from_schedule(tree)
         except isl.Error as error:
             raise InternalError(f"{scop.location}: isl generates no loops for the schedule: {error}") from error
-        return LoopNest(Block(tuple(_Converter(scop, schedule).items(ast, {}, None))))
+        return LoopNest(Block(tuple(_Converter(scop, pending).items(ast, {}, None))))
 
 
 @contextmanager
@@ -94,17 +95,20 @@ def _ast_options(context: isl.Context, options: Mapping[str, int]) -> Iterator[N
             getattr(context, f"set_{name}")(value)
 
 
-def _depths_in_marks(tree: isl.Schedule) -> isl.Schedule:
-    """Mark ids become ``depth:id``: isl leaves out loops of a dimension with a single value, and then the first loop
-    below a mark isn't its own. isl's iterators are numbered by depth, so that the number tells."""
+def _numbered_marks(schedule: MarkedSchedule) -> tuple[isl.Schedule, dict[str, _Pending]]:
+    """The tree with a number for each place of a mark, and what it stands for: isl leaves out loops of a dimension with
+    a single value, and then the first loop below a mark isn't its own. isl's iterators are numbered by depth, which
+    tells."""
+    found: dict[str, _Pending] = {}
 
     def visit(node: isl.ScheduleNode) -> isl.ScheduleNode:
         if node.get_type() != isl.schedule_node_type.mark:
             return node
-        name = f"{node.get_schedule_depth()}:{node.mark_get_id().get_name()}"
+        name = str(len(found))
+        found[name] = _Pending(node.get_schedule_depth(), schedule.loop(node))
         return node.delete().insert_mark(isl.Id(name, context=node.get_ctx()))
 
-    return tree.get_root().map_descendant_bottom_up(visit).get_schedule()
+    return schedule.tree.get_root().map_descendant_bottom_up(visit).get_schedule(), found
 
 
 def _plain_bands(tree: isl.Schedule) -> isl.Schedule:
@@ -155,10 +159,10 @@ def _conjuncts(condition: Condition) -> tuple[Condition, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Converter:
-    """isl AST nodes → items. The environment maps isl's iterators to expressions over ours."""
+    """isl AST nodes → items. The environment maps isl's iterators to expressions over ours. marks: by their numbers."""
 
     scop: Scop
-    schedule: MarkedSchedule
+    marks: Mapping[str, _Pending]
     fresh: Iterator[int] = field(default_factory=count)
 
     def items(self, node: isl.AstNode, env: Environment, pending: _Pending | None) -> Iterator[Item]:
@@ -169,8 +173,7 @@ class _Converter:
                 for k in range(children.n_ast_node()):
                     yield from self.items(children.get_at(k), env, pending)
             case kind.mark:
-                depth, _, name = node.mark_get_id().get_name().partition(":")
-                yield from self.items(node.mark_get_node(), env, _Pending(int(depth), self.schedule.marks[name]))
+                yield from self.items(node.mark_get_node(), env, self.marks[node.mark_get_id().get_name()])
             case kind.if_:
                 yield self.branch(node, env, pending)
             case kind.for_:

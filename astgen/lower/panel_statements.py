@@ -19,7 +19,7 @@ from scopt.astgen.lower.body_syntax import assignment, call, integer
 from scopt.astgen.lower.strip_cells import Copied
 from scopt.astgen.lower.strip_statements import Names, minus, plus, statement_of, subscripts_of
 from scopt.diagnostics import InternalError
-from scopt.ir.marked_schedule import PackedTile, Panel
+from scopt.ir.marked_schedule import Mark, PackedTile, Panel
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Access, CType, Dependences, Scop, Statement
 from scopt.poly.body_rewriting import with_references
@@ -46,7 +46,7 @@ class PanelTile(Copied):
     tile: PackedTile
     names: Names
     places: Mapping[str, Place]
-    marks: dict[str, LoopMark]
+    marks: dict[str, Mark]
 
     @staticmethod
     def of(
@@ -55,7 +55,7 @@ class PanelTile(Copied):
         tile: PackedTile,
         node: isl.ScheduleNode,
         names: Names,
-        marks: dict[str, LoopMark],
+        marks: dict[str, Mark],
         *,
         parallel: bool,
     ) -> PanelTile:

@@ -1,10 +1,10 @@
 """Contractions as register tiles over packed operands: the schedule tree that says what is copied when, and the
 statements that it runs.
 
-The tree keeps its loops down to a register tile. Below, `MarkedSchedule.tilings` says where operands are packed and
-where the tile is: there its instances make room for statements of our own. In the order of execution, for a tile:
-instances in ragged steps before, the steps that all cells of the tile make (`kernel`), ragged steps after. Where cells
-of a tile don't exist, the kernel works on a copy.
+The tree keeps its loops down to a register tile. Below, each `TileMark` says where operands are packed and where the
+tile is: there its instances make room for statements of our own. In the order of execution, for a tile: instances in
+ragged steps before, the steps that all cells of the tile make (`kernel`), ragged steps after. Where cells of a tile
+don't exist, the kernel works on a copy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import islpy as isl
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.register_tile import Choice, Loops, Step, Tile, Turned
 from scopt.astgen.lower.transposing import Transposed
-from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.marked_schedule import Mark, MarkedSchedule, TileMark, loop_of
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
 from scopt.machine import Machine
@@ -98,7 +98,7 @@ class _Rebuild:
     scop: Scop
     schedule: MarkedSchedule
     machine: Machine
-    marks: dict[str, LoopMark] = field(default_factory=dict)
+    marks: dict[str, Mark] = field(default_factory=dict)
     tiles: list[Tile] = field(default_factory=list)
     current: Tile | None = None
 
@@ -132,25 +132,24 @@ class _Rebuild:
         return in_band(inner, members, node)
 
     def mark(self, node: isl.ScheduleNode) -> isl.Schedule:
-        name = node.mark_get_id().get_name()
-        place, _, key = name.partition(":")
-        if key not in self.schedule.tilings:
+        place = self.schedule.mark(node)
+        if not isinstance(place, TileMark):
             before = len(self.tiles)
             inner = self.tree(node.child(0))
-            mark = self.schedule.marks[name]
+            mark = loop_of(place)
             if mark.parallel:
                 buffers = tuple(array.name for tile in self.tiles[before:] for array in tile.buffers)
                 mark = replace(mark, private=(*mark.private, *buffers))
-            return self.marked(inner, name, mark)
-        if place == "rows":
-            self.current = Tile.of(self.scop, self.schedule.tilings[key], node, self.tiles, self.machine)
+            return self.marked(inner, node.mark_get_id().get_name(), mark)
+        if place.place == "rows":
+            self.current = Tile.of(self.scop, place.tiling, node, self.schedule, self.tiles, self.machine)
             self.tiles.append(self.current)
         tile = self.current
         assert tile is not None
-        if place == "tile":
+        if place.place == "tile":
             return self.in_order(tile, tile.work())
         inner = self.tree(node.child(0))
-        copies = self.in_order(tile, tile.packing(place))
+        copies = self.in_order(tile, tile.packing(place.place))
         return copies.sequence(inner)
 
     def in_order(self, tile: Tile, loops: Iterator[Loops]) -> isl.Schedule:

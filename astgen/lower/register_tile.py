@@ -24,7 +24,7 @@ from scopt.astgen.lower.body_syntax import (
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.tile_pieces import Irregular, Pieces, box, free, pieces
 from scopt.astgen.lower.transposing import Transposed, transposed
-from scopt.ir.marked_schedule import RegisterTiling
+from scopt.ir.marked_schedule import MarkedSchedule, RegisterTiling, TileMark
 from scopt.ir.scop import Array, CType, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import alignment
@@ -111,15 +111,21 @@ class Tile:
 
     @staticmethod
     def of(
-        scop: Scop, tiling: RegisterTiling, node: isl.ScheduleNode, before: Sequence[Tile], machine: Machine
+        scop: Scop,
+        tiling: RegisterTiling,
+        node: isl.ScheduleNode,
+        schedule: MarkedSchedule,
+        before: Sequence[Tile],
+        machine: Machine,
     ) -> Tile:
-        """node: the mark "rows". before: the tilings so far, whose kernels and buffers may be used again."""
+        """node: the mark "rows" of a schedule. before: the tilings so far, whose kernels and buffers may be used
+        again."""
         contraction = tiling.contraction
         statements = [scop.statement(name) for name in contraction.statements]
         rows_at = node.get_schedule_depth()
-        columns = _marked(node, "columns")
+        columns = _marked(schedule, node, "columns")
         columns_at = columns.get_schedule_depth()
-        place = _marked(columns, "tile")
+        place = _marked(schedule, columns, "tile")
         depth = place.get_schedule_depth()
         domains = [_part(node.get_domain(), one).reset_tuple_id() for one in statements]
         cut = pieces(tiling, domains, _coordinates(place, statements), rows_at - 1, columns_at - 1, depth - 1)
@@ -471,11 +477,11 @@ def _single(function: isl.UnionPwAff, space: isl.Space) -> isl.Aff:
     return found[0]
 
 
-def _marked(node: isl.ScheduleNode, place: str) -> isl.ScheduleNode:
+def _marked(schedule: MarkedSchedule, node: isl.ScheduleNode, place: str) -> isl.ScheduleNode:
     """The mark below a node for a place."""
     while True:
         node = node.child(0)
-        if node.get_type() == _TYPE.mark and node.mark_get_id().get_name().startswith(f"{place}:"):
+        if node.get_type() == _TYPE.mark and isinstance(mark := schedule.mark(node), TileMark) and mark.place == place:
             return node
 
 

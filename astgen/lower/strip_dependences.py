@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from scopt.diagnostics import InternalError
-from scopt.ir.marked_schedule import MarkedSchedule, Sweep
+from scopt.ir.marked_schedule import MarkedSchedule, StripMark, Sweep
 from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.isl_utils import maps_of, walk
 
@@ -33,12 +33,9 @@ def _sweeps(schedule: MarkedSchedule) -> Iterator[tuple[Sweep, isl.UnionMap]]:
     """Each sweep, and ``{ S[…] -> [outer loops] }``, what its instances
     have in common outside of the loop over strips."""
     for node in walk(schedule.tree.get_root()) if schedule.sweeps else ():
-        if (
-            node.get_type() == isl.schedule_node_type.mark
-            and (name := node.mark_get_id().get_name()) in schedule.sweeps
-        ):
+        if node.get_type() == isl.schedule_node_type.mark and isinstance(mark := schedule.mark(node), StripMark):
             loop = node.parent()
-            yield schedule.sweeps[name], loop.get_prefix_schedule_relation().intersect_domain(loop.get_domain())
+            yield mark.sweep, loop.get_prefix_schedule_relation().intersect_domain(loop.get_domain())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from scopt.astgen.allocation import Allocation
 from scopt.astgen.lower.panel_statements import PanelTile
 from scopt.astgen.lower.strip_cells import Copied
 from scopt.astgen.lower.strip_statements import Names, Storage, copied, renamed, thread_choice
-from scopt.ir.marked_schedule import MarkedSchedule, PackedTile, RowBuffer, Sweep
+from scopt.ir.marked_schedule import Mark, MarkedSchedule, PackedTile, PanelMark, RowBuffer, StripMark, Sweep
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Access, Dependences, Scop
 from scopt.machine import Machine
@@ -66,7 +66,11 @@ def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule, machin
     arrays = {**scop.arrays, **names.arrays}
     return Swept(
         replace(scop, statements=statements, arrays=arrays),
-        replace(schedule, tree=tree, marks=rebuilt.marks, sweeps={}, packed={}),
+        replace(
+            schedule,
+            tree=tree,
+            marks={name: mark for name, mark in rebuilt.marks.items() if not isinstance(mark, StripMark | PanelMark)},
+        ),
         {name: relation for strip in rebuilt.strips for name, relation in strip.expansions.items()},
         frozenset(one.name for one in made),
         frozenset(name for tile in tiles for name in tile.expansions),
@@ -85,7 +89,7 @@ class _Rebuild:
     deps: Dependences
     schedule: MarkedSchedule
     names: Names
-    marks: dict[str, LoopMark]
+    marks: dict[str, Mark]
     strips: list[_Strip | PanelTile] = field(default_factory=list)
     current: _Strip | PanelTile | None = None
 
@@ -123,28 +127,27 @@ class _Rebuild:
         return in_band(inner, members, node)
 
     def mark(self, node: isl.ScheduleNode) -> isl.Schedule:
-        name = node.mark_get_id().get_name()
-        if name in self.schedule.sweeps:
-            return self.strip(node, self.schedule.sweeps[name])
-        if name in self.schedule.packed:
-            return self.packed(node, self.schedule.packed[name])
+        mark, name = self.schedule.mark(node), node.mark_get_id().get_name()
+        if isinstance(mark, StripMark):
+            return self.strip(node, mark.sweep)
+        if isinstance(mark, PanelMark):
+            return self.packed(node, mark.tile)
         before = len(self.strips)
         inner = self.tree(node.child(0))
-        mark = self.marks[name]
-        if mark.parallel:
+        if isinstance(mark, LoopMark) and mark.parallel:
             private = tuple(dict.fromkeys(name for strip in self.strips[before:] for name in strip.private))
             self.marks[name] = replace(mark, private=(*mark.private, *private))
         return marked(inner, name)
 
     def strip(self, node: isl.ScheduleNode, sweep: Sweep) -> isl.Schedule:
-        parallel = self.marks[node.parent().parent().mark_get_id().get_name()].parallel
+        parallel = self.schedule.loop(node.parent().parent()).parallel
         return self.around(node, _Strip.of(self.scop, self.deps, sweep, node, self.names, parallel=parallel))
 
     def packed(self, node: isl.ScheduleNode, tile: PackedTile) -> isl.Schedule:
         above, parallel = node, False
         while above.has_parent() and not parallel:
             above = above.parent()
-            parallel = above.get_type() == _TYPE.mark and self.schedule.marks[above.mark_get_id().get_name()].parallel
+            parallel = above.get_type() == _TYPE.mark and self.schedule.loop(above).parallel
         return self.around(
             node, PanelTile.of(self.scop, self.deps, tile, node, self.names, self.marks, parallel=parallel)
         )

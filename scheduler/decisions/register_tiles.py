@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import islpy as isl
 
@@ -124,8 +125,8 @@ def band_tile(contraction: Contraction, options: Options) -> int:
 
 def register_bands(
     node: isl.ScheduleNode, tiling: RegisterTiling, options: Options, *, chunks: bool = False
-) -> list[tuple[str, isl.MultiUnionPwAff]]:
-    """The bands from the outside in, each with the place that the mark above it names.
+) -> list[tuple[Literal["", "rows", "columns", "tile"], isl.MultiUnionPwAff]]:
+    """The bands from the outside in, each with the place of the mark above it; the first one has none.
 
     chunks: the loop over chunks of columns goes outermost, since it alone is parallel. options: its machine says how
       large they are.

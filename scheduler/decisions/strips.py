@@ -17,7 +17,7 @@ import islpy as isl
 
 from scopt import ir
 from scopt.ir.expr import linear
-from scopt.ir.marked_schedule import RowBuffer, Sweep
+from scopt.ir.marked_schedule import Mark, RowBuffer, StripMark, Sweep
 from scopt.ir.nest import Expr, LoopMark, Max, Name
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
 from scopt.machine import Machine
@@ -45,11 +45,15 @@ _TYPE = isl.schedule_node_type
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strips:
-    """A tree with strips. marks, sweeps: what its mark nodes name, as in `MarkedSchedule`."""
+    """A tree with strips. marks: what its mark nodes name, as in `MarkedSchedule`."""
 
     tree: isl.Schedule
-    marks: Mapping[str, LoopMark] = field(default_factory=dict)
-    sweeps: Mapping[str, Sweep] = field(default_factory=dict)
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+
+    @property
+    def found(self) -> bool:
+        """Whether there are any."""
+        return bool(self.marks)
 
 
 def with_sweeps(scop: Scop, deps: Dependences, dependences: Ordered, tree: isl.Schedule, options: Options) -> Strips:
@@ -62,7 +66,7 @@ def with_sweeps(scop: Scop, deps: Dependences, dependences: Ordered, tree: isl.S
     if root.n_children() != 1:
         return Strips(tree)
     made = builder.tree(root.child(0))
-    return Strips(made, builder.marks, builder.sweeps) if builder.sweeps else Strips(tree)
+    return Strips(made, builder.marks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,8 +92,7 @@ class _Builder:
     deps: Dependences
     dependences: Ordered
     options: Options
-    marks: dict[str, LoopMark] = field(default_factory=dict)
-    sweeps: dict[str, Sweep] = field(default_factory=dict)
+    marks: dict[str, Mark] = field(default_factory=dict)
 
     def tree(self, node: isl.ScheduleNode) -> isl.Schedule:
         match node.get_type():
@@ -275,13 +278,13 @@ class _Builder:
 
     def strips(self, rows: _Rows) -> isl.Schedule:
         """A parallel loop over strips around the nests, whose loops over the rows of a strip are innermost."""
-        key = f"sweep{len(self.sweeps)}"
+        key = f"sweep{sum(isinstance(mark, StripMark) for mark in self.marks.values())}"
         count = self.count(rows)
         first = _first(rows.lane)
         names = tuple(sorted(part.get_tuple_name() for part in sets_of(rows.domain)))
-        self.sweeps[key] = Sweep(names, rows.lane, first, count, rows.buffers, rows.scalars)
+        sweep = Sweep(names, rows.lane, first, count, rows.buffers, rows.scalars)
         inner = in_sequence([self.nest(node, member) for node, member in zip(rows.nodes, rows.members, strict=True)])
-        self.marks[key] = LoopMark()
+        self.marks[key] = StripMark(sweep)
         inner = marked(inner, key)
         place = (
             rows.lane.add(_constant(rows.lane, -first)).scale_down_val(isl.Val(count)).floor().scale_val(isl.Val(count))

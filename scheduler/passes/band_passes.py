@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from scopt.ir.marked_schedule import MarkedSchedule, PackedTile, RegisterTiling, TileShape
+from scopt.ir.marked_schedule import MarkedSchedule, PanelMark, RegisterTiling, TileMark, TileShape
 from scopt.ir.nest import LoopMark, Reduction
 from scopt.ir.scop import Dependences, LoopDirective, Scop
 from scopt.options import Options
@@ -44,7 +44,7 @@ from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, vecto
 from scopt.scheduler.locality.tiling import atomic, interleaved, shaped_tiles, sizes_for, tiled, wavefront
 from scopt.scheduler.passes.distribution import set_apart
 from scopt.scheduler.passes.fusion import fuse_loops
-from scopt.scheduler.passes.marks import LOOP, Marks
+from scopt.scheduler.passes.marks import Marks
 from scopt.scheduler.passes.sinking import sink_loops, sunk
 from scopt.scheduler.passes.splitting import split_loops
 
@@ -74,20 +74,19 @@ def apply_passes(
     tree = with_properties(scop, dependences, split_loops(scop, dependences, tree, passes.lacks_vectors))
     strict = ordered(scop, deps.strict()) if deps.reductions else dependences
     strips = with_sweeps(scop, deps.strict(), strict, tree, options) if not loops else Strips(tree)
-    if strips.sweeps:
+    if strips.found:
         passes = _Passes(
             scop, deps, strict, options, loops
         )  # rows of a strip are lanes of a vector: there, reductions keep their order
     passes.marks.found.update(strips.marks)
     node = passes.visit(strips.tree.get_root(), parallel_above=not options.parallel)
-    shapes, tilings, packs = tuple(passes.shapes), dict(passes.tilings), dict(passes.packs)
-    return MarkedSchedule(node.get_schedule(), dict(passes.marks.found), shapes, tilings, strips.sweeps, packs)
+    return MarkedSchedule(node.get_schedule(), dict(passes.marks.found), tuple(passes.shapes))
 
 
 @dataclass(slots=True)
 class _Passes:
     """One walk over the tree, parents first; `marks` collects what the inserted mark nodes mean, `shapes` the tiles'
-    shapes, `packs` what tiles copy.
+    shapes.
 
     deps: as they were computed; dependences: the same, sorted by what they ask of a schedule.
     """
@@ -98,8 +97,7 @@ class _Passes:
     options: Options
     loops: tuple[LoopDirective, ...] = ()
     shapes: list[TileShape] = field(default_factory=list)
-    tilings: dict[str, RegisterTiling] = field(default_factory=dict)
-    packs: dict[str, PackedTile] = field(default_factory=dict)
+    tilings: list[RegisterTiling] = field(default_factory=list)
     marks: Marks = field(default_factory=Marks)
 
     @property
@@ -211,21 +209,19 @@ class _Passes:
 
     def packed(self, node: isl.ScheduleNode, tiles: TiledLoops) -> isl.ScheduleNode:
         """A tile band with a mark below, where its tiles are worth panels and nothing inside has buffers of its own."""
-        inside = [
-            below.mark_get_id().get_name()
-            for below in walk(node.child(0))
-            if below.get_type() == isl.schedule_node_type.mark
-        ]
-        if self.loops or not wanted(self.options) or not all(name.startswith(LOOP) for name in inside):
-            return node
-        if any(self.marks.found[name].parallel for name in inside):
+        below = (inner for inner in walk(node.child(0)) if inner.get_type() == isl.schedule_node_type.mark)
+        inside = [self.marks.found[inner.mark_get_id().get_name()] for inner in below]
+        if (
+            self.loops
+            or not wanted(self.options)
+            or not all(isinstance(mark, LoopMark) and not mark.parallel for mark in inside)
+        ):
             return node
         found = packed_tile(self.scop, self.deps, self.options.machine, node.child(0), tiles)
         if found is None:
             return node
-        name = f"panels{len(self.packs)}"
-        self.packs[name] = found
-        return self.marks.named(node.child(0), name).parent()
+        count = sum(isinstance(mark, PanelMark) for mark in self.marks.found.values())
+        return self.marks.named(node.child(0), f"panels{count}", PanelMark(found)).parent()
 
     def below(self, node: isl.ScheduleNode, levels: int, parallel_above: bool) -> isl.ScheduleNode:
         """Visit what lies below a band and, if it was tiled, below its point band; returns the band."""
@@ -293,13 +289,13 @@ class _Passes:
             node, tiling, self.options, chunks=not coincident - {column, reduction} and column in coincident
         )
         parallel = not parallel_above and bool(coincident - {reduction})
-        self.tilings[key] = tiling
+        self.tilings.append(tiling)
         node = node.delete()
         for place, band in reversed(bands):
             node = node.insert_partial_schedule(band).band_set_permutable(1)
             node = atomic(node)
             if place:
-                node = self.marks.named(node, f"{place}:{key}")
+                node = self.marks.named(node, f"{place}:{key}", TileMark(place, tiling))
         if parallel:
             node = node.band_member_set_coincident(0, 1)
             node = self.marks.above_member(node, 0, LoopMark(parallel=True, coarse=True))

@@ -1,4 +1,4 @@
-"""Names for mark nodes of a schedule tree, and what they say of the loops below them."""
+"""Mark nodes of a schedule tree, and what they mean: their names only keep them apart."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from scopt.ir.marked_schedule import Mark
 from scopt.ir.nest import LoopMark
-
-# What the names begin with that say nothing but what a loop is.
-LOOP = "loop"
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
     """found: by name. Grows as marks are inserted into one tree."""
 
-    found: dict[str, LoopMark] = field(default_factory=dict)
+    found: dict[str, Mark] = field(default_factory=dict)
 
     def above(self, node: isl.ScheduleNode, mark: LoopMark) -> isl.ScheduleNode:
         """Put a mark above a node; returns the mark node."""
-        name = f"{LOOP}{len(self.found)}"
-        return self.named(node, name, mark)
+        return self.named(node, f"loop{len(self.found)}", mark)
 
-    def named(self, node: isl.ScheduleNode, name: str, mark: LoopMark | None = None) -> isl.ScheduleNode:
-        """The same under a name that says more than the mark; without a mark, nothing is known of the loop."""
-        self.found[name] = mark or LoopMark()
+    def named(self, node: isl.ScheduleNode, name: str, mark: Mark) -> isl.ScheduleNode:
+        """The same under a name for people."""
+        assert name not in self.found
+        self.found[name] = mark
         return node.insert_mark(isl.Id(name))
 
     def above_member(self, node: isl.ScheduleNode, member: int, mark: LoopMark) -> isl.ScheduleNode:

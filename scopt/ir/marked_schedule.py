@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Literal
 
 import islpy as isl
 
@@ -157,20 +158,76 @@ class PackedTile:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TileMark:
+    """A place of a register tiling. Three marks have the same one, from the outside in: ``rows`` stands below the loops
+    over blocks of rows and of steps, ``columns`` below the loop over register tiles' columns, ``tile`` below the one
+    over their rows; the band over a tile's instances follows.
+    """
+
+    place: Literal["rows", "columns", "tile"]
+    tiling: RegisterTiling
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StripMark:
+    """Stands right below the loop over the strips of a sweep."""
+
+    sweep: Sweep
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PanelMark:
+    """Stands right below the loops over tiles that keep arrays in panels."""
+
+    tile: PackedTile
+
+
+Mark = LoopMark | TileMark | StripMark | PanelMark
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class MarkedSchedule:
-    """A schedule tree with marks: a mark node named by a key of `marks` stands right above a band with one member and
-    says what the loops that this band becomes are. shapes: of the tiles of wavefronts, where they are not the bands'
-    members.
-    tilings: by a key that three marks name, from the outside in: ``rows:key`` stands below the loops over blocks of
-      rows and of steps, ``columns:key`` below the loop over register tiles' columns, ``tile:key`` below the one over
-      their rows; the band over a tile's instances follows.
-    sweeps: by the name of a mark that stands right below the loop over strips. packed: by that of one right below the
-      loops over tiles.
+    """A schedule tree with marks. marks: by the names of the mark nodes, which say nothing by themselves.
+    shapes: of the tiles of wavefronts, where they are not the bands' members.
     """
 
     tree: isl.Schedule
-    marks: Mapping[str, LoopMark]
+    marks: Mapping[str, Mark]
     shapes: tuple[TileShape, ...] = ()
-    tilings: Mapping[str, RegisterTiling] = field(default_factory=dict)
-    sweeps: Mapping[str, Sweep] = field(default_factory=dict)
-    packed: Mapping[str, PackedTile] = field(default_factory=dict)
+
+    def mark(self, node: isl.ScheduleNode) -> Mark:
+        """What a mark node means."""
+        return self.marks[node.mark_get_id().get_name()]
+
+    def loop(self, node: isl.ScheduleNode) -> LoopMark:
+        """What is known of the loops right below a mark node: nothing, if the mark is about something else."""
+        return loop_of(self.mark(node))
+
+    @property
+    def loops(self) -> dict[str, LoopMark]:
+        """The marks that are about loops."""
+        return {name: mark for name, mark in self.marks.items() if isinstance(mark, LoopMark)}
+
+    @property
+    def tilings(self) -> dict[str, RegisterTiling]:
+        """By the name of the mark right above a tile's instances."""
+        return {
+            name: mark.tiling
+            for name, mark in self.marks.items()
+            if isinstance(mark, TileMark) and mark.place == "tile"
+        }
+
+    @property
+    def sweeps(self) -> dict[str, Sweep]:
+        """By their marks' names."""
+        return {name: mark.sweep for name, mark in self.marks.items() if isinstance(mark, StripMark)}
+
+    @property
+    def packed(self) -> dict[str, PackedTile]:
+        """By their marks' names."""
+        return {name: mark.tile for name, mark in self.marks.items() if isinstance(mark, PanelMark)}
+
+
+def loop_of(mark: Mark) -> LoopMark:
+    """What a mark says of the loops below it."""
+    return mark if isinstance(mark, LoopMark) else LoopMark()

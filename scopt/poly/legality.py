@@ -198,7 +198,7 @@ def check_marks(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> None
         if node.get_type() != isl.schedule_node_type.mark:
             continue
         band = node.child(0)
-        mark = schedule.marks[node.mark_get_id().get_name()]
+        mark = schedule.loop(node)
         if not (mark.parallel or mark.simd):
             continue
         member = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule().flatten_range())

@@ -35,7 +35,7 @@ class FinalTree:
     def lines(self, node: isl.ScheduleNode, mark: LoopMark | None) -> Iterator[str]:
         kind = node.get_type()
         if kind == _TYPE.mark:
-            yield from self.lines(node.child(0), self.marked.marks[node.mark_get_id().get_name()])
+            yield from self.lines(node.child(0), self.marked.loop(node))
         elif kind == _TYPE.band:
             partial = node.band_get_partial_schedule()
             for position in range(node.band_n_member()):

@@ -13,7 +13,7 @@ from scopt import ir
 from scopt.diagnostics import Location
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.unit import Region
-from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.marked_schedule import MarkedSchedule, TileMark, loop_of
 from scopt.ir.nest import Block, For, LoopMark, LoopNest
 from scopt.ir.nest_walks import items
 from scopt.ir.scop import Scop
@@ -91,11 +91,9 @@ def _scheduled(marked: MarkedSchedule) -> dict[str, frozenset[str]]:
 
     def visit(node: isl.ScheduleNode, around: frozenset[str]) -> None:
         if node.get_type() == _TYPE.mark:
-            name = node.mark_get_id().get_name()
-            role, _, key = name.partition(":")
-            tiling = marked.tilings.get(key)
-            around |= _marks(marked.marks[name]) if name in marked.marks else frozenset()
-            around |= {"vector"} if role == "tile" and tiling is not None and tiling.simd else frozenset()
+            mark = marked.mark(node)
+            vectors = isinstance(mark, TileMark) and mark.place == "tile" and mark.tiling.simd
+            around |= _marks(loop_of(mark)) | ({"vector"} if vectors else frozenset())
         if node.get_type() == _TYPE.leaf:
             for statement in sets_of(node.get_domain()):
                 name = statement.get_tuple_name()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import islpy as isl
 
 from scopt.astgen.emit.c_statement import PlainGenerator
+from scopt.ir.marked_schedule import Mark, PanelMark, StripMark, TileMark
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Statement
 
@@ -121,9 +122,11 @@ def wrapped(head: str, items: Iterable[str], width: int = 110) -> list[str]:
     )
 
 
-def mark_text(mark: LoopMark) -> str:
-    """What a loop is: ``parallel, private copies of t, reduces s by +``;
-    scalar: nothing is carried, but vectors would lose."""
+def mark_text(mark: Mark) -> str:
+    """What a loop is: ``parallel, private copies of t, reduces s by +``; scalar: nothing is carried, but vectors would
+    lose. Of other marks: what they stand for."""
+    if not isinstance(mark, LoopMark):
+        return place_text(mark) or "below the loops over panels of columns"
     what = [
         text for text, on in (("parallel", mark.parallel), ("vector loop", mark.simd), ("scalar", mark.scalar)) if on
     ] or ["sequential"]
@@ -132,3 +135,18 @@ def mark_text(mark: LoopMark) -> str:
         [f"reduces {', '.join(f'{one.array} by {one.operator}' for one in mark.reductions)}"] if mark.reductions else []
     )
     return ", ".join(what + copies + reduced)
+
+
+def place_text(mark: TileMark | StripMark | PanelMark) -> str:
+    """What stands at the place of a mark that isn't about a loop; empty if that needs no words."""
+    match mark:
+        case TileMark(place="rows", tiling=tiling):
+            return (
+                f"operands of {tiling.block} rows and {tiling.depth} steps are packed: "
+                f"copied into buffers in the order of their use"
+            )
+        case TileMark(place="tile", tiling=tiling):
+            return f"register tile: {tiling.rows} × {tiling.columns} cells stay in registers while they are computed"
+        case StripMark(sweep=sweep):
+            return f"strips of {sweep.count} rows, side by side in the lanes of vectors"
+    return ""

@@ -156,7 +156,7 @@ def _tree(made: Any) -> str:
         case ScheduleResult(tree=tree):
             return str(tree)
         case MarkedSchedule(tree=tree):
-            return f"{tree} {made.marks} {made.tilings} {made.sweeps} {made.packed}"
+            return f"{tree} {made.marks}"
     return ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import islpy as isl
 import yaml
 
-from scopt.ir.marked_schedule import MarkedSchedule, PackedTile, Sweep
+from scopt.ir.marked_schedule import Mark, MarkedSchedule, PackedTile, PanelMark, StripMark, Sweep, TileMark
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
 from scopt.scheduler.base import ScheduleResult
@@ -112,13 +112,32 @@ def _as_it_is(made: T) -> T:
 def _noted_edits(scop: Scop, schedule: MarkedSchedule) -> Iterator[tuple[str, str, MarkedSchedule]]:
     for name, mark in schedule.marks.items():
         for kind, changed in _mark_edits(scop, mark):
-            yield kind, f"mark {name}", replace(schedule, marks={**schedule.marks, name: changed})
-    yield from _field_edits(schedule, "tilings", _tiling_fields)
-    yield from _field_edits(schedule, "sweeps", _sweep_fields)
-    yield from _field_edits(schedule, "packed", _packed_fields)
+            yield kind, f"mark {name}", _with_mark(schedule, name, changed)
 
 
-def _mark_edits(scop: Scop, mark: LoopMark) -> Iterator[tuple[str, LoopMark]]:
+def _with_mark(schedule: MarkedSchedule, name: str, changed: Mark) -> MarkedSchedule:
+    """The schedule with another mark of a name; the marks of one register tiling keep one tiling."""
+    old = schedule.marks[name]
+    marks = {**schedule.marks, name: changed}
+    if isinstance(old, TileMark) and isinstance(changed, TileMark):
+        places = {key: mark for key, mark in marks.items() if isinstance(mark, TileMark) and mark.tiling is old.tiling}
+        marks |= {key: replace(mark, tiling=changed.tiling) for key, mark in places.items()}
+    return replace(schedule, marks=marks)
+
+
+def _mark_edits(scop: Scop, mark: Mark) -> Iterator[tuple[str, Mark]]:
+    match mark:
+        case LoopMark():
+            yield from _loop_edits(scop, mark)
+        case TileMark(place="tile", tiling=tiling):
+            yield from ((kind, replace(mark, tiling=changed)) for kind, changed in _tiling_fields(tiling))
+        case StripMark(sweep=sweep):
+            yield from ((kind, replace(mark, sweep=changed)) for kind, changed in _sweep_fields(sweep))
+        case PanelMark(tile=tile):
+            yield from ((kind, replace(mark, tile=changed)) for kind, changed in _packed_fields(tile))
+
+
+def _loop_edits(scop: Scop, mark: LoopMark) -> Iterator[tuple[str, LoopMark]]:
     if not mark.parallel:
         yield "parallel set", replace(mark, parallel=True)
     if not mark.simd:
@@ -137,13 +156,6 @@ def _mark_edits(scop: Scop, mark: LoopMark) -> Iterator[tuple[str, LoopMark]]:
             if operator != one.operator:
                 yield "reduction's operator", replace(mark, reductions=(*others, replace(one, operator=operator)))
         yield "reduction's array", replace(mark, reductions=(*others, replace(one, whole=not one.whole)))
-
-
-def _field_edits(schedule: MarkedSchedule, field: str, edits: Any) -> Iterator[tuple[str, str, MarkedSchedule]]:
-    values: Mapping[str, Any] = getattr(schedule, field)
-    for name, value in values.items():
-        for kind, changed in edits(value):
-            yield kind, f"{field} {name}", replace(schedule, **{field: {**values, name: changed}})
 
 
 def _tiling_fields(tiling: Any) -> Iterator[tuple[str, Any]]:

@@ -49,11 +49,7 @@ def case(name: str) -> Scop:
 def loops(schedule: MarkedSchedule) -> list[tuple[int, LoopMark, str]]:
     """Depth, mark and function of each marked band."""
     return [
-        (
-            node.get_schedule_depth(),
-            schedule.marks[node.mark_get_id().get_name()],
-            str(node.child(0).band_get_partial_schedule()),
-        )
+        (node.get_schedule_depth(), schedule.loop(node), str(node.child(0).band_get_partial_schedule()))
         for node in walk(schedule.tree.get_root())
         if node.get_type() == isl.schedule_node_type.mark
     ]

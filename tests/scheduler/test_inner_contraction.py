@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.marked_schedule import MarkedSchedule, TileMark
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.dependences import dependences
@@ -39,7 +39,7 @@ def passed(scop: Scop, deps: Dependences, options: Options = Options()) -> Marke
 def tiled_instances(schedule: MarkedSchedule) -> isl.UnionSet:
     """What runs in register tiles."""
     places = (n for n in walk(schedule.tree.get_root()) if n.get_type() == isl.schedule_node_type.mark)
-    (place,) = (node for node in places if node.mark_get_id().get_name().startswith("tile:"))
+    (place,) = (node for node in places if isinstance(mark := schedule.mark(node), TileMark) and mark.place == "tile")
     return place.get_domain()
 
 
@@ -48,7 +48,7 @@ def test_steps_between_the_rows_and_the_columns_of_a_tile_run_in_register_tiles(
     # the rows of a tile are turned round: its last one is a multiple of 48
     expected = "[n] -> { S1[i, j, k] : 0 <= i and j < n and k > 48 + 48*floor((i - 1)/48) and k < 48*floor(j/48) }"
     assert tiled_instances(schedule).is_equal(isl.UnionSet(expected))
-    assert [mark.parallel for mark in schedule.marks.values()].count(True) == 1
+    assert [mark.parallel for mark in schedule.loops.values()].count(True) == 1
     (tiling,) = schedule.tilings.values()
     assert (tiling.rows, tiling.columns, tiling.block) == (8, 48, 48)
 

@@ -78,8 +78,8 @@ def test_solvers_are_jammed_without_threads(body: str) -> None:
 def test_jammed_schedules_are_legal(body: str) -> None:
     schedule = marked(body)
     assert unrolled(schedule) == 1
-    assert any(mark.jammed for mark in schedule.marks.values())
-    assert any(mark.parallel for mark in schedule.marks.values()) == (body in (ROW_SUM, COLUMN_SUM))
+    assert any(mark.jammed for mark in schedule.loops.values())
+    assert any(mark.parallel for mark in schedule.loops.values()) == (body in (ROW_SUM, COLUMN_SUM))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from scopt.astgen.lower.strip_lowering import Swept, lower_sweeps
 from scopt.diagnostics import InternalError
-from scopt.ir.marked_schedule import MarkedSchedule, PackedTile
+from scopt.ir.marked_schedule import MarkedSchedule, PackedTile, PanelMark
 from scopt.ir.scop import Dependences, Scop
 from scopt.machine import Machine
 from scopt.options import Options
@@ -122,7 +122,7 @@ def test_only_tiles_copy_that_read_from_outside_or_write() -> None:
 
 def test_without_a_parallel_loop_there_is_one_panel_of_each_array() -> None:
     scop, deps, marked = parts(PLAIN)
-    plain = {name: replace(mark, parallel=False) for name, mark in marked.marks.items()}
+    plain = {**marked.marks, **{name: replace(mark, parallel=False) for name, mark in marked.loops.items()}}
     swept = lower_sweeps(scop, deps, replace(marked, marks=plain), Machine())
     assert [one.name for one in swept.allocations] == ["A_panel", "Q_panel"]
     assert swept.pointers == {}
@@ -139,7 +139,7 @@ def test_cells_outside_of_their_panel_are_found(change: dict[str, int]) -> None:
     ((key, tile),) = marked.packed.items()
     wrong = replace(tile, panels=(replace(tile.panels[0], **change), *tile.panels[1:]))
     with pytest.raises(InternalError, match="outside of its panel"):
-        lower_sweeps(scop, deps, replace(marked, packed={key: wrong}), Machine())
+        lower_sweeps(scop, deps, replace(marked, marks={**marked.marks, key: PanelMark(wrong)}), Machine())
 
 
 def test_origins_that_move_inside_of_a_tile_are_found() -> None:
@@ -147,7 +147,12 @@ def test_origins_that_move_inside_of_a_tile_are_found() -> None:
     ((key, tile),) = marked.packed.items()
     halves = tuple(one.scale_down_val(isl.Val(16)).floor().scale_val(isl.Val(16)) for one in _members(tile, scop))
     with pytest.raises(InternalError, match="begin at different columns"):
-        lower_sweeps(scop, deps, replace(marked, packed={key: replace(tile, origins=halves)}), Machine())
+        lower_sweeps(
+            scop,
+            deps,
+            replace(marked, marks={**marked.marks, key: PanelMark(replace(tile, origins=halves))}),
+            Machine(),
+        )
 
 
 def _members(tile: PackedTile, scop: Scop) -> tuple[isl.UnionPwAff, ...]:

@@ -33,7 +33,7 @@ def passed(body: str) -> tuple[Scop, MarkedSchedule]:
 
 
 def marks(body: str) -> list[LoopMark]:
-    return list(passed(body)[1].marks.values())
+    return list(passed(body)[1].loops.values())
 
 
 def text(body: str) -> str:

@@ -202,4 +202,4 @@ def test_no_strips_inside_a_parallel_loop() -> None:
     scop = scop_of(body, params="int n, int m, double D[50][60][70]")
     deps = dependences(scop)
     marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options(), None).tree, Options())
-    assert len([mark for mark in marked.marks.values() if mark.parallel]) == 1
+    assert len([mark for mark in marked.loops.values() if mark.parallel]) == 1

@@ -323,7 +323,7 @@ def test_what_is_left_after_the_dates_is_parallel() -> None:
 def test_fronts_of_a_pipeline_are_parallel_loops() -> None:
     result = timed(PIPELINE)
     marked = apply_passes(result.scop, result.deps, result.tree, Options(scheduler="feautrier", tile=False))
-    assert any(mark.parallel for mark in marked.marks.values())
+    assert any(mark.parallel for mark in marked.loops.values())
 
 
 @pytest.mark.parametrize(

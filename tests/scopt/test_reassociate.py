@@ -151,7 +151,7 @@ def transformed(body: str) -> tuple[Scop, Dependences, MarkedSchedule]:
 
 
 def reductions(marked: MarkedSchedule) -> list[Reduction]:
-    return [one for mark in marked.marks.values() for one in mark.reductions]
+    return [one for mark in marked.loops.values() for one in mark.reductions]
 
 
 @pytest.mark.parametrize("body", [SUM, CELLS, ONE_CELL])
@@ -161,7 +161,7 @@ def test_a_loop_that_carries_reductions_has_the_clause(body: str) -> None:
     assert len(reductions(marked)) == 1
     for change in ((), (replace(reductions(marked)[0], operator="*"),)):
         marks = {
-            name: replace(mark, reductions=change if mark.reductions else ()) for name, mark in marked.marks.items()
+            name: replace(mark, reductions=change if mark.reductions else ()) for name, mark in marked.loops.items()
         }
         with pytest.raises(
             InternalError, match=r"reduction dependence over '.' is carried|a parallel loop reduces 's', which S0"

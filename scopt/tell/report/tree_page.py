@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.marked_schedule import MarkedSchedule, loop_of
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Dependences, Scop
 from scopt.poly.bands import Ordered, with_properties
@@ -17,7 +17,7 @@ from scopt.tell.explain_result import FinalTree
 from scopt.tell.explain_schedule import TreeExplainer
 from scopt.tell.member_texts import member_text, statement_names
 from scopt.tell.view import TreeNode
-from scopt.tell.wording import mark_text
+from scopt.tell.wording import mark_text, place_text
 
 _TYPE = isl.schedule_node_type
 # Between the parts of `mark_text`, but not between the names in them.
@@ -102,9 +102,13 @@ class _Emitted:
         if kind == _TYPE.leaf:
             return (TreeNode(statement_names(node.get_domain())),)
         if kind == _TYPE.mark:
-            name = node.mark_get_id().get_name()
-            below = self.nodes(node.child(0), self.final.marked.marks.get(name))
-            return (TreeNode(text, (), (), below),) if (text := self.special(name)) else below
+            mark = self.final.marked.mark(node)
+            below = self.nodes(node.child(0), loop_of(mark))
+            return (
+                (TreeNode(text, (), (), below),)
+                if not isinstance(mark, LoopMark) and (text := place_text(mark))
+                else below
+            )
         if kind == _TYPE.band:
             return (self.band(node, 0, mark),)
         if kind in (_TYPE.sequence, _TYPE.set):
@@ -119,20 +123,6 @@ class _Emitted:
         return TreeNode(
             text, badges, notes, self.nodes(node.child(0), None) if last else (self.band(node, position + 1, None),)
         )
-
-    def special(self, mark: str) -> str:
-        """What a mark of a register tiling or of a sweep over rows means; empty for other marks."""
-        role, _, key = mark.partition(":")
-        tiling = self.final.marked.tilings.get(key)
-        if tiling is not None and role == "rows":
-            return (
-                f"operands of {tiling.block} rows and {tiling.depth} steps are packed: "
-                f"copied into buffers in the order of their use"
-            )
-        if tiling is not None and role == "tile":
-            return f"register tile: {tiling.rows} × {tiling.columns} cells stay in registers while they are computed"
-        sweep = self.final.marked.sweeps.get(mark)
-        return f"strips of {sweep.count} rows, side by side in the lanes of vectors" if sweep is not None else ""
 
     def parts(self, node: isl.ScheduleNode) -> Iterator[TreeNode]:
         for position in range(node.n_children()):
