@@ -49,6 +49,7 @@ class Options:
     machine: what sizes and costs are computed for.
     parallel: emit ``omp parallel for``; simd: emit ``omp simd``.
     verify: ``schedule`` checks the schedule tree; ``full`` also reads back the loops and the printed C.
+    check_passes: hold each pass over the schedule tree to what it says that it keeps.
     budget: seconds of processor time that one SCoP may take before it is left as it was; 0 means no limit.
     schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see
       `scopt.schedule_file`); empty for none.
@@ -83,6 +84,7 @@ class Options:
     parallel: bool = True
     simd: bool = True
     verify: VerifyLevel = "full"
+    check_passes: bool = False
     budget: float = 60.0
     schedule_file: str = ""
     line_directives: bool = False

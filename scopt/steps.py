@@ -12,8 +12,10 @@ from scopt.astgen.lower.strip_lowering import Swept
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Scop
+from scopt.options import Options
 from scopt.poly.isl_utils import block_style
 from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.passes.band_passes import passes
 from scopt.scheduler.passes.expansion import Expansion
 
 T = TypeVar("T")
@@ -21,7 +23,7 @@ T = TypeVar("T")
 STEPS: tuple[tuple[str, str], ...] = (
     ("rewritten", "cells in place of scalars, arrays in place of others, where that makes contractions"),
     ("schedule", "the scheduler's tree, or the user's"),
-    ("bands", "the tree after the passes over its bands: tiles, wavefronts, marks"),
+    *((one.name, one.what) for one in passes(Options())),
     ("strips-and-panels", "the tree with statements that use buffers, and copies"),
     ("register-tiles", "the tree with packed operands and steps of kernels"),
     ("loops", "the loops of the tree"),

@@ -320,7 +320,7 @@ def _generate(
         )
         proposed = watch("schedule", proposed)
     with clock("bands"):
-        marked = watch("bands", apply_passes(scop, deps, proposed.tree, options, guide.loops))
+        marked = apply_passes(scop, deps, proposed.tree, options, guide.loops, watch)
     if options.verify != "off":
         with clock("verify schedule"):
             rows_apart = apart(scop, deps, marked)

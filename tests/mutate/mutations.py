@@ -13,7 +13,9 @@ from scopt.astgen.lower.strip_lowering import Swept
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Scop
+from scopt.options import Options
 from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.passes.band_passes import passes
 from scopt.scheduler.passes.expansion import Expansion
 from tests.mutate.made import lowered_edits, swept_edits
 from tests.mutate.nests import heads, nest_edits
@@ -24,7 +26,7 @@ from tests.mutate.trees import result_edits, schedule_edits
 STEPS = (
     "rewritten",
     "schedule",
-    "bands",
+    *(one.name for one in passes(Options())),
     "strips-and-panels",
     "register-tiles",
     "loops",
