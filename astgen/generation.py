@@ -31,6 +31,7 @@ from scopt.ir.scop import Dependences, LoopDirective, Scop
 from scopt.machine import Machine
 from scopt.machine.costs import short_row
 from scopt.options import Options
+from scopt.poly.isl_utils import IN
 
 T = TypeVar("T")
 
@@ -117,6 +118,13 @@ def emitted(program: Program) -> Emitted:
 def allocated(program: Program) -> tuple[Allocation, ...]:
     """The memory that strips and panels need."""
     return program.swept.allocations
+
+
+def stand_ins(program: Program) -> dict[str, str]:
+    """By name of a statement that strips, panels and register tiles have brought in, the SCoP's in whose place it
+    runs."""
+    found = {name: str(relation.get_tuple_name(IN)) for name, relation in program.swept.expansions.items()}
+    return found | {name: found.get(one, one) for name, (one, _) in program.lowered.weights.items()}
 
 
 # --- the rewrites -----------------------------------------------------------------------------------------------------

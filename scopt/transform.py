@@ -11,7 +11,7 @@ import islpy as isl
 
 from scopt.astgen.allocation import INCLUDE, Allocation, allocations
 from scopt.astgen.emit.emit_c import Emitted
-from scopt.astgen.generation import Setting, Watch, allocated, emitted, guard_of, lowered_program, rewritten
+from scopt.astgen.generation import Setting, Watch, allocated, emitted, guard_of, lowered_program, rewritten, stand_ins
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
 from scopt.astgen.lower.strip_dependences import apart
@@ -329,7 +329,7 @@ def _generate(
     with clock("generate"):
         lowered = lowered_program(scop, deps, marked, options.machine, watch)
         program = rewritten(lowered, Setting(options, guide.loops, judged), watch)
-    check_wishes(scop, program.loops, guide.loops)
+    check_wishes(scop, marked, program.loops, stand_ins(program), guide.loops)
     with clock("print"):
         guard = watch("guard", guard_of(program, options))
         text = watch("print", emitted(program))

@@ -49,10 +49,20 @@ class TiledLoops:
     sizes: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PanelOffer:
+    """Panels that a tile may have. pages: that it touches of their arrays, where they are. misses: how often, all its
+    runs through the rows together."""
+
+    tile: PackedTile
+    pages: int
+    misses: int
+
+
 def packed_tile(
     scop: Scop, deps: Dependences, machine: Machine, inside: isl.ScheduleNode, tiles: TiledLoops
-) -> PackedTile | None:
-    """What the tiles of a band keep in panels; None if nothing is worth it, or may be.
+) -> PanelOffer | None:
+    """What the tiles of a band may keep in panels; None if there is nothing.
 
     inside: what is below the loops over tiles. Its first bands are the loops over the first members, in their order.
     """
@@ -65,19 +75,20 @@ def packed_tile(
     space = tile_space(scop, tiles.schedule.prefix, tiles.schedule.members)
     groups = reference_groups(scop, space)
     sizes = _sizes(groups, space, tiles)
-    found, pages = dict[str, _Columns](), 0
+    found, pages, misses = dict[str, _Columns](), 0, 0
     for name in sorted({group.array for group in groups}):
-        touched = _pages([group for group in groups if group.array == name], sizes, points, len(tiles.sizes), machine)
+        own = [group for group in groups if group.array == name]
+        touched, runs = _pages(own, sizes, points, len(tiles.sizes), machine)
         columns = _columns(scop, deps, scop.arrays[name], names, tiles) if touched else None
         if columns is not None:
             found[name] = columns
-            pages += touched
-    if pages <= machine.tlb_entries:
+            pages, misses = pages + touched, misses + touched * runs
+    if not found:
         return None
     members = sorted({one.member for one in found.values()})
     origins = tuple(_origin(tiles.members.get_at(k), tiles.sizes[k]).intersect_domain(domain) for k in members)
     panels = (Panel(name, members.index(one.member), one.first, one.width, one.extents) for name, one in found.items())
-    return PackedTile(names, origins, tuple(panels))
+    return PanelOffer(PackedTile(names, origins, tuple(panels)), pages, misses)
 
 
 def _whole(scop: Scop, names: Sequence[str]) -> isl.UnionSet:
@@ -108,8 +119,10 @@ def _trips(groups: Sequence[ReferenceGroup], member: int) -> int:
     return trip_count(groups, member) if known else MANY_ROWS
 
 
-def _pages(groups: Sequence[ReferenceGroup], sizes: Sequence[int], points: int, tiled: int, machine: Machine) -> int:
-    """The pages that a tile touches of an array each time that it runs through the rows; 0 if that isn't often, if the
+def _pages(
+    groups: Sequence[ReferenceGroup], sizes: Sequence[int], points: int, tiled: int, machine: Machine
+) -> tuple[int, int]:
+    """The pages that a tile touches of an array each time that it runs through the rows, and how often it does; 0 if that isn't often, if the
     rows are few or short, or if other tiles have other rows: then panels would lack some here and there, and copying
     them takes too many cases.
 
@@ -120,8 +133,9 @@ def _pages(groups: Sequence[ReferenceGroup], sizes: Sequence[int], points: int, 
     wide = 2 * max(sizes[:tiled])
     moved = any(any(row[:tiled]) for group in groups for row in group.moves[:-1])
     if moved or not any(_is_long(group, tiled) and (group.extents[-1] or MANY_ROWS) > wide for group in often):
-        return 0
-    return max(_pages_of(group, group.segments(sizes), machine.page_bytes) for group in often)
+        return 0, 0
+    runs = min(_runs(group, sizes[:points]) for group in often)
+    return max(_pages_of(group, group.segments(sizes), machine.page_bytes) for group in often), runs
 
 
 def _is_long(group: ReferenceGroup, tiled: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import islpy as isl
 
@@ -16,7 +17,7 @@ from scopt.poly.bands import Ordered, active, distances, looks_in_between, reduc
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
 from scopt.scheduler.influence.honoured import wished_member
-from scopt.scheduler.locality.strides import interleaved, linear_schedule, strides
+from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,54 +71,87 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LeafFacts:
+    """What is known of a leaf band before anything is decided.
+
+    carried, walks, slopes: of each member. vector: the member for the vector loop, grouping: of the innermost loops over
+    it; wished: somebody asks for it. threads: the member that pragmas want parallel. reduced: see
+    `Planner.reduced_member`.
+    """
+
+    carried: tuple[bool, ...]
+    walks: tuple[Strides, ...]
+    grouping: Grouping
+    vector: int
+    wished: bool
+    threads: int | None
+    reduced: tuple[int, tuple[Reduction, ...]] | None
+    slopes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Planner:
     """Plans for leaf bands of one tree. dependences: sorted by what they ask of a schedule. loops: that pragmas want
-    parallel or vector."""
+    parallel or vector; hopes: vector loops that are taken where they are possible."""
 
     scop: Scop
     dependences: Ordered
     options: Options
     loops: tuple[LoopDirective, ...] = ()
+    hopes: tuple[LoopDirective, ...] = ()
 
-    def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:
-        """Decide everything about a leaf band from its dependences and strides."""
+    def facts(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafFacts:
+        """What the plans of a leaf band are made from: its dependences and strides, and which loop is to be the vector
+        loop."""
         width = node.band_n_member()
         schedule = linear_schedule(self.scop, node)
-        carried = [not node.band_member_get_coincident(k) for k in range(width)]
-        walks = [strides(self.scop, schedule, k) for k in range(width)]
+        carried = tuple(not node.band_member_get_coincident(k) for k in range(width))
+        walks = tuple(strides(self.scop, schedule, k) for k in range(width))
         groupings = [self.grouping(node, k) for k in range(width)]
         quality = [walk.score() - grouping.penalty for walk, grouping in zip(walks, groupings, strict=True)]
         wished = wished_member(self.scop, node, self.loops, "vector")
+        if wished is None:
+            hoped = wished_member(self.scop, node, self.hopes, "vector")
+            wished = hoped if hoped is not None and any(groupings[hoped].free) else None
         vector = wished if wished is not None else max(range(width), key=lambda k: (quality[k], k))
-        found = groupings[vector]
-        groups, free, private, reductions = found.groups, found.free, found.private, found.reductions
+        threads = wished_member(self.scop, node, self.loops, "parallel")
+        cells = width == 1 and node.get_schedule_depth() == 0  # a loop of its own: the variables stand around it
+        reduced = self.reduced_member(node, cells=cells) if all(carried) and not parallel_above else None
+        slopes = tuple(
+            max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1
+            for k in range(width)
+        )
+        return LeafFacts(carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes)
+
+    def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:
+        """Everything about a leaf band that gets neither register tiles nor jammed rows."""
+        return self.planned(self.facts(node, parallel_above), parallel_above)
+
+    def planned(self, facts: LeafFacts, parallel_above: bool, *, waves: bool = True) -> LeafPlan:
+        """The plan that follows from what is known of a leaf band. waves: tiles may run in wavefronts."""
+        carried, vector, reduced = facts.carried, facts.vector, facts.reduced
+        width, walk, tiling = len(carried), facts.walks[facts.vector], self.options.tile
         others = [k for k in range(width) if k != vector]
         coincident = [k for k in others if not carried[k]]
         parallel: int | None = None
         skew = tile_vector = False
-        threads = wished_member(self.scop, node, self.loops, "parallel")
-        cells = width == 1 and node.get_schedule_depth() == 0  # a loop of its own: the variables stand around it
-        reduced = self.reduced_member(node, cells=cells) if all(carried) and not parallel_above else None
-        coincident.sort(key=lambda k: k != threads)
-        if threads == vector and not carried[vector]:
+        coincident.sort(key=lambda k: k != facts.threads)
+        if facts.threads == vector and not carried[vector]:
             coincident = []
         if coincident:
             others = [coincident[0], *(k for k in others if k != coincident[0])]
             parallel = 0
         elif not carried[vector]:
-            parallel, tile_vector = len(others), bool(others) and self.options.tile
+            parallel, tile_vector = len(others), bool(others) and tiling
         elif reduced is not None and reduced[0] != vector:
             others = [reduced[0], *(k for k in others if k != reduced[0])]
             parallel = 0
         elif reduced is not None:
-            parallel, tile_vector = len(others), bool(others) and self.options.tile
-        elif width >= 2 and self.options.tile:
+            parallel, tile_vector = len(others), bool(others) and tiling
+        elif width >= 2 and tiling and (waves or parallel_above):
             parallel, skew = 1, True
-        tile = (
-            self.options.tile
-            and width >= 2
-            and (width >= 3 or skew or walks[vector].other_reads + walks[vector].other_writes > 0)
-        )
+        jumps = walk.other_reads + walk.other_writes > 0
+        tile = tiling and width >= 2 and (width >= 3 or skew or jumps)
         if skew and width == 2:
             tile_vector = True
         if tile and not carried[vector]:
@@ -126,42 +160,36 @@ class Planner:
             parallel, skew, tile_vector = None, False, tile and not carried[vector]
         if tile_vector and not skew and parallel == len(others):
             parallel = 0  # its tile loop goes outermost
+        return LeafPlan(
+            order=(*others, vector),
+            **self.innermost(facts),
+            tile=tile,
+            tile_vector=tile_vector,
+            parallel=parallel,
+            skew=skew,
+            slopes=tuple(facts.slopes[k] for k in (*others, vector)),
+            jumps=jumps,
+            threads=reduced[1] if reduced is not None and parallel is not None else (),
+        )
+
+    def innermost(self, facts: LeafFacts) -> dict[str, Any]:
+        """What a plan says of the innermost loops."""
+        found, walk = facts.grouping, facts.walks[facts.vector]
+        groups, free, private, reductions = found.groups, found.free, found.private, found.reductions
         serial = not any(free)
         if serial:
             # Loops of their own would gain nothing.
-            groups, free, private, reductions = (
-                (tuple(part for group in groups for part in group),),
-                (False,),
-                ((),),
-                ((),),
-            )
+            groups, free = (tuple(part for group in groups for part in group),), (False,)
+            private, reductions = ((),), ((),)
         vectors = [ok and not self.holds_loop(group) for ok, group in zip(free, groups, strict=True)]
-        simd = tuple(ok and self.options.simd and (walks[vector].contiguous or wished is not None) for ok in vectors)
-        scalar = tuple(ok and self.options.simd and walks[vector].jumping and wished is None for ok in vectors)
-        slopes = [
-            max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1
-            for k in range(width)
-        ]
-        order = (*others, vector)
-        jumps = walks[vector].other_reads + walks[vector].other_writes > 0
-        reduces = reduced[1] if reduced is not None and parallel is not None else ()
-        sizes = tuple(slopes[k] for k in order)
-        return LeafPlan(
-            order,
-            groups,
-            simd,
-            scalar,
-            private,
-            tile,
-            tile_vector,
-            parallel,
-            skew,
-            sizes,
-            jumps,
-            serial,
-            reductions,
-            reduces,
-        )
+        return {
+            "groups": groups,
+            "simd": tuple(ok and self.options.simd and (walk.contiguous or facts.wished) for ok in vectors),
+            "scalar": tuple(ok and self.options.simd and walk.jumping and not facts.wished for ok in vectors),
+            "private": private,
+            "reductions": reductions,
+            "serial": serial,
+        }
 
     def holds_loop(self, group: Sequence[isl.UnionSet]) -> bool:
         """Whether a statement of a group is a loop itself."""

@@ -34,7 +34,7 @@ def register_tiling(scop: Scop, node: isl.ScheduleNode, options: Options) -> Reg
     simd = options.simd and bool(node.band_member_get_coincident(contraction.members[1]))
     shape = _shape(contraction, options)
     tiling = RegisterTiling(contraction, shape.rows, shape.columns, sizes.block, sizes.depth, simd)
-    blocks = register_bands(node, tiling, options)[0][1]
+    blocks = register_bands(node, tiling, options)[0][0][1]
     prefix = node.get_prefix_schedule_multi_union_pw_aff()
     scope = prefix.flat_range_product(blocks) if node.get_schedule_depth() else blocks
     return tiling if packable(scop, contraction, scope) else None
@@ -124,12 +124,12 @@ def band_tile(contraction: Contraction, options: Options) -> int:
 
 
 def register_bands(
-    node: isl.ScheduleNode, tiling: RegisterTiling, options: Options, *, chunks: bool = False
-) -> list[tuple[Literal["", "rows", "columns", "tile"], isl.MultiUnionPwAff]]:
-    """The bands from the outside in, each with the place of the mark above it; the first one has none.
+    node: isl.ScheduleNode, tiling: RegisterTiling, options: Options, *, outermost: int | None = None
+) -> tuple[list[tuple[Literal["", "rows", "columns", "tile"], isl.MultiUnionPwAff]], int]:
+    """The bands from the outside in, each with the place of the mark above it; the first one has none. And the position
+    in the first one of the loop over blocks of the member that is to be outermost, as far as that is possible.
 
-    chunks: the loop over chunks of columns goes outermost, since it alone is parallel. options: its machine says how
-      large they are.
+    Of the columns there is a loop over chunks only if it is to be outermost. options: they say how large chunks are.
     """
     contraction, partial = tiling.contraction, node.band_get_partial_schedule()
     row, column, step = (partial.get_at(k) for k in contraction.members)
@@ -140,20 +140,21 @@ def register_bands(
 
     others = [k for k in range(node.band_n_member()) if k not in contraction.members]
     # what may be parallel goes outermost
-    others.sort(key=lambda k: not node.band_member_get_coincident(k))
+    others.sort(key=lambda k: (k != outermost, not node.band_member_get_coincident(k)))
     outer = [
         *(partial.get_at(k) for k in others),
         first(row, contraction.row, tiling.block),
         first(step, contraction.reduction, tiling.depth),
     ]
-    if chunks:
+    if outermost == contraction.members[1]:
         outer.insert(0, origin(column, _sizes(contraction, options).chunk * tiling.columns))
-    return [
+    bands: list[tuple[Literal["", "rows", "columns", "tile"], isl.MultiUnionPwAff]] = [
         ("", joined(outer)),
         ("rows", joined([first(column, contraction.column, tiling.columns)])),
         ("columns", joined([first(row, contraction.row, tiling.rows)])),
         ("tile", joined([row, step, column])),
     ]
+    return bands, len(others) if outermost == contraction.members[0] else 0
 
 
 def _iterator(node: isl.ScheduleNode, position: int) -> isl.UnionPwAff:

@@ -17,7 +17,7 @@ import islpy as isl
 
 from scopt import ir
 from scopt.ir.expr import linear
-from scopt.ir.marked_schedule import Mark, RowBuffer, StripMark, Sweep
+from scopt.ir.marked_schedule import BandChoice, Mark, RowBuffer, StripMark, Sweep
 from scopt.ir.nest import Expr, LoopMark, Max, Name
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
 from scopt.machine import Machine
@@ -37,18 +37,22 @@ from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import OUT, sets_of, union_of_sets, walk
 from scopt.poly.linear import affine_row
 from scopt.poly.set_pieces import in_band, in_sequence, marked
+from scopt.scheduler.decisions.arbiter import arbitrate
+from scopt.scheduler.decisions.claims import Band, Builder, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
+from scopt.scheduler.decisions.setting import Setting
 
 _TYPE = isl.schedule_node_type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strips:
-    """A tree with strips. marks: what its mark nodes name, as in `MarkedSchedule`."""
+    """A tree with strips. marks, choices: as in `MarkedSchedule`."""
 
     tree: isl.Schedule
     marks: Mapping[str, Mark] = field(default_factory=dict)
+    choices: tuple[BandChoice, ...] = ()
 
     @property
     def found(self) -> bool:
@@ -56,17 +60,18 @@ class Strips:
         return bool(self.marks)
 
 
-def with_sweeps(scop: Scop, deps: Dependences, dependences: Ordered, tree: isl.Schedule, options: Options) -> Strips:
+def with_sweeps(setting: Setting, tree: isl.Schedule) -> Strips:
     """The tree with strips wherever they pay. Bands that are coincident, or wider than one member, are left alone with
-    all that is below them."""
+    all that is below them. setting: with reductions in their order."""
+    options = setting.options
     if not options.tile or options.tile_sizes or not options.simd:
         return Strips(tree)
-    builder = _Builder(scop, deps, dependences, options)
+    builder = _Builder(setting, setting.scop, setting.deps.strict(), setting.dependences, options)
     root = tree.get_root()
     if root.n_children() != 1:
         return Strips(tree)
     made = builder.tree(root.child(0))
-    return Strips(made, builder.marks)
+    return Strips(made, builder.marks, tuple(builder.choices.values()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,13 +91,15 @@ class _Rows:
 
 @dataclass(slots=True)
 class _Builder:
-    """Builds the tree anew, with strips in place of some nests."""
+    """Builds the tree anew, with strips in place of some nests. choices: by the nests' statements."""
 
+    setting: Setting
     scop: Scop
     deps: Dependences
     dependences: Ordered
     options: Options
     marks: dict[str, Mark] = field(default_factory=dict)
+    choices: dict[tuple[str, ...], BandChoice] = field(default_factory=dict)
 
     def tree(self, node: isl.ScheduleNode) -> isl.Schedule:
         match node.get_type():
@@ -131,15 +138,44 @@ class _Builder:
     # --- what shares strips -------------------------------------------------------------------------------------------
 
     def start(self, node: isl.ScheduleNode) -> _Rows | None:
-        """A nest that is a recurrence along rows, if strips of its rows pay."""
+        """A nest that is a recurrence along rows, if strips of its rows are the best that can become of it."""
+        band = Band(self.setting, node, not self.options.parallel)
+        offers: list[tuple[Claim, _Rows | None]] = []
+        longest = 0
         for member in _row_members(node):
-            if self.chain(node, member) < LEAST_CHAIN:
-                continue
-            rows = self.rows((node,), (member,), node.band_get_partial_schedule().get_at(member))
-            # without either, the loop over the rows can be the innermost one of all: it is an ordinary vector loop
-            if rows is not None and (rows.buffers or rows.scalars):
-                return rows
-        return None
+            chain = self.chain(node, member)
+            longest = max(longest, chain)
+            rows = self.rows_across(node, member) if chain else None
+            if rows is not None:
+                offers.append((self.claim(band, rows, member, chain), rows))
+        if not offers:
+            return None
+        offers.append((_in_order(band, longest), None))
+        taken, choice = arbitrate(band, [claim for claim, _ in offers])
+        chosen = next(rows for claim, rows in offers if claim is taken)
+        if chosen is not None or choice.given_up:
+            self.choices[choice.statements] = choice
+        return chosen
+
+    def rows_across(self, node: isl.ScheduleNode, member: int) -> _Rows | None:
+        """The rows that a member walks through; None if strips of them can't be made, or if they need neither buffers
+        nor cells of their own: then the loop over the rows can be the innermost one of all, an ordinary vector loop."""
+        rows = self.rows((node,), (member,), node.band_get_partial_schedule().get_at(member))
+        return rows if rows is not None and (rows.buffers or rows.scalars) else None
+
+    def claim(self, band: Band, rows: _Rows, member: int, chain: int) -> Claim:
+        """Strips of rows: a step of the chain serves a vector's lanes, and what copying rows to and fro takes is worth
+        `LEAST_CHAIN` cycles a step."""
+        lanes = band.work.lanes
+        cycles = band.work.instances() * (chain / lanes + LEAST_CHAIN * (1 - 1 / lanes))
+        names = {}
+        for part in sets_of(rows.domain):
+            place = _iterator(rows.lane, part)
+            assert place is not None
+            names[str(part.get_tuple_name())] = self.scop.statement(part.get_tuple_name()).iterators[place[0]]
+        cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1)
+        what = f"of {self.count(rows)} rows"
+        return Claim("strips of rows", what, cost, _nothing, member, None, lanes=names)
 
     def joined(self, rows: _Rows, node: isl.ScheduleNode) -> _Rows | None:
         """The rows with one more nest, if it uses what they have computed and each of its rows needs only one of
@@ -325,6 +361,20 @@ class _Builder:
         name = f"rows{len(self.marks)}"
         self.marks[name] = LoopMark(simd=True)
         return marked(inner.insert_partial_schedule(own), name)
+
+
+def _in_order(band: Band, chain: int) -> Claim:
+    """What else can become of a nest: its steps wait for each other; what is parallel is decided later."""
+    cycles = band.work.instances() * chain
+    cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1)
+    wished = band.setting.wished(band.node, "parallel")
+    parallel = wished if wished in band.coincident else next(iter(band.coincident), None)
+    return Claim("loops along the rows", "", cost, _nothing, parallel, None)
+
+
+def _nothing(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """Strips are made by who asks for them, of several nests together."""
+    return node
 
 
 def _is_leaf_band(node: isl.ScheduleNode) -> bool:

@@ -3,16 +3,20 @@ optimizer's, or theirs)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import islpy as isl
+
 from scopt.diagnostics import InputError, ScoptError
+from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Dependences, LoopDirective, Scop
 from scopt.options import Options
+from scopt.poly.isl_utils import sets_of
 from scopt.poly.readback import nest_to_schedule
-from scopt.scheduler.influence.honoured import complaint, unhonoured, wishes
+from scopt.scheduler.influence.honoured import complaint, loops_of_nest, loops_of_tree, unhonoured, wishes
 from scopt.scheduler.influence.influence_tree import InfluenceTree
 
 # In place of a file's name: trees made by the optimizer of Algorithm 2.
@@ -62,9 +66,27 @@ def check_influence_file(options: Options, regions: int) -> None:
         check_regions(_text(options.influence), options.influence, regions)
 
 
-def check_wishes(scop: Scop, nest: LoopNest, loops: Sequence[LoopDirective]) -> None:
-    """Raises NotHonoured unless the loops that are asked for are there."""
-    missing = unhonoured(scop, loops, nest_to_schedule(scop, nest)) if loops else ()
+def check_wishes(
+    scop: Scop, marked: MarkedSchedule, nest: LoopNest, stand_ins: Mapping[str, str], loops: Sequence[LoopDirective]
+) -> None:
+    """Raises NotHonoured unless the loops that are asked for are there.
+
+    stand_ins: by name of a statement of the nest, the one of the SCoP in whose place it runs, several instances at a
+    time perhaps: the tree says which loops those have, as far as the nest still has any.
+    """
+    if not loops:
+        return
+    read = nest_to_schedule(scop, nest)
+    threads = (part for loop in read.loops if loop.mark.parallel for part in sets_of(loop.statements))
+    shared = {stand_ins.get(str(part.get_tuple_name())) for part in threads}
+    lowered = frozenset(stand_ins.values())
+    tree = [
+        replace(loop, parallel=loop.parallel and bool(shared & names), statements=isl.UnionSet.from_set(part))
+        for loop in loops_of_tree(marked)
+        for part in sets_of(loop.statements)
+        if (names := {str(part.get_tuple_name())} & lowered)
+    ]
+    missing = unhonoured(scop, loops, (*loops_of_nest(read), *tree))
     if missing:
         raise NotHonoured(missing)
 

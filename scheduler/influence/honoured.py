@@ -3,16 +3,19 @@ and which dependence stands in the way where they aren't."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from scopt.ir.marked_schedule import MarkedSchedule, TileMark
+from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Dependence, Dependences, LoopDirective, Scop
 from scopt.options import Options
 from scopt.poly.bands import active, band_nodes, is_coincident, ordered
 from scopt.poly.counterexamples import counterexample
-from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of, walk
+from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of, union_of_maps, walk
 from scopt.poly.linear import coefficients
 
 if TYPE_CHECKING:
@@ -28,11 +31,21 @@ def wishes(scop: Scop, options: Options) -> tuple[LoopDirective, ...]:
 
 
 def wished_member(scop: Scop, node: isl.ScheduleNode, directives: Iterable[LoopDirective], kind: str) -> int | None:
-    """The member of a band that is the iterator (or its negative, shifted by a constant) of a directive of that kind,
-    for all targets that the band has; the outermost one. None if there is no such member."""
+    """The outermost of `wished_members`; None if there is none."""
+    return next(iter(wished_members(scop, node, directives, kind)), None)
+
+
+def wished_members(
+    scop: Scop, node: isl.ScheduleNode, directives: Iterable[LoopDirective], kind: str
+) -> tuple[int, ...]:
+    """The members of a band that are the iterator (or its negative, shifted by a constant) of a directive of that kind,
+    for all targets that the band has."""
+    found: list[int] = []
     names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
     partial = node.band_get_partial_schedule()
     targets = [[target for target in d.targets if target[0] in names] for d in directives if d.kind == kind]
+    if not any(targets):
+        return ()
     for member in range(node.band_n_member()):
         pieces = partial.get_at(member).get_pw_aff_list()
         functions = {f.get_tuple_id(IN).get_name(): f for f in (pieces.get_at(k) for k in range(pieces.n_pw_aff()))}
@@ -40,8 +53,8 @@ def wished_member(scop: Scop, node: isl.ScheduleNode, directives: Iterable[LoopD
             meant and all(_is_iterator(scop, functions[name], name, iterator) for name, iterator in meant)
             for meant in targets
         ):
-            return member
-    return None
+            found.append(member)
+    return tuple(found)
 
 
 def _is_iterator(scop: Scop, function: isl.PwAff, statement: str, iterator: str) -> bool:
@@ -53,8 +66,51 @@ def _is_iterator(scop: Scop, function: isl.PwAff, statement: str, iterator: str)
 # --- the result -------------------------------------------------------------------------------------------------------
 
 
-def unhonoured(scop: Scop, directives: Iterable[LoopDirective], read: ReadBack) -> tuple[LoopDirective, ...]:
-    """The directives that the generated loops don't fulfil. read: the final loops, read back.
+@dataclass(frozen=True, slots=True, eq=False)
+class MarkedLoop:
+    """A loop that is parallel or a vector loop. statements: the instances that it runs; values: ``{ S[…] -> [v] }``,
+    its iterator's value when it does."""
+
+    parallel: bool
+    simd: bool
+    statements: isl.UnionSet
+    values: isl.UnionMap
+
+
+def loops_of_nest(read: ReadBack) -> tuple[MarkedLoop, ...]:
+    """Of generated loops, read back."""
+
+    def values(loop: LoopDim) -> isl.UnionMap:
+        inside = maps_of(read.schedule.intersect_domain(loop.statements))
+        return union_of_maps(_only(one, OUT, loop.dimension) for one in inside)
+
+    return tuple(MarkedLoop(one.mark.parallel, one.mark.simd, one.statements, values(one)) for one in read.loops)
+
+
+def loops_of_tree(marked: MarkedSchedule) -> tuple[MarkedLoop, ...]:
+    """Of a schedule tree. Register tiles have their columns side by side in vectors."""
+    found = []
+    for node in walk(marked.tree.get_root()):
+        if node.get_type() != isl.schedule_node_type.mark:
+            continue
+        mark, band = marked.mark(node), node.child(0)
+        if isinstance(mark, LoopMark) and (mark.parallel or mark.simd):
+            member = band.band_get_partial_schedule().get_at(0)
+            found.append(MarkedLoop(mark.parallel, mark.simd, band.get_domain(), _values(member)))
+        elif isinstance(mark, TileMark) and mark.place == "tile" and mark.tiling.simd:
+            column = band.band_get_partial_schedule().get_at(band.band_n_member() - 1)
+            found.append(MarkedLoop(False, True, band.get_domain(), _values(column)))
+    return tuple(found)
+
+
+def _values(member: isl.UnionPwAff) -> isl.UnionMap:
+    return isl.UnionMap.from_union_pw_aff(member)
+
+
+def unhonoured(
+    scop: Scop, directives: Iterable[LoopDirective], loops: Sequence[MarkedLoop]
+) -> tuple[LoopDirective, ...]:
+    """The directives that loops don't fulfil.
 
     Each target of ``parallel(i)`` has to stand in a loop marked parallel, each one of ``vector(j)`` in one marked simd,
     over the iterator or its tiles: the loop's value is a monotone function of the iterator alone. Of several iterators
@@ -69,24 +125,27 @@ def unhonoured(scop: Scop, directives: Iterable[LoopDirective], read: ReadBack) 
             for statement, iterator in directive.targets
         }
         if not accepted or not all(
-            _is_there(scop, directive, *target, accepted[target[0]], read) for target in directive.targets
+            _is_there(scop, directive, *target, accepted[target[0]], loops) for target in directive.targets
         ):
             missing.append(directive)
     return tuple(missing)
 
 
 def _is_there(
-    scop: Scop, directive: LoopDirective, statement: str, wished: str, accepted: Iterable[str], read: ReadBack
+    scop: Scop,
+    directive: LoopDirective,
+    statement: str,
+    wished: str,
+    accepted: Iterable[str],
+    loops: Sequence[MarkedLoop],
 ) -> bool:
     """Whether a statement's instances stand in such loops;
     those may be missing around an instance that is alone in the wished loop."""
     domain = scop.statement(statement).domain.intersect_params(scop.context)
     left = isl.UnionSet.from_set(domain)
-    for loop in read.loops:
-        marked = loop.mark.parallel if directive.kind == "parallel" else loop.mark.simd
-        if marked and any(
-            _runs_over(loop, read, statement, domain.find_dim_by_name(SET, iterator)) for iterator in accepted
-        ):
+    for loop in loops:
+        marked = loop.parallel if directive.kind == "parallel" else loop.simd
+        if marked and any(_runs_over(loop, statement, domain.find_dim_by_name(SET, one)) for one in accepted):
             left = left.subtract(loop.statements)
     position = domain.find_dim_by_name(SET, wished)
     return not any(_varies(part, position) for part in sets_of(left) if part.get_tuple_name() == statement)
@@ -98,12 +157,12 @@ def _varies(instances: isl.Set, position: int) -> bool:
     return not others.apply_range(others.reverse()).subtract(instances.identity()).is_empty()
 
 
-def _runs_over(loop: LoopDim, read: ReadBack, statement: str, position: int) -> bool:
+def _runs_over(loop: MarkedLoop, statement: str, position: int) -> bool:
     """Whether the loop's value is a monotone function, and no constant, of one iterator of the statement."""
-    inside = [m for m in maps_of(read.schedule.intersect_domain(loop.statements)) if m.get_tuple_name(IN) == statement]
+    inside = [m for m in maps_of(loop.values.intersect_domain(loop.statements)) if m.get_tuple_name(IN) == statement]
     if not inside:
         return False
-    values = _only(_only(inside[0], IN, position), OUT, loop.dimension).coalesce()
+    values = _only(inside[0], IN, position).coalesce()
     if not values.is_single_valued():
         return False
     # [i → i'] to [value → value'] for i < i'

@@ -100,9 +100,10 @@ class MakeStrips:
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         if setting.loops:
             return schedule
-        strict, deps = setting.strict, setting.deps.strict()
-        strips = with_sweeps(setting.scop, deps, strict.dependences, schedule.tree, setting.options)
-        return replace(schedule, tree=strips.tree, marks=strips.marks) if strips.found else schedule
+        strips = with_sweeps(setting.strict, schedule.tree)
+        if strips.found:
+            return replace(schedule, tree=strips.tree, marks=strips.marks, choices=strips.choices)
+        return replace(schedule, choices=strips.choices) if strips.choices else schedule
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,15 +185,44 @@ class PanelMark:
 Mark = LoopMark | TileMark | StripMark | PanelMark
 
 
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """What would have taken fewer cycles, but for wishes of the user's, in the words of their pragmas."""
+
+    mechanism: str
+    cycles: float
+    wishes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BandChoice:
+    """What has become of a band, and why.
+
+    statements: of the band. mechanism, what, cycles: what was taken, its decisions, and its cost by the model. others:
+    what could have been, likewise, the best first. reasons: why mechanisms could do nothing. given_up: for the user's
+    wishes. notes: what has become of sizes that the user gave.
+    """
+
+    statements: tuple[str, ...]
+    mechanism: str
+    what: str
+    cycles: float
+    others: tuple[tuple[str, str, float], ...] = ()
+    reasons: tuple[tuple[str, str], ...] = ()
+    given_up: tuple[GivenUp, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MarkedSchedule:
     """A schedule tree with marks. marks: by the names of the mark nodes, which say nothing by themselves.
-    shapes: of the tiles of wavefronts, where they are not the bands' members.
+    shapes: of the tiles of wavefronts, where they are not the bands' members. choices: what has become of the bands.
     """
 
     tree: isl.Schedule
     marks: Mapping[str, Mark]
     shapes: tuple[TileShape, ...] = ()
+    choices: tuple[BandChoice, ...] = ()
 
     def mark(self, node: isl.ScheduleNode) -> Mark:
         """What a mark node means."""

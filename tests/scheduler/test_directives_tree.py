@@ -10,9 +10,18 @@ from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.poly.bands import band_nodes
 from scopt.poly.dependences import dependences
-from scopt.poly.readback import ReadBack, nest_to_schedule
+from scopt.poly.readback import nest_to_schedule
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.influence.honoured import complaint, forbidding, unhonoured, wished_member, wishes
+from scopt.scheduler.influence.honoured import (
+    MarkedLoop,
+    complaint,
+    forbidding,
+    loops_of_nest,
+    loops_of_tree,
+    unhonoured,
+    wished_member,
+    wishes,
+)
 from scopt.scheduler.influence.influence_tree import InfluenceTree
 from scopt.scheduler.influence.wishes import directive_tree
 from scopt.scheduler.passes.band_passes import apply_passes
@@ -53,11 +62,16 @@ def rows_at(tree: InfluenceTree | None, *names: str) -> set[str]:
     return rows
 
 
-def generated(scop: Scop, **options: bool) -> ReadBack:
+def generated(scop: Scop, **options: bool) -> tuple[MarkedLoop, ...]:
     """The loops of the default scheduler, read back."""
     deps, chosen = dependences(scop), Options(**options)  # type: ignore[arg-type]
     tree = get_scheduler("isl").schedule(scop, deps, chosen).tree
-    return nest_to_schedule(scop, build(scop, apply_passes(scop, deps, tree, chosen, scop.directives)))
+    marked = apply_passes(scop, deps, tree, chosen, scop.directives)
+    nest = loops_of_nest(nest_to_schedule(scop, build(scop, marked)))
+    # of register tiles, which are no loops yet, the tree knows more
+    missing = [unhonoured(scop, scop.directives, some) for some in (nest, loops_of_tree(marked))]
+    assert marked.tilings or missing[0] == missing[1]
+    return loops_of_tree(marked)
 
 
 # --- the tree ---------------------------------------------------------------------------------------------------------
@@ -160,8 +174,10 @@ def test_loops_without_marks_fulfil_nothing() -> None:
     sequential = LoopNest(
         type(nest.body)((For(loop.iterator, loop.lower, loop.upper, loop.step, loop.body, LoopMark()),))
     )
-    assert [d.kind for d in unhonoured(scop, scop.directives, nest_to_schedule(scop, nest))] == []
-    assert [d.kind for d in unhonoured(scop, scop.directives, nest_to_schedule(scop, sequential))] == ["parallel"]
+    assert [d.kind for d in unhonoured(scop, scop.directives, loops_of_nest(nest_to_schedule(scop, nest)))] == []
+    assert [d.kind for d in unhonoured(scop, scop.directives, loops_of_nest(nest_to_schedule(scop, sequential)))] == [
+        "parallel"
+    ]
 
 
 def test_wishes_count_where_their_pragmas_are_emitted() -> None:

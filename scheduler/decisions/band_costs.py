@@ -1,0 +1,220 @@
+"""What a band costs in cycles, by a model that is good enough to put mechanisms into an order.
+
+An instance takes as long as the busiest of the units that it needs: arithmetic, loads, stores; or as long as the chain
+that it waits for. Vectors do as many instances at once as they have lanes; loops that threads share take as many times
+less as there are cores, and a fork each time. Lines from memory come as fast as its bandwidth lets them. (The roofline
+of Williams, Waterman and Patterson 2009, with chains as in McCalpin's and Hager's models of execution in the core.)
+Trip counts are hints from array extents (`scopt.scheduler.locality.footprints.trip_count`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import islpy as isl
+
+from scopt import ir
+from scopt.ir.scop import Access, Scop, Statement
+from scopt.machine import Machine
+from scopt.machine.costs import ELEMENT, arithmetic
+from scopt.poly.linear import Vector, dot, subscript_rows
+from scopt.scheduler.locality.footprints import (
+    ReferenceGroup,
+    TileSpace,
+    reference_groups,
+    tile_space,
+    trip_count,
+)
+from scopt.scheduler.locality.strides import linear_schedule
+
+# Loads and stores that can start in a cycle.
+LOADS, STORES = 2, 1
+# Cycles of an element of a vector that is put together (a load and an insertion), or taken apart.
+GATHER, SCATTER = 2, 3
+# What a fork costs of the first one's time where threads have just been at work: they still wait, with warm caches.
+_AGAIN = 1 / 8
+# How much of what runs beside something longer is waited for all the same.
+_APART = 1 / 8
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Loads and stores."""
+
+    loads: float
+    stores: float
+
+    def __sub__(self, other: Uses) -> Uses:
+        return Uses(self.loads - other.loads, self.stores - other.stores)
+
+    def times(self, factor: float) -> Uses:
+        return Uses(self.loads * factor, self.stores * factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """What one instance of a statement needs.
+
+    count: of instances. arithmetic: cycles of its operations, several of which can start in one; a product that is
+    added counts with the sum. uses: of arrays. steady, jumping: by member, how many of these stay at one cell along it,
+    and how many jump from line to line.
+    """
+
+    count: float
+    arithmetic: float
+    uses: Uses
+    steady: tuple[Uses, ...]
+    jumping: tuple[Uses, ...]
+
+    def left(self, kept: Mapping[int, float]) -> Uses:
+        """The uses that are left where cells that stay the same along some members are loaded and stored once for so
+        many iterations."""
+        uses = self.uses
+        for member, times in kept.items():
+            uses = uses - self.steady[member].times(1 - 1 / times)
+        return Uses(max(uses.loads, 0.0), max(uses.stores, 0.0))
+
+    def scalar(self, kept: Mapping[int, float]) -> float:
+        """Cycles that the units are busy, without vectors."""
+        uses = self.left(kept)
+        return max(self.arithmetic, uses.loads / LOADS, uses.stores / STORES)
+
+    def vector(self, kept: Mapping[int, float], member: int, lanes: int) -> float:
+        """The same in vectors along a member. What jumps is loaded and stored element by element."""
+        uses, apart = self.left(kept) - self.jumping[member], self.jumping[member]
+        loads = max(uses.loads, 0.0) / LOADS / lanes + apart.loads * GATHER
+        stores = max(uses.stores, 0.0) / STORES / lanes + apart.stores * SCATTER
+        return max(self.arithmetic / lanes, loads, stores)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """One run of a band. space, groups: of its members and the loops inside; trips: of those, about."""
+
+    machine: Machine
+    space: TileSpace
+    groups: tuple[ReferenceGroup, ...]
+    trips: tuple[int, ...]
+    statements: dict[str, Instance]
+
+    @staticmethod
+    def of(scop: Scop, machine: Machine, node: isl.ScheduleNode) -> Work:
+        schedule = linear_schedule(scop, node)
+        space = tile_space(scop, schedule.prefix, schedule.members)
+        groups = reference_groups(scop, space)
+        width = max((len(rows) for rows in space.members.values()), default=0)
+        trips = tuple(trip_count(groups, k) for k in range(width))
+        found = {}
+        for name, directions in space.directions.items():
+            own = prod((trips[k] for k, direction in enumerate(directions) if direction is not None), start=1)
+            density = float(space.instances[name]) or 1.0
+            found[name] = _instance(scop, machine, scop.statement(name), directions, own * density)
+        return Work(machine, space, groups, trips, found)
+
+    @property
+    def element(self) -> int:
+        return max((group.element for group in self.groups), default=ELEMENT)
+
+    @property
+    def lanes(self) -> int:
+        return self.machine.lanes(self.element)
+
+    def scalar(self, names: Collection[str] | None, kept: Mapping[int, float]) -> float:
+        """Cycles of all instances of some statements (None: of all), one by one. kept: see `Instance.left`."""
+        return sum(one.count * one.scalar(kept) for one in self._of(names))
+
+    def vector(self, names: Collection[str] | None, kept: Mapping[int, float], member: int) -> float:
+        """Cycles of all instances of some statements in vectors along a member."""
+        return sum(one.count * one.vector(kept, member, self.lanes) for one in self._of(names))
+
+    def chained(self, names: Collection[str] | None = None, *, chains: int = 1) -> float:
+        """Cycles where each instance waits for the one before, and so many chains are under way."""
+        return self.instances(names) * self.machine.fma_latency / chains
+
+    def instances(self, names: Collection[str] | None = None) -> float:
+        """How many instances there are, about."""
+        return sum(one.count for one in self._of(names))
+
+    def _of(self, names: Collection[str] | None) -> list[Instance]:
+        return [one for name, one in self.statements.items() if names is None or name in names]
+
+    def fetched(self, sizes: Sequence[int]) -> float:
+        """Cycles that lines from memory take, with all cores at work, if tiles of these sizes run one after the other
+        and each brings its own lines."""
+        machine, line = self.machine, self.machine.cache(1).line
+        cut = tuple(min(size, trips) for size, trips in zip(sizes, self.trips, strict=True))
+        lines = sum(group.lines(cut, line, borders=False) for group in self.groups)
+        tiles = prod((trips / size for trips, size in zip(self.trips, cut, strict=True)), start=1.0)
+        return float(lines) * line * tiles * machine.gigahertz / machine.bandwidth
+
+    def streamed(self, order: Sequence[int]) -> float:
+        """The same for loops without tiles, outermost first: what the last cache keeps is fetched once."""
+        share = self.machine.caches[-1].share
+        line = self.machine.cache(1).line
+        inside = [k for k in range(len(self.trips)) if k not in order]
+        sizes = [1] * len(self.trips)
+        for member in (*reversed(inside), *reversed(order)):
+            wider = list(sizes)
+            wider[member] = self.trips[member]
+            sizes = wider
+            if sum(group.lines(wider, line) for group in self.groups) * line > share:
+                break  # the lines of this loop, whose body fits, are fetched once
+        return self.fetched(sizes)
+
+    def parallel(self, compute: float, memory: float, forks: float) -> float:
+        """Cycles of a loop that threads share, forked so many times; alone where that is no slower, as is tested when
+        the program runs."""
+        cost = (1 + (forks - 1) * _AGAIN) * self.machine.fork_nanoseconds * self.machine.gigahertz
+        return min(self.alone(compute, memory), self.alone(compute / self.machine.cores, memory) + cost)
+
+    def alone(self, compute: float, memory: float) -> float:
+        """Cycles of loops that one thread runs, or that a parallel loop around them shares out anyway."""
+        return max(compute, memory) + _APART * min(compute, memory)
+
+
+def _instance(
+    scop: Scop, machine: Machine, statement: Statement, directions: Sequence[Vector | None], count: float
+) -> Instance:
+    busy = max(arithmetic(statement.body) - _fused(statement.body), 1.0) / machine.fma_per_cycle
+    cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
+    kinds = [[_kind(access, direction) for access in cells] for direction in directions]
+    writes = [access.is_write for access in cells]
+
+    def uses(kind: str, found: Sequence[str]) -> Uses:
+        those = [write for write, own in zip(writes, found, strict=True) if own == kind]
+        return Uses(those.count(False), those.count(True))
+
+    steady, jumping = (tuple(uses(kind, found) for found in kinds) for kind in ("steady", "jumping"))
+    return Instance(count, busy, Uses(writes.count(False), writes.count(True)), steady, jumping)
+
+
+def _kind(access: Access, direction: Vector | None) -> str:
+    """What an access does along a member: ``steady``, ``unit``, ``jumping``."""
+    rows = subscript_rows(access.relation)
+    if direction is None:
+        return "steady"
+    if rows is None:
+        return "jumping"
+    moves = [dot(row, direction) for row in rows]
+    if not any(moves):
+        return "steady"
+    return "unit" if not any(moves[:-1]) and abs(moves[-1]) == 1 else "jumping"
+
+
+def _fused(node: ir.Node) -> int:
+    """Products that are added to something: one instruction does both."""
+    own = 0
+    match node:
+        case ir.ArrayRef():
+            return 0
+        case ir.BinaryOp(op="+" | "-", left=left, right=right):
+            own = int(_is_product(left) or _is_product(right))
+        case ir.Assignment(op="+=" | "-=", rvalue=value):
+            own = int(_is_product(value))
+    return own + sum(_fused(child) for _, child in node.children())
+
+
+def _is_product(node: ir.Node) -> bool:
+    return isinstance(node, ir.BinaryOp) and node.op == "*"

@@ -1,0 +1,79 @@
+"""Plain loops: vector loops, an outer loop in parallel, and tiles where memory asks for them; or none of that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import islpy as isl
+
+from scopt.poly.isl_utils import sets_of
+from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
+from scopt.scheduler.decisions.leaf_loops import LeafLoops
+from scopt.scheduler.decisions.plans import LeafPlan
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLoops:
+    """In order, or with a parallel loop outside; innermost a vector loop where that is legal and walks through memory
+    well."""
+
+    name: ClassVar[str] = "plain loops"
+
+    def claim(self, band: Band) -> Claim | Reason:
+        setting = band.setting
+        plan = setting.planner.planned(band.facts, band.parallel_above, waves=False)
+
+        def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
+            return LeafLoops(setting, build.marks, plan).put(node)
+
+        parallel = None if plan.parallel is None else _parallel_member(band, plan)
+        vectors = frozenset({plan.order[-1]} if any(plan.simd) else ())
+        return Claim(self.name, words(plan), cycles(band, plan), make, parallel, vectors)
+
+
+def _parallel_member(band: Band, plan: LeafPlan) -> int:
+    """Position in the band of the member whose (tile) loop runs in parallel."""
+    assert plan.parallel is not None
+    outermost = plan.order[plan.parallel]
+    whole = plan.tile_vector and plan.parallel == 0 and outermost not in band.coincident and not plan.threads
+    return plan.order[-1] if whole else outermost
+
+
+def words(plan: LeafPlan) -> str:
+    """The decisions of a plan for plain loops."""
+    vectors = sum(plan.simd)
+    found = [
+        "one loop in parallel" if plan.parallel is not None else "",
+        f"{vectors} vector loop{'s' if vectors > 1 else ''}" if vectors else "no vector loop",
+        "tiles" if plan.tile or plan.tile_vector else "",
+    ]
+    return ", ".join(part for part in found if part)
+
+
+def innermost_cycles(band: Band, plan: LeafPlan, *, overlapped: bool = False) -> float:
+    """What the innermost loops take on one core. overlapped: iterations around them don't wait for each other."""
+    work, total, vector = band.work, 0.0, plan.order[-1]
+    kept = {vector: float(work.trips[vector])}
+    for parts, simd in zip(plan.groups, plan.simd, strict=True):
+        names = [name for part in parts for name in _names(part)]
+        busy = work.scalar(names, kept)
+        if simd:
+            total += work.vector(names, kept, vector)
+        elif plan.serial and not overlapped:
+            total += max(busy, work.chained(names))
+        else:
+            total += busy
+    return total
+
+
+def cycles(band: Band, plan: LeafPlan) -> float:
+    work, compute = band.work, innermost_cycles(band, plan)
+    memory = work.streamed(plan.order)
+    if plan.parallel is None:
+        return work.alone(compute, memory)
+    return work.parallel(compute, memory, 1)
+
+
+def _names(part: isl.UnionSet) -> list[str]:
+    return [str(piece.get_tuple_name()) for piece in sets_of(part)]

@@ -1,0 +1,212 @@
+"""Bands around sequences of others: a parallel loop outside, or wavefronts of tiles, a part of which may run in
+register tiles; or loops in their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import islpy as isl
+
+from scopt.ir.nest import LoopMark, Reduction
+from scopt.poly.isl_utils import joined
+from scopt.poly.restructure import filters_of, reordered
+from scopt.scheduler.decisions.claim_register_tiles import kernel_cycles
+from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
+from scopt.scheduler.decisions.inner_contraction import InnerPart, inner_contraction, inner_part
+from scopt.scheduler.decisions.kernel_loops import parallel_member, with_register_tiles
+from scopt.scheduler.decisions.panels import TiledLoops
+from scopt.scheduler.decisions.private_copies import private_for, private_for_wavefront
+from scopt.scheduler.decisions.register_tiles import band_tile, wanted
+from scopt.scheduler.locality.strides import linear_schedule
+from scopt.scheduler.locality.tile_sizes import CANDIDATES, band_sizes
+from scopt.scheduler.locality.tiling import atomic, sizes_for, tiled, wavefront
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelNest:
+    """A member that carries nothing, or nothing but reductions, goes outermost."""
+
+    name: ClassVar[str] = "a parallel loop outside"
+
+    def claim(self, band: Band) -> Claim | Reason:
+        if band.parallel_above:
+            return Reason(self.name, "a loop around runs in parallel, or none may")
+        threads = band.setting.wished(band.node, "parallel")
+        found = self.member(band, threads)
+        if found is None:
+            return Reason(self.name, "each loop of the band carries something")
+        member, reductions = found
+
+        def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
+            node = reordered(node, [member, *(k for k in range(band.width) if k != member)])
+            private = private_for(band.setting, node, 0)
+            tiles = _tiles(band, node)
+            node = _below(build, tiles[0] if tiles is not None else node, 1 if tiles is not None else 0, True)
+            if tiles is not None and not reductions:
+                node = build.keep_in_panels(band, node, tiles[1])
+            return build.marks.above_member(node, 0, LoopMark(parallel=True, private=private, reductions=reductions))
+
+        work = band.work
+        cycles = work.parallel(work.scalar(None, {}), 0.0, 1)
+        return Claim(self.name, "one member's iterations or tiles shared by threads", cycles, make, member, None)
+
+    def member(self, band: Band, threads: int | None) -> tuple[int, tuple[Reduction, ...]] | None:
+        """The member, and what it reduces."""
+        if band.coincident:
+            return min(band.coincident, key=lambda k: (k != threads, k)), ()
+        return band.setting.planner.reduced_member(band.node)
+
+
+@dataclass(frozen=True, slots=True)
+class NestWavefronts:
+    """Tiles on a diagonal run in parallel."""
+
+    name: ClassVar[str] = "wavefronts"
+
+    def claim(self, band: Band) -> Claim | Reason:
+        why = _no_wavefronts(band)
+        if why is not None:
+            return Reason(self.name, why)
+
+        def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
+            private = private_for_wavefront(band.setting, node)
+            node, tiles = _tiled(band, node, scaled=False)
+            node = wavefront(node, 2)
+            node = build.sunk(node.child(0)).parent()
+            node = _below(build, node, 1, True)
+            node = build.keep_in_panels(band, node, tiles)
+            return build.marks.above_member(node, 1, LoopMark(parallel=True, private=private))
+
+        work = band.work
+        compute = work.scalar(None, {})
+        return Claim(
+            self.name, "tiles on diagonals in parallel", work.parallel(compute, 0.0, _diagonals(band)), make, 1, None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NestWavefrontsWithKernel:
+    """The same, with a part of each tile in register tiles, before or after all the rest."""
+
+    name: ClassVar[str] = "wavefronts with register tiles"
+
+    def claim(self, band: Band) -> Claim | Reason:
+        setting = band.setting
+        why = _no_wavefronts(band)
+        if why is not None:
+            return Reason(self.name, why)
+        if not wanted(setting.options):
+            return Reason(self.name, "register tiles are switched off, or there are no tiles")
+        inner = inner_contraction(setting.scop, band.node, setting.options)
+        if inner is None:
+            return Reason(self.name, "no single statement below accumulates into cells that two loops walk through")
+        size = band_tile(inner.contraction, setting.options)
+        tiles = wavefront(tiled(band.node, (size,) * band.width, scaled=False), 2)
+        part = inner_part(setting.scop, setting.dependences, tiles.child(0), inner, setting.options)
+        if part is None:
+            return Reason(self.name, "no part of a tile reads nothing that the tile writes")
+        found = part
+
+        def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
+            private = private_for_wavefront(setting, node)
+            made = wavefront(tiled(node, (size,) * band.width, scaled=False), 2)
+            return self.put(build, band, made, found, private)
+
+        contraction, work = inner.contraction, band.work
+        others = [name for name in work.statements if name not in contraction.statements]
+        compute = kernel_cycles(setting, part.tiling, work.instances(contraction.statements))
+        compute += work.scalar(others, {}) if others else 0.0
+        column = setting.scop.statement(contraction.statements[0]).iterators[contraction.column]
+        lanes = dict.fromkeys(contraction.statements, column)
+        return Claim(
+            self.name,
+            f"tiles of {size} on diagonals in parallel; in them, {part.tiling.rows} × {part.tiling.columns} cells in registers",
+            work.parallel(compute, 0.0, _diagonals(band)),
+            make,
+            1,
+            None,
+            lanes=lanes,
+        )
+
+    def put(
+        self, build: Builder, band: Band, node: isl.ScheduleNode, part: InnerPart, private: tuple[str, ...]
+    ) -> isl.ScheduleNode:
+        """A tile band with a part of each tile before or after all the rest."""
+        rest = node.get_domain().subtract(part.instances)
+        points = node.child(0).insert_sequence(
+            filters_of([part.instances, rest] if part.first else [rest, part.instances])
+        )
+        tile, other = (0, 1) if part.first else (1, 0)
+        child = points.child(tile).child(0).cut().insert_partial_schedule(joined(part.members)).band_set_permutable(1)
+        outermost = parallel_member(child, part.tiling)
+        child = with_register_tiles(build.marks, child, part.tiling, band.setting.options, outermost, parallel=False)
+        points = child.parent().parent()
+        points = _below(build, atomic(build.sunk(points.child(other).child(0))), 0, True).parent().parent()
+        return build.marks.above_member(atomic(points.parent()), 1, LoopMark(parallel=True, private=private))
+
+
+@dataclass(frozen=True, slots=True)
+class NestInOrder:
+    """Loops in their order, tiled where there are several."""
+
+    name: ClassVar[str] = "loops in order"
+
+    def claim(self, band: Band) -> Claim | Reason:
+        def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
+            tiles = _tiles(band, node)
+            if tiles is None:
+                return _below(build, node, 0, band.parallel_above)
+            node = _below(build, tiles[0], 1, band.parallel_above)
+            if band.parallel_above and band.setting.options.parallel:
+                return node
+            return build.keep_in_panels(band, node, tiles[1])
+
+        work = band.work
+        return Claim(self.name, "", work.alone(work.scalar(None, {}), 0.0), make, None, None)
+
+
+def _no_wavefronts(band: Band) -> str | None:
+    """Why a band's tiles don't run in wavefronts; None if they may."""
+    if band.parallel_above:
+        return "a loop around runs in parallel, or none may"
+    if band.width < 2 or not band.setting.options.tile:
+        return "there are no tiles"
+    if band.coincident or band.setting.planner.reduced_member(band.node) is not None:
+        return "a loop of the band is parallel as it is"
+    return None
+
+
+def _tiles(band: Band, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, TiledLoops] | None:
+    """The band tiled, in readable steps, if it is; its loops are made one each."""
+    if band.width < 2 or not band.setting.options.tile:
+        return None
+    node, tiles = _tiled(band, node, scaled=True)
+    return node, tiles
+
+
+def _tiled(band: Band, node: isl.ScheduleNode, *, scaled: bool) -> tuple[isl.ScheduleNode, TiledLoops]:
+    setting = band.setting
+    schedule, partial = linear_schedule(setting.scop, node), node.band_get_partial_schedule()
+    defaults = band_sizes(setting.scop, setting.options.machine, schedule, [1] * band.width, simd=False)
+    sizes = sizes_for(setting.options.tile_sizes, defaults)
+    return tiled(node, sizes, scaled=scaled), TiledLoops(schedule, partial, sizes)
+
+
+def _below(build: Builder, node: isl.ScheduleNode, levels: int, parallel_above: bool) -> isl.ScheduleNode:
+    """Decide what lies below a band and, if it was tiled, below its point band; returns the band."""
+    if levels:
+        node = atomic(atomic(node).child(0)).parent()
+    for _ in range(levels + 1):
+        node = node.child(0)
+    node = build.visit(node, parallel_above)
+    for _ in range(levels + 1):
+        node = node.parent()
+    return node
+
+
+def _diagonals(band: Band) -> float:
+    """How many wavefronts there are, about: the sizes of tiles are such that forks take little of the time."""
+    sizes = band.setting.options.tile_sizes or CANDIDATES[-1:]
+    first, second = band.work.trips[:2]
+    return max(first / sizes[0], 1) + max(second / sizes[min(1, len(sizes) - 1)], 1)

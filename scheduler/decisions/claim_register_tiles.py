@@ -1,0 +1,62 @@
+"""Register tiles over packed operands: the claim on a band that is a contraction and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import islpy as isl
+
+from scopt.ir.marked_schedule import RegisterTiling
+from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
+from scopt.scheduler.decisions.contractions import contraction_of
+from scopt.scheduler.decisions.kernel_loops import parallel_member, with_register_tiles
+from scopt.scheduler.decisions.register_tiles import register_tiling, wanted
+from scopt.scheduler.decisions.setting import Setting
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterTiles:
+    name: ClassVar[str] = "register tiles"
+
+    def claim(self, band: Band) -> Claim | Reason:
+        setting = band.setting
+        if not wanted(setting.options):
+            return Reason(self.name, "they are switched off, or there are no tiles")
+        if contraction_of(setting.scop, band.node) is None:
+            return Reason(self.name, "no statement accumulates into cells that two other loops walk through")
+        tiling = register_tiling(setting.scop, band.node, setting.options)
+        if tiling is None:
+            return Reason(self.name, "other statements share the loops, or operands change while they would be packed")
+        outermost = parallel_member(band.node, tiling, setting.wished(band.node, "parallel"))
+        parallel = None if band.parallel_above else outermost
+        what = f"tiles of {tiling.rows} × {tiling.columns} cells; {tiling.block} rows and {tiling.depth} steps packed"
+
+        def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
+            return with_register_tiles(
+                build.marks, node, tiling, setting.options, outermost, parallel=parallel is not None
+            )
+
+        column = tiling.contraction.members[1]
+        vectors = frozenset({column} if tiling.simd else ())
+        return Claim(self.name, what, _cycles(band, tiling, parallel), make, parallel, vectors)
+
+
+def kernel_cycles(setting: Setting, tiling: RegisterTiling, instances: float) -> float:
+    """Cycles of so many instances in register tiles: all lanes of all units are busy; without vectors, all units."""
+    machine = setting.options.machine
+    lanes = machine.lanes(tiling.contraction.operation.type.bits // 8) if tiling.simd else 1
+    # two operands are read again from packed memory for each tile, a row and a column at a time
+    loads = (1 / tiling.rows + 1 / tiling.columns) / 2
+    return instances * (1 / machine.fma_per_cycle + loads) / lanes
+
+
+def _cycles(band: Band, tiling: RegisterTiling, parallel: int | None) -> float:
+    work = band.work
+    row, column, step = tiling.contraction.members
+    sizes = list(work.trips)
+    sizes[row], sizes[step] = tiling.block, tiling.depth
+    compute, memory = kernel_cycles(band.setting, tiling, work.instances()), work.fetched(sizes)
+    if parallel is None:
+        return work.alone(compute, memory)
+    return work.parallel(compute, memory, 1)

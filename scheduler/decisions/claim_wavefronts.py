@@ -1,0 +1,80 @@
+"""Wavefronts of tiles: the claim on a leaf band all of whose members carry something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import islpy as isl
+
+from scopt.ir.marked_schedule import TileShape
+from scopt.poly.bands import active, distances, nonnegative
+from scopt.poly.restructure import reordered
+from scopt.scheduler.decisions.claim_loops import innermost_cycles
+from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
+from scopt.scheduler.decisions.leaf_loops import LeafLoops, default_sizes
+from scopt.scheduler.decisions.plans import LeafPlan
+from scopt.scheduler.decisions.register_tiles import wanted
+from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.locality.diamond import tile_shape
+from scopt.scheduler.locality.tiling import sizes_for
+
+
+@dataclass(frozen=True, slots=True)
+class Wavefronts:
+    """Tiles of the first two members on a diagonal run in parallel: diamonds that all start at once where dependences
+    have room for them; else with their points interleaved where chains would be waited for."""
+
+    name: ClassVar[str] = "wavefronts"
+
+    def claim(self, band: Band) -> Claim | Reason:
+        setting = band.setting
+        if not setting.options.tile:
+            return Reason(self.name, "there are no tiles")
+        if band.parallel_above:
+            return Reason(self.name, "a loop around runs in parallel, or none may")
+        plan = setting.planner.planned(band.facts, band.parallel_above)
+        if not plan.skew:
+            why = "a loop of the band is parallel as it is" if band.width > 1 else "there is only one loop"
+            return Reason(self.name, why)
+
+        def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
+            # Inside of other loops a band starts anew each time: shapes for a good start pay for outermost ones.
+            shape = shape_for(setting, node) if node.get_schedule_depth() == 0 else None
+            if shape is not None and (shape.rows is not None or (shape.interleave and plan.serial)):
+                build.note_shape(shape)
+            kernels = wanted(setting.options)
+            return LeafLoops(setting, build.marks, plan, shape, kernels).put(node)
+
+        vectors = frozenset({plan.order[-1]} if any(plan.simd) else ())
+        return Claim(self.name, _words(plan), _cycles(band, plan), make, plan.order[1], vectors)
+
+
+def shape_for(setting: Setting, node: isl.ScheduleNode) -> TileShape:
+    """The shape of a band's tiles; rows only if they are legal there: no active pair goes backwards in any of them."""
+    dependences = setting.dependences
+    pairs = [active(some, node) for some in (dependences.must, *dependences.reuse.values())]
+    shape = tile_shape(setting.scop, pairs, node)
+    rows = [shape.rows.get_at(k) for k in range(shape.rows.dim(isl.dim_type.out))] if shape.rows is not None else []
+    return (
+        shape
+        if all(nonnegative(distances(some, row)) for some in pairs for row in rows)
+        else TileShape(shape.statements)
+    )
+
+
+def _words(plan: LeafPlan) -> str:
+    return f"tiles on diagonals in parallel, {'a vector loop' if any(plan.simd) else 'no vector loop'} inside"
+
+
+def _cycles(band: Band, plan: LeafPlan) -> float:
+    """As many forks as there are diagonals. At the outermost level, chains overlap (`shape_for`)."""
+    work, setting = band.work, band.setting
+    outermost = band.node.get_schedule_depth() == 0
+    compute = innermost_cycles(band, plan, overlapped=outermost)
+    sizes = sizes_for(setting.options.tile_sizes, default_sizes(setting, reordered(band.node, plan.order), plan))
+    counts = [max(work.trips[member] / max(size, 1), 1) for member, size in zip(plan.order, sizes, strict=True)]
+    box = list(work.trips)
+    for member, size in zip(plan.order, sizes, strict=True):
+        box[member] = size
+    return work.parallel(compute, work.fetched(box), counts[0] + counts[1])

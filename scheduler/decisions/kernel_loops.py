@@ -1,0 +1,53 @@
+"""The loops around register tiles, put into a tree."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from scopt.ir.marked_schedule import RegisterTiling, TileMark
+from scopt.ir.nest import LoopMark
+from scopt.options import Options
+from scopt.scheduler.decisions.marks import Marks
+from scopt.scheduler.decisions.register_tiles import register_bands
+from scopt.scheduler.locality.tiling import atomic
+
+
+def parallel_member(node: isl.ScheduleNode, tiling: RegisterTiling, wished: int | None = None) -> int | None:
+    """The member of a contraction's band whose blocks threads can share: the one that is asked for, if it carries
+    nothing; else one outside of the tiles, else its rows', else its columns'. None if there is none."""
+    row, column, reduction = tiling.contraction.members
+    free = {k for k in range(node.band_n_member()) if node.band_member_get_coincident(k)} - {reduction}
+    if wished in free:
+        return wished
+    outside = sorted(free - {row, column})
+    return outside[0] if outside else row if row in free else column if column in free else None
+
+
+def with_register_tiles(
+    marks: Marks,
+    node: isl.ScheduleNode,
+    tiling: RegisterTiling,
+    options: Options,
+    outermost: int | None,
+    *,
+    parallel: bool,
+) -> isl.ScheduleNode:
+    """The band of a contraction as loops over blocks, over register tiles, and over a tile's instances, with marks for
+    packing. outermost: the member whose blocks threads can share; parallel: they do."""
+    bands, position = register_bands(node, tiling, options, outermost=outermost)
+    number = len(tilings_of(marks))
+    node = node.delete()
+    for place, band in reversed(bands):
+        node = node.insert_partial_schedule(band).band_set_permutable(1)
+        node = atomic(node)
+        if place:
+            node = marks.named(node, f"{place}:tiling{number}", TileMark(place, tiling))
+    if parallel and outermost is not None:
+        node = node.band_member_set_coincident(position, 1)
+        node = marks.above_member(node, position, LoopMark(parallel=True, coarse=True))
+    return node
+
+
+def tilings_of(marks: Marks) -> list[RegisterTiling]:
+    """The register tilings of a tree, in the order in which they were made."""
+    return [mark.tiling for mark in marks.found.values() if isinstance(mark, TileMark) and mark.place == "tile"]

@@ -1,0 +1,182 @@
+"""A leaf band's plan carried out: its members in order, tiled, its innermost loops distributed and marked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from scopt.ir.marked_schedule import RegisterTiling, TileShape
+from scopt.ir.nest import LoopMark
+from scopt.poly.isl_utils import joined, sets_of
+from scopt.poly.restructure import filters_of, reordered, sequence_of, united
+from scopt.scheduler.decisions.contractions import contraction_of
+from scopt.scheduler.decisions.kernel_loops import parallel_member, with_register_tiles
+from scopt.scheduler.decisions.marks import Marks
+from scopt.scheduler.decisions.plans import LeafPlan
+from scopt.scheduler.decisions.private_copies import private_for, private_for_wavefront
+from scopt.scheduler.decisions.register_tiles import band_tile, pure_tiling
+from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.locality.footprints import free_members
+from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, shape_rows, strides, unskewed
+from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, vector_sizes
+from scopt.scheduler.locality.tiling import atomic, interleaved, shaped_tiles, sizes_for, tiled, wavefront
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafLoops:
+    """Carries out one plan. shape: of the tiles of wavefronts; None: they are cut along the members.
+
+    kernels: the part of a tile that is a contraction, and may run before or after all the rest, gets register tiles.
+    """
+
+    setting: Setting
+    marks: Marks
+    plan: LeafPlan
+    shape: TileShape | None = None
+    kernels: bool = False
+
+    def put(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """What stands in place of the band."""
+        plan = self.plan
+        node = reordered(node, plan.order)
+        width = len(plan.order)
+        private: tuple[str, ...] = ()
+        if plan.parallel is not None:
+            of = self.setting
+            private = private_for_wavefront(of, node) if plan.skew else private_for(of, node, plan.parallel)
+        depth = 1 if plan.tile or plan.tile_vector else 0
+        if depth:
+            node = self.tiles(node, self.shape.rows if self.shape is not None else None).child(0)
+        if self.shape is not None and self.shape.interleave and plan.serial:
+            node = interleaved(node)
+            jumping = strides(self.setting.scop, linear_schedule(self.setting.scop, node), width - 1).jumping
+            plan = replace(plan, scalar=(self.setting.options.simd and jumping,))
+        node = replace(self, plan=plan).point_loops(node)
+        if depth:
+            node = node.parent()
+        both = not depth and plan.parallel == width - 1  # the vector loop itself: it was marked above
+        if plan.parallel is not None and not both:
+            at = 1 if plan.skew else plan.parallel
+            mark = LoopMark(parallel=True, private=private, reductions=plan.threads)
+            node = self.marks.above_member(node, at, mark)
+        return node
+
+    # --- tiles --------------------------------------------------------------------------------------------------------
+
+    def tiles(self, node: isl.ScheduleNode, rows: isl.MultiUnionPwAff | None) -> isl.ScheduleNode:
+        """Tile what the plan tiles, between `rows` if there are some. Returns the tile band, above the point band.
+
+        A vector tile loop that alone can be parallel goes outermost.
+        """
+        plan, options, width = self.plan, self.setting.options, len(self.plan.order)
+        if plan.skew and rows is not None:
+            between = self.between(node, rows)
+            own = diamond_sizes(self.setting.scop, options.machine, node, rows, len(between), simd=any(plan.simd))
+            planes = joined([rows.get_at(k) for k in range(rows.dim(isl.dim_type.out))] + between)
+            return atomic(wavefront(shaped_tiles(node, planes, sizes_for(options.tile_sizes, own)), 2))
+        defaults = default_sizes(self.setting, node, plan)
+        user = options.tile_sizes
+        sizes = sizes_for(user, defaults) if plan.tile else (*defaults[:-1], *sizes_for(user[-1:], defaults[-1:]))
+        if plan.skew and self.kernels:
+            sizes = defaults
+        node = tiled(node, sizes, scaled=not plan.skew)
+        node = atomic(node.child(0)).parent()
+        keep = list(range(width)) if plan.tile else []
+        if not plan.tile_vector and plan.tile:
+            keep = keep[:-1]
+        if plan.tile_vector and not plan.tile:
+            keep = [width - 1]
+        elif plan.tile_vector and plan.parallel == 0 and not plan.skew and not node.band_member_get_coincident(0):
+            keep = [width - 1, *range(width - 1)]
+        node = reordered(node, keep)
+        return atomic(wavefront(node, 2) if plan.skew else node)
+
+    def between(self, node: isl.ScheduleNode, rows: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:
+        """The members of a band that tiles between hyperplanes leave free, but for the last one, whose loop is the
+        vector loop."""
+        schedule, partial = linear_schedule(self.setting.scop, node), node.band_get_partial_schedule()
+        planes = {name: shape_rows(self.setting.scop, rows, name) for name in schedule.members}
+        free = free_members(schedule.prefix, schedule.members, planes)
+        return [partial.get_at(k) for k in free if k < node.band_n_member() - 1]
+
+    # --- what is inside of a tile -------------------------------------------------------------------------------------
+
+    def point_loops(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """The loops inside a tile, a part of them in register tiles. Returns the band or sequence that stands in the
+        band's place."""
+        of = self.setting
+        apart = pure_tiling(of.scop, of.dependences, node, of.options) if self.kernels else None
+        if apart is None:
+            return self.vector_loops(node)
+        tiling, pure, first = apart
+        rest = node.get_domain().subtract(pure)
+        node = node.insert_sequence(filters_of([pure, rest] if first else [rest, pure]))
+        tile, other = (0, 1) if first else (1, 0)
+        node = self.kernel(node.child(tile).child(0), tiling).parent().parent()
+        return self.vector_loops(node.child(other).child(0)).parent().parent()
+
+    def kernel(self, node: isl.ScheduleNode, tiling: RegisterTiling) -> isl.ScheduleNode:
+        outermost = parallel_member(node, tiling)
+        return with_register_tiles(self.marks, node, tiling, self.setting.options, outermost, parallel=False)
+
+    def vector_loops(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """Split the innermost member off, give each statement group a loop of its own, and mark the loops. Returns the
+        band it was given."""
+        plan, width = self.plan, len(self.plan.order)
+        schedule = linear_schedule(self.setting.scop, node)
+        whole_parallel = plan.parallel == width - 1 and not plan.tile and not plan.tile_vector
+        if width > 1:
+            node = node.band_split(width - 1).child(0)
+        if len(plan.groups) > 1:
+            partial = node.band_get_partial_schedule()
+            node = node.cut().insert_sequence(sequence_of([united(parts) for parts in plan.groups]))
+            for position, parts in enumerate(plan.groups):
+                group = united(parts)
+                loop = self.unskewed(schedule, width - 1, group) or partial
+                child = node.child(position).child(0).insert_partial_schedule(loop.intersect_domain(group))
+                child = child.band_set_permutable(1)
+                if len(parts) > 1:
+                    child = child.child(0).insert_sequence(sequence_of(parts)).parent()
+                node = self.mark_vector(child, position, whole_parallel).parent().parent()
+        else:
+            if plan.skew and (own := self.unskewed(schedule, width - 1, node.get_domain())) is not None:
+                node = node.delete().insert_partial_schedule(own.intersect_domain(node.get_domain()))
+                node = node.band_set_permutable(1)
+            node = self.mark_vector(node, 0, whole_parallel)
+        return node.parent() if width > 1 else node
+
+    def unskewed(self, schedule: LinearSchedule, member: int, group: isl.UnionSet) -> isl.MultiUnionPwAff | None:
+        """The innermost loop of a group of one statement as a loop over that statement's iterator."""
+        names = [part.get_tuple_name() for part in sets_of(group)]
+        plain = unskewed(self.setting.scop, schedule, member, names[0]) if len(names) == 1 else None
+        return isl.MultiUnionPwAff.from_union_pw_aff(plain) if plain is not None else None
+
+    def mark_vector(self, node: isl.ScheduleNode, group: int, parallel: bool) -> isl.ScheduleNode:
+        plan = self.plan
+        scalar = plan.scalar[group] and not parallel
+        if not (plan.simd[group] or parallel or scalar):
+            return node
+        names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
+        statements = (one for one in self.setting.scop.statements if one.name in names)
+        inside = {access.array for one in statements for access in one.accesses}
+        private, reductions = plan.private[group], plan.reductions[group]
+        if parallel and plan.threads:
+            private = private_for(self.setting, node, 0)
+            reductions = tuple(one for one in plan.threads if one.array in inside)
+        mark = LoopMark(parallel, plan.simd[group], private, scalar=scalar, reductions=reductions)
+        return self.marks.above(node, mark)
+
+
+def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> tuple[int, ...]:
+    """Sizes of a band's members, in the plan's order, for tiles between them; 1 for those that aren't tiled."""
+    machine, schedule = setting.options.machine, linear_schedule(setting.scop, node)
+    contraction = contraction_of(setting.scop, node) if plan.skew else None
+    if contraction is not None:
+        return tuple(band_tile(contraction, setting.options) * slope for slope in plan.slopes)
+    if plan.skew:
+        return band_sizes(setting.scop, machine, schedule, plan.slopes, simd=any(plan.simd))
+    balance = plan.parallel == 0 and bool(node.band_member_get_coincident(0))
+    return vector_sizes(
+        setting.scop, machine, schedule, len(plan.order), jumps=plan.jumps, only=not plan.tile, balance=balance
+    )
