@@ -1,7 +1,7 @@
 """What becomes of a band: mechanisms are asked for claims, and the best claim is taken.
 
 What the user fixes restricts the claims: those that keep to pragmas come first, then those that keep to what an
-influence tree hopes for, then those of fewer cycles; between equals, the one that was asked first. No mechanism is
+influence tree hopes for, then those with tiles if the user gives sizes, then those of fewer cycles; between equals, the one that was asked first. No mechanism is
 switched off in silence: the choice says what was given up for which wish.
 """
 
@@ -27,7 +27,10 @@ def arbitrate(band: Band, answers: Iterable[Claim | Reason]) -> tuple[Claim, Ban
     reasons = tuple((one.mechanism, one.why) for one in listed if isinstance(one, Reason))
     against = {id(one): broken(band, one, band.setting.loops) for one in claims}
     hopes = {id(one): broken(band, one, band.setting.hopes) for one in claims}
-    ranked = sorted(claims, key=lambda one: (len(against[id(one)]), len(hopes[id(one)]), one.cycles))
+    sizes = bool(band.setting.options.tile_sizes)
+    ranked = sorted(
+        claims, key=lambda one: (len(against[id(one)]), len(hopes[id(one)]), sizes and not one.tiled, one.cycles)
+    )
     taken, others = ranked[0], ranked[1:]
     kept = (*against[id(taken)], *hopes[id(taken)])
     given_up = tuple(

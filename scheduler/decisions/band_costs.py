@@ -35,6 +35,8 @@ LOADS, STORES = 2, 1
 GATHER, SCATTER = 2, 3
 # What a fork costs of the first one's time where threads have just been at work: they still wait, with warm caches.
 _AGAIN = 1 / 8
+# Iterations of a loop that nothing is known of.
+_LARGE = 4096
 # How much of what runs beside something longer is waited for all the same.
 _APART = 1 / 8
 
@@ -105,7 +107,7 @@ class Work:
         space = tile_space(scop, schedule.prefix, schedule.members)
         groups = reference_groups(scop, space)
         width = max((len(rows) for rows in space.members.values()), default=0)
-        trips = tuple(trip_count(groups, k) for k in range(width))
+        trips = tuple(_trips(groups, k) for k in range(width))
         found = {}
         for name, directions in space.directions.items():
             own = prod((trips[k] for k, direction in enumerate(directions) if direction is not None), start=1)
@@ -128,6 +130,10 @@ class Work:
     def vector(self, names: Collection[str] | None, kept: Mapping[int, float], member: int) -> float:
         """Cycles of all instances of some statements in vectors along a member."""
         return sum(one.count * one.vector(kept, member, self.lanes) for one in self._of(names))
+
+    def jumping(self, names: Collection[str] | None) -> float:
+        """Cycles of all instances of some statements, one by one, each in other lines than the one before."""
+        return sum(one.count * max(one.arithmetic, one.uses.loads, one.uses.stores) for one in self._of(names))
 
     def chained(self, names: Collection[str] | None = None, *, chains: int = 1) -> float:
         """Cycles where each instance waits for the one before, and so many chains are under way."""
@@ -172,6 +178,17 @@ class Work:
     def alone(self, compute: float, memory: float) -> float:
         """Cycles of loops that one thread runs, or that a parallel loop around them shares out anyway."""
         return max(compute, memory) + _APART * min(compute, memory)
+
+
+def _trips(groups: Sequence[ReferenceGroup], member: int) -> int:
+    """Iterations of a member. Sizes that nobody knows are taken to be large: whether threads are worth it is tested
+    when the program runs."""
+    known = any(
+        row[member] and extent is not None
+        for group in groups
+        for row, extent in zip(group.moves, group.extents, strict=True)
+    )
+    return trip_count(groups, member) if known else _LARGE
 
 
 def _instance(

@@ -29,7 +29,8 @@ class PlainLoops:
 
         parallel = None if plan.parallel is None else _parallel_member(band, plan)
         vectors = frozenset({plan.order[-1]} if any(plan.simd) else ())
-        return Claim(self.name, words(plan), cycles(band, plan), make, parallel, vectors)
+        tiled = plan.tile or plan.tile_vector
+        return Claim(self.name, words(plan), cycles(band, plan), make, parallel, vectors, tiled=tiled)
 
 
 def _parallel_member(band: Band, plan: LeafPlan) -> int:
@@ -52,7 +53,8 @@ def words(plan: LeafPlan) -> str:
 
 
 def innermost_cycles(band: Band, plan: LeafPlan, *, overlapped: bool = False) -> float:
-    """What the innermost loops take on one core. overlapped: iterations around them don't wait for each other."""
+    """What the innermost loops take on one core. overlapped: they don't wait for each other's iterations, but walk
+    across the lines."""
     work, total, vector = band.work, 0.0, plan.order[-1]
     kept = {vector: float(work.trips[vector])}
     for parts, simd in zip(plan.groups, plan.simd, strict=True):
@@ -60,8 +62,8 @@ def innermost_cycles(band: Band, plan: LeafPlan, *, overlapped: bool = False) ->
         busy = work.scalar(names, kept)
         if simd:
             total += work.vector(names, kept, vector)
-        elif plan.serial and not overlapped:
-            total += max(busy, work.chained(names))
+        elif plan.serial:
+            total += work.jumping(names) if overlapped else max(busy, work.chained(names))
         else:
             total += busy
     return total

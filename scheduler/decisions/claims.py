@@ -78,7 +78,7 @@ class Claim:
 
     make: carries it out, given the band's node; returns what stands in its place. parallel: the member that the
     parallel loop runs over, None if there is none. vectors: the members that vector loops run over; None: that is
-    decided below. lanes: by statement, the iterator that vectors run along all the same. notes: what has become of
+    decided below. lanes: by statement, the iterator that vectors run along all the same. tiled: it has tiles. notes: what has become of
     sizes that the user gave.
     """
 
@@ -89,6 +89,7 @@ class Claim:
     parallel: int | None = None
     vectors: frozenset[int] | None = frozenset()
     lanes: Mapping[str, str] = field(default_factory=dict)
+    tiled: bool = True
     notes: tuple[str, ...] = ()
 
 
