@@ -14,6 +14,7 @@ from scopt.poly.restructure import filters_of
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.jam import Jam, Parts, blocks, jam_of, parts_of
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.user_sizes import rounded, size_of
 from scopt.scheduler.locality.tiling import atomic
 
 
@@ -37,7 +38,10 @@ class JammedRows:
         parallel = None if band.parallel_above else jam.parallel
         simd = jam.simd or loops.reduces(band.node)
         vectors = frozenset({jam.column} if simd else ())
-        return Claim(self.name, f"{jam.rows} rows at a time", _cycles(band, jam, simd=simd), make, parallel, vectors)
+        what, cycles = f"{jam.rows} rows at a time", _cycles(band, jam, simd=simd)
+        user = setting.options.tile_sizes
+        notes = rounded(user, rows_at_a_time=(size_of(user, jam.row), jam.rows)) if user else ()
+        return Claim(self.name, what, cycles, make, parallel, vectors, notes=notes)
 
 
 def _cycles(band: Band, jam: Jam, *, simd: bool) -> float:

@@ -8,9 +8,11 @@ from typing import ClassVar
 import islpy as isl
 
 from scopt.poly.isl_utils import sets_of
+from scopt.poly.restructure import reordered
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
-from scopt.scheduler.decisions.leaf_loops import LeafLoops
+from scopt.scheduler.decisions.leaf_loops import LeafLoops, default_sizes
 from scopt.scheduler.decisions.plans import LeafPlan
+from scopt.scheduler.locality.tiling import sizes_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +72,28 @@ def innermost_cycles(band: Band, plan: LeafPlan, *, overlapped: bool = False) ->
 
 
 def cycles(band: Band, plan: LeafPlan) -> float:
+    """Of plain loops. The machine's own tiles bring no more lines than streams would; the user's, what they do."""
     work, compute = band.work, innermost_cycles(band, plan)
-    memory = work.streamed(plan.order)
+    user = band.setting.options.tile_sizes
+    memory = work.fetched(tile_box(band, plan)) if plan.tile and user else work.streamed(plan.order)
     if plan.parallel is None:
         return work.alone(compute, memory)
     return work.parallel(compute, memory, 1)
+
+
+def tile_box(band: Band, plan: LeafPlan) -> list[int]:
+    """The iterations of one tile, by member, and of the loops inside."""
+    sizes = plan_sizes(band, plan)
+    box = list(band.work.trips)
+    for member, size in zip(plan.order, sizes, strict=True):
+        box[member] = size
+    return box
+
+
+def plan_sizes(band: Band, plan: LeafPlan) -> tuple[int, ...]:
+    """The sizes of a plan's tiles, in its order."""
+    own = default_sizes(band.setting, reordered(band.node, plan.order), plan)
+    return sizes_for(band.setting.options.tile_sizes, own)
 
 
 def _names(part: isl.UnionSet) -> list[str]:

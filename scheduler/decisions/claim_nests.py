@@ -17,7 +17,7 @@ from scopt.scheduler.decisions.inner_contraction import InnerPart, inner_contrac
 from scopt.scheduler.decisions.kernel_loops import parallel_member, with_register_tiles
 from scopt.scheduler.decisions.panels import TiledLoops
 from scopt.scheduler.decisions.private_copies import private_for, private_for_wavefront
-from scopt.scheduler.decisions.register_tiles import band_tile, wanted
+from scopt.scheduler.decisions.register_tiles import band_tile, tile_notes, wanted
 from scopt.scheduler.locality.strides import linear_schedule
 from scopt.scheduler.locality.tile_sizes import CANDIDATES, band_sizes
 from scopt.scheduler.locality.tiling import atomic, sizes_for, tiled, wavefront
@@ -127,6 +127,7 @@ class NestWavefrontsWithKernel:
             1,
             None,
             lanes=lanes,
+            notes=tile_notes(contraction, setting.options),
         )
 
     def put(

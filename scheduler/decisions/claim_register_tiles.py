@@ -11,7 +11,7 @@ from scopt.ir.marked_schedule import RegisterTiling
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.kernel_loops import parallel_member, with_register_tiles
-from scopt.scheduler.decisions.register_tiles import register_tiling, wanted
+from scopt.scheduler.decisions.register_tiles import register_tiling, size_notes, wanted
 from scopt.scheduler.decisions.setting import Setting
 
 
@@ -39,7 +39,8 @@ class RegisterTiles:
 
         column = tiling.contraction.members[1]
         vectors = frozenset({column} if tiling.simd else ())
-        return Claim(self.name, what, _cycles(band, tiling, parallel), make, parallel, vectors)
+        notes = size_notes(tiling, setting.options)
+        return Claim(self.name, what, _cycles(band, tiling, parallel), make, parallel, vectors, notes=notes)
 
 
 def kernel_cycles(setting: Setting, tiling: RegisterTiling, instances: float) -> float:

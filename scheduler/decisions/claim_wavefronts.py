@@ -9,15 +9,14 @@ import islpy as isl
 
 from scopt.ir.marked_schedule import TileShape
 from scopt.poly.bands import active, distances, nonnegative
-from scopt.poly.restructure import reordered
-from scopt.scheduler.decisions.claim_loops import innermost_cycles
+from scopt.scheduler.decisions.claim_loops import innermost_cycles, plan_sizes, tile_box
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
-from scopt.scheduler.decisions.leaf_loops import LeafLoops, default_sizes
+from scopt.scheduler.decisions.contractions import contraction_of
+from scopt.scheduler.decisions.leaf_loops import LeafLoops
 from scopt.scheduler.decisions.plans import LeafPlan
-from scopt.scheduler.decisions.register_tiles import wanted
+from scopt.scheduler.decisions.register_tiles import tile_notes, wanted
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.locality.diamond import tile_shape
-from scopt.scheduler.locality.tiling import sizes_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +37,20 @@ class Wavefronts:
             why = "a loop of the band is parallel as it is" if band.width > 1 else "there is only one loop"
             return Reason(self.name, why)
 
+        contraction = contraction_of(setting.scop, band.node) if wanted(setting.options) else None
+        wished = setting.wished(band.node, "vector")
+        kernels = contraction is not None and wished in (None, contraction.members[1])
+
         def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
             # Inside of other loops a band starts anew each time: shapes for a good start pay for outermost ones.
             shape = shape_for(setting, node) if node.get_schedule_depth() == 0 else None
             if shape is not None and (shape.rows is not None or (shape.interleave and plan.serial)):
                 build.note_shape(shape)
-            kernels = wanted(setting.options)
             return LeafLoops(setting, build.marks, plan, shape, kernels).put(node)
 
         vectors = frozenset({plan.order[-1]} if any(plan.simd) else ())
-        return Claim(self.name, _words(plan), _cycles(band, plan), make, plan.order[1], vectors)
+        notes = tile_notes(contraction, setting.options) if contraction is not None and kernels else ()
+        return Claim(self.name, _words(plan), _cycles(band, plan), make, plan.order[1], vectors, notes=notes)
 
 
 def shape_for(setting: Setting, node: isl.ScheduleNode) -> TileShape:
@@ -69,12 +72,11 @@ def _words(plan: LeafPlan) -> str:
 
 def _cycles(band: Band, plan: LeafPlan) -> float:
     """As many forks as there are diagonals. At the outermost level, chains overlap (`shape_for`)."""
-    work, setting = band.work, band.setting
+    work = band.work
     outermost = band.node.get_schedule_depth() == 0
     compute = innermost_cycles(band, plan, overlapped=outermost)
-    sizes = sizes_for(setting.options.tile_sizes, default_sizes(setting, reordered(band.node, plan.order), plan))
-    counts = [max(work.trips[member] / max(size, 1), 1) for member, size in zip(plan.order, sizes, strict=True)]
-    box = list(work.trips)
-    for member, size in zip(plan.order, sizes, strict=True):
-        box[member] = size
-    return work.parallel(compute, work.fetched(box), counts[0] + counts[1])
+    counts = [
+        max(work.trips[member] / max(size, 1), 1)
+        for member, size in zip(plan.order, plan_sizes(band, plan), strict=True)
+    ]
+    return work.parallel(compute, work.fetched(tile_box(band, plan)), counts[0] + counts[1])

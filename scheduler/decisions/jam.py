@@ -61,7 +61,7 @@ def jam_of(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, options: Op
 
     What is decided here is only whether it pays: any permutable band may be jammed; see `parts_of`.
     """
-    if not options.tile or options.tile_sizes or node.band_n_member() != 2 or not node.band_get_permutable():
+    if not options.tile or node.band_n_member() != 2 or not node.band_get_permutable():
         return None
     if any(
         not active(pairs, node).is_empty()

@@ -78,8 +78,8 @@ class LeafLoops:
         defaults = default_sizes(self.setting, node, plan)
         user = options.tile_sizes
         sizes = sizes_for(user, defaults) if plan.tile else (*defaults[:-1], *sizes_for(user[-1:], defaults[-1:]))
-        if plan.skew and self.kernels:
-            sizes = defaults
+        if plan.skew and self.kernels and contraction_of(self.setting.scop, node) is not None:
+            sizes = defaults  # the user's are in them, as far as register tiles allow
         node = tiled(node, sizes, scaled=not plan.skew)
         node = atomic(node.child(0)).parent()
         keep = list(range(width)) if plan.tile else []

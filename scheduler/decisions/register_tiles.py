@@ -15,12 +15,13 @@ from scopt.poly.bands import Ordered
 from scopt.poly.isl_utils import joined, sets_of
 from scopt.poly.set_pieces import coordinate
 from scopt.scheduler.decisions.contractions import contraction_of, packable, pure_part
+from scopt.scheduler.decisions.user_sizes import fitted, rounded, size_of
 from scopt.scheduler.locality.tile_sizes import ContractionSizes, contraction_sizes
 
 
 def wanted(options: Options) -> bool:
     """Whether contractions are to have register tiles."""
-    return options.register_tile and options.tile and not options.tile_sizes
+    return options.register_tile and options.tile
 
 
 def register_tiling(scop: Scop, node: isl.ScheduleNode, options: Options) -> RegisterTiling | None:
@@ -113,8 +114,26 @@ def _bytes(contraction: Contraction) -> int:
 
 
 def _sizes(contraction: Contraction, options: Options) -> ContractionSizes:
-    shape = _shape(contraction, options)
-    return contraction_sizes(options.machine, shape.rows, shape.columns, _bytes(contraction))
+    """The machine's, or the user's as far as register tiles allow."""
+    shape, element = _shape(contraction, options), _bytes(contraction)
+    sizes = contraction_sizes(options.machine, shape.rows, shape.columns, element)
+    user = options.tile_sizes
+    return fitted(options.machine, sizes, shape, element, user, contraction.members) if user else sizes
+
+
+def size_notes(tiling: RegisterTiling, options: Options) -> tuple[str, ...]:
+    """What has become of the user's sizes in the blocks of register tiles."""
+    user = options.tile_sizes
+    if not user:
+        return ()
+    row, _, step = (size_of(user, member) for member in tiling.contraction.members)
+    return rounded(user, rows_a_block=(row, tiling.block), steps=(step, tiling.depth))
+
+
+def tile_notes(contraction: Contraction, options: Options) -> tuple[str, ...]:
+    """The same where a part of a band's tiles runs in register tiles."""
+    user = options.tile_sizes
+    return rounded(user, iterations_a_tile=(user[0], band_tile(contraction, options))) if user else ()
 
 
 def band_tile(contraction: Contraction, options: Options) -> int:

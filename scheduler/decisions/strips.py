@@ -42,6 +42,7 @@ from scopt.scheduler.decisions.claims import Band, Builder, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.user_sizes import fitted_rows, rounded, size_of
 
 _TYPE = isl.schedule_node_type
 
@@ -64,7 +65,7 @@ def with_sweeps(setting: Setting, tree: isl.Schedule) -> Strips:
     """The tree with strips wherever they pay. Bands that are coincident, or wider than one member, are left alone with
     all that is below them. setting: with reductions in their order."""
     options = setting.options
-    if not options.tile or options.tile_sizes or not options.simd:
+    if not options.tile or not options.simd:
         return Strips(tree)
     builder = _Builder(setting, setting.scop, setting.deps.strict(), setting.dependences, options)
     root = tree.get_root()
@@ -174,8 +175,9 @@ class _Builder:
             assert place is not None
             names[str(part.get_tuple_name())] = self.scop.statement(part.get_tuple_name()).iterators[place[0]]
         cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1)
-        what = f"of {self.count(rows)} rows"
-        return Claim("strips of rows", what, cost, _nothing, member, None, lanes=names)
+        count, user = self.count(rows), self.options.tile_sizes
+        notes = rounded(user, rows_a_strip=(size_of(user, member), count)) if user else ()
+        return Claim("strips of rows", f"of {count} rows", cost, _nothing, member, None, lanes=names, notes=notes)
 
     def joined(self, rows: _Rows, node: isl.ScheduleNode) -> _Rows | None:
         """The rows with one more nest, if it uses what they have computed and each of its rows needs only one of
@@ -337,9 +339,10 @@ class _Builder:
         estimates = {p.name: p.estimate for p in self.scop.parameters}
         size = sum(_bytes_a_row(self.scop.arrays[one.array], one, estimates) for one in rows.buffers)
         machine = self.options.machine
-        count, least = strip_rows(machine), least_strip_rows(machine)
+        user, least = self.options.tile_sizes, least_strip_rows(machine)
+        count = fitted_rows(machine, user, rows.members[0]) if user else strip_rows(machine)
         while count > least and size * count > strip_bytes(machine):
-            count = max(count // 2, least)
+            count = max(count // 2 // least * least, least)
         return count
 
     def nest(self, node: isl.ScheduleNode, member: int) -> isl.Schedule:
