@@ -26,9 +26,3 @@ def get_scheduler(name: str) -> Scheduler:
 def takes_influence(name: str) -> bool:
     """Whether a scheduler follows influence constraint trees."""
     return name in ("pluto", "feautrier")
-
-
-def shapes_tiles(name: str) -> bool:
-    """Whether the tiles of a scheduler's wavefronts are shaped for their dependences:
-    diamonds, or interleaved points."""
-    return name == "pluto"

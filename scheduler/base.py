@@ -18,10 +18,13 @@ class ScheduleResult:
     """A schedule tree over the SCoP's domain, and what its scheduler has to say about it.
 
     Whatever the tree claims (permutable, coincident) is recomputed from the dependences by `scopt.poly.bands`.
+    scenario: the nodes of the influence constraint tree that the schedule follows, from dimension 0 on; none if there
+    are none, or not all of them could be followed.
     """
 
     tree: isl.Schedule
     remarks: tuple[Remark, ...] = ()
+    scenario: tuple[InfluenceNode, ...] = ()
 
 
 class Scheduler(Protocol):

@@ -280,6 +280,13 @@ assume.values: the program tests values of its variables
   Where the region begins, it is tested that no unsigned arithmetic in bounds and subscripts wraps around,
   and that conversions keep values. Elsewhere the original loops run.
   > use signed types of one width for iterators and bounds, which makes the test needless
+band.choice: what becomes of a band
+  Each mechanism says what it would make of the loops and for how many cycles, by the machine's model; the message names
+  what was taken, and what came next. Told with --explain.
+band.restricted: a wish costs time
+  A loop that a pragma or an influence constraint tree asks for keeps something from being made that would take less
+  time, by the machine's model.
+  > leave the wish out if it needn't be
 influence.backtrack: another branch of the influence constraint tree
   A dimension had no solution with the wishes that led to it.
 influence.carried: a new band begins
@@ -289,6 +296,10 @@ influence.cut: components are cut apart
 influence.dropped: the wishes can't be had
   No scenario of the influence constraint tree is feasible.
   > loosen the tree's constraints
+influence.lost: the wishes hold in the schedule, but not in the loops
+  A scenario of the influence constraint tree asks for a vector loop that the emitted loops don't have: nothing lets it
+  be one, or something else becomes of the loops.
+  > see what --explain says of the choices
 influence.progression: a dimension that needs no progress
   No dependence is left there.
 influence.reached: the wishes hold
@@ -310,6 +321,9 @@ schedule.sampled: a schedule drawn at random
 statement.opaque: a loop or switch that is executed as a whole
   Its own iterations depend on data, and stay as they are; the loops around it may be transformed.
   > give the loop affine bounds, and no jumps out of it
+tiles.rounded: tiles of other sizes than those asked for
+  Blocks of register tiles, rows that run together and strips have the sizes that the user gives, as far as these are
+  whole tiles of registers or whole vectors, and there is room for what is packed.
 schedule.simplified: the first choice of transformation was given up
   It took too long, or failed one of scopt's checks; a simpler one was taken, and verified.
   > allow more with --budget if it took too long; else please report this

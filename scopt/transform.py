@@ -35,12 +35,14 @@ from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
 from scopt.scheduler import get_scheduler, takes_influence
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.decisions.register_tiles import wanted
+from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints, guidance
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
 from scopt.simpler_forms import any_order, same_order
 from scopt.steps import Shown
+from scopt.tell.choices import choice_remarks, scenario_remarks
 from scopt.tell.explain import explain
 from scopt.tell.gains import gains
 from scopt.tell.reordered import kept_in_order, reducible, reordered
@@ -320,7 +322,8 @@ def _generate(
         )
         proposed = watch("schedule", proposed)
     with clock("bands"):
-        marked = apply_passes(scop, deps, proposed.tree, options, guide.loops, watch)
+        hopes = asked_loops(scop, proposed.scenario) if options.simd and not guide.loops else ()
+        marked = apply_passes(scop, deps, proposed.tree, options, guide.loops, hopes, watch)
     if options.verify != "off":
         with clock("verify schedule"):
             rows_apart = apart(scop, deps, marked)
@@ -336,12 +339,14 @@ def _generate(
     if options.verify == "full":
         with clock("verify text"):
             check_program(program, deps, text, guard)
-    order = (
+    told = (
+        *scenario_remarks(scop, proposed.remarks, marked, asked_loops(scop, proposed.scenario)),
+        *choice_remarks(scop, marked, options),
         *reordered(scop, deps, marked.tree.get_map(), program.told),
         *kept_in_order(scop, _reorder(options), program.told),
     )
     return _Generated(
-        proposed.tree, marked, program.shown, text, (*proposed.remarks, *order), allocated(program), guard
+        proposed.tree, marked, program.shown, text, told, allocated(program), guard
     )
 
 

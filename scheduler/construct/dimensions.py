@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from scopt.scheduler.constraints.scheduling_problem import Edge, Rows, StatementSpace
 from scopt.scheduler.construct.groups import Dimension, Group, GroupSolver, NoSchedule, Result, State, Strategy, Wish
-from scopt.scheduler.construct.influenced import InfluencedSearch, Log
+from scopt.scheduler.construct.influenced import InfluencedSearch, Log, Reached
 from scopt.scheduler.construct.separation import FusionPolicy, strongly_connected
 from scopt.scheduler.influence.influence_tree import InfluenceTree
 
@@ -28,7 +28,7 @@ class Construction:
     """One SCoP's schedule. bonds: pairs of statements that stay together in their outermost loops (live ranges of
     private arrays).
 
-    edges: all dependences to respect; inputs: input dependences for proximity; rescue: the strategy for a single SCC
+    edges: all dependences to respect; reached: is told the scenario that holds, if one does; inputs: input dependences for proximity; rescue: the strategy for a single SCC
     that the first one has no dimension for. Raises NoSchedule."""
 
     spaces: Mapping[str, StatementSpace]
@@ -40,6 +40,7 @@ class Construction:
     tree: InfluenceTree = field(default_factory=InfluenceTree)
     log: Log = field(default=lambda _id, _message: None)
     bonds: frozenset[tuple[str, str]] = frozenset()
+    reached: Reached = field(default=lambda _path: None)
 
     def run(self) -> tuple[Dimension, ...]:
         """The dimensions, outermost first. Two instances of different statements may still have the same date; then no
@@ -47,7 +48,7 @@ class Construction:
         solver = GroupSolver(self.spaces, self.strategy, self.fusion, self.rescue, self.inputs, self.bonds)
         state = State((Group(tuple(self.spaces), self.edges, self.edges),))
         if self.tree.branches:
-            found = InfluencedSearch(solver, self.tree, self.log).run(state)
+            found = InfluencedSearch(solver, self.tree, self.log, self.reached).run(state)
             if found is not None:
                 return found
             self.log(

@@ -48,7 +48,7 @@ class FeautrierScheduler:
                 journal.clear()
                 tree = influence or InfluenceTree()
                 return Construction(
-                    problem.spaces, problem.edges, strategy, fusion, tree=tree, log=journal, bonds=bonds
+                    problem.spaces, problem.edges, strategy, fusion, tree=tree, log=journal, reached=journal.reach, bonds=bonds
                 ).run()
 
             if not options.quasi_affine:
@@ -56,7 +56,8 @@ class FeautrierScheduler:
             problem, found = with_divisors(scop, Problem(spaces, edges), dimensions, FeautrierStrategy)
             return schedule_tree(scop, problem.spaces, found)
 
-        return ScheduleResult(with_reuse_where_needed(scop, deps, construct), tuple(journal.remarks))
+        made = with_reuse_where_needed(scop, deps, construct)
+        return ScheduleResult(made, tuple(journal.remarks), journal.scenario)
 
 
 @dataclass(frozen=True, slots=True)

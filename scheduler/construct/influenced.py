@@ -16,6 +16,8 @@ from scopt.scheduler.influence.influence_tree import InfluenceNode, InfluenceTre
 
 # Called with what the construction does about a tree: an id's last part and a message.
 Log = Callable[[str, str], None]
+# Called with the nodes of a scenario that holds, from dimension 0 on.
+Reached = Callable[[tuple[InfluenceNode, ...]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class InfluencedSearch:
     solver: GroupSolver
     tree: InfluenceTree
     log: Log
+    reached: Reached
 
     def run(self, start: State) -> tuple[Dimension, ...] | None:
         """The dimensions, outermost first; None if no scenario is feasible. Each turn computes one dimension or takes
@@ -190,6 +193,7 @@ class InfluencedSearch:
         if at.node is not None and at.node.children:
             trail = (*trail, _Place(at.node.children))
         elif at.node is not None and not at.lost:
+            self.reached(tuple(place.node for place in trail))
             self.log("reached", f"scenario '{' / '.join(place.node.name for place in trail)}' holds")
         state = at.state.extended(results, self.solver.spaces)
         return _Stand(trail, (*at.backup, state), state, at.lost)

@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from scopt.diagnostics import Location, Remark
+from scopt.scheduler.influence.influence_tree import InfluenceNode
 
 
 @dataclass(slots=True)
 class Journal:
-    """Collects remarks ``influence.…`` of one construction, in order."""
+    """Collects remarks ``influence.…`` of one construction, in order. scenario: the nodes of the one that holds."""
 
     location: Location
     remarks: list[Remark] = field(default_factory=list)
+    scenario: tuple[InfluenceNode, ...] = ()
+
+    def reach(self, path: tuple[InfluenceNode, ...]) -> None:
+        self.scenario = path
 
     def __call__(self, event: str, message: str) -> None:
         self.remarks.append(Remark("analysis", f"influence.{event}", message, self.location))
 
     def clear(self) -> None:
         self.remarks.clear()
+        self.scenario = ()

@@ -47,9 +47,9 @@ class PlutoScheduler:
         def construct(edges: tuple[Edge, ...], bonds: Bonds) -> isl.Schedule:
             journal.clear()
             dimensions = Construction(
-                spaces, edges, strategy, fusion, FeautrierStrategy(), inputs, tree, journal, bonds
+                spaces, edges, strategy, fusion, FeautrierStrategy(), inputs, tree, journal, bonds, journal.reach
             ).run()
             return schedule_tree(scop, spaces, dimensions)
 
         made = with_reuse_where_needed(scop, deps, construct)
-        return ScheduleResult(made, tuple(journal.remarks))
+        return ScheduleResult(made, tuple(journal.remarks), journal.scenario)

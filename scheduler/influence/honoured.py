@@ -145,7 +145,7 @@ def _is_there(
     left = isl.UnionSet.from_set(domain)
     for loop in loops:
         marked = loop.parallel if directive.kind == "parallel" else loop.simd
-        if marked and any(_runs_over(loop, statement, domain.find_dim_by_name(SET, one)) for one in accepted):
+        if marked and any(runs_over(loop, statement, domain.find_dim_by_name(SET, one)) for one in accepted):
             left = left.subtract(loop.statements)
     position = domain.find_dim_by_name(SET, wished)
     return not any(_varies(part, position) for part in sets_of(left) if part.get_tuple_name() == statement)
@@ -157,7 +157,7 @@ def _varies(instances: isl.Set, position: int) -> bool:
     return not others.apply_range(others.reverse()).subtract(instances.identity()).is_empty()
 
 
-def _runs_over(loop: MarkedLoop, statement: str, position: int) -> bool:
+def runs_over(loop: MarkedLoop, statement: str, position: int) -> bool:
     """Whether the loop's value is a monotone function, and no constant, of one iterator of the statement."""
     inside = [m for m in maps_of(loop.values.intersect_domain(loop.statements)) if m.get_tuple_name(IN) == statement]
     if not inside:

@@ -136,14 +136,16 @@ def apply_passes(
     tree: isl.Schedule,
     options: Options,
     loops: tuple[LoopDirective, ...] = (),
+    hopes: tuple[LoopDirective, ...] = (),
     watch: Watch = lambda name, made: made,
 ) -> MarkedSchedule:
     """What the passes make of a legal tree. The result's loop marks stand above one-member bands.
 
-    loops: that pragmas want parallel or vector; they are chosen where the dependences allow. Raises InternalError if
+    loops: that pragmas want parallel or vector; they are chosen where the dependences allow. hopes: vector loops that
+    come before others where they are possible. Raises InternalError if
     passes are checked and one of them breaks its contract.
     """
-    setting = Setting.of(scop, deps, options, loops)
+    setting = Setting.of(scop, deps, options, loops, hopes)
     schedule, known = MarkedSchedule(tree, {}), LEGAL
     for one in passes(options):
         if Fact.FLAGS in one.needs - known:

@@ -26,6 +26,7 @@ def explain(scop: Scop, deps: Dependences, tree: isl.Schedule, marked: MarkedSch
     iterations of the original loops, outermost first: ``(0, 1)``, with ranges such as ``-1..1``, ``>=1`` and ``*``
     (any).
     """
+    from scopt.tell.choices import choice_lines
     from scopt.tell.explain_result import final_lines  # asked for by few
     from scopt.tell.explain_schedule import schedule_lines
 
@@ -38,6 +39,7 @@ def explain(scop: Scop, deps: Dependences, tree: isl.Schedule, marked: MarkedSch
         *_section("dependences", dependence_lines(scop, deps)),
         *_section("schedule", schedule_lines(scop, deps, dependences, tree)),
         *_section("after the band passes", final_lines(scop, dependences, tree, marked)),
+        *_section("choices, by cycles of the machine's model", choice_lines(scop, marked)),
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,0 +1,90 @@
+"""What has become of the bands of a region, and why: for `--explain`, and as remarks where a wish of the user's has
+kept something from being made that would run faster, or has been rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scopt.diagnostics import Location, Remark
+from scopt.ir.marked_schedule import BandChoice, GivenUp, MarkedSchedule
+from scopt.ir.scop import LoopDirective, Scop
+from scopt.options import Options
+from scopt.scheduler.influence.asked import lost_loops
+
+_REACHED = "influence.reached"
+
+
+def choice_lines(scop: Scop, marked: MarkedSchedule) -> Iterator[str]:
+    """Of each band: what was taken, what came next, and why there was no more to choose from."""
+    for choice in marked.choices:
+        yield f"{', '.join(choice.statements)}: {_taken(choice)}"
+        for name, what, cycles in choice.others:
+            yield f"    rather than {_named(name, what)}: {_times(cycles, choice.cycles)}"
+        for one in choice.given_up:
+            yield f"    for {_wishes(one)}, since {one.mechanism} would take {_times(one.cycles, choice.cycles)}"
+        yield from (f"    no {name}: {why}" for name, why in choice.reasons)
+        yield from (f"    sizes: {note}" for note in choice.notes)
+
+
+def choice_remarks(scop: Scop, marked: MarkedSchedule, options: Options) -> tuple[Remark, ...]:
+    """The same as remarks: choices only where they are to be explained; always, what wishes have cost."""
+    found: list[Remark] = []
+    for choice in marked.choices:
+        place = _place(scop, choice)
+        if options.explain:
+            runner_up = next(
+                (f"; {_named(name, '')} would take {_times(cycles, choice.cycles)}" for name, _, cycles in choice.others),
+                "",
+            )
+            found.append(Remark("analysis", "band.choice", f"{_taken(choice)}{runner_up}", place))
+        for one in choice.given_up:
+            message = f"{choice.mechanism} for {_wishes(one)}; {one.mechanism} would take {_times(one.cycles, choice.cycles)}"
+            hint = f"leave {_wishes(one)} out if it needn't be"
+            found.append(Remark("analysis", "band.restricted", message, place, hint))
+        for note in choice.notes:
+            message = f"{choice.mechanism}: {note}, the size that was asked for"
+            found.append(Remark("analysis", "tiles.rounded", message, place))
+    return tuple(dict.fromkeys(found))
+
+
+def scenario_remarks(
+    scop: Scop, proposed: Sequence[Remark], marked: MarkedSchedule, asked: Sequence[LoopDirective]
+) -> tuple[Remark, ...]:
+    """A scheduler's remarks, where a scenario that its schedule follows says whether the loops do so, too."""
+    lost = lost_loops(scop, marked, asked) if any(one.id == _REACHED for one in proposed) else ()
+    if not lost:
+        return tuple(proposed)
+    return tuple(_lost(one, lost) if one.id == _REACHED else one for one in proposed)
+
+
+def _lost(remark: Remark, lost: Sequence[str]) -> Remark:
+    message = f"{remark.message.removesuffix(' holds')} holds in the schedule, not in the loops: {'; '.join(lost)}"
+    return Remark("analysis", "influence.lost", message, remark.location, "see --explain for the choices")
+
+
+def _taken(choice: BandChoice) -> str:
+    return f"{_named(choice.mechanism, choice.what)}, some {_cycles(choice.cycles)} cycles"
+
+
+def _named(mechanism: str, what: str) -> str:
+    return f"{mechanism} ({what})" if what else mechanism
+
+
+def _cycles(cycles: float) -> str:
+    return f"{round(cycles)}" if cycles < 1e4 else f"{cycles:.1e}".replace("e+0", "e").replace("e+", "e")
+
+
+def _times(cycles: float, of: float) -> str:
+    """One cost beside another one."""
+    ratio = cycles / of if of else 1.0
+    if 0.95 < ratio < 1.05:
+        return "about the same time"
+    return f"{ratio:.1f} times the time" if ratio < 10 else f"{round(ratio)} times the time"
+
+
+def _wishes(one: GivenUp) -> str:
+    return ", ".join(one.wishes)
+
+
+def _place(scop: Scop, choice: BandChoice) -> Location:
+    return scop.statement(choice.statements[0]).location if choice.statements else scop.location
