@@ -15,7 +15,7 @@ def stands_apart(setting: Setting, node: isl.ScheduleNode) -> bool:
     """Whether a leaf band would lose by being fused around its first member: its register tiles, its jammed rows, its
     vector loop, or its choice of the innermost one."""
     node = _flagged(node, setting.dependences)
-    if not setting.loops and (holds_contraction(setting, node) or _jams(setting, node)):
+    if holds_contraction(setting, node) or _jams(setting, node):
         return True
     if node.child(0).get_type() != isl.schedule_node_type.leaf:
         return False

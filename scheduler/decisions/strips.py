@@ -151,7 +151,7 @@ class _Builder:
                 offers.append((self.claim(band, rows, member, chain), rows))
         if not offers:
             return None
-        offers.append((_in_order(band, longest), None))
+        offers.append((_in_order(band, longest, offers[0][0].lanes), None))
         taken, choice = arbitrate(band, [claim for claim, _ in offers])
         chosen = next(rows for claim, rows in offers if claim is taken)
         if chosen is not None or choice.given_up:
@@ -366,13 +366,14 @@ class _Builder:
         return marked(inner.insert_partial_schedule(own), name)
 
 
-def _in_order(band: Band, chain: int) -> Claim:
-    """What else can become of a nest: its steps wait for each other; what is parallel is decided later."""
+def _in_order(band: Band, chain: int, lanes: Mapping[str, str]) -> Claim:
+    """What else can become of a nest: its steps wait for each other; what is parallel is decided later. Vector loops
+    can only be those over the rows, too. lanes: by statement, their iterator."""
     cycles = band.work.instances() * chain
     cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1)
     wished = band.setting.wished(band.node, "parallel")
     parallel = wished if wished in band.coincident else next(iter(band.coincident), None)
-    return Claim("loops along the rows", "", cost, _nothing, parallel, None)
+    return Claim("loops along the rows", "", cost, _nothing, parallel, None, lanes=lanes)
 
 
 def _nothing(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import LoopMark
 from scopt.ir.scop import LoopDirective, Scop, Statement
 from scopt.poly.isl_utils import SET, sets_of, walk
 from scopt.scheduler.influence.honoured import MarkedLoop, loops_of_tree, runs_over, unhonoured
@@ -66,13 +67,28 @@ def _has_vectors(statement: Statement, iterator: str, loops: Sequence[MarkedLoop
 
 
 def _ends_in(marked: MarkedSchedule, statement: Statement, iterator: str) -> bool:
-    """Whether the innermost loops around a statement run over an iterator."""
+    """Whether the innermost loops around a statement run over an iterator, apart from those over a few rows, which are
+    unrolled or left at a border."""
     position = statement.domain.find_dim_by_name(SET, iterator)
     innermost = []
     for node in walk(marked.tree.get_root()):
         names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
         below = any(inner.get_type() == _BAND for inner in walk(node.child(0))) if node.n_children() else True
         if node.get_type() == _BAND and not below and statement.name in names:
-            member = node.band_get_partial_schedule().get_at(node.band_n_member() - 1)
-            innermost.append(MarkedLoop(False, False, node.get_domain(), isl.UnionMap.from_union_pw_aff(member)))
+            loop = _without_rows(marked, node)
+            member = loop.band_get_partial_schedule().get_at(loop.band_n_member() - 1)
+            innermost.append(MarkedLoop(False, False, loop.get_domain(), isl.UnionMap.from_union_pw_aff(member)))
     return bool(innermost) and all(runs_over(loop, statement.name, position) for loop in innermost)
+
+
+def _without_rows(marked: MarkedSchedule, band: isl.ScheduleNode) -> isl.ScheduleNode:
+    """The innermost band of loops at a band or around it."""
+    above = band.parent()
+    mark = marked.mark(above) if above.get_type() == isl.schedule_node_type.mark else None
+    short = isinstance(mark, LoopMark) and mark.most > 0
+    last = band.band_n_member() - 1
+    if not short and band.band_member_get_ast_loop_type(last) != isl.ast_loop_type.unroll:
+        return band
+    while above.get_type() != _BAND and above.has_parent():
+        above = above.parent()
+    return above if above.get_type() == _BAND else band

@@ -98,8 +98,6 @@ class MakeStrips:
     keeps: ClassVar[frozenset[Fact]] = EVERYTHING
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        if setting.loops:
-            return schedule
         strips = with_sweeps(setting.strict, schedule.tree)
         if strips.found:
             return replace(schedule, tree=strips.tree, marks=strips.marks, choices=strips.choices)

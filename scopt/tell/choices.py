@@ -12,6 +12,8 @@ from scopt.options import Options
 from scopt.scheduler.influence.asked import lost_loops
 
 _REACHED = "influence.reached"
+# Of one cost beside another one: from here on they are told apart.
+_ALIKE = 0.95
 
 
 def choice_lines(scop: Scop, marked: MarkedSchedule) -> Iterator[str]:
@@ -22,7 +24,7 @@ def choice_lines(scop: Scop, marked: MarkedSchedule) -> Iterator[str]:
             yield f"    rather than {_named(name, what)}: {_times(cycles, choice.cycles)}"
         for one in choice.given_up:
             yield f"    for {_wishes(one)}, since {one.mechanism} would take {_times(one.cycles, choice.cycles)}"
-        yield from (f"    no {name}: {why}" for name, why in choice.reasons)
+        yield from (f"    not {name}: {why}" for name, why in choice.reasons)
         yield from (f"    sizes: {note}" for note in choice.notes)
 
 
@@ -37,7 +39,7 @@ def choice_remarks(scop: Scop, marked: MarkedSchedule, options: Options) -> tupl
                 "",
             )
             found.append(Remark("analysis", "band.choice", f"{_taken(choice)}{runner_up}", place))
-        for one in choice.given_up:
+        for one in _dear(choice):
             message = f"{choice.mechanism} for {_wishes(one)}; {one.mechanism} would take {_times(one.cycles, choice.cycles)}"
             hint = f"leave {_wishes(one)} out if it needn't be"
             found.append(Remark("analysis", "band.restricted", message, place, hint))
@@ -55,6 +57,11 @@ def scenario_remarks(
     if not lost:
         return tuple(proposed)
     return tuple(_lost(one, lost) if one.id == _REACHED else one for one in proposed)
+
+
+def _dear(choice: BandChoice) -> list[GivenUp]:
+    """What would take clearly less time."""
+    return [one for one in choice.given_up if one.cycles < _ALIKE * choice.cycles]
 
 
 def _lost(remark: Remark, lost: Sequence[str]) -> Remark:
@@ -77,8 +84,10 @@ def _cycles(cycles: float) -> str:
 def _times(cycles: float, of: float) -> str:
     """One cost beside another one."""
     ratio = cycles / of if of else 1.0
-    if 0.95 < ratio < 1.05:
+    if _ALIKE < ratio < 1 / _ALIKE:
         return "about the same time"
+    if ratio < _ALIKE / 2:
+        return f"1/{round(1 / ratio)} of the time" if ratio else "no time"
     return f"{ratio:.1f} times the time" if ratio < 10 else f"{round(ratio)} times the time"
 
 
