@@ -316,6 +316,12 @@ reduction.in-order: a reduction keeps the order of its source
   A sum or product of floating-point numbers is rounded differently in another order, and a
   signed sum may overflow: one step has to wait for the one before.
   > give --reassociate if the last digits of the result don't matter
+schedule.bands-apart: loops of the given schedule stand in bands of their own
+  Only loops of one band are interchanged and tiled, so that register tiles and wavefronts need several in one.
+  > put loops whose order doesn't matter into one band
+schedule.statements-kept: scalars and arrays keep their cells
+  The given schedule isn't one of the statements with cells in place of scalars, which register tiles would need.
+  > write the schedule with --emit=schedule and the same options, and change that one
 schedule.sampled: a schedule drawn at random
   Which point of the schedule space --scheduler sample took.
 statement.opaque: a loop or switch that is executed as a whole

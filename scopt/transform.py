@@ -42,7 +42,7 @@ from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
 from scopt.simpler_forms import any_order, same_order
 from scopt.steps import Shown
-from scopt.tell.choices import choice_remarks, scenario_remarks
+from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
 from scopt.tell.explain import explain
 from scopt.tell.gains import gains
 from scopt.tell.reordered import kept_in_order, reducible, reordered
@@ -120,23 +120,28 @@ def _analysed(
             scop = extract(tu, region, f"scop{number}", assume_apart=options.assume_apart)
         with clock("dependences"):
             deps = _dependences(scop, options)
-            rewritten = (
-                watch("rewritten", _rewritten(scop, deps, options)) if wanted(options) and given is None else None
-            )
+            rewritten = watch("rewritten", _rewritten(scop, deps, options)) if wanted(options) else None
         if rewritten is not None and options.verify == "full":
             with clock("verify statements"):
                 fault = _fault(scop, rewritten)
                 rewritten = rewritten if fault is None else None
+        kept: tuple[Remark, ...] = ()
         if rewritten is not None:
             wide = _dependences(rewritten.scop, options)
             guide = guidance(rewritten.scop, wide.strict(), options, number)
-            outcome = _transform(rewritten.scop, wide, region, options, guide, given, clock, watch)
-            if outcome.definitions:
-                return _with_memory(outcome, rewritten)
+            try:
+                outcome = _transform(rewritten.scop, wide, region, options, guide, given, clock, watch)
+                if outcome.definitions:
+                    return _with_memory(outcome, rewritten)
+            except InputError:
+                if given is None:
+                    raise
+                kept = (_statements_kept(region),)  # the schedule may be one of the statements as they are
         outcome = _transform(
             scop, deps, region, options, guidance(scop, deps.strict(), options, number), given, clock, watch
         )
-        return outcome if fault is None else replace(outcome, remarks=(_given_up(region, fault), *outcome.remarks))
+        found = kept if fault is None else (_given_up(region, fault),)
+        return replace(outcome, remarks=(*found, *outcome.remarks)) if found else outcome
     except Refusal as refusal:
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
@@ -340,6 +345,7 @@ def _generate(
         with clock("verify text"):
             check_program(program, deps, text, guard)
     told = (
+        *(bands_apart(scop, deps, fixed) if fixed is not None else ()),
         *scenario_remarks(scop, proposed.remarks, marked, asked_loops(scop, proposed.scenario)),
         *choice_remarks(scop, marked, options),
         *reordered(scop, deps, marked.tree.get_map(), program.told),
@@ -363,6 +369,11 @@ def _with_reducible(scop: Scop, options: Options, remark: Remark) -> Remark:
 def _given_up(region: Region, failure: Exception) -> Remark:
     message = f"the first choice of transformation was given up ({_first_line(failure)})"
     return Remark("analysis", "schedule.simplified", message, region.location)
+
+
+def _statements_kept(region: Region) -> Remark:
+    message = "the schedule given is one of the source's statements: scalars and arrays keep their cells"
+    return Remark("analysis", "schedule.statements-kept", message, region.location)
 
 
 def _internal(region: Region, failure: Exception | None) -> Remark:

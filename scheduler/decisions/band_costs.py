@@ -155,6 +155,13 @@ class Work:
         tiles = prod((trips / size for trips, size in zip(self.trips, cut, strict=True)), start=1.0)
         return float(lines) * line * tiles * machine.gigahertz / machine.bandwidth
 
+    def tiled(self, sizes: Sequence[int], order: Sequence[int]) -> float:
+        """The same for tiles around loops in some order, which have to fit into the last cache for that."""
+        line, share = self.machine.cache(1).line, self.machine.caches[-1].share
+        cut = tuple(min(size, trips) for size, trips in zip(sizes, self.trips, strict=True))
+        fits = sum(group.lines(cut, line) for group in self.groups) * line <= share
+        return self.fetched(sizes) if fits else self.streamed(order)
+
     def streamed(self, order: Sequence[int]) -> float:
         """The same for loops without tiles, outermost first: what the last cache keeps is fetched once."""
         share = self.machine.caches[-1].share

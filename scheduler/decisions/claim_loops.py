@@ -75,7 +75,7 @@ def cycles(band: Band, plan: LeafPlan) -> float:
     """Of plain loops. The machine's own tiles bring no more lines than streams would; the user's, what they do."""
     work, compute = band.work, innermost_cycles(band, plan)
     user = band.setting.options.tile_sizes
-    memory = work.fetched(tile_box(band, plan)) if plan.tile and user else work.streamed(plan.order)
+    memory = work.tiled(tile_box(band, plan), plan.order) if plan.tile and user else work.streamed(plan.order)
     if plan.parallel is None:
         return work.alone(compute, memory)
     return work.parallel(compute, memory, 1)

@@ -79,4 +79,4 @@ def _cycles(band: Band, plan: LeafPlan) -> float:
         max(work.trips[member] / max(size, 1), 1)
         for member, size in zip(plan.order, plan_sizes(band, plan), strict=True)
     ]
-    return work.parallel(compute, work.fetched(tile_box(band, plan)), counts[0] + counts[1])
+    return work.parallel(compute, work.tiled(tile_box(band, plan), plan.order), counts[0] + counts[1])

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import islpy as isl
+
 from scopt.diagnostics import Location, Remark
 from scopt.ir.marked_schedule import BandChoice, GivenUp, MarkedSchedule
-from scopt.ir.scop import LoopDirective, Scop
+from scopt.ir.scop import Dependences, LoopDirective, Scop
 from scopt.options import Options
+from scopt.poly.bands import band_nodes, ordered, with_properties_below
 from scopt.scheduler.influence.asked import lost_loops
 
 _REACHED = "influence.reached"
@@ -47,6 +50,23 @@ def choice_remarks(scop: Scop, marked: MarkedSchedule, options: Options) -> tupl
             message = f"{choice.mechanism}: {note}, the size that was asked for"
             found.append(Remark("analysis", "tiles.rounded", message, place))
     return tuple(dict.fromkeys(found))
+
+
+def bands_apart(scop: Scop, deps: Dependences, tree: isl.Schedule) -> tuple[Remark, ...]:
+    """A remark on a given schedule tree whose loops stand in bands of their own, though their order is free."""
+    dependences = ordered(scop, deps)
+    for node in band_nodes(tree):
+        below = node.child(0)
+        if below.get_type() != isl.schedule_node_type.band:
+            continue
+        both = node.band_get_partial_schedule().flat_range_product(below.band_get_partial_schedule())
+        width = both.dim(isl.dim_type.out)
+        joined = below.delete().parent().delete().insert_partial_schedule(both)
+        if with_properties_below(scop, dependences, joined).band_n_member() == width:
+            message = "loops of the given schedule stand in bands of their own: they are neither interchanged nor tiled"
+            hint = "put loops whose order doesn't matter into one band"
+            return (Remark("analysis", "schedule.bands-apart", message, scop.location, hint),)
+    return ()
 
 
 def scenario_remarks(
