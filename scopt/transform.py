@@ -351,9 +351,7 @@ def _generate(
         *reordered(scop, deps, marked.tree.get_map(), program.told),
         *kept_in_order(scop, _reorder(options), program.told),
     )
-    return _Generated(
-        proposed.tree, marked, program.shown, text, told, allocated(program), guard
-    )
+    return _Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard)
 
 
 def _with_reducible(scop: Scop, options: Options, remark: Remark) -> Remark:

@@ -48,7 +48,14 @@ class FeautrierScheduler:
                 journal.clear()
                 tree = influence or InfluenceTree()
                 return Construction(
-                    problem.spaces, problem.edges, strategy, fusion, tree=tree, log=journal, reached=journal.reach, bonds=bonds
+                    problem.spaces,
+                    problem.edges,
+                    strategy,
+                    fusion,
+                    tree=tree,
+                    log=journal,
+                    reached=journal.reach,
+                    bonds=bonds,
                 ).run()
 
             if not options.quasi_affine:

@@ -38,12 +38,17 @@ def choice_remarks(scop: Scop, marked: MarkedSchedule, options: Options) -> tupl
         place = _place(scop, choice)
         if options.explain:
             runner_up = next(
-                (f"; {_named(name, '')} would take {_times(cycles, choice.cycles)}" for name, _, cycles in choice.others),
+                (
+                    f"; {_named(name, '')} would take {_times(cycles, choice.cycles)}"
+                    for name, _, cycles in choice.others
+                ),
                 "",
             )
             found.append(Remark("analysis", "band.choice", f"{_taken(choice)}{runner_up}", place))
         for one in _dear(choice):
-            message = f"{choice.mechanism} for {_wishes(one)}; {one.mechanism} would take {_times(one.cycles, choice.cycles)}"
+            message = (
+                f"{choice.mechanism} for {_wishes(one)}; {one.mechanism} would take {_times(one.cycles, choice.cycles)}"
+            )
             hint = f"leave {_wishes(one)} out if it needn't be"
             found.append(Remark("analysis", "band.restricted", message, place, hint))
         for note in choice.notes:
