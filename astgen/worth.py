@@ -24,6 +24,7 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, LoopNest, Name
 from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.walks import used_names
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT, SKEWED_FORKS, instance_cost, threads_cost
 from scopt.poly.isl_utils import PARAM
@@ -172,19 +173,15 @@ def _is_library_loop(scop: Scop, statement: Statement) -> bool:
 
 def _is_row(node: ir.Node, iterator: str) -> bool:
     """Whether the last subscript of a reference is the iterator with something added, and no other one has it."""
-    if not isinstance(node, ir.ArrayRef) or _mentions(node.name, iterator):
+    if not isinstance(node, ir.ArrayRef) or iterator in used_names(node.name):
         return False
     match node.subscript:
         case ir.ID(name=name):
             return bool(name == iterator)
         case ir.BinaryOp(op="+" | "-" as op, left=left, right=right):
-            own, other = (left, right) if op == "-" or not _mentions(right, iterator) else (right, left)
-            return isinstance(own, ir.ID) and own.name == iterator and not _mentions(other, iterator)
+            own, other = (left, right) if op == "-" or iterator not in used_names(right) else (right, left)
+            return isinstance(own, ir.ID) and own.name == iterator and iterator not in used_names(other)
     return False
-
-
-def _mentions(node: ir.Node, name: str) -> bool:
-    return (isinstance(node, ir.ID) and node.name == name) or any(_mentions(child, name) for child in node.parts)
 
 
 # --- loops that are short whatever happens ----------------------------------------------------------------------------

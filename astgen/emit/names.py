@@ -16,6 +16,7 @@ from scopt.ir.expr import linear, names
 from scopt.ir.nest import Block, Call, For, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import calls, children, items, rename_iterators, used_names
 from scopt.ir.scop import Scop
+from scopt.ir.walks import walk
 
 KEYWORDS = frozenset(
     """
@@ -50,15 +51,12 @@ class _Statements:
 def identifiers(node: ir.Node) -> frozenset[str]:
     """All identifiers in a piece of C: variables, functions, types, declared names."""
     found: set[str] = set()
-    pending = [node]
-    while pending:
-        n = pending.pop()
+    for n in walk(node):
         match n:
             case ir.ID() | ir.Decl():
                 found.add(n.name)
             case ir.IdentifierType():
                 found.update(n.names)
-        pending.extend(n.parts)
     return frozenset(found)
 
 

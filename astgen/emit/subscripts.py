@@ -11,6 +11,7 @@ from scopt.astgen.emit.c_expr import Kind, kind_of
 from scopt.ir.expr import add, linear, names, scale, subtract
 from scopt.ir.nest import Const, Expr, Name
 from scopt.ir.scop import Access, CType, Parameter, Statement
+from scopt.ir.walks import used_names
 from scopt.poly.isl_utils import IN, OUT, PARAM, SET
 
 
@@ -62,7 +63,7 @@ def linear_subscript(
 
 
 def _uses(n: ir.Node, values: Mapping[str, Expr]) -> bool:
-    return (isinstance(n, ir.ID) and n.name in values) or any(_uses(child, values) for child in n.parts)
+    return any(name in values for name in used_names(n))
 
 
 def _names_type(n: ir.Node, spelling: str) -> bool:

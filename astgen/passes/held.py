@@ -20,6 +20,7 @@ from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, Loo
 from scopt.ir.nest_walks import Item, used_names
 from scopt.ir.references import is_cell
 from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.walks import walk
 from scopt.poly.isl_utils import OUT
 from scopt.poly.linear import affine_row
 from scopt.poly.nest_sets import Context, NestSpace, equal, free
@@ -283,8 +284,7 @@ def _with_held(calls: Sequence[Call], held: Sequence[Held], body: _Body) -> tupl
 
 def _conditional(node: ir.Node) -> bool:
     """Whether a statement has parts that it doesn't always evaluate."""
-    if isinstance(node, ir.TernaryOp | ir.If | ir.For | ir.While | ir.DoWhile | ir.Switch):
-        return True
-    if isinstance(node, ir.BinaryOp) and node.op in ("&&", "||"):
-        return True
-    return any(_conditional(child) for child in node.parts)
+    choosing = (ir.TernaryOp, ir.If, ir.For, ir.While, ir.DoWhile, ir.Switch)
+    return any(
+        isinstance(part, choosing) or (isinstance(part, ir.BinaryOp) and part.op in ("&&", "||")) for part in walk(node)
+    )

@@ -13,6 +13,7 @@ from scopt import ir
 from scopt.frontend.model.affine import NotAffine, Scope, affine, always, assured, condition, converted
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.scop import CType
+from scopt.ir.walks import used_names
 from scopt.poly.isl_utils import PARAM, constant_pw_aff, param_pw_aff, project_out_params
 
 _INT_BITS = 32
@@ -97,7 +98,7 @@ def _counted_down(node: ir.For, iterator: str) -> Any:
         case ir.BinaryOp(op=">", left=ir.UnaryOp(op="p--", expr=ir.ID(name=name)), right=end) if (
             name == iterator and node.next is None
         ):
-            return None if _mentions(end, iterator) else end
+            return None if iterator in used_names(end) else end
         case ir.BinaryOp(
             op="!=", left=ir.UnaryOp(op="p--", expr=ir.ID(name=name)), right=ir.Constant(value="0") as end
         ) if name == iterator and node.next is None:
@@ -145,7 +146,7 @@ def _waits_for_wrap(cond: Any, iterator: str, ctype: CType, scope: Scope) -> isl
         return None
     end = cond.right if cond.op == "<" else cond.left
     own = cond.left if cond.op == "<" else cond.right
-    if not isinstance(own, ir.ID) or own.name != iterator or _mentions(end, iterator):
+    if not isinstance(own, ir.ID) or own.name != iterator or iterator in used_names(end):
         return None
     value = affine(end, scope)
     if value.type.bits > ctype.bits or ctype.bits < _INT_BITS:
@@ -216,15 +217,9 @@ def _steps_taken(cond: Any, iterator: str, step: int, start: isl.PwAff, scope: S
 def _other_side(cond: ir.BinaryOp, iterator: str) -> Any:
     """What a comparison compares the bare iterator with, None if it isn't of that form."""
     for side, other in ((cond.left, cond.right), (cond.right, cond.left)):
-        if isinstance(side, ir.ID) and side.name == iterator and not _mentions(other, iterator):
+        if isinstance(side, ir.ID) and side.name == iterator and iterator not in used_names(other):
             return other
     return None
-
-
-def _mentions(node: Any, name: str) -> bool:
-    if isinstance(node, ir.ID):
-        return bool(node.name == name)
-    return any(_mentions(child, name) for child in node.parts)
 
 
 def _monotone(cond: Any, iterator: str, step: int) -> bool:
@@ -234,7 +229,7 @@ def _monotone(cond: Any, iterator: str, step: int) -> bool:
         case ir.BinaryOp(op="&&"):
             return _monotone(cond.left, iterator, step) and _monotone(cond.right, iterator, step)
         case ir.BinaryOp(op="<" | "<=" | ">" | ">=" as op):
-            if not _mentions(cond, iterator):
+            if iterator not in used_names(cond):
                 return True
             if _other_side(cond, iterator) is None:
                 return False
@@ -243,7 +238,7 @@ def _monotone(cond: Any, iterator: str, step: int) -> bool:
             )
             return upper == (step > 0)
         case _:
-            return not _mentions(cond, iterator)
+            return iterator not in used_names(cond)
 
 
 def _until_equal(cond: Any, end_node: Any, iterator: str, step: int, start: isl.PwAff, scope: Scope) -> isl.Set:

@@ -13,7 +13,7 @@ from scopt.frontend.normalize.members import Hoisted
 from scopt.ir.constants import typed_constant
 from scopt.ir.ctypes import Symbol
 from scopt.ir.printing import CPrinter
-from scopt.ir.walks import with_nodes
+from scopt.ir.walks import used_names, with_nodes
 
 
 def hoist_sizes(
@@ -27,11 +27,13 @@ def hoist_sizes(
     found: dict[str, Hoisted] = {}
     named: dict[ir.Node, ir.Node] = {}
     for node in _quotients(items):
-        if _names(node) & inside:
+        if frozenset(used_names(node)) & inside:
             continue
         text = CPrinter(reduce_parentheses=True).visit(node)
         if text not in found:
-            name = _fresh(f"{next(iter(sorted(_names(node))), 'type')}_length", symbols, inside, reserved)
+            name = _fresh(
+                f"{next(iter(sorted(frozenset(used_names(node)))), 'type')}_length", symbols, inside, reserved
+            )
             symbols[name] = Symbol(name, "local", size_type[1], size=size_type[1].bits // 8)
             found[text] = Hoisted(symbols[name], f"const {size_type[1].spelling} {name} = {text};")
         named[node] = ir.ID(found[text].symbol.name, node.coord)
@@ -53,11 +55,6 @@ def _quotients(items: Sequence[Any]) -> list[Any]:
             case _:
                 todo += [(child, head) for child in node.parts]
     return found
-
-
-def _names(node: Any) -> frozenset[str]:
-    own = frozenset({node.name}) if isinstance(node, ir.ID) else frozenset[str]()
-    return own.union(*(_names(child) for child in node.parts))
 
 
 def _fresh(wish: str, symbols: dict[str, Symbol], inside: frozenset[str], reserved: frozenset[str]) -> str:

@@ -23,7 +23,7 @@ from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Shape, Symbol, describe
 from scopt.ir.effects import effects, targets
 from scopt.ir.printing import CPrinter
-from scopt.ir.walks import replaced, with_nodes
+from scopt.ir.walks import replaced, walk, with_nodes
 
 How = Literal["address", "load", "value"]
 _PLAIN = (
@@ -78,7 +78,7 @@ class MemberHoister:
 
     def run(self) -> tuple[Hoisted, ...]:
         """Name all members that can be named; those of members behind pointers in further rounds."""
-        if any(_has_member(item) for item in self.items):
+        if any(isinstance(node, ir.StructRef) for node in walk(*self.items)):
             while self.round():
                 pass
         return tuple(self.found)
@@ -276,14 +276,9 @@ class MemberHoister:
         return all(self.is_known(child) for child in node.parts)
 
 
-def _has_member(node: Any) -> bool:
-    return isinstance(node, ir.StructRef) or any(_has_member(child) for child in node.parts)
-
-
 def has_jump(node: Any) -> bool:
     """Whether a loop's body may be left before its end."""
-    jump = isinstance(node, (ir.Break, ir.Continue, ir.Goto, ir.Return, ir.Switch))
-    return jump or (node is not None and any(has_jump(child) for child in node.parts))
+    return any(isinstance(inner, ir.Break | ir.Continue | ir.Goto | ir.Return | ir.Switch) for inner in walk(node))
 
 
 def _is_pure(node: Any) -> bool:

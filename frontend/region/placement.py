@@ -21,6 +21,7 @@ from scopt.frontend.text.directives import (
     is_directive,
     normalized,
 )
+from scopt.ir.walks import walk
 
 # Clauses that say opposite things, or the same twice, about one SCoP.
 _EXCLUSIVE = (("tile", "notile"), ("fuse", "nofuse"), ("scheduler",), ("noparallel",), ("novector",))
@@ -247,9 +248,4 @@ def _contains(outer: Any, inner: Any) -> bool:
 
 def _loops(items: Iterable[Any]) -> Iterator[ir.For]:
     """All `for` loops among and inside the nodes."""
-    todo = list(items)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ir.For):
-            yield node
-        todo.extend(node.parts)
+    return (node for node in walk(*items) if isinstance(node, ir.For))

@@ -15,6 +15,7 @@ from scopt.frontend.syntax.unit import Region
 from scopt.frontend.text.macros import baked_macros
 from scopt.frontend.text.preprocessed import Preprocessed, RegionMacros
 from scopt.frontend.text.tokens import RawSource, RawToken, is_pragma, pragma_token
+from scopt.ir.walks import walk
 
 if TYPE_CHECKING:
     from scopt.frontend.syntax.unit import TranslationUnit
@@ -77,14 +78,11 @@ class _Place:
 
 
 def _places(function: Any) -> Iterator[_Place]:
-    todo = [function.body]
-    while todo:
-        node = todo.pop()
+    for node in walk(function.body):
         if isinstance(node, ir.Compound):
             for index, item in enumerate(node.block_items or ()):
                 if isinstance(item, ir.Pragma) and item.string in ("scop", "endscop"):
                     yield _Place(function, node, index, item)
-        todo.extend(node.parts)
 
 
 def _region(result: Preprocessed, file: str, begin: _Place, end: _Place) -> Region | Remark:
@@ -207,13 +205,7 @@ def _with_text(
 
 def _all_in(items: Iterable[Any], file: str) -> bool:
     """Whether all nodes stand in the file."""
-    todo = list(items)
-    while todo:
-        node = todo.pop()
-        if node.coord is not None and node.coord.file != file:
-            return False
-        todo.extend(node.parts)
-    return True
+    return all(node.coord is None or node.coord.file == file for node in walk(*items))
 
 
 def _at(file: str, place: _Place) -> Location:

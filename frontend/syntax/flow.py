@@ -13,6 +13,7 @@ from typing import Any
 
 from scopt import ir
 from scopt.frontend.syntax.mentioned import identifiers
+from scopt.ir.walks import walk
 
 Position = tuple[Any, int]
 # Stands for the whole statement, and for the place behind it.
@@ -208,10 +209,4 @@ def _declared_behind_labels(body: Any) -> frozenset[str]:
 
 
 def _declared_inside(body: Any, decl: Any) -> bool:
-    todo = [body]
-    while todo:
-        node = todo.pop()
-        if node is decl:
-            return True
-        todo.extend(node.parts)
-    return False
+    return any(node is decl for node in walk(body))

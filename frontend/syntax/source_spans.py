@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from scopt import ir
 from scopt.frontend.text.macros import reachable_words, split_tokens
 from scopt.frontend.text.tokens import RawToken
+from scopt.ir.walks import walk
 
 if TYPE_CHECKING:
     from scopt.frontend.syntax.unit import TranslationUnit
@@ -106,12 +107,7 @@ def _same_kind(node: Any, statement: _Statement) -> bool:
 
 
 def _compounds(root: Any) -> Iterable[Any]:
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ir.Compound):
-            yield node
-        todo.extend(node.parts)
+    return (node for node in walk(root) if isinstance(node, ir.Compound))
 
 
 class _Lines:
@@ -179,12 +175,7 @@ class _Lines:
 
 def _loop_nodes(root: Any) -> Iterable[Any]:
     """The loops in the order of the text."""
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        if type(node) in _LOOPS:
-            yield node
-        todo.extend(reversed(node.parts))
+    return (node for node in walk(root) if type(node) in _LOOPS)
 
 
 # --- the structure of raw tokens --------------------------------------------------------------------------------------

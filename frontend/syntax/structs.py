@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from scopt import ir
 from scopt.ir.ctypes import Layer, Symbol, shape_of
 from scopt.ir.scop import CType
+from scopt.ir.walks import walk
 
 Definitions = Mapping[str, Any]
 
@@ -18,14 +19,11 @@ def definitions_of(ast: Any) -> dict[str, Any]:
     """The structures and unions with a body, by ``struct tag``; a tag that is defined more than once is left out."""
     found: dict[str, Any] = {}
     twice: set[str] = set()
-    todo = [ast]
-    while todo:
-        node = todo.pop()
+    for node in walk(ast):
         if isinstance(node, (ir.Struct, ir.Union)) and node.decls is not None and node.name:
             key = _key(node)
             if found.setdefault(key, node) is not node:
                 twice.add(key)
-        todo.extend(node.parts)
     return {key: node for key, node in found.items() if key not in twice}
 
 

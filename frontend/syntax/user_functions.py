@@ -8,6 +8,7 @@ from typing import Any
 
 from scopt.diagnostics import Remark
 from scopt.frontend.syntax.unit import TranslationUnit
+from scopt.ir.walks import walk
 
 
 def in_functions(tu: TranslationUnit, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
@@ -34,10 +35,5 @@ def lines_of(function: Any, file: str) -> range:
 
 def _last_line(function: Any, file: str) -> int:
     """The largest line number of a node; a brace at the end has none."""
-    last, todo = 0, [function]
-    while todo:
-        node = todo.pop()
-        if node.coord is not None and node.coord.file == file:
-            last = max(last, node.coord.line)
-        todo.extend(node.parts)
-    return last
+    places = (node.coord for node in walk(function) if node.coord is not None)
+    return max((place.line for place in places if place.file == file), default=0)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from scopt import ir
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Access, Statement
+from scopt.ir.walks import walk
 from scopt.polybench.limits.points import NotCounted
 
 Kind = Literal["flop", "division", "root", "call"]
@@ -142,7 +143,4 @@ def _is_integer(type_name: Any) -> bool:
 
 def _words(node: Any) -> Iterator[str]:
     """The words of the type that a cast names."""
-    if isinstance(node, ir.IdentifierType):
-        yield from node.names
-    for child in node.parts:
-        yield from _words(child)
+    return (word for inner in walk(node) if isinstance(inner, ir.IdentifierType) for word in inner.names)

@@ -24,6 +24,7 @@ from scopt.check.subscript_functions import Subscripts, base_of, function_of, fu
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import Contraction, Operation
 from scopt.ir.scop import Statement
+from scopt.ir.walks import walk
 from scopt.poly.contraction_expression import CELL
 from scopt.poly.isl_utils import IN, OUT, SET
 from scopt.poly.reductions import selected
@@ -302,13 +303,7 @@ def _contains(operand: ir.Node, statement: Statement, position: int) -> bool:
     access = statement.accesses[position]
     if access.is_write or access.node is None:
         return False
-    pending = [operand]
-    while pending:
-        node = pending.pop()
-        if same_tree(node, access.node):
-            return True
-        pending.extend(node.parts)
-    return False
+    return any(same_tree(node, access.node) for node in walk(operand))
 
 
 def _same_operation(a: Operation, b: Operation) -> bool:

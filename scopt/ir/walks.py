@@ -28,6 +28,11 @@ def walk(*roots: Node | None) -> Iterator[Any]:
         todo.extend(reversed(node.parts))
 
 
+def used_names(*roots: Node | None) -> Iterator[str]:
+    """The names that the trees use, of variables, functions and constants, in the order of the source."""
+    return (node.name for node in walk(*roots) if isinstance(node, nodes.ID))
+
+
 def changed(node: NodeT, **fields: Any) -> NodeT:
     """The node with other values of these fields."""
     kept = (fields.pop(field) if field in fields else getattr(node, field) for field in (*node.fields, "coord"))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from scopt import ir
+from scopt.ir.walks import walk
 from scopt.machine.processor import Machine
 from scopt.machine.targets import LONGEST_VECTOR, MANY_REGISTERS, SHORTEST_VECTOR
 
@@ -53,8 +54,7 @@ def least_instance(machine: Machine) -> Fraction:
 def has_loop(body: ir.Node) -> bool:
     """Whether a statement has a loop of its own: no vector instruction does several of its instances at once, and they
     take their own time each."""
-    loops = ir.For | ir.While | ir.DoWhile
-    return isinstance(body, loops) or any(has_loop(child) for child in body.parts)
+    return any(isinstance(node, ir.For | ir.While | ir.DoWhile) for node in walk(body))
 
 
 def arithmetic(body: ir.Node) -> float:

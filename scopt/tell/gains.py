@@ -17,6 +17,7 @@ from scopt.ir.marked_schedule import MarkedSchedule, TileMark, loop_of
 from scopt.ir.nest import Block, For, LoopMark, LoopNest
 from scopt.ir.nest_walks import items
 from scopt.ir.scop import Scop
+from scopt.ir.walks import walk
 from scopt.poly.isl_utils import sets_of
 
 _TYPE = isl.schedule_node_type
@@ -67,18 +68,13 @@ def _first_level(nodes: Any) -> Iterator[Any]:
 
 def _loops(node: Any) -> Iterator[Any]:
     """All `for` loops in a node, an outer one before those inside."""
-    if isinstance(node, ir.For):
-        yield node
-    for child in node.parts:
-        yield from _loops(child)
+    return (inner for inner in walk(node) if isinstance(inner, ir.For))
 
 
 def _places(node: Any) -> Iterator[tuple[int, int]]:
     """The places of all that is in a node: a statement between the first and the last one of a loop's is part of it."""
-    if node.coord is not None:
-        yield node.coord.line, node.coord.column or 0
-    for child in node.parts:
-        yield from _places(child)
+    places = (inner.coord for inner in walk(node) if inner.coord is not None)
+    return ((place.line, place.column or 0) for place in places)
 
 
 def _marks(mark: LoopMark) -> frozenset[str]:

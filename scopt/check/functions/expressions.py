@@ -25,6 +25,7 @@ from scopt.check.functions.values import (
     is_signed,
     whole_number,
 )
+from scopt.ir.walks import walk
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ARITHMETIC = ("+", "-", "*", "/", "%")
@@ -243,7 +244,6 @@ class Expressions(Conversions):
 
 def numbers(n: ir.Node) -> Iterator[int]:
     """The integers that stand in an expression."""
-    if isinstance(n, ir.Constant) and n.type.endswith("int"):
-        yield whole_number(n.value.rstrip("uUlL")) or 0
-    for child in n.parts:
-        yield from numbers(child)
+    for part in walk(n):
+        if isinstance(part, ir.Constant) and part.type.endswith("int"):
+            yield whole_number(part.value.rstrip("uUlL")) or 0
