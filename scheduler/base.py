@@ -10,7 +10,7 @@ import islpy as isl
 from scopt.diagnostics import Remark
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
-from scopt.scheduler.influence.influence_tree import InfluenceTree
+from scopt.scheduler.influence.influence_tree import InfluenceNode, InfluenceTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
