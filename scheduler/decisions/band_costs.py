@@ -19,6 +19,7 @@ from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT, arithmetic
+from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
 from scopt.scheduler.locality.footprints import (
     ReferenceGroup,
@@ -106,10 +107,15 @@ class Work:
         schedule = linear_schedule(scop, node)
         space = tile_space(scop, schedule.prefix, schedule.members)
         groups = reference_groups(scop, space)
-        width = max((len(rows) for rows in space.members.values()), default=0)
+        width = max((len(rows) for rows in space.members.values()), default=int(node.band_n_member()))
         trips = tuple(_trips(groups, k) for k in range(width))
         found = {}
-        for name, directions in space.directions.items():
+        for part in sets_of(node.get_domain()):
+            name = str(part.get_tuple_name())
+            directions = space.directions.get(name)
+            if directions is None:  # not linear: one instance an iteration, as far as anybody knows
+                found[name] = _instance(scop, machine, scop.statement(name), (None,) * width, prod(trips, start=1))
+                continue
             own = prod((trips[k] for k, direction in enumerate(directions) if direction is not None), start=1)
             density = float(space.instances[name]) or 1.0
             found[name] = _instance(scop, machine, scop.statement(name), directions, own * density)

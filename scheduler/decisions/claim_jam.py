@@ -36,7 +36,7 @@ class JammedRows:
             return loops.put(build, parts, node)
 
         parallel = None if band.parallel_above else jam.parallel
-        simd = jam.simd or loops.reduces(band.node)
+        simd = jam.simd or (band.facts.vector == jam.column and all(band.facts.grouping.free))
         vectors = frozenset({jam.column} if simd else ())
         what, cycles = f"{jam.rows} rows at a time", _cycles(band, jam, simd=simd)
         user = setting.options.tile_sizes
@@ -84,11 +84,6 @@ class _JamLoops:
     def parts(self, node: isl.ScheduleNode) -> Parts | None:
         """The parts of its instances; None where the dependences don't allow any."""
         return parts_of(self.setting.dependences, self.blocks(node).child(0), *self.members(node), self.jam.rows)
-
-    def reduces(self, node: isl.ScheduleNode) -> bool:
-        """Whether the columns carry nothing but reductions that may be computed in another order."""
-        of = self.setting
-        return of.options.simd and bool(reductions_of(of.scop, of.dependences, node, self.members(node)[1]))
 
     def put(self, build: Builder, parts: Parts, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """What stands in place of the band."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
 import islpy as isl
 
 from scopt.ir.marked_schedule import TileShape
+from scopt.machine.costs import vector_gain
 from scopt.poly.bands import active, distances, nonnegative
 from scopt.scheduler.decisions.claim_loops import innermost_cycles, plan_sizes, tile_box
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
@@ -50,7 +52,8 @@ class Wavefronts:
 
         vectors = frozenset({plan.order[-1]} if any(plan.simd) else ())
         notes = tile_notes(contraction, setting.options) if contraction is not None and kernels else ()
-        return Claim(self.name, _words(plan), _cycles(band, plan), make, plan.order[1], vectors, notes=notes)
+        cycles = _cycles(band, plan, contraction.statements if contraction is not None and kernels else ())
+        return Claim(self.name, _words(plan), cycles, make, plan.order[1], vectors, notes=notes)
 
 
 def shape_for(setting: Setting, node: isl.ScheduleNode) -> TileShape:
@@ -70,11 +73,15 @@ def _words(plan: LeafPlan) -> str:
     return f"tiles on diagonals in parallel, {'a vector loop' if any(plan.simd) else 'no vector loop'} inside"
 
 
-def _cycles(band: Band, plan: LeafPlan) -> float:
-    """As many forks as there are diagonals. At the outermost level, chains overlap (`shape_for`)."""
-    work = band.work
+def _cycles(band: Band, plan: LeafPlan, kernels: Collection[str]) -> float:
+    """As many forks as there are diagonals. At the outermost level, chains overlap (`shape_for`). kernels: statements
+    most of whose instances run in register tiles."""
+    work, machine = band.work, band.setting.options.machine
     outermost = band.node.get_schedule_depth() == 0
     compute = innermost_cycles(band, plan, overlapped=outermost)
+    if kernels:
+        rest = 1 - work.instances(kernels) / work.instances()
+        compute = rest * compute + work.instances(kernels) / vector_gain(machine)
     counts = [
         max(work.trips[member] / max(size, 1), 1)
         for member, size in zip(plan.order, plan_sizes(band, plan), strict=True)

@@ -16,7 +16,7 @@ from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
-from scopt.scheduler.influence.honoured import wished_member
+from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
 
 
@@ -111,8 +111,9 @@ class Planner:
         quality = [walk.score() - grouping.penalty for walk, grouping in zip(walks, groupings, strict=True)]
         wished = wished_member(self.scop, node, self.loops, "vector")
         if wished is None:
-            hoped = wished_member(self.scop, node, self.hopes, "vector")
-            wished = hoped if hoped is not None and any(groupings[hoped].free) else None
+            # of several, that of the deepest statements: the others have their loops around it
+            hoped = wished_members(self.scop, node, self.hopes, "vector")
+            wished = next((k for k in reversed(hoped) if any(groupings[k].free)), None)
         vector = wished if wished is not None else max(range(width), key=lambda k: (quality[k], k))
         threads = wished_member(self.scop, node, self.loops, "parallel")
         cells = width == 1 and node.get_schedule_depth() == 0  # a loop of its own: the variables stand around it

@@ -13,7 +13,7 @@ import islpy as isl
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import LoopDirective, Scop, Statement
-from scopt.poly.isl_utils import SET, sets_of, walk
+from scopt.poly.isl_utils import SET, sets_of
 from scopt.scheduler.influence.honoured import MarkedLoop, loops_of_tree, runs_over, unhonoured
 from scopt.scheduler.influence.influence_tree import InfluenceNode
 
@@ -67,28 +67,36 @@ def _has_vectors(statement: Statement, iterator: str, loops: Sequence[MarkedLoop
 
 
 def _ends_in(marked: MarkedSchedule, statement: Statement, iterator: str) -> bool:
-    """Whether the innermost loops around a statement run over an iterator, apart from those over a few rows, which are
-    unrolled or left at a border."""
+    """Whether the innermost loops around a statement run over an iterator."""
     position = statement.domain.find_dim_by_name(SET, iterator)
-    innermost = []
-    for node in walk(marked.tree.get_root()):
-        names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
-        below = any(inner.get_type() == _BAND for inner in walk(node.child(0))) if node.n_children() else True
-        if node.get_type() == _BAND and not below and statement.name in names:
-            loop = _without_rows(marked, node)
-            member = loop.band_get_partial_schedule().get_at(loop.band_n_member() - 1)
-            innermost.append(MarkedLoop(False, False, loop.get_domain(), isl.UnionMap.from_union_pw_aff(member)))
-    return bool(innermost) and all(runs_over(loop, statement.name, position) for loop in innermost)
+    found: list[MarkedLoop] = []
+
+    def visit(node: isl.ScheduleNode, around: MarkedLoop | None) -> None:
+        if statement.name not in {part.get_tuple_name() for part in sets_of(node.get_domain())}:
+            return
+        if node.get_type() == isl.schedule_node_type.leaf and around is not None:
+            found.append(around)
+        if node.get_type() == _BAND:
+            around = _loop(marked, node, statement) or around
+        for child in range(node.n_children()):
+            visit(node.child(child), around)
+
+    visit(marked.tree.get_root(), None)
+    return bool(found) and all(runs_over(loop, statement.name, position) for loop in found)
 
 
-def _without_rows(marked: MarkedSchedule, band: isl.ScheduleNode) -> isl.ScheduleNode:
-    """The innermost band of loops at a band or around it."""
+def _loop(marked: MarkedSchedule, band: isl.ScheduleNode, statement: Statement) -> MarkedLoop | None:
+    """The last of a band's members that is a loop for a statement; None if there is none, or only one over a few rows,
+    which is unrolled or left at a border."""
     above = band.parent()
     mark = marked.mark(above) if above.get_type() == isl.schedule_node_type.mark else None
-    short = isinstance(mark, LoopMark) and mark.most > 0
-    last = band.band_n_member() - 1
-    if not short and band.band_member_get_ast_loop_type(last) != isl.ast_loop_type.unroll:
-        return band
-    while above.get_type() != _BAND and above.has_parent():
-        above = above.parent()
-    return above if above.get_type() == _BAND else band
+    if isinstance(mark, LoopMark) and mark.most > 0:
+        return None
+    for member in reversed(range(band.band_n_member())):
+        if band.band_member_get_ast_loop_type(member) == isl.ast_loop_type.unroll:
+            continue
+        values = isl.UnionMap.from_union_pw_aff(band.band_get_partial_schedule().get_at(member))
+        own = values.intersect_domain(isl.UnionSet.from_set(statement.domain)).range()
+        if not isl.Set.from_union_set(own).is_singleton():
+            return MarkedLoop(False, False, band.get_domain(), values)
+    return None

@@ -156,7 +156,9 @@ def test_operands_that_are_updated_are_not_packed(operand: str, packed: bool) ->
 
     assert len(tilings(Options())) == packed
     assert not tilings(Options(register_tile=False))
-    assert not tilings(Options(tile_sizes=(8,)))
+    assert [(one.block, one.depth) for one in tilings(Options(tile_sizes=(21,)))] == [(24, 24)] * len(
+        tilings(Options())
+    )
 
 
 def test_the_pure_part_of_a_factorization() -> None:

@@ -81,9 +81,14 @@ def test_floating_point_maxima_may_be_reassociated() -> None:
     assert passed(scop, deps).tilings
 
 
-@pytest.mark.parametrize("options", [Options(register_tile=False), Options(tile_sizes=(32,)), Options(tile=False)])
+@pytest.mark.parametrize("options", [Options(register_tile=False), Options(tile=False)])
 def test_options_turn_it_off(options: Options) -> None:
     assert not passed(*analysed(FOLD), options).tilings
+
+
+def test_the_users_tiles_are_whole_register_tiles() -> None:
+    (tiling,) = passed(*analysed(FOLD), Options(tile_sizes=(100,))).tilings.values()
+    assert (tiling.block, tiling.depth) == (96, 104)  # the steps are no loop of the tiled band
 
 
 def test_a_band_with_two_contractions_below_keeps_its_loops() -> None:

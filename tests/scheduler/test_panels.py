@@ -89,7 +89,6 @@ def test_an_array_with_references_to_other_columns_stays_where_it_is() -> None:
             Options(),
             id="rows are short",
         ),
-        pytest.param(PLAIN, LARGE, Options(tile_sizes=(16,)), id="tile sizes of the user"),
         pytest.param(PLAIN, LARGE, Options(register_tile=False), id="no packing wanted"),
         pytest.param(PLAIN, LARGE, Options(tile=False), id="no tiles"),
         pytest.param(

@@ -110,8 +110,10 @@ def test_a_contraction_does_not_join() -> None:
     assert len(marked.tilings) == 1
 
 
-def test_no_strips_with_tile_sizes_of_the_user() -> None:
-    assert schedule_of(RECURRENCE, Options(tile_sizes=(8,))).sweeps == {}
+@pytest.mark.parametrize(("size", "rows"), [(8, 8), (20, 24), (3, 8), (1000, 64)])
+def test_rows_of_a_strip_are_the_users_in_whole_vectors(size: int, rows: int) -> None:
+    (sweep,) = schedule_of(RECURRENCE, Options(tile_sizes=(size,))).sweeps.values()
+    assert sweep.count == rows
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 static inline long scopt_min(long a, long b) { return a < b ? a : b; }
 
-// scopt: --tile-size 32
+// scopt: --tile-size 32 --no-register-tile
 /* The matrix product of PolyBench's shape: an imperfect nest, VLA parameters. */
 void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], double A[ni][nk], double B[nk][nj])
 {
