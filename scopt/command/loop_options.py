@@ -123,8 +123,9 @@ def _add_loop_arguments(group: argparse._ArgumentGroup) -> None:
         type=tile_sizes,
         default=(True, ()),
         help=(
-            "tile sizes from the outermost level on, the last one repeated; none: no "
-            "tiling (default: from the machine's caches)"
+            "tile sizes from the outermost level on, the last one repeated; none: no tiling "
+            "(default: from the machine's caches). With register tiles they are the sizes of "
+            "the blocks that are packed, rounded to whole register tiles"
         ),
     )
     group.add_argument(
