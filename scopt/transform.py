@@ -24,7 +24,7 @@ from scopt.frontend.extract import extract
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import apply_directives
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Block, For, If, LoopNest
+from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.dependences import dependences
@@ -45,6 +45,7 @@ from scopt.steps import Shown
 from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
 from scopt.tell.explain import explain
 from scopt.tell.gains import gains
+from scopt.tell.loop_counts import summary
 from scopt.tell.reordered import kept_in_order, reducible, reordered
 from scopt.tell.report.collect import view_of
 from scopt.tell.results import Outcome
@@ -258,7 +259,7 @@ def _transform(
     if failure is not None:
         remarks.append(_given_up(region, failure))
     remarks += made.remarks
-    remarks.append(Remark("passed", "region.transformed", _summary(made.nest), region.location))
+    remarks.append(Remark("passed", "region.transformed", summary(made.nest), region.location))
     with clock("explain"):
         explanation = _explanation(scop, deps, made) if options.explain else ""
         view = _view(scop, deps, made) if options.report else None
@@ -384,27 +385,6 @@ def _internal(region: Region, failure: Exception | None) -> Remark:
 
 def _first_line(error: Exception | None) -> str:
     return (str(error).splitlines() or ["unknown"])[0]
-
-
-def _summary(nest: LoopNest) -> str:
-    """What the result has, in a few words."""
-    parallel = simd = loops = 0
-
-    def visit(block: Block) -> None:
-        nonlocal parallel, simd, loops
-        for item in block.items:
-            if isinstance(item, For):
-                loops += 1
-                parallel += item.mark.parallel
-                simd += item.mark.simd
-                visit(item.body)
-            elif isinstance(item, If):
-                visit(item.then)
-                if item.otherwise is not None:
-                    visit(item.otherwise)
-
-    visit(nest.body)
-    return f"transformed: {loops} loops, {parallel} parallel, {simd} vectorizable"
 
 
 @dataclass(slots=True)

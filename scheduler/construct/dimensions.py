@@ -28,8 +28,9 @@ class Construction:
     """One SCoP's schedule. bonds: pairs of statements that stay together in their outermost loops (live ranges of
     private arrays).
 
-    edges: all dependences to respect; reached: is told the scenario that holds, if one does; inputs: input dependences for proximity; rescue: the strategy for a single SCC
-    that the first one has no dimension for. Raises NoSchedule."""
+    edges: all dependences to respect; inputs: input dependences for proximity; rescue: the strategy for a single SCC
+    that the first one has no dimension for; reached: is told the scenario that holds, if one does.
+    Raises NoSchedule."""
 
     spaces: Mapping[str, StatementSpace]
     edges: tuple[Edge, ...]

@@ -1,8 +1,8 @@
 """What becomes of a band: mechanisms are asked for claims, and the best claim is taken.
 
 What the user fixes restricts the claims: those that keep to pragmas come first, then those that keep to what an
-influence tree hopes for, then those with tiles if the user gives sizes, then those of fewer cycles; between equals, the one that was asked first. No mechanism is
-switched off in silence: the choice says what was given up for which wish.
+influence tree hopes for, then those with tiles if the user gives sizes, then those of fewer cycles; between equals,
+the one that was asked first. No mechanism is switched off in silence: the choice says what was given up for which wish.
 """
 
 from __future__ import annotations

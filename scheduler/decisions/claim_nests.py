@@ -121,7 +121,7 @@ class NestWavefrontsWithKernel:
         lanes = dict.fromkeys(contraction.statements, column)
         return Claim(
             self.name,
-            f"tiles of {size} on diagonals in parallel; in them, {part.tiling.rows} × {part.tiling.columns} cells in registers",
+            f"tiles of {size} on diagonals; in them, {part.tiling.rows} × {part.tiling.columns} cells in registers",
             work.parallel(compute, 0.0, _diagonals(band)),
             make,
             1,

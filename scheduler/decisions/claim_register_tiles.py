@@ -54,7 +54,7 @@ def kernel_cycles(setting: Setting, tiling: RegisterTiling, instances: float) ->
 
 def _cycles(band: Band, tiling: RegisterTiling, parallel: int | None) -> float:
     work = band.work
-    row, column, step = tiling.contraction.members
+    row, _, step = tiling.contraction.members
     sizes = list(work.trips)
     sizes[row], sizes[step] = tiling.block, tiling.depth
     compute, memory = kernel_cycles(band.setting, tiling, work.instances()), work.fetched(sizes)

@@ -78,8 +78,8 @@ class Claim:
 
     make: carries it out, given the band's node; returns what stands in its place. parallel: the member that the
     parallel loop runs over, None if there is none. vectors: the members that vector loops run over; None: that is
-    decided below. lanes: by statement, the iterator that vectors run along all the same. tiled: it has tiles. notes: what has become of
-    sizes that the user gave.
+    decided below. lanes: by statement, the iterator that vectors run along all the same. tiled: it has tiles.
+    notes: what has become of sizes that the user gave.
     """
 
     mechanism: str

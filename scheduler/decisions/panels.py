@@ -122,9 +122,9 @@ def _trips(groups: Sequence[ReferenceGroup], member: int) -> int:
 def _pages(
     groups: Sequence[ReferenceGroup], sizes: Sequence[int], points: int, tiled: int, machine: Machine
 ) -> tuple[int, int]:
-    """The pages that a tile touches of an array each time that it runs through the rows, and how often it does; 0 if that isn't often, if the
-    rows are few or short, or if other tiles have other rows: then panels would lack some here and there, and copying
-    them takes too many cases.
+    """The pages that a tile touches of an array each time that it runs through the rows, and how often it does; 0 if
+    that isn't often, if the rows are few or short, or if other tiles have other rows: then panels would lack some here
+    and there, and copying them takes too many cases.
 
     sizes: of the tile's members, of which there are so many tiled ones, and of the loops inside. points: the outermost
       loops inside of a tile.

@@ -74,8 +74,8 @@ class Grouping:
 class LeafFacts:
     """What is known of a leaf band before anything is decided.
 
-    carried, walks, slopes: of each member. vector: the member for the vector loop, grouping: of the innermost loops over
-    it; wished: somebody asks for it. threads: the member that pragmas want parallel. reduced: see
+    carried, walks, slopes: of each member. vector: the member for the vector loop, grouping: of the innermost loops
+    over it; wished: somebody asks for it. threads: the member that pragmas want parallel. reduced: see
     `Planner.reduced_member`.
     """
 

@@ -154,11 +154,13 @@ def driver(program: Program, text: str) -> str:
     sizes = ["".join(f"[{N}]" for _ in range(array.count("["))) for array in program.arrays]
     globals_ = "".join(f"static double {name}{size};\n" for name, size in zip(names, sizes, strict=True))
     fill = "".join(
-        f"for (long k = 0; k < (long)(sizeof {name} / sizeof(double)); k++) ((double *){name})[k] = (k * {7 + m} % 31) / 8.0 + 1;\n"
+        f"for (long k = 0; k < (long)(sizeof {name} / sizeof(double)); k++)\n"
+        f"  ((double *){name})[k] = (k * {7 + m} % 31) / 8.0 + 1;\n"
         for m, name in enumerate(names)
     )
     show = "".join(
-        f"for (long k = 0; k < (long)(sizeof {name} / sizeof(double)); k++) hash = hash * 0.75 + ((double *){name})[k];\n"
+        f"for (long k = 0; k < (long)(sizeof {name} / sizeof(double)); k++)\n"
+        f"  hash = hash * 0.75 + ((double *){name})[k];\n"
         for name in names
     )
     body = f'{fill}f({N}, {", ".join(names)});\ndouble hash = 0;\n{show}printf("%a\\n", hash); return 0;'

@@ -1,0 +1,134 @@
+"""Rows of strips, and how references move from row to row: what may stay where it is, and what needs a buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import islpy as isl
+
+from scopt import ir
+from scopt.ir.expr import linear
+from scopt.ir.marked_schedule import RowBuffer
+from scopt.ir.nest import Expr, Max, Name
+from scopt.ir.scop import Access, Array
+from scopt.machine import Machine
+from scopt.machine.costs import (
+    UNKNOWN_EXTENT,
+    operation_latency,
+)
+from scopt.poly.isl_utils import OUT, sets_of
+from scopt.poly.linear import affine_row
+
+
+def row_members(node: isl.ScheduleNode) -> list[int]:
+    """The coincident members of a band that are an iterator, up to a constant, of each statement."""
+    partial = node.band_get_partial_schedule()
+    found = []
+    for k in range(node.band_n_member()):
+        if node.band_member_get_coincident(k) and all(
+            row_iterator(partial.get_at(k), part) is not None for part in sets_of(node.get_domain())
+        ):
+            found.append(k)
+    return found
+
+
+def row_iterator(function: isl.UnionPwAff, domain: isl.Set) -> tuple[int, int] | None:
+    """The function on a statement's instances is iterator + constant: the iterator's position and the constant."""
+    pieces = function.intersect_domain(isl.UnionSet.from_set(domain)).get_pw_aff_list()
+    if pieces.n_pw_aff() != 1:
+        return None
+    own = pieces.get_at(0)
+    names = _parameters(own)
+    row = affine_row(own, names)
+    if row is None:
+        return None
+    count = domain.dim(isl.dim_type.set)
+    moving = [k for k in range(count) if row[k]]
+    if len(moving) != 1 or row[moving[0]] != 1 or any(row[count:-1]):
+        return None
+    return moving[0], row[-1]
+
+
+def _parameters(thing: isl.PwAff | isl.PwMultiAff | isl.Set) -> list[str]:
+    return [str(thing.get_dim_name(isl.dim_type.param, k)) for k in range(thing.dim(isl.dim_type.param))]
+
+
+def _subscripts(access: Access) -> list[tuple[int, ...] | None]:
+    """For each subscript its row of coefficients: of the iterators, of the parameters, and the constant."""
+    if not access.relation.is_single_valued():
+        return [None] * access.relation.dim(OUT)
+    function = access.relation.as_pw_multi_aff()
+    names = _parameters(function)
+    return [affine_row(function.get_pw_aff(k), names) for k in range(function.dim(OUT))]
+
+
+def moves_of(access: Access, iterator: int) -> list[int] | None:
+    """By how much each subscript moves from row to row; None if that isn't always the same."""
+    rows = _subscripts(access)
+    return None if any(row is None for row in rows) else [row[iterator] for row in rows if row is not None]
+
+
+def runs_along(moves: list[int] | None) -> bool:
+    """Whether neighbouring rows refer to neighbouring cells, or all to the same one."""
+    return moves is not None and not any(moves[:-1]) and (not moves or moves[-1] in (0, 1))
+
+
+def row_subscript(array: Array, access: Access, iterator: int, shift: int) -> tuple[int, int] | None:
+    """Which subscript is the row, and the constant to be added to the row; None if there is no such subscript, or the
+    reference isn't a plain one."""
+    rows = _subscripts(access)
+    node: ir.Node | None = access.node
+    for _ in range(array.rank):
+        node = node.name if isinstance(node, ir.ArrayRef) else None
+    if (
+        not isinstance(node, ir.ID)
+        or access.kind == "may-write"
+        or len(rows) != array.rank
+        or any(row is None for row in rows)
+    ):
+        return None
+    moving = [k for k, row in enumerate(rows) if row is not None and row[iterator]]
+    if len(moving) != 1:
+        return None
+    row = rows[moving[0]]
+    assert row is not None
+    others = [*row[:iterator], *row[iterator + 1 : -1]]
+    return (moving[0], row[-1] - shift) if row[iterator] == 1 and not any(others) else None
+
+
+def cycles_to(root: ir.Node, leaf: ir.Node, machine: Machine) -> int | None:
+    """Latencies of the operations on the way from an operand to the whole; None if it isn't part of it."""
+    if root is leaf:
+        return 0
+    for child in root.parts:
+        below = cycles_to(child, leaf, machine)
+        if below is not None:
+            op = root.op.removesuffix("=") if isinstance(root, ir.BinaryOp | ir.Assignment) else ""
+            return below + operation_latency(op, machine)
+    return None
+
+
+def bytes_a_row(array: Array, buffer: RowBuffer, estimates: Mapping[str, int | None]) -> int:
+    """What one row of a buffer takes, about."""
+    cells = 1
+    for k, extent in enumerate(buffer.extents):
+        if k != buffer.dimension:
+            cells *= max(
+                1, *(_estimate(one, estimates) for one in (extent.args if isinstance(extent, Max) else (extent,)))
+            )
+    return (
+        cells * (max(array.type.bits, 32) if array.type.integer else 32 if array.type.spelling == "float" else 64) // 8
+    )
+
+
+def _estimate(extent: Expr, estimates: Mapping[str, int | None]) -> int:
+    terms, constant = linear(extent)
+    known = {x: estimates.get(x.name) or UNKNOWN_EXTENT for x in terms if isinstance(x, Name)}
+    return sum(terms[x] * value for x, value in known.items()) + constant
+
+
+def first_row(lane: isl.UnionPwAff) -> int:
+    """The first row, if that is a constant; else 0."""
+    rows = isl.Set.from_union_set(isl.UnionMap.from_union_pw_aff(lane).range())
+    row = affine_row(rows.dim_min(0).coalesce(), _parameters(rows))
+    return row[-1] if row is not None and not any(row[:-1]) else 0

@@ -1,0 +1,46 @@
+"""Pieces of schedules that strips of rows are put together from."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from scopt.poly.set_pieces import in_band, in_sequence
+
+_TYPE = isl.schedule_node_type
+
+
+def outside(node: isl.ScheduleNode) -> isl.MultiUnionPwAff:
+    """The schedule outside a node, for all statements of the bands around it."""
+    while node.parent().get_type() != _TYPE.band:
+        node = node.parent()
+    return node.get_prefix_schedule_multi_union_pw_aff()
+
+
+def constant_like(like: isl.UnionPwAff, value: int) -> isl.UnionPwAff:
+    domain = isl.UnionMap.from_union_pw_aff(like).domain()
+    return isl.UnionPwAff.val_on_domain(domain, isl.Val(value))
+
+
+def atomic_loop(tree: isl.Schedule, *, parallel: bool) -> isl.Schedule:
+    band = tree.get_root().child(0).band_set_permutable(1)
+    band = band.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
+    return band.band_member_set_coincident(0, int(parallel)).get_schedule()
+
+
+def copied_tree(node: isl.ScheduleNode) -> isl.Schedule:
+    """The subtree at a node as a schedule of its own."""
+    match node.get_type():
+        case _TYPE.leaf:
+            return isl.Schedule.from_domain(node.get_domain())
+        case _TYPE.band:
+            return with_band(copied_tree(node.child(0)), node)
+        case _TYPE.sequence | _TYPE.set:
+            return in_sequence([copied_tree(node.child(k).child(0)) for k in range(node.n_children())])
+    return copied_tree(node.child(0))
+
+
+def with_band(inner: isl.Schedule, node: isl.ScheduleNode) -> isl.Schedule:
+    """A schedule inside of a band like another one."""
+    partial = node.band_get_partial_schedule()
+    members = [partial.get_at(k).intersect_domain(inner.get_domain()) for k in range(node.band_n_member())]
+    return in_band(inner, members, node)
