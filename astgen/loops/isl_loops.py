@@ -12,6 +12,7 @@ import islpy as isl
 
 from scopt.astgen.emit.names import choose_names
 from scopt.astgen.loops.bounds import plain_bounds
+from scopt.astgen.loops.quotients import with_quotients
 from scopt.astgen.loops.rounding import settle_divisions
 from scopt.astgen.loops.simplify import simplify
 from scopt.diagnostics import InternalError
@@ -73,13 +74,13 @@ def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
 
 def _converted(scop: Scop, schedule: MarkedSchedule, single_bound: bool) -> LoopNest:
     tree, pending = _numbered_marks(schedule)
-    tree = _plain_bands(tree)
+    tree, quotients = with_quotients(_plain_bands(tree))
     with _ast_options(tree.get_ctx(), _AST_OPTIONS | {"ast_build_atomic_upper_bound": int(single_bound)}):
         try:
             ast = isl.AstBuild.from_context(scop.context).set_iterators(_depth_ids(tree)).node_from_schedule(tree)
         except isl.Error as error:
             raise InternalError(f"{scop.location}: isl generates no loops for the schedule: {error}") from error
-        return LoopNest(Block(tuple(_Converter(scop, pending).items(ast, {}, None))))
+        return LoopNest(Block(tuple(_Converter(scop, pending, quotients).items(ast, {}, None))))
 
 
 @contextmanager
@@ -159,10 +160,14 @@ def _conjuncts(condition: Condition) -> tuple[Condition, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Converter:
-    """isl AST nodes → items. The environment maps isl's iterators to expressions over ours. marks: by their numbers."""
+    """isl AST nodes → items. The environment maps isl's iterators to expressions over ours.
+
+    marks: by their numbers. quotients: how many arguments a statement's calls have in isl's AST in front of its own.
+    """
 
     scop: Scop
     marks: Mapping[str, _Pending]
+    quotients: Mapping[str, int] = field(default_factory=dict)
     fresh: Iterator[int] = field(default_factory=count)
 
     def items(self, node: isl.AstNode, env: Environment, pending: _Pending | None) -> Iterator[Item]:
@@ -180,8 +185,11 @@ class _Converter:
                 yield from self.loop(node, env, pending)
             case kind.user:
                 call = node.user_get_expr()
-                args = tuple(self.expr(call.get_op_arg(k), env) for k in range(1, call.get_op_n_arg()))
-                yield Call(call.get_op_arg(0).get_id().get_name(), args)
+                statement = call.get_op_arg(0).get_id().get_name()
+                first = 1 + self.quotients.get(statement, 0)
+                yield Call(
+                    statement, tuple(self.expr(call.get_op_arg(k), env) for k in range(first, call.get_op_n_arg()))
+                )
             case other:
                 raise InternalError(f"{self.scop.location}: isl AST node {other}")
 

@@ -15,8 +15,11 @@ from scopt.frontend.text.preprocessed import Preprocessed
 
 _STRING = r'"(?:\\[\s\S]|[^"\\\n])*"|\'(?:\\[\s\S]|[^\'\\\n])*\''
 _STRUCTURE = re.compile(rf"{_STRING}|^[ \t]*#[^\n]*|[(){{}};=]", re.MULTILINE)
+_NOTHING = re.compile(r"(?:\s+|^[ \t]*#[^\n]*)*", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*", re.ASCII)
 _ATTRIBUTE = re.compile(r"\b(?:__attribute__|__attribute|__asm__|__asm|__declspec|_Alignas|__typeof__|__typeof)\b")
+# Those without much nesting, nearly all.
+_PLAIN_ATTRIBUTE = re.compile(r"__attribute__\s*\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)")
 _TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)")
 _DECLARED = re.compile(r"(\w+)\s*(?=[)(\[,;=:])")
 _NOT_NAMES = frozenset(
@@ -83,7 +86,7 @@ class _Origins:
 
     def chunk(self, start: int, end: int, body: int) -> Chunk:
         # White space before the first token belongs to nobody.
-        first = re.compile(r"(?:\s+|^[ \t]*#[^\n]*)*", re.MULTILINE).match(self.text, start)
+        first = _NOTHING.match(self.text, start)
         begin = min(first.end(), end) if first is not None else start
         while self.next + 1 < len(self.runs) and self.runs[self.next + 1][0] <= begin:
             self.next += 1
@@ -125,22 +128,29 @@ def needed(text: str, chunks: Iterable[Chunk]) -> list[Chunk]:
     """The user's chunks and those of headers that declare, directly or not, a name that they use; in order."""
     listed = list(chunks)
     words: set[str] = set()
-    declaring: dict[str, list[int]] = {}
+    mentioning: dict[str, list[int]] = {}
     for index, chunk in enumerate(listed):
         if chunk.user:
             words.update(_WORD.findall(text, chunk.start, chunk.end))
         else:
-            for name in declared_names(_head(text, chunk)):
-                declaring.setdefault(name, []).append(index)
+            for word in set(_WORD.findall(_PLAIN_ATTRIBUTE.sub(" ", _head(text, chunk)))):
+                mentioning.setdefault(word, []).append(index)
+    declared: dict[int, set[str]] = {}
     kept: set[int] = set()
-    todo = list(words)
+    todo = list(words - _NOT_NAMES)
     while todo:
-        for index in declaring.get(todo.pop(), ()):
-            if index not in kept:
+        word = todo.pop()
+        for index in mentioning.get(word, ()):
+            if index in kept:
+                continue
+            head = _head(text, listed[index])
+            if index not in declared:
+                declared[index] = declared_names(head)
+            if word in declared[index]:
                 kept.add(index)
-                fresh = set(_WORD.findall(_head(text, listed[index]))) - words
+                fresh = set(_WORD.findall(head)) - words
                 words |= fresh
-                todo.extend(fresh)
+                todo.extend(fresh - _NOT_NAMES)
     return [chunk for index, chunk in enumerate(listed) if chunk.user or index in kept]
 
 

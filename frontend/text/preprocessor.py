@@ -18,15 +18,19 @@ _MARKER = re.compile(r'#(?:line)?[ \t]+(\d+)(?:[ \t]+"((?:[^"\\]|\\.)*)"((?:[ \t
 _SCOP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b")
 _SCOPT = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+scopt\b")
 
+Definitions = dict[tuple[str, bool], Macro]
+"""Macros by what stands in their definitions, and whether they are the system's."""
+
 # --- running the compiler ---------------------------------------------------------------------------------------------
 
 
-def run_preprocessor(text: bytes, file: str, raw: RawSource, options: Options) -> Preprocessed:
-    """What becomes of a text that the compiler takes for `file`; raw: that file. Raises InputError with its message."""
+def run_preprocessor(text: bytes, file: str, raw: RawSource, options: Options, known: Definitions) -> Preprocessed:
+    """What becomes of a text that the compiler takes for `file`; raw: that file. known: definitions that were read
+    before, and these then. Raises InputError with its message."""
     result = _run_compiler(text, file, options, ["-E", "-dD"])
     if result.returncode:
         raise InputError(_message(result, file))
-    return _read(result.stdout.decode("latin-1"), file, raw)
+    return _read(result.stdout.decode("latin-1"), file, raw, known)
 
 
 def check_syntax(source: bytes, file: str, options: Options) -> str:
@@ -59,8 +63,9 @@ def _message(result: subprocess.CompletedProcess[bytes], file: str) -> str:
 # --- reading its output -----------------------------------------------------------------------------------------------
 
 
-def _read(output: str, file: str, raw: RawSource) -> Preprocessed:
-    """Take the output apart: places of lines, definitions, pragmas."""
+def _read(output: str, file: str, raw: RawSource, known: Definitions) -> Preprocessed:
+    """Take the output apart: places of lines, definitions, pragmas. known: definitions of an output before, and of this
+    one then."""
     text: list[str] = []
     runs: list[Run] = []
     macros: dict[str, Macro] = {}
@@ -70,7 +75,8 @@ def _read(output: str, file: str, raw: RawSource) -> Preprocessed:
     depth, run, fresh = 0, Run(0, "", 0, False, False), False
     names: dict[str, str] = {}
     for line in output.split("\n"):
-        if line.startswith("#") and (marker := _MARKER.match(line)):
+        is_directive = line[:1] == "#"
+        if is_directive and (marker := _MARKER.match(line)):
             number, quoted, flags = marker.groups()
             flags = flags or ""
             depth = max(0, depth + (" 1" in flags) - (" 2" in flags))
@@ -84,8 +90,8 @@ def _read(output: str, file: str, raw: RawSource) -> Preprocessed:
             fresh = False
         if run.user and _SCOPT.match(line):
             directives.append(ScoptPragma(line, run.number + len(text) - run.first, dict(macros)))
-        if line.startswith("#"):
-            line = _directive_line(line, run, len(text), macros, definitions, pragmas)
+        if is_directive:
+            line = _directive_line(line, run, len(text), macros, definitions, pragmas, known)
         text.append(line)
     every = {macro.name: macro for _, macro in definitions if isinstance(macro, Macro)}
     return Preprocessed(
@@ -108,10 +114,14 @@ def _directive_line(
     macros: dict[str, Macro],
     definitions: list[tuple[int, Macro | str]],
     pragmas: list[ScopPragma],
+    known: Definitions,
 ) -> str:
     """Note a directive of the output; what is left of it for the parser: only pragmas of the user's file."""
     if line.startswith("#define "):
-        macro = parse_define(line[8:], system=run.system or run.file == "<built-in>")
+        key = line[8:], run.system or run.file == "<built-in>"
+        macro = known.get(key)
+        if macro is None:
+            macro = known[key] = parse_define(key[0], system=key[1])
         macros[macro.name] = macro
         definitions.append((text_line, macro))
         return ""

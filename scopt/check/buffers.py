@@ -30,7 +30,7 @@ from scopt.check.threads import check_threads
 from scopt.check.uses import Copied, Part, Use, is_in_order, same_content, written_array
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Dependence
-from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps, union_of_sets
+from scopt.poly.isl_utils import IN, OUT, SET, union_of_maps, union_of_sets
 
 
 def check_buffers(text: Text) -> Mapping[str, isl.UnionMap]:
@@ -88,7 +88,7 @@ class Buffer:
         chosen = {choice.text for choice in text.roles.choices if choice.variable in through}
 
         def made(epochs: Epochs) -> Part:
-            return buffer.part(epochs, used, copies)
+            return text.worked_out(("part", name, epochs), lambda: buffer.part(epochs, used, copies))
 
         fillers = {copy.text for copy in copies if copy.inwards and not copy.fill}
         epochs = epochs_of(text.nest, mentions, openers, fillers, chosen, lambda one: buffer.is_complete(made(one)))
@@ -96,8 +96,7 @@ class Buffer:
         return buffer
 
     def part(self, epochs: Epochs, used: Sequence[tuple[Carrier, Moved]], copies: Sequence[Copy]) -> Part:
-        dates = {m.get_tuple_name(IN): m for m in maps_of(epochs.inside(self.text.wide))}
-        exact = {m.get_tuple_name(IN): m for m in maps_of(epochs.inside(self.text.dates))}
+        dates, exact = self.text.inside(epochs), self.text.inside_exactly(epochs)
         uses, copied = list[Use](), list[Copied]()
         for carrier, moved in used:
             if carrier.text in dates:
@@ -161,8 +160,9 @@ class Buffer:
         meanings = list(part.meanings)
         if not is_function(slots.reverse().apply_range(content) for slots, content in meanings):
             self.refuse("has a slot that stands for two things")
-        used = united(slots.range() for slots, _ in meanings)
-        if any(not used.is_disjoint(isl.UnionSet.from_set(one.slots.range())) for one in part.fills()):
+        filled = [isl.UnionSet.from_set(one.slots.range()) for one in part.fills()]
+        used = [isl.UnionSet.from_set(slots.range()) for slots, _ in meanings] if filled else []
+        if any(not one.is_disjoint(other) for one, other in product(filled, used)):
             self.refuse("is filled where it holds something")
         written = {use.content.get_tuple_name(OUT) for use in part.uses if use.writes}
         for name in sorted(name for name in written if not self.is_private(name)):
@@ -175,11 +175,14 @@ class Buffer:
 
     def is_complete(self, part: Part) -> bool:
         """Whether whatever is read in an epoch has been copied in, or written by its source, in the same one."""
-        copied = united(one.sure for one in part.ins())
+        return self.text.worked_out(("complete", part), lambda: self._is_complete(part))
+
+    def _is_complete(self, part: Part) -> bool:
+        copied = part.copied_in
         for use in part.uses:
             if not use.reads:
                 continue
-            if covers(copied, use.sure.range()):
+            if covers(copied, use.held):
                 continue
             rest = isl.UnionMap.from_map(use.sure).subtract_range(copied).domain()
             strict = self.text.deps.select("flow")
@@ -208,9 +211,9 @@ class Buffer:
             if use.writes:
                 for key, dates in outs:
                     self.in_order(part, use.key, use.dates, key, dates, "copied out too early")
-        written = united(use.sure.range() for use in part.uses if use.writes)
-        sure = (use.sure.range() for use in part.uses if use.writes and not self.may_keep(use))
-        valid = united((*sure, *(one.sure for one in part.ins())))
+        written = union_of_sets(use.held for use in part.uses if use.writes)
+        sure = (use.held for use in part.uses if use.writes and not self.may_keep(use))
+        valid = union_of_sets(sure).union(part.copied_in)
         for out in part.outs():
             # what no instance writes, another thread may be writing
             if not (covers(written, out.key.range()) and covers(valid, out.key.range())):
@@ -278,14 +281,12 @@ class Buffer:
 
     def check_boxes(self, part: Part) -> None:
         """A kernel that works on a copy updates what is copied out by nothing but instances."""
-        kept = united(out.slots.range() for out in part.outs())
         texts = {use.carrier.text for use in part.uses if use.carrier.place is not None and use.writes}
+        kept = united(out.slots.range() for out in part.outs() if texts)
         for text in sorted(texts):
             carriers = [c for c in self.text.roles.carriers if c.text == text]
             rows, columns = carriers[0].box
-            dates = next(
-                (m for m in maps_of(part.epochs.inside(self.text.dates)) if m.get_tuple_name(IN) == text), None
-            )
+            dates = self.text.inside_exactly(part.epochs).get(text)
             if dates is None or kept.is_empty():
                 continue
             running = dates.domain()

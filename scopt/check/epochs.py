@@ -13,7 +13,7 @@ import islpy as isl
 
 from scopt.ir.nest import Block, Call, For, Hold, If, LoopNest
 from scopt.ir.nest_walks import calls
-from scopt.poly.isl_utils import OUT, maps_of, union_of_maps
+from scopt.poly.isl_utils import IN, OUT, maps_of
 from scopt.poly.readback import branches, width
 
 
@@ -35,8 +35,8 @@ class Epochs:
         """How many loops are around the block."""
         return len(self.path)
 
-    def inside(self, dates: isl.UnionMap) -> isl.UnionMap:
-        """The part of some dates, ``{ T[…] -> [date] }``, that lies in these epochs."""
+    def inside(self, dates: isl.UnionMap) -> dict[str, isl.Map]:
+        """The part of some dates, ``{ T[…] -> [date] }``, that lies in these epochs, by statement."""
 
         def fixed(relation: isl.Map) -> isl.Map:
             for level, position in enumerate(self.path):
@@ -46,8 +46,19 @@ class Epochs:
                 relation = relation.lower_bound_val(OUT, self.depth, first).upper_bound_val(OUT, self.depth, last)
             return relation
 
-        found = (fixed(relation) for relation in maps_of(dates))
-        return union_of_maps(relation for relation in found if not relation.is_empty())
+        here = (relation for relation in maps_of(dates) if self.may_hold(relation))
+        found = {str(relation.get_tuple_name(IN)): fixed(relation) for relation in here}
+        return {name: relation for name, relation in found.items() if not relation.is_empty()}
+
+    def may_hold(self, dates: isl.Map) -> bool:
+        """Whether some piece of the dates isn't known to stand in another place."""
+        return any(
+            all(
+                (value := piece.plain_get_val_if_fixed(OUT, 2 * level)).is_nan() or value.to_python() == position
+                for level, position in enumerate(self.path)
+            )
+            for piece in dates.get_basic_maps()
+        )
 
     def of(self, dates: isl.Map) -> isl.Map:
         """``{ T[…] -> [epoch] }``, from dates in these epochs: the iterators of the loops around the block."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import islpy as isl
 
+from scopt.check.epochs import Epochs
 from scopt.check.forms import Carrier, Roles
 from scopt.check.pairs import hull
 from scopt.ir.nest import LoopNest
@@ -14,6 +16,8 @@ from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.dates import by_place
 from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps
 from scopt.poly.readback import LoopDim, ReadBack
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +28,7 @@ class Text:
     own: the dates of the SCoP's instances. wide: a superset of the dates with few pieces. What holds for all pairs of
     it holds for the text; what has to be there is looked for in `dates`.
     instances: by carrier, a superset of its instances, likewise. executed: by carrier, the SCoP's instances that it
-    runs.
+    runs. found: see `worked_out`.
     """
 
     source: Scop
@@ -39,6 +43,22 @@ class Text:
     wide: isl.UnionMap
     instances: Mapping[tuple[str, str], isl.Map]
     executed: Mapping[tuple[str, str], isl.Set]
+    found: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def worked_out(self, what: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returns, which depends on nothing but the text and `what`; made once."""
+        if what not in self.found:
+            self.found[what] = make()
+        made: T = self.found[what]
+        return made
+
+    def inside(self, epochs: Epochs) -> Mapping[str, isl.Map]:
+        """The dates in some epochs, or more, by statement."""
+        return self.worked_out(("inside", epochs), lambda: epochs.inside(self.wide))
+
+    def inside_exactly(self, epochs: Epochs) -> Mapping[str, isl.Map]:
+        """The dates in some epochs, by statement."""
+        return self.worked_out(("inside exactly", epochs), lambda: epochs.inside(self.dates))
 
     def of(self, name: str) -> isl.Map:
         """The dates of one statement, or more."""
@@ -85,7 +105,7 @@ class Text:
     def exact(self) -> Text:
         """With nothing but what there is."""
         own = {(one.statement, one.text): one.instances for one in self.roles.carriers}
-        return replace(self, wide=self.dates, instances=own)
+        return replace(self, wide=self.dates, instances=own, found={})
 
 
 def flows_by_array(

@@ -14,7 +14,7 @@ from scopt.check.read_text import Text, flows_by_array
 from scopt.check.uses import Part, written_array
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Dependence
-from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps, union_of_sets
+from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,20 +80,26 @@ def check_order_of_stores(text: Text, parts: Sequence[Part], stored: Mapping[str
 
 def is_apart(text: Text, parts: Sequence[Part], part: Part, array: str) -> bool:
     """Whether nothing touches an array itself between the first and the last use of a buffer in an epoch."""
+    touching = _touching(text, parts, array)
+    return text.worked_out(("apart", part, touching), lambda: _is_apart(text, part, touching))
+
+
+def _is_apart(text: Text, part: Part, touching: frozenset[str]) -> bool:
     depth = part.epochs.depth
-    dates = {m.get_tuple_name(IN): m for m in maps_of(part.epochs.inside(text.wide))}
+    dates, exact = text.inside(part.epochs), text.inside_exactly(part.epochs)
     own = {use.carrier.text for use in part.uses} | {one.copy.text for one in part.copies}
     places = [place for name in own for place in positions(dates[name], depth)]
-    exact = {m.get_tuple_name(IN): m for m in maps_of(part.epochs.inside(text.dates))}
-    epochs = united(part.epochs.of(exact[name]).range() for name in own)
-    for name in _touching(text, parts, array) - {one.copy.text for one in part.copies}:
+    epochs = text.worked_out(
+        ("epochs", part), lambda: united(part.epochs.of(exact[name]).range() for name in sorted(own))
+    )
+    for name in touching - {one.copy.text for one in part.copies}:
         between = name in exact and any(min(places) <= place <= max(places) for place in positions(dates[name], depth))
         if between and not epochs.is_disjoint(isl.UnionSet.from_set(part.epochs.of(exact[name]).range())):
             return False
     return True
 
 
-def _touching(text: Text, parts: Sequence[Part], array: str) -> set[str]:
+def _touching(text: Text, parts: Sequence[Part], array: str) -> frozenset[str]:
     """The text's statements that touch an array itself."""
     found = set()
     for carrier in text.roles.carriers:
@@ -107,7 +113,7 @@ def _touching(text: Text, parts: Sequence[Part], array: str) -> set[str]:
                 text, part, str(one.copy.content.get_tuple_name(OUT))
             ):
                 found.add(one.copy.text)
-    return found
+    return frozenset(found)
 
 
 def _arrays_of(text: Text, part: Part, content: str) -> set[str]:

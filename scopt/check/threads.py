@@ -12,7 +12,6 @@ from scopt.check.pairs import covers, is_carried, is_function, same_key, united,
 from scopt.check.read_text import Text
 from scopt.check.uses import Part, is_in_order
 from scopt.diagnostics import InternalError
-from scopt.poly.isl_utils import IN, maps_of
 from scopt.poly.readback import LoopDim
 
 
@@ -46,19 +45,17 @@ class _Threads:
             self.check_chosen(variable, [names[name] for name, one in texts.items() if one == variable])
 
     def running(self, name: str) -> _Running:
-        return _Running(
-            next(m for m in maps_of(self.part.epochs.inside(self.text.wide)) if m.get_tuple_name(IN) == name)
-        )
+        return _Running(self.text.inside(self.part.epochs)[name])
 
     def check_chosen(self, variable: str, users: Sequence[_Running]) -> None:
         """In each epoch the variable is set before it is used, and not reset before the last use."""
-        inside = {m.get_tuple_name(IN): m for m in maps_of(self.part.epochs.inside(self.text.wide))}
+        inside = self.text.inside(self.part.epochs)
         own = [
             (choice, inside[choice.text])
             for choice in self.text.roles.choices
             if choice.variable == variable and choice.text in inside
         ]
-        exact = {m.get_tuple_name(IN): m for m in maps_of(self.part.epochs.inside(self.text.dates))}
+        exact = self.text.inside_exactly(self.part.epochs)
         opened = united(self.part.epochs.of(exact[choice.text]).range() for choice, _ in own if choice.opens)
         for user in users:
             epoch = self.part.epochs.of(user.dates)

@@ -10,9 +10,9 @@ import islpy as isl
 
 from scopt.check.epochs import Epochs
 from scopt.check.forms import Carrier, Copy, Moved
-from scopt.check.pairs import by_content, covers, forward, positions, same_key, united
+from scopt.check.pairs import by_content, covers, forward, positions, same_key
 from scopt.check.read_text import Text
-from scopt.poly.isl_utils import OUT, compact
+from scopt.poly.isl_utils import OUT, compact, union_of_sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,11 @@ class Use:
         places = instances.range_map().apply_range(epoch).flat_range_product(self.moved.slot.reset_tuple_id(OUT))
         return places.domain_factor_domain()
 
+    @cached_property
+    def held(self) -> isl.Set:
+        """The keys of nothing but what is in the text."""
+        return compact(self.sure.range())
+
 
 @dataclass(frozen=True, eq=False)
 class Copied:
@@ -66,7 +71,7 @@ class Copied:
         return compact(epoch.flat_range_product(self.copy.slot.reset_tuple_id(OUT)).range())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Part:
     """What happens to a buffer in the epochs of one block."""
 
@@ -103,7 +108,17 @@ class Part:
 
     def leaves(self, use: Use) -> bool:
         """Whether all that a use writes is copied out."""
-        return covers(united(one.sure for one in self.outs()), use.sure.range())
+        return covers(self.copied_out, use.held)
+
+    @cached_property
+    def copied_in(self) -> isl.UnionSet:
+        """Surely."""
+        return union_of_sets(one.sure for one in self.ins())
+
+    @cached_property
+    def copied_out(self) -> isl.UnionSet:
+        """Surely."""
+        return union_of_sets(one.sure for one in self.outs())
 
     def ins(self) -> Iterator[Copied]:
         return (one for one in self.copies if one.copy.inwards and not one.copy.fill)

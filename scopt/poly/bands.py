@@ -11,7 +11,7 @@ import islpy as isl
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, Dependence, Dependences, Scop
 from scopt.poly.dependences import fits_a_stack
-from scopt.poly.isl_utils import sets_of, union_of_maps, walk
+from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, walk
 from scopt.poly.reductions import only_updates
 
 _BAND = isl.schedule_node_type.band
@@ -25,7 +25,7 @@ class Ordered:
       private arrays by array (part of `must`). reuse: pairs of accesses to one private cell, by array.
     reductions: pairs of updates that may change places, though all of the above keeps their order, by the clause that a
       parallel loop needs which carries them. updating: by the same, the statements that they lead from and to. relaxed:
-      all of the above without them; None without any.
+      all of the above without them; None without any. ends: see `between`.
     """
 
     must: isl.UnionMap
@@ -35,6 +35,14 @@ class Ordered:
     reductions: dict[Reduction, isl.UnionMap] = field(default_factory=dict)
     updating: dict[Reduction, frozenset[str]] = field(default_factory=dict)
     relaxed: Ordered | None = None
+    ends: dict[int, frozenset[tuple[str, str]]] = field(default_factory=dict, repr=False)
+
+    def between(self, pairs: isl.UnionMap) -> frozenset[tuple[str, str]]:
+        """Source and sink of some of the pairs above, by their statements."""
+        if id(pairs) not in self.ends:
+            spaces = [relation.get_space() for relation in maps_of(pairs)]
+            self.ends[id(pairs)] = frozenset((s.get_tuple_name(IN), s.get_tuple_name(OUT)) for s in spaces)
+        return self.ends[id(pairs)]
 
 
 def ordered(scop: Scop, deps: Dependences) -> Ordered:
@@ -80,30 +88,59 @@ def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
 class _Place:
     """A node and what is asked of it again and again for the members of its band.
 
-    found, inside: by `id` of pairs, which the dependences keep.
+    found, inside, known: by `id` of pairs, which the dependences keep; and, the last one, of the member, with which it
+    is kept.
     """
 
     node: isl.ScheduleNode
+    dependences: Ordered
     domain: isl.UnionSet
+    statements: frozenset[str]
     found: dict[int, isl.UnionMap] = field(default_factory=dict)
     inside: dict[int, bool] = field(default_factory=dict)
+    known: dict[tuple[int, int], tuple[isl.UnionPwAff, isl.Set | None]] = field(default_factory=dict)
 
     @staticmethod
-    def of(node: isl.ScheduleNode) -> _Place:
-        return _Place(node, node.get_domain())
+    def of(node: isl.ScheduleNode, dependences: Ordered) -> _Place:
+        domain = node.get_domain()
+        return _Place(node, dependences, domain, frozenset(str(part.get_tuple_name()) for part in sets_of(domain)))
 
     def active(self, pairs: isl.UnionMap) -> isl.UnionMap:
         if id(pairs) not in self.found:
-            self.found[id(pairs)] = active(pairs, self.node)
+            own = self.dependences.between(pairs)
+            reached = any(source in self.statements and sink in self.statements for source, sink in own)
+            self.found[id(pairs)] = active(pairs, self.node) if reached else isl.UnionMap("{ }")
         return self.found[id(pairs)]
+
+    def distances(self, pairs: isl.UnionMap, member: isl.UnionPwAff) -> isl.Set | None:
+        """Of the active ones."""
+        key = id(pairs), id(member)
+        if key not in self.known:
+            self.known[key] = member, distances(self.active(pairs), member)
+        return self.known[key][1]
 
     def stays_inside(self, pairs: isl.UnionMap) -> bool:
         """Whether no pair crosses the node's borders."""
         if id(pairs) not in self.inside:
+            own = self.dependences.between(pairs)
+            if not any(source in self.statements or sink in self.statements for source, sink in own):
+                return True
             entering = pairs.intersect_range(self.domain).subtract_domain(self.domain)
             leaving = pairs.intersect_domain(self.domain).subtract_range(self.domain)
             self.inside[id(pairs)] = bool(entering.is_empty()) and bool(leaving.is_empty())
         return self.inside[id(pairs)]
+
+    def is_entered(self, pairs: isl.UnionMap) -> bool:
+        """Whether the node runs a sink."""
+        if not any(sink in self.statements for _, sink in self.dependences.between(pairs)):
+            return False
+        return not pairs.intersect_range(self.domain).is_empty()
+
+    def is_left(self, pairs: isl.UnionMap) -> bool:
+        """Whether the node runs a source."""
+        if not any(source in self.statements for source, _ in self.dependences.between(pairs)):
+            return False
+        return not pairs.intersect_domain(self.domain).is_empty()
 
 
 def distances(pairs: isl.UnionMap, member: isl.UnionPwAff) -> isl.Set | None:
@@ -149,19 +186,19 @@ def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNod
     """The longest permutable prefix of a band as a band; the rest, split off, is met again further down."""
     partial = node.band_get_partial_schedule()
     members = node.band_n_member()
-    place = _Place.of(node)
-    must = place.active(dependences.must)
-    reuse = {name: place.active(pairs) for name, pairs in dependences.reuse.items()}
+    place = _Place.of(node, dependences)
     width = 0
     coincident: list[bool] = []
-    everywhere_local, relaxed = set(reuse), set[str]()
+    everywhere_local, relaxed = set(dependences.reuse), set[str]()
     for position in range(members):
         member = partial.get_at(position)
-        if not nonnegative(distances(must, member)):
+        if not nonnegative(place.distances(dependences.must, member)):
             break
         # Live ranges may be reordered as wholes, but only while each stays within one iteration of every member.
         still_local = {name for name in everywhere_local if _is_local(dependences.ranges[name], member, place)}
-        negative = {name for name, pairs in reuse.items() if not nonnegative(distances(pairs, member))}
+        negative = {
+            name for name, pairs in dependences.reuse.items() if not nonnegative(place.distances(pairs, member))
+        }
         if not (relaxed | negative) <= still_local:
             break
         everywhere_local, relaxed = still_local, relaxed | negative
@@ -178,39 +215,39 @@ def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNod
 
 
 def _is_local(pairs: isl.UnionMap, member: isl.UnionPwAff, place: _Place) -> bool:
-    """Whether a private array's live ranges stay within one iteration of the member,
-    and don't cross the node's borders."""
-    return place.stays_inside(pairs) and zero(distances(place.active(pairs), member))
+    """Whether a private array's live ranges stay within one iteration of the member, and don't cross the node's
+    borders."""
+    return place.stays_inside(pairs) and zero(place.distances(pairs, member))
 
 
 def is_coincident(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> bool:
-    """Whether a loop over `member` at this node carries nothing,
-    given private copies of the arrays that `private_arrays` names."""
-    return _is_coincident(_Place.of(node), member, dependences)
+    """Whether a loop over `member` at this node carries nothing, given private copies of the arrays that
+    `private_arrays` names."""
+    return _is_coincident(_Place.of(node, dependences), member, dependences)
 
 
 def _is_coincident(place: _Place, member: isl.UnionPwAff, dependences: Ordered) -> bool:
-    if not zero(distances(place.active(dependences.shared), member)):
+    if not zero(place.distances(dependences.shared, member)):
         return False
     return _private_arrays(place, member, dependences) is not None
 
 
 def private_arrays(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> tuple[str, ...] | None:
-    """The private arrays that need a copy per iteration of a parallel loop over `member`;
-    None if copies would not do."""
-    return _private_arrays(_Place.of(node), member, dependences)
+    """The private arrays that need a copy per iteration of a parallel loop over `member`; None if copies would not
+    do."""
+    return _private_arrays(_Place.of(node, dependences), member, dependences)
 
 
 def _private_arrays(place: _Place, member: isl.UnionPwAff, dependences: Ordered) -> tuple[str, ...] | None:
     needed = []
     for name, ranges in dependences.ranges.items():
         reuse = dependences.reuse[name]
-        rewritten = not reuse.intersect_range(place.domain).is_empty()
-        written_inside = rewritten or not ranges.intersect_domain(place.domain).is_empty()
-        local = zero(distances(place.active(ranges), member))
+        rewritten = place.is_entered(reuse)
+        written_inside = rewritten or place.is_left(ranges)
+        local = zero(place.distances(ranges, member))
         if written_inside and local and place.stays_inside(ranges):
             needed.append(name)
-        elif not local or not zero(distances(place.active(reuse), member)):
+        elif not local or not zero(place.distances(reuse, member)):
             return None
     return tuple(needed)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import islpy as isl
 
-from scopt.poly.isl_utils import compact, maps_of, union_of_maps
+from scopt.poly.isl_utils import OUT, compact, maps_of, union_of_maps
 
 
 def dated(relation: isl.Map, dates: isl.UnionMap) -> list[isl.Map]:
@@ -40,12 +40,24 @@ def goes_forward(joint: isl.Map) -> bool:
     width = date_length(joint)
     rest = joint
     for position in range(width):
+        known = _known(joint, position)
+        if known == 0:
+            continue
+        if known is not None:
+            return known > 0 or bool(rest.is_empty())
         if not rest.order_gt(isl.dim_type.out, position, isl.dim_type.out, width + position).is_empty():
             return False
         rest = rest.equate(isl.dim_type.out, position, isl.dim_type.out, width + position)
         if rest.is_empty():
             return True
-    return False
+    return bool(rest.is_empty())
+
+
+def _known(joint: isl.Map, position: int) -> int | None:
+    """How much later all sinks are than their sources in one dimension, where that stands there: their places in a
+    block."""
+    source, sink = (joint.plain_get_val_if_fixed(OUT, k) for k in (position, date_length(joint) + position))
+    return sink.to_python() - source.to_python() if source.is_int() and sink.is_int() else None
 
 
 def not_forward(joint: isl.Map) -> isl.Map:
@@ -60,6 +72,9 @@ def not_forward(joint: isl.Map) -> isl.Map:
 
 def differs(joint: isl.Map, position: int) -> bool:
     """Whether some pair's dates differ in one dimension."""
+    known = _known(joint, position)
+    if known is not None:
+        return known != 0 and not joint.is_empty()
     other = date_length(joint) + position
     later = joint.order_lt(isl.dim_type.out, position, isl.dim_type.out, other)
     return not later.is_empty() or not joint.order_gt(isl.dim_type.out, position, isl.dim_type.out, other).is_empty()

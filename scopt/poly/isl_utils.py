@@ -12,6 +12,7 @@ PARAM = isl.dim_type.param
 SET = isl.dim_type.set
 IN = isl.dim_type.in_
 OUT = isl.dim_type.out
+DIV = isl.dim_type.div
 
 
 def param_pw_aff(name: str) -> isl.PwAff:
@@ -58,30 +59,32 @@ def sets_of(union: isl.UnionSet) -> list[isl.Set]:
     """The sets of a union, in a deterministic order (by tuple name)."""
     found: list[isl.Set] = []
     union.foreach_set(found.append)
-    return sorted(found, key=lambda s: s.get_tuple_name() or "")
+    return sorted(found, key=lambda s: s.get_tuple_name() or "") if len(found) > 1 else found
 
 
 def maps_of(union: isl.UnionMap) -> list[isl.Map]:
     """The maps of a union, in a deterministic order (by their printed spaces)."""
     found: list[isl.Map] = []
     union.foreach_map(found.append)
-    return sorted(found, key=lambda m: str(m.get_space()))
+    return sorted(found, key=lambda m: str(m.get_space())) if len(found) > 1 else found
 
 
 def union_of_sets(sets: Iterable[isl.Set]) -> isl.UnionSet:
     """The union of sets in any spaces."""
-    result = isl.UnionSet("{ }")
+    result = None
     for item in sets:
-        result = result.union(isl.UnionSet.from_set(item))
-    return result
+        one = isl.UnionSet.from_set(item)
+        result = one if result is None else result.union(one)
+    return isl.UnionSet("{ }") if result is None else result
 
 
 def union_of_maps(maps: Iterable[isl.Map]) -> isl.UnionMap:
     """The union of maps in any spaces."""
-    result = isl.UnionMap("{ }")
+    result = None
     for item in maps:
-        result = result.union(isl.UnionMap.from_map(item))
-    return result
+        one = isl.UnionMap.from_map(item)
+        result = one if result is None else result.union(one)
+    return isl.UnionMap("{ }") if result is None else result
 
 
 def equalities(piece: isl.BasicSet) -> int:
@@ -89,6 +92,14 @@ def equalities(piece: isl.BasicSet) -> int:
     return sum(
         1 for constraint in piece.get_constraints() if constraint.is_equality() and not constraint.is_div_constraint()
     )
+
+
+def remainder(whole: isl.Set, union: isl.Set) -> isl.Set:
+    """What of a set isn't in a union. Piece by piece: isl would cut all that is left by each constraint of each of
+    them."""
+    for piece in union.coalesce().get_basic_sets():
+        whole = whole.subtract(isl.Set.from_basic_set(piece)).coalesce()
+    return whole
 
 
 def compact(union: isl.Set) -> isl.Set:

@@ -18,7 +18,7 @@ from scopt.ir.expr import negate
 from scopt.ir.nest import Block, Call, For, Hold, If, LoopMark, LoopNest
 from scopt.ir.nest_walks import Item
 from scopt.ir.scop import Scop
-from scopt.poly.isl_utils import SET, maps_of, union_of_maps
+from scopt.poly.isl_utils import SET, maps_of, remainder, sets_of, union_of_maps
 from scopt.poly.nest_sets import Context, NestSpace
 
 
@@ -63,8 +63,11 @@ def check_coverage(scop: Scop, read: ReadBack) -> None:
     """Raise InternalError, with an instance, unless each instance of the SCoP's domain is executed exactly once and no
     other one is."""
     executed = read.schedule.domain()
-    _refuse(scop, scop.domain.subtract(executed), "is not executed")
-    _refuse(scop, executed.subtract(scop.domain), "is executed but not in its domain")
+    for part in sets_of(scop.domain):
+        left = remainder(part, executed.extract_set(part.get_space()))
+        _refuse(scop, isl.UnionSet.from_set(left), "is not executed")
+    if not executed.is_subset(scop.domain):
+        _refuse(scop, executed.subtract(scop.domain), "is executed but not in its domain")
     for schedule in maps_of(read.schedule):
         if not schedule.is_single_valued():
             twice = schedule.apply_range(isl.Map.lex_lt(schedule.get_space().range())).intersect(schedule)
