@@ -129,7 +129,7 @@ class PlainGenerator(CPrinter):
 
 
 def held_references(statement: Statement, call: Call) -> dict[ir.Node | None, str]:
-    """The variables that stand for references of the statement's body, by the references' ids."""
+    """The variables that stand for references of the statement's body, by the references."""
     return {statement.accesses[position].node: name for position, name in call.held}
 
 

@@ -16,6 +16,7 @@ from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
 from scopt.ir.expr import linear
 from scopt.ir.nest import Expr, Name
 from scopt.ir.scop import Array
+from scopt.ir.walks import same_tree
 
 Terms = dict[tuple[object, ...], int]
 
@@ -92,7 +93,7 @@ def is_flat_subscript(array: Array, meant: Sequence[Meant], printed: ir.Node, re
             total = _times(total, _source(extent, reader.long_type))
         # Of subscripts that are the same, the first one is what a printed one is found to match.
         first = next(
-            (k for k, other in enumerate(meant) if other.value is None and _same_source(other.node, one.node)), position
+            (k for k, other in enumerate(meant) if other.value is None and same_tree(other.node, one.node)), position
         )
         total = _plus(total, {(f"${first}",): 1} if one.value is None else _linear(one.value, reader))
     return total == read
@@ -106,7 +107,7 @@ class _Polynomials:
 
     def read(self, node: ir.Node) -> tuple[Terms, bool]:
         """The polynomial, and whether the expression's type has 64 bits."""
-        if any(_same_source(node, size) for size in self.sizes()):
+        if any(same_tree(node, size) for size in self.sizes()):
             return _source(node, self.reader.long_type), isinstance(node, ir.Cast)
         match node:
             case ir.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == self.reader.long_type:
@@ -134,12 +135,6 @@ class _Polynomials:
             for extent in array.extents[1:]
             if isinstance(extent, ir.BinaryOp | ir.Cast)
         ]
-
-
-def _same_source(a: ir.Node, b: ir.Node) -> bool:
-    from scopt.astgen.emit.statement_match import same_tree
-
-    return same_tree(a, b)
 
 
 def _source(node: ir.Node, long_type: str) -> Terms:

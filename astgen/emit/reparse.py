@@ -14,12 +14,13 @@ from scopt.astgen.emit.c_statement import assignable
 from scopt.astgen.emit.emit_c import PAIR, Emitted, copyable, inline, parted, reduced_names
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.loop_work import last_iteration
-from scopt.astgen.emit.statement_match import StatementMatch, same_tree
+from scopt.astgen.emit.statement_match import StatementMatch
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest
 from scopt.ir.scop import Scop
+from scopt.ir.walks import same_tree
 
 _SCHEDULE = re.compile(r"(static|dynamic|guided)(, [1-9][0-9]*)?")
 

@@ -11,14 +11,15 @@ from scopt.astgen.emit.flat import Meant, is_flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, linear_subscript
 from scopt.ir.nest import Call, Const, Expr, Name
 from scopt.ir.scop import Array, CType, Scop
+from scopt.ir.walks import same_node
 
 
 @dataclass(frozen=True, slots=True)
 class StatementMatch:
     """Compares trees: the original with its iterators' values and types, the printed one read by `reader`.
 
-    exact: ids of subscripts with unsigned operands that don't wrap. held: names of the variables that stand for
-      references, by the references' ids.
+    exact: subscripts with unsigned operands that don't wrap. held: names of the variables that stand for
+      references, by the references.
     """
 
     name: str
@@ -139,17 +140,3 @@ class StatementMatch:
             return canonical(self.reader.usable(printed).value) == canonical(meant)
         except Unreadable:
             return False
-
-
-def same_node(a: ir.Node, b: ir.Node) -> bool:
-    """Whether two nodes are alike, their children left aside."""
-    if type(a) is not type(b):
-        return False
-    return all((getattr(a, name) or None) == (getattr(b, name) or None) for name in a.attr_names)
-
-
-def same_tree(a: ir.Node, b: ir.Node) -> bool:
-    """Whether two trees are alike."""
-    mine, theirs = a.children(), b.children()
-    same = same_node(a, b) and [role for role, _ in mine] == [role for role, _ in theirs]
-    return same and all(same_tree(x, y) for (_, x), (_, y) in zip(mine, theirs, strict=True))

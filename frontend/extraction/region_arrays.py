@@ -136,7 +136,7 @@ class RegionArrays:
             decl=None,
             within=base,
             path=reference.path,
-            struct=id(struct.struct) if struct is not None and struct.struct is not None else 0,
+            struct=struct.struct if struct is not None else None,
         )
         where = self.names.location(node)
         self.by_name[spelling] = Array(

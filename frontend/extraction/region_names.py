@@ -172,8 +172,7 @@ def _refuse_visible(region: Region) -> None:
 def _location(region: Region, node: Any) -> Location:
     coord = getattr(node, "coord", None)
     while coord is None and node is not None:
-        children = node.children()
-        node = children[0][1] if children else None
+        node = node.parts[0] if node.parts else None
         coord = getattr(node, "coord", None)
     if coord is None:
         return region.location

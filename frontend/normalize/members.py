@@ -218,9 +218,9 @@ class MemberHoister:
             layers = (Layer("pointer", layers[0].dim if layers else None), *layers[1:])
         return describe(name, Shape(layers, typed.type, typed.size), "local")
 
-    def struct_of(self, base: str) -> int:
+    def struct_of(self, base: str) -> ir.Node | None:
         typed = self.types.of(ir.ID(base))
-        return id(typed.struct) if typed is not None and typed.struct is not None else 0
+        return typed.struct if typed is not None else None
 
     def fresh(self, wish: str) -> str:
         name, number = wish, 2

@@ -58,8 +58,8 @@ class _Around:
 
 @dataclass(slots=True, eq=False)
 class _Variable:
-    """One variable. mentioned, live: as in `live_positions`, so far; at_heads, at_labels: of loops by `id`, and of
-    labels, where it is live."""
+    """One variable. mentioned, live: as in `live_positions`, so far; at_heads, at_labels: loops and labels where it is
+    live."""
 
     name: str
     decl: Any

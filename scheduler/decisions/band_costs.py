@@ -243,7 +243,7 @@ def _fused(node: ir.Node) -> int:
             own = int(_is_product(left) or _is_product(right))
         case ir.Assignment(op="+=" | "-=", rvalue=value):
             own = int(_is_product(value))
-    return own + sum(_fused(child) for _, child in node.children())
+    return own + sum(map(_fused, node.parts))
 
 
 def _is_product(node: ir.Node) -> bool:

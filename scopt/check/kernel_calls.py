@@ -15,7 +15,6 @@ import islpy as isl
 
 from scopt import ir
 from scopt.astgen.emit.names import identifiers
-from scopt.astgen.emit.statement_match import same_node, same_tree
 from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import row_length
 from scopt.astgen.lower.register_tile import Step
@@ -24,7 +23,7 @@ from scopt.check.subscript_functions import Subscripts, base_of, function_of, fu
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import Contraction, Operation
 from scopt.ir.scop import Statement
-from scopt.ir.walks import walk
+from scopt.ir.walks import same_node, same_tree, walk
 from scopt.poly.contraction_expression import CELL
 from scopt.poly.isl_utils import IN, OUT, SET
 from scopt.poly.reductions import selected

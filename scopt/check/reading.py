@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
-from scopt.astgen.emit.statement_match import same_tree
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.chains import accumulated
 from scopt.diagnostics import InternalError
@@ -19,6 +18,7 @@ from scopt.ir.expr import plus, weighted
 from scopt.ir.nest import Block, Call, Expr, For, LoopNest, Name
 from scopt.ir.nest_walks import Item, items, map_block
 from scopt.ir.scop import Statement
+from scopt.ir.walks import same_tree
 from scopt.poly.readback import ReadBack, nest_to_schedule
 
 

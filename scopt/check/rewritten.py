@@ -16,12 +16,12 @@ import islpy as isl
 
 from scopt import ir
 from scopt.astgen.allocation import Allocation
-from scopt.astgen.emit.statement_match import same_node, same_tree
 from scopt.check.memory import read_allocations
 from scopt.check.parametric import on_parameters
 from scopt.check.subscript_functions import Subscripts, base_of, function_of
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.walks import same_node, same_tree
 from scopt.poly.dependences import last_sources
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
 

@@ -14,13 +14,13 @@ from typing import NoReturn
 import islpy as isl
 
 from scopt import ir
-from scopt.astgen.emit.statement_match import same_node, same_tree
 from scopt.astgen.generation import Program
 from scopt.check.forms import Carrier, Choice, Copy, Moved, Roles, cell, operand_content
 from scopt.check.kernel_calls import step_carriers
 from scopt.check.subscript_functions import Subscripts, base_of, function_of, subscripts_of
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Access, Statement
+from scopt.ir.walks import same_node, same_tree
 from scopt.poly.isl_utils import IN, OUT
 
 

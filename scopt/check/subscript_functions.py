@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from scopt import ir
-from scopt.astgen.emit.statement_match import same_tree
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.walks import same_tree
 from scopt.poly.isl_utils import OUT, PARAM, SET
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import islpy as isl
 
 from scopt import ir
-from scopt.astgen.emit.statement_match import same_tree
 from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import row_length
 from scopt.astgen.lower.register_tile import Turned
@@ -22,7 +21,7 @@ from scopt.astgen.lower.transposing import Transposed
 from scopt.check.subscript_functions import Subscripts, base_of, functions, subscripts_of
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Array, Statement
-from scopt.ir.walks import walk
+from scopt.ir.walks import same_tree, walk
 from scopt.poly.isl_utils import IN
 
 

@@ -58,7 +58,7 @@ class Symbol:
     layers: tuple[Layer, ...] = ()
     within: Symbol | None = None
     path: tuple[str, ...] = ()
-    struct: int = 0
+    struct: ir.Node | None = None
 
 
 class _HasBody(Protocol):

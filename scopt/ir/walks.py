@@ -118,10 +118,24 @@ def same_items(some: Sequence[Any], others: Sequence[Any]) -> bool:
     return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
-def same(a: Any, b: Any) -> bool:
-    """Whether two trees say the same."""
+def same_node(a: Any, b: Any) -> bool:
+    """Whether two nodes are alike, their children left aside."""
+    if type(a) is not type(b):
+        return False
+    return all((getattr(a, name) or None) == (getattr(b, name) or None) for name in a.attr_names)
+
+
+def same_tree(a: Any, b: Any) -> bool:
+    """Whether two trees say the same; None is like itself alone."""
     if a is b:
         return True
-    if type(a) is not type(b) or a is None or any(getattr(a, word) != getattr(b, word) for word in a.attr_names):
+    if a is None or b is None or not same_node(a, b):
         return False
-    return len(a.parts) == len(b.parts) and all(map(same, a.parts, b.parts))
+    for field, several in a.part_names:
+        mine, theirs = getattr(a, field), getattr(b, field)
+        if not several:
+            if not same_tree(mine, theirs):
+                return False
+        elif len(mine or ()) != len(theirs or ()) or not all(map(same_tree, mine or (), theirs or ())):
+            return False
+    return True

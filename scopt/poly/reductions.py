@@ -15,6 +15,7 @@ from enum import Enum
 from scopt import ir
 from scopt.ir.marked_schedule import Extremum
 from scopt.ir.scop import Access, CType, Scop, Statement
+from scopt.ir.walks import same_tree
 from scopt.poly.isl_utils import OUT
 
 # Of C's `&&` and `||` each operand is evaluated only if it is needed, and a reduction clause makes 0 or 1 of a value
@@ -152,7 +153,7 @@ def selected(body: ir.Node) -> Selected | None:
             return selected(only)
         case ir.Assignment(op="=", lvalue=cell, rvalue=ir.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise)):
             for use, other, keeps in ((otherwise, then, False), (then, otherwise, True)):
-                if same_text(use, cell) and (found := _compared(condition, cell, other)) is not None:
+                if same_tree(use, cell) and (found := _compared(condition, cell, other)) is not None:
                     op, kept, compared = found
                     return Selected(cell, (use, kept), Extremum(op, keeps), other, compared)
         case ir.If(cond=condition, iftrue=ir.Node() as then, iffalse=None):
@@ -172,9 +173,9 @@ def _compared(condition: ir.Node, cell: ir.Node, value: ir.Node) -> tuple[str, i
     the cell's reference there; the value's."""
     match condition:
         case ir.BinaryOp(op=op, left=left, right=right) if op in _MIRRORED:
-            if same_text(left, cell) and same_text(right, value):
+            if same_tree(left, cell) and same_tree(right, value):
                 return op, left, right
-            if same_text(left, value) and same_text(right, cell):
+            if same_tree(left, value) and same_tree(right, cell):
                 return _MIRRORED[op], right, left
     return None
 
@@ -225,11 +226,11 @@ def _assignment(cell: ir.Node, value: ir.Node) -> _Form | None:
             return _sum(cell, value)
         case ir.BinaryOp(op=op, left=left, right=right) if op in (*_BITWISE, "*"):
             for use, other in ((left, right), (right, left)):
-                if same_text(use, cell):
+                if same_tree(use, cell):
                     return op, cell, (use,), other
         case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[a, b])) if name in _EXTREMA:
             for use, other in ((a, b), (b, a)):
-                if same_text(use, cell):
+                if same_tree(use, cell):
                     return _EXTREMA[name], cell, (use,), other
     return None
 
@@ -238,23 +239,13 @@ def _sum(cell: ir.Node, value: ir.Node) -> _Form | None:
     """``cell + a - b …`` or ``a + cell``: the cell as an operand that is added, once."""
     others: list[ir.Node] = []
     while isinstance(value, ir.BinaryOp) and value.op in _SUMS:
-        if same_text(value.left, cell):
+        if same_tree(value.left, cell):
             return "+", cell, (value.left,), ir.ExprList([*others, value.right])
-        if value.op == "+" and same_text(value.right, cell):
+        if value.op == "+" and same_tree(value.right, cell):
             return "+", cell, (value.right,), ir.ExprList([*others, value.left])
         others.append(value.right)
         value = value.left
     return None
-
-
-def same_text(a: ir.Node, b: ir.Node) -> bool:
-    """Whether two expressions are the same tree."""
-    if type(a) is not type(b) or any(getattr(a, name) != getattr(b, name) for name in a.attr_names):
-        return False
-    first, second = a.children(), b.children()
-    return len(first) == len(second) and all(
-        x[0] == y[0] and same_text(x[1], y[1]) for x, y in zip(first, second, strict=True)
-    )
 
 
 # --- cells and types --------------------------------------------------------------------------------------------------

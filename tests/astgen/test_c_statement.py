@@ -9,10 +9,10 @@ import pytest
 from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.c_statement import PlainGenerator, declaration_text, statement_text
-from scopt.astgen.emit.statement_match import same_tree
 from scopt.ir import expr as ex
 from scopt.ir.nest import Call, Const, Expr, FloorDiv, Min, Name
 from scopt.ir.scop import Access, CType, Scop
+from scopt.ir.walks import same_tree
 from tests.astgen.scops import HERE, INT, LONG, SIZE, UNSIGNED, S, make_scop, parse_statement
 
 A, B = Name("a"), Name("b")
