@@ -1,7 +1,7 @@
 """Quotients that a schedule adds up, as dimensions of the statements' own.
 
-The number of a wavefront is the sum of two tiles' numbers, ⌊f/s⌋ + ⌊g/s⌋. From that alone, isl finds the range of one of
-them by as many cuts of a polytope as a tile is long. Where the numbers are dimensions of the domain, in front of the
+The number of a wavefront is the sum of two tiles' numbers, ⌊f/s⌋ + ⌊g/s⌋. From that alone, isl finds the range of one
+of them by as many cuts of a polytope as a tile is long. Where the numbers are dimensions of the domain, in front of the
 iterators, they come first when others are expressed by them, and the same loops take a hundredth of the time.
 """
 

@@ -23,7 +23,7 @@ from unittest import mock
 
 import islpy as isl
 
-from scopt import pipeline, transform as region
+from scopt import attempts, pipeline, transform as region
 from scopt.astgen.generation import Program, Watch
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Scop
@@ -279,12 +279,12 @@ def _optimized(source: Source, watch: Watch) -> pipeline.Result:
             raise Stopped(str(found))
         return found
 
-    scheduler_of, fault_of = region.get_scheduler, region._fault
+    scheduler_of, fault_of = attempts.get_scheduler, region.rewriting_fault
     with (
         mock.patch.object(pipeline, "transform", transform),
         mock.patch.object(pipeline, "run_tasks", _run_here),
-        mock.patch.object(region, "get_scheduler", scheduler),
-        mock.patch.object(region, "_fault", fault),
+        mock.patch.object(attempts, "get_scheduler", scheduler),
+        mock.patch.object(region, "rewriting_fault", fault),
     ):
         return pipeline.optimize(source.text.encode(), replace(source.options, budget=0.0), file=f"{source.name}.c")
 

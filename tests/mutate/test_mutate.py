@@ -57,7 +57,7 @@ def test_without_the_proof_faults_survive(
     monkeypatch: pytest.MonkeyPatch, places: dict[str, Places], tmp_path: Path
 ) -> None:
     """The harness's own check."""
-    monkeypatch.setattr(harness.region, "check_program", lambda *arguments: None)
+    monkeypatch.setattr(harness.attempts, "check_program", lambda *arguments: None)
     source = BY_NAME["histogram"]
     kinds = places["histogram"].kinds["loops"]
     wanted = ("upper bound: - 1", "reduction dropped", "item doubled")

@@ -196,7 +196,7 @@ def test_region_that_takes_too_long_untiled_too_is_given_up() -> None:
 
 
 def test_too_many_operations_are_no_error_of_scopt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scopt.transform.MAX_OPERATIONS", 10)
+    monkeypatch.setattr("scopt.attempts.MAX_OPERATIONS", 10)
     result = optimize(source_of("  for (i = 0; i < n; i++)\n    A[i][0] = 2 * A[i][1];"), Options(jobs=1))
     assert [remark.id for remark in result.remarks if remark.kind == "missed"] == ["budget.exceeded"]
 

@@ -1,0 +1,180 @@
+"""From a SCoP to its text by one set of options, or by simpler ones where that fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from scopt.astgen.allocation import Allocation
+from scopt.astgen.emit.emit_c import Emitted
+from scopt.astgen.generation import Setting, Watch, allocated, emitted, guard_of, lowered_program, rewritten, stand_ins
+from scopt.astgen.lower.strip_dependences import apart
+from scopt.astgen.worth import NotWorth, Simpler, check_source
+from scopt.check.program import check_program
+from scopt.diagnostics import InputError, Remark, ScoptError
+from scopt.frontend.syntax.unit import Region
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import LoopNest
+from scopt.ir.scop import Dependences, Scop
+from scopt.options import Options
+from scopt.poly.isl_utils import operation_limit
+from scopt.poly.legality import check_marks, check_order
+from scopt.rewritten_scop import (
+    MAX_OPERATIONS,
+    reorder_of,
+)
+from scopt.scheduler import get_scheduler
+from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.influence.asked import asked_loops
+from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
+from scopt.scheduler.passes.band_passes import apply_passes
+from scopt.simpler_forms import any_order, same_order
+from scopt.stage_clock import Clock
+from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
+from scopt.tell.reordered import kept_in_order, reducible, reordered
+
+
+class LeftAlone(Exception):
+    """A region stays as it was. remark: why."""
+
+    def __init__(self, remark: Remark) -> None:
+        super().__init__(remark.message)
+        self.remark = remark
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """What is to be done about a SCoP. guide: the user's wishes. fixed: the user's schedule tree, if there is one.
+
+    judged: nobody asks for the region's transformation, so that it has to pay. clock: told of each stage; watch: sees
+    what each step makes.
+    """
+
+    scop: Scop
+    deps: Dependences
+    region: Region
+    options: Options
+    guide: Guidance
+    fixed: isl.Schedule | None
+    judged: bool
+    clock: Clock
+    watch: Watch
+
+    def left(self, remark: Remark) -> LeftAlone:
+        """With a hint at what --reassociate would reorder."""
+        found = reducible(self.scop, reorder_of(self.options)) if remark.id == "region.no-gain" else ""
+        if found:
+            hint = f"{remark.hint}; give --reassociate if the last digits don't matter of the {found}"
+            remark = replace(remark, hint=hint)
+        return LeftAlone(remark)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generated:
+    """A transformed SCoP in all its forms. tree: the scheduler's, before the band passes. remarks: what was found on
+    the way, failures of forms that were tried before among them."""
+
+    tree: isl.Schedule
+    marked: MarkedSchedule
+    nest: LoopNest
+    emitted: Emitted
+    remarks: tuple[Remark, ...] = ()
+    allocations: tuple[Allocation, ...] = ()
+    guard: str = ""
+
+
+def first_that_works(work: Work) -> Generated:
+    """The SCoP in the first form that can be generated and verified. Raises LeftAlone where there is none, or where the
+    original is no worse; InputError for wishes that no form keeps, and for schedules that can't be used."""
+    if work.judged:
+        try:
+            check_source(work.scop, work.options.machine)
+        except NotWorth as error:
+            raise work.left(error.remark) from None
+    failure: Exception | None = None
+    missing: NotHonoured | None = None
+    simpler: Simpler | None = None
+    for attempt in any_order(work.options) if work.fixed is None else same_order(work.options):
+        try:
+            with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
+                made = _generated(work, attempt)
+            given_up = (given_up_remark(work.region, failure),) if failure is not None else ()
+            return replace(made, remarks=(*given_up, *made.remarks))
+        except InputError:
+            raise
+        except NotWorth as error:
+            raise work.left(error.remark) from None
+        except Simpler as error:
+            simpler = error
+        except NotHonoured as error:
+            missing = missing or error
+        except (isl.Error, ScoptError) as error:
+            failure = failure or error
+    if missing is not None:
+        raise InputError(complaints(work.scop, work.deps, missing))
+    if simpler is not None and failure is None:
+        message, hint = f"left as it was: {simpler}", "mark the region if you want to see it"
+        raise work.left(Remark("missed", "region.no-gain", message, work.region.location, hint))
+    raise LeftAlone(_internal(work.region, failure))
+
+
+def _generated(work: Work, options: Options) -> Generated:
+    """By the schedule tree that is fixed, or else by the scheduler's. Raises NotWorth where the original is no
+    worse."""
+    scop, deps, clock, watch = work.scop, work.deps, work.clock, work.watch
+    with clock("schedule"):
+        proposed = watch("schedule", _proposed(work, options))
+    with clock("bands"):
+        hopes = asked_loops(scop, proposed.scenario) if options.simd and not work.guide.loops else ()
+        marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
+    if options.verify != "off":
+        with clock("verify schedule"):
+            rows_apart = apart(scop, deps, marked)
+            check_order(scop, rows_apart, marked.tree.get_map())
+            check_marks(scop, rows_apart, marked)
+    with clock("generate"):
+        lowered = lowered_program(scop, deps, marked, options.machine, watch)
+        program = rewritten(lowered, Setting(options, work.guide.loops, work.judged), watch)
+    check_wishes(scop, marked, program.loops, stand_ins(program), work.guide.loops)
+    with clock("print"):
+        guard = watch("guard", guard_of(program, options))
+        text = watch("print", emitted(program))
+    if options.verify == "full":
+        with clock("verify text"):
+            check_program(program, deps, text, guard)
+    told = (
+        *(bands_apart(scop, deps, work.fixed) if work.fixed is not None else ()),
+        *scenario_remarks(scop, proposed.remarks, marked, asked_loops(scop, proposed.scenario)),
+        *choice_remarks(scop, marked, options),
+        *reordered(scop, deps, marked.tree.get_map(), program.told),
+        *kept_in_order(scop, reorder_of(options), program.told),
+    )
+    return Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard)
+
+
+def _proposed(work: Work, options: Options) -> ScheduleResult:
+    """The schedule before the band passes. Reductions in their order keep what they use close together; schedulers that
+    needn't order them put anything in between."""
+    if work.fixed is not None:
+        return ScheduleResult(work.fixed)
+    return get_scheduler(options.scheduler).schedule(work.scop, work.deps.strict(), options, work.guide.tree)
+
+
+def given_up_remark(region: Region, failure: Exception) -> Remark:
+    """That a simpler form takes the place of one that failed."""
+    message = f"the first choice of transformation was given up ({first_line(failure)})"
+    return Remark("analysis", "schedule.simplified", message, region.location)
+
+
+def _internal(region: Region, failure: Exception | None) -> Remark:
+    if "maximal number of operations" in first_line(failure):
+        message = "left as it was: more computations on integer sets than one region may take"
+        return Remark("missed", "budget.exceeded", message, region.location, "split the region")
+    message = f"left as it was, an internal check failed: {first_line(failure)}"
+    return Remark("missed", "internal.error", message, region.location, "please report this")
+
+
+def first_line(error: Exception | None) -> str:
+    """Of an error's message."""
+    return (str(error).splitlines() or ["unknown"])[0]

@@ -1,0 +1,59 @@
+"""A SCoP as it was read, and with cells in place of scalars: dependences, and what shows that both compute the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from scopt.astgen.allocation import INCLUDE, allocations
+from scopt.check.rewritten import check_rewritten
+from scopt.diagnostics import ScoptError
+from scopt.ir.scop import Dependences, Scop
+from scopt.options import Options
+from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import operation_limit
+from scopt.poly.reductions import Reorder, updates_of
+from scopt.scheduler.passes.expansion import Expansion, expand
+from scopt.scheduler.passes.forwarding import forward
+from scopt.tell.results import Outcome
+
+# isl counts elementary operations; this many take some seconds. What needs more is tried again in a simpler form.
+MAX_OPERATIONS = 40_000_000
+
+
+def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
+    """The SCoP with cells in place of scalars, and arrays in place of others, where that makes contractions; None if it
+    nowhere does."""
+    forwarded = forward(scop, deps.strict())
+    if forwarded is not None:
+        scop, deps = forwarded, dependences_of(forwarded, options)
+    expansion = expand(scop, deps.strict())
+    return Expansion(scop, {}) if expansion is None and forwarded is not None else expansion
+
+
+def rewriting_fault(scop: Scop, rewritten: Expansion) -> Exception | None:
+    """Why it can't be shown that a rewritten SCoP computes what the original does; None if it can."""
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            check_rewritten(scop, rewritten.scop, allocations(rewritten.scop, rewritten.extents))
+    except (isl.Error, ScoptError) as error:
+        return error
+    return None
+
+
+def dependences_of(scop: Scop, options: Options) -> Dependences:
+    """The dependences, with reductions in any order as far as the options allow it."""
+    return dependences(scop, inputs=options.inputs, updates=updates_of(scop, reorder_of(options)))
+
+
+def reorder_of(options: Options) -> Reorder:
+    """Which reductions may be computed in another order."""
+    return Reorder.ALL if options.reassociate else Reorder.WRAPPING if "-fwrapv" in options.cpp_flags else Reorder.SAFE
+
+
+def with_memory(outcome: Outcome, expansion: Expansion) -> Outcome:
+    """The outcome with the expanded arrays' memory."""
+    needed = (*allocations(expansion.scop, expansion.extents), *outcome.allocations)
+    helpers = (*outcome.helpers, *(helper for one in needed for helper in one.helpers))
+    return replace(outcome, allocations=needed, helpers=helpers, definitions=(INCLUDE, *outcome.definitions))
