@@ -55,6 +55,8 @@ def _options(choices: Choices, kind: Kind) -> Options:
         reassociate=kind.exact,
         tile=tile,
         tile_sizes=sizes,
+        # plain tiles of a few sizes, too, where contractions would have register tiles
+        register_tile=not (sizes and choices.chance(40)),
         parallel=not choices.chance(10),
         simd=not choices.chance(20),
         verify="full",

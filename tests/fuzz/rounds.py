@@ -108,6 +108,7 @@ def command_line(program: Program) -> str:
         "--eager": options.autodetect,
         "--no-parallel": not options.parallel,
         "--no-simd": not options.simd,
+        "--no-register-tile": not options.register_tile,
         "--reassociate": options.reassociate,
     }
     arguments += [name for name, given in switches.items() if given] + ["--verify", options.verify]
