@@ -18,7 +18,17 @@ import islpy as isl
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.machine import Machine
-from scopt.machine.costs import ELEMENT, arithmetic
+from scopt.machine.costs import (
+    BESIDE,
+    ELEMENT,
+    FORKED_AGAIN,
+    GATHER,
+    LARGE_EXTENT,
+    LOADS,
+    SCATTER,
+    STORES,
+    arithmetic,
+)
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
 from scopt.scheduler.locality.footprints import (
@@ -29,17 +39,6 @@ from scopt.scheduler.locality.footprints import (
     trip_count,
 )
 from scopt.scheduler.locality.strides import linear_schedule
-
-# Loads and stores that can start in a cycle.
-LOADS, STORES = 2, 1
-# Cycles of an element of a vector that is put together (a load and an insertion), or taken apart.
-GATHER, SCATTER = 2, 3
-# What a fork costs of the first one's time where threads have just been at work: they still wait, with warm caches.
-_AGAIN = 1 / 8
-# Iterations of a loop that nothing is known of.
-_LARGE = 4096
-# How much of what runs beside something longer is waited for all the same.
-_APART = 1 / 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +184,12 @@ class Work:
     def parallel(self, compute: float, memory: float, forks: float) -> float:
         """Cycles of a loop that threads share, forked so many times; alone where that is no slower, as is tested when
         the program runs."""
-        cost = (1 + (forks - 1) * _AGAIN) * self.machine.fork_nanoseconds * self.machine.gigahertz
+        cost = (1 + (forks - 1) * FORKED_AGAIN) * self.machine.fork_nanoseconds * self.machine.gigahertz
         return min(self.alone(compute, memory), self.alone(compute / self.machine.cores, memory) + cost)
 
     def alone(self, compute: float, memory: float) -> float:
         """Cycles of loops that one thread runs, or that a parallel loop around them shares out anyway."""
-        return max(compute, memory) + _APART * min(compute, memory)
+        return max(compute, memory) + BESIDE * min(compute, memory)
 
 
 def _trips(groups: Sequence[ReferenceGroup], member: int) -> int:
@@ -201,7 +200,7 @@ def _trips(groups: Sequence[ReferenceGroup], member: int) -> int:
         for group in groups
         for row, extent in zip(group.moves, group.extents, strict=True)
     )
-    return trip_count(groups, member) if known else _LARGE
+    return trip_count(groups, member) if known else LARGE_EXTENT
 
 
 def _instance(

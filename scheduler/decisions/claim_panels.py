@@ -6,6 +6,7 @@ import islpy as isl
 
 from scopt.ir.marked_schedule import PanelMark
 from scopt.ir.nest import LoopMark
+from scopt.machine.costs import PAGE_WALK
 from scopt.poly.isl_utils import walk
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.marks import Marks
@@ -13,8 +14,6 @@ from scopt.scheduler.decisions.panels import LEAST_RUNS, PanelOffer, TiledLoops,
 from scopt.scheduler.decisions.register_tiles import wanted
 
 PANELS, IN_PLACE = "panels", "arrays where they are"
-# Cycles of a walk through the page table.
-_WALK = 30
 
 
 def places_of_arrays(
@@ -30,7 +29,7 @@ def places_of_arrays(
         none = "no tile comes back often to long, narrow blocks of columns that may be copied"
         return Reason(PANELS, why or none), Claim(IN_PLACE, "", 0.0, _as_it_is, None, None)
     misses = found.misses if found.pages > machine.tlb_entries else found.pages
-    return _panels(found), Claim(IN_PLACE, "", float(misses * _WALK), _as_it_is, None, None)
+    return _panels(found), Claim(IN_PLACE, "", float(misses * PAGE_WALK), _as_it_is, None, None)
 
 
 def _panels(found: PanelOffer) -> Claim:
@@ -41,7 +40,7 @@ def _panels(found: PanelOffer) -> Claim:
         return build.marks.named(node.child(0), f"panels{count}", PanelMark(found.tile)).parent()
 
     arrays = ", ".join(sorted(panel.array for panel in found.tile.panels))
-    return Claim(PANELS, f"for {arrays}", float(found.pages * LEAST_RUNS * _WALK), make, None, None)
+    return Claim(PANELS, f"for {arrays}", float(found.pages * LEAST_RUNS * PAGE_WALK), make, None, None)
 
 
 def _as_it_is(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:

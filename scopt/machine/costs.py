@@ -115,6 +115,22 @@ def _cycles(node: ir.Node) -> Fraction:
     return own + times * sum((_cycles(child) for child in node.parts), Fraction(0))
 
 
+# --- bands: what puts mechanisms into an order ------------------------------------------------------------------------
+
+# Loads and stores that can start in a cycle; cycles of an element of a vector that is put together (a load and an
+# insertion), or taken apart (Fog, of the cores above).
+LOADS, STORES = 2, 1
+GATHER, SCATTER = 2, 3
+# What a fork costs of the first one's time where threads have just been at work: they still wait, with warm caches
+# (measured on wavefronts).
+FORKED_AGAIN = 1 / 8
+# How much of what runs beside something longer is waited for all the same.
+BESIDE = 1 / 8
+# Iterations of a loop that nothing is known of, where claims are compared: small ones are told when the program runs.
+LARGE_EXTENT = 4096
+# Cycles of a walk through the page table whose entries the second cache has.
+PAGE_WALK = 30
+
 # --- registers --------------------------------------------------------------------------------------------------------
 
 # Vectors a row of a register tile: each element of a row's operand is broadcast once for so many multiply-adds. With 3,
