@@ -36,10 +36,16 @@ from tests.mutate.source import Source
 T = TypeVar("T")
 # Of processor time, and bytes, for one fault.
 SECONDS, MEMORY = 20, 8 << 30
+# The exit status of a process in which the harness itself has failed.
+BROKEN = 99
 
 
 class Stopped(BaseException):
     """The first attempt has ended."""
+
+
+class BrokenHarness(BaseException):
+    """A fault of the harness itself, which must not count as a refusal."""
 
 
 class Same(BaseException):
@@ -141,12 +147,13 @@ class _Watch(Watch):
                 if _tree(changed) == _tree(made) != "":
                     raise Same
                 isl.DEFAULT_CONTEXT.reset_operations()
-                isl.DEFAULT_CONTEXT.set_max_operations(region.MAX_OPERATIONS)
+                isl.DEFAULT_CONTEXT.set_max_operations(attempts.MAX_OPERATIONS)
                 return changed
             os.close(sending)
             with os.fdopen(receiving, "rb") as pipe:
                 self.ended.append((step, number, faults[number], pipe.read()))
-            os.waitpid(child, 0)
+            if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == BROKEN:
+                raise BrokenHarness
         return made
 
 
@@ -213,6 +220,9 @@ def plant(source: Source, attempt: int, plan: Mapping[str, tuple[int, ...]], fol
         reply = ("same", "")
     except Exception as error:
         reply = ("refused", f"{type(error).__name__}: {error}")
+    except BrokenHarness:
+        traceback.print_exc()
+        os._exit(BROKEN)
     except BaseException:
         if watch.pipe >= 0:
             os._exit(1)
@@ -251,12 +261,11 @@ def _told(trace: TracebackType | None) -> str:
     """Why an attempt failed, from the functions that know it."""
     words = ""
     while trace is not None:
-        own = trace.tb_frame.f_locals
-        for name in ("failure", "missing", "simpler"):
-            words = (
-                str(own[name]) if own.get(name) is not None and trace.tb_frame.f_code.co_name == "_transform" else words
-            )
-        if trace.tb_frame.f_code.co_name == "_analysed" and own.get("outcome") is not None:
+        own, function = trace.tb_frame.f_locals, trace.tb_frame.f_code.co_name
+        known = [own[name] for name in ("failure", "missing", "simpler") if own.get(name) is not None]
+        if function == "first_that_works" and known:
+            words = str(known[-1])
+        if function == "_analysed" and own.get("outcome") is not None:
             words = own["outcome"].remarks[-1].message
         trace = trace.tb_next
     return (words.splitlines() or [""])[0]
@@ -309,4 +318,6 @@ def _attempted(work: Callable[[], Any]) -> Finished[Any] | Failed:
         return Finished(work())
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
+        if Path(last.filename) == Path(__file__):
+            raise BrokenHarness from error
         return Failed(f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})")
