@@ -53,7 +53,8 @@ def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest) ->
             got = frozenset.intersection(*(scheduled.get(name, frozenset()) for name in inside))
             kept = got & (emitted | {"vector"} if marked.tilings else emitted)
             place = Location(loop.coord.file, loop.coord.line, loop.coord.column or 0)
-            number = 1 + next(k for k, other in enumerate(loops) if other is loop)
+            # Where a macro's value stands in its place, the region's loops are others, at the same places.
+            number = 1 + next(k for k, other in enumerate(loops) if other.coord is loop.coord)
             found.append(Gain(place, number, loop_iterator(loop) or "?", tuple(what for what in WHAT if what in kept)))
     return tuple(found)
 
