@@ -118,7 +118,9 @@ class _Collector:
         raise NotCounted(f"{self._where}: the operations of '{self._generator.visit(node)}' can't be counted")
 
     def call(self, node: ir.FuncCall, *, certain: bool) -> _Value:
-        arguments = _Value().with_others(*(self.value(argument, certain=certain) for argument in (node.args or ())))
+        arguments = _Value().with_others(
+            *(self.value(argument, certain=certain) for argument in (node.args.exprs if node.args is not None else ()))
+        )
         name = node.name.name if isinstance(node.name, ir.ID) else ""
         if name not in _FREE:
             self.add(
