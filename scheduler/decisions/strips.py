@@ -283,7 +283,7 @@ class _Builder:
 
     def depth(self, node: isl.ScheduleNode) -> int:
         """Of the deepest statement below a node."""
-        return max(part.dim(isl.dim_type.set) for part in sets_of(node.get_domain()))
+        return max((part.dim(isl.dim_type.set) for part in sets_of(node.get_domain())), default=0)
 
     def chain(self, node: isl.ScheduleNode, member: int) -> int:
         """Cycles a step of the longest chain that the innermost loops below the rows' loop carry; 0 if one of them

@@ -48,7 +48,7 @@ class Use:
     @cached_property
     def held(self) -> isl.Set:
         """The keys of nothing but what is in the text."""
-        return compact(self.sure.range())
+        return self.sure.range().coalesce()
 
 
 @dataclass(frozen=True, eq=False)
