@@ -23,11 +23,18 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with the given arguments (without the program's name; default: the process's);
-    returns the exit code."""
-    if argv is None:
-        _settle_process()
+    returns the exit code. Where the arguments are the process's, that ends with it."""
+    if argv is not None:
+        return _code(argv)
+    _settle_process()
+    code = _code(sys.argv[1:])
+    _end_process(code)
+    return code
+
+
+def _code(argv: Sequence[str]) -> int:
     try:
-        return _run(sys.argv[1:] if argv is None else list(argv))
+        return _run(argv)
     except KeyboardInterrupt:
         print("scopt: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -35,9 +42,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Nobody reads any more. The interpreter flushes stdout once more at its end; that must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    finally:
-        if argv is None:
-            gc.freeze()  # the interpreter looks through all objects at its end, too
 
 
 def _settle_process() -> None:
@@ -49,6 +53,19 @@ def _settle_process() -> None:
     """
     gc.set_threshold(100_000, 50, 100)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def _end_process(code: int) -> None:
+    """End it at once: the interpreter would take apart one by one what the system takes back as a whole. Where that
+    can't be, since what was written can't get out, it returns, and the interpreter says so."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        gc.freeze()  # the interpreter looks through all objects at its end, too
+        return
+    os._exit(code)
 
 
 def _run(argv: Sequence[str]) -> int:

@@ -248,7 +248,7 @@ class Draft:
     spaces: Mapping[str, StatementSpace]
     bounds: Bounds
     columns: list[Column] = field(default_factory=list)
-    rows: dict[LinearRow, None] = field(default_factory=dict)
+    rows: dict[tuple[Terms, int, bool], None] = field(default_factory=dict)
     objectives: list[Terms] = field(default_factory=list)
     _first: dict[str, int] = field(default_factory=dict)
     _magnitudes: dict[int, int] = field(default_factory=dict)
@@ -284,7 +284,7 @@ class Draft:
 
     def add(self, terms: Terms, constant: int = 0, *, equality: bool = False) -> None:
         """The same with terms in the order of their columns, none of them 0."""
-        self.rows[LinearRow(terms, constant, equality)] = None
+        self.rows[terms, constant, equality] = None
 
     def minimize(self, terms: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
         """One more objective, less important than those before."""
@@ -318,7 +318,7 @@ class Draft:
         return found
 
     def program(self) -> Program:
-        return Program(tuple(self.columns), tuple(self.rows), tuple(self.objectives))
+        return Program(tuple(self.columns), tuple(map(LinearRow._make, self.rows)), tuple(self.objectives))
 
     def solution(self, point: Sequence[int]) -> dict[str, Row]:
         """The statements' schedule rows of a solution."""

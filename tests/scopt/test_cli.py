@@ -379,6 +379,23 @@ def test_a_reader_that_goes_away_is_no_traceback(unbuffered: str, tmp_path: Path
     assert ran.stderr == ""
 
 
+def test_a_process_that_ends_at_once_has_written_all(good: Path) -> None:
+    code = f"import sys; from scopt import cli; sys.argv = ['scopt', {str(good)!r}]; cli.main(); print('not reached')"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert ended.returncode == cli.DONE
+    assert ended.stdout.startswith(good.read_bytes()[:5])
+    assert b"not reached" not in ended.stdout
+    assert b"region.transformed" in ended.stderr
+
+
+def test_what_the_last_flush_cannot_write_is_told() -> None:
+    code = "import sys; from scopt import cli; sys.stdout.write('text'); cli._end_process(0)"
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ended.returncode != 0
+    assert b"No space left" in ended.stderr
+
+
 def test_the_module_runs_as_the_command(good: Path) -> None:
     root = Path(cli.__file__).parent.parent
     ran = subprocess.run([sys.executable, "-m", "scopt", str(good), "-q"], capture_output=True, cwd=root, check=True)
