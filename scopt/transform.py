@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
@@ -27,12 +28,12 @@ from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.influence.guidance import guidance
 from scopt.stage_clock import Clock
 from scopt.steps import Shown
-from scopt.tell.explain import explain
 from scopt.tell.gains import gains
 from scopt.tell.loop_counts import summary
-from scopt.tell.report.collect import view_of
 from scopt.tell.results import Outcome
-from scopt.tell.view import RegionView
+
+if TYPE_CHECKING:
+    from scopt.tell.view import RegionView
 
 # For wishes where neither the user nor a pragma names a scheduler that can follow them.
 INFLUENCED_SCHEDULER = "pluto"
@@ -177,6 +178,8 @@ def _outcome(work: Work) -> Outcome:
 
 def _explanation(work: Work, made: Generated) -> str:
     """Words cost nobody their loops: a fault in here is told in their place."""
+    from scopt.tell.explain import explain  # one run in many is asked for words
+
     try:
         return explain(work.scop, work.deps, made.tree, made.marked)
     except Exception as error:
@@ -186,6 +189,8 @@ def _explanation(work: Work, made: Generated) -> str:
 
 def _view(work: Work, made: Generated) -> RegionView | None:
     """A page costs nobody their loops either: without a view it shows less."""
+    from scopt.tell.report.collect import view_of  # one run in many is asked for a page
+
     try:
         return view_of(work.scop, work.deps, made.tree, made.marked)
     except Exception:

@@ -328,7 +328,7 @@ def test_a_region_whose_view_fails_is_transformed_all_the_same(monkeypatch: pyte
     def fail(*_: object) -> RegionView:
         raise RuntimeError
 
-    monkeypatch.setattr("scopt.transform.view_of", fail)
+    monkeypatch.setattr("scopt.tell.report.collect.view_of", fail)
     made = paged(SOURCE)
     assert "1 transformed" in made
     _Page(made)
