@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from scopt.astgen.lower.kernel import Kernel
-from scopt.astgen.lower.register_tile import Choice, Loops, Step, Tile, Turned
+from scopt.astgen.lower.register_tile import Tile
+from scopt.astgen.lower.tile_records import Choice, Loops, Step, Turned
 from scopt.astgen.lower.transposing import Transposed
 from scopt.ir.marked_schedule import Mark, MarkedSchedule, TileMark, loop_of
 from scopt.ir.nest import LoopMark

@@ -3,9 +3,8 @@ copies of tiles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
 
 import islpy as isl
 
@@ -13,7 +12,6 @@ from scopt import ir
 from scopt.astgen.emit.names import identifiers
 from scopt.astgen.lower.body_syntax import (
     address,
-    array_of,
     assignment,
     call,
     element,
@@ -22,64 +20,23 @@ from scopt.astgen.lower.body_syntax import (
     substituted,
 )
 from scopt.astgen.lower.kernel import Kernel
-from scopt.astgen.lower.tile_pieces import Irregular, Pieces, box, free, pieces
+from scopt.astgen.lower.tile_geometry import (
+    coordinates,
+    marked_place,
+    part_of,
+    runs_along,
+    simple_set,
+    without_dimensions,
+)
+from scopt.astgen.lower.tile_names import TileNames
+from scopt.astgen.lower.tile_pieces import Pieces, box, free, pieces
+from scopt.astgen.lower.tile_records import Choice, Loops, Step, Turned
 from scopt.astgen.lower.transposing import Transposed, transposed
-from scopt.ir.marked_schedule import MarkedSchedule, RegisterTiling, TileMark
+from scopt.ir.marked_schedule import MarkedSchedule, RegisterTiling
 from scopt.ir.scop import Array, CType, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import alignment
 from scopt.poly.isl_utils import SET, compact
-
-_TYPE = isl.schedule_node_type
-# Of what is cleared before operands are packed over it: in so many pieces exactly what they leave out, else more.
-MAX_PIECES = 2
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Turned:
-    """A statement that copies as many rows and steps of an operand as another one does in two loops around it. row,
-    step: positions of the iterators that those loops move; in their place it has the first ones', and how many there
-      are behind all others."""
-
-    name: str
-    row: int
-    step: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """What a statement that makes one step of a register tile claims to be. many: the statement that makes many in a
-    row; position: of the step among the iterators of both; corner: positions of the tile's first row and first column
-    there. copy: the array that holds the cells, or None."""
-
-    many: str
-    position: int
-    corner: tuple[int, int]
-    tiling: RegisterTiling
-    kernel: Kernel
-    copy: Array | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
-    """Where the cells of a tile all exist, the steps `whole` are made; elsewhere the others: load a copy, make steps
-    there, store it.
-
-    condition: for which arguments of `whole`.
-    """
-
-    whole: str
-    others: tuple[str, ...]
-    condition: isl.Set
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Loops:
-    """Loops over some dimensions of a statement's domain, outermost first. simd: the last one is a vector loop."""
-
-    domain: isl.Set
-    dimensions: tuple[int, ...]
-    simd: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -123,14 +80,14 @@ class Tile:
         contraction = tiling.contraction
         statements = [scop.statement(name) for name in contraction.statements]
         rows_at = node.get_schedule_depth()
-        columns = _marked(schedule, node, "columns")
+        columns = marked_place(schedule, node, "columns")
         columns_at = columns.get_schedule_depth()
-        place = _marked(schedule, columns, "tile")
+        place = marked_place(schedule, columns, "tile")
         depth = place.get_schedule_depth()
-        domains = [_part(node.get_domain(), one).reset_tuple_id() for one in statements]
-        cut = pieces(tiling, domains, _coordinates(place, statements), rows_at - 1, columns_at - 1, depth - 1)
+        domains = [part_of(node.get_domain(), one).reset_tuple_id() for one in statements]
+        cut = pieces(tiling, domains, coordinates(place, statements), rows_at - 1, columns_at - 1, depth - 1)
         earlier = {buffer.name: buffer for tile in before for buffer in tile.buffers}
-        names = _Names(scop, len(before), earlier, alignment(machine))
+        names = TileNames(scop, len(before), earlier, alignment(machine))
         operation = contraction.operation
         buffer = names.buffers(operation.type)
         row_buffers = tuple(buffer(value, "rows", tiling.block * tiling.depth) for value in operation.rows)
@@ -202,7 +159,7 @@ class Tile:
             return
         kept = [k for k in range(things.dim(SET)) if k not in dropped]
         full = f"{self.statement.name}_{name}"
-        domain = _without(things, dropped).coalesce().set_tuple_name(full)
+        domain = without_dimensions(things, dropped).coalesce().set_tuple_name(full)
         self.statements.append(self.made(full, domain, [self.name(k) for k in kept], body))
         yield Loops(domain, tuple(kept.index(k) for k in order), simd)
 
@@ -240,7 +197,7 @@ class Tile:
         else:
             dropped = [*range(columns_at, depth), self.row]
             for k, (buffer, value) in enumerate(zip(self.column_buffers, operation.columns, strict=True)):
-                contiguous = _runs_along(value, self.name(self.column))
+                contiguous = runs_along(value, self.name(self.column))
                 order = [self.step, self.column] if contiguous else [self.column, self.step]
                 column = (self.name(self.column), 1), (self.name(column_origin), -1)
                 target = element(buffer, (*self.step_index(self.tiling.columns, first_step), *column))
@@ -267,7 +224,7 @@ class Tile:
     ) -> Iterator[Loops]:
         own = compact(free(used, *dropped))
         panel = free(needed, *dropped, side[0]).intersect(box(needed, [side]))
-        others = _simple(panel.subtract(own)).intersect(panel)
+        others = simple_set(panel.subtract(own)).intersect(panel)
         self.fills.append(f"{self.statement.name}_{name}_none")
         yield from self.new(f"{name}_none", others, dropped, assignment(target, ir.Constant("int", "0")), order)
         yield from self.new(name, own, dropped, assignment(target, operand), order, simd=simd)
@@ -357,7 +314,7 @@ class Tile:
         loops = list(self.new(name, steps, dropped, ir.EmptyStatement(), [self.step]))
         if name == "whole" and self.pieces.has_partial:
             others = tuple(f"{self.statement.name}_{other}" for other in ("load", "part", "store"))
-            self.choices.append(Choice(full, others, _without(self.pieces.complete, dropped)))
+            self.choices.append(Choice(full, others, without_dimensions(self.pieces.complete, dropped)))
         many = f"{full}_steps"
         names = [self.name(k) for k in kept]
         body = self.kernel_call(copy)
@@ -399,125 +356,3 @@ class Tile:
             subscripts.append(node.subscript)
             node = node.name
         return next(k for k, subscript in enumerate(reversed(subscripts)) if name in identifiers(subscript))
-
-
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """Names for buffers and kernels that nothing else in the file has. earlier: buffers of other tilings, which may be
-    used again. alignment: of buffers, in bytes."""
-
-    scop: Scop
-    number: int
-    earlier: Mapping[str, Array]
-    alignment: int
-
-    def kernel(self) -> str:
-        return f"scopt_tile_{self.scop.name.removeprefix('scop')}_{self.number}"
-
-    def buffers(self, ctype: CType) -> Callable[[ir.Node, str, int], Array]:
-        taken = set(self.scop.reserved) | set(self.scop.arrays) | {p.spelling for p in self.scop.parameters}
-
-        def buffer(value: ir.Node, what: str, size: int) -> Array:
-            base = f"{_array_name(value)}_{what}"
-            names = chain((base,), (f"{base}{k}" for k in count(2)))
-            name = next(n for n in names if n not in taken and self.fits(n, ctype, size))
-            taken.add(name)
-            return array_of(name, ctype, size, self.alignment)
-
-        return buffer
-
-    def fits(self, name: str, ctype: CType, size: int) -> bool:
-        """Whether no earlier buffer of that name is another one."""
-        other = self.earlier.get(name)
-        return other is None or (other.type, other.sizes) == (ctype, (size,))
-
-
-def _simple(things: isl.Set) -> isl.Set:
-    """A superset in one piece, where there are many."""
-    things = compact(things)
-    return isl.Set.from_basic_set(things.simple_hull()) if things.n_basic_set() > MAX_PIECES else things
-
-
-def _part(union: isl.UnionSet, statement: Statement) -> isl.Set:
-    """The part of a union in a statement's space."""
-    return isl.Set.from_union_set(
-        union.intersect(isl.UnionSet.from_set(isl.Set.universe(statement.domain.get_space())))
-    )
-
-
-def _coordinates(node: isl.ScheduleNode, statements: Sequence[Statement]) -> isl.Map:
-    """``{ [i0, …] -> [p0, …] }``, the dates above a node, which are the same functions for all statements, without
-    their domains.
-
-    Raises Irregular if they aren't.
-    """
-    dates = node.get_prefix_schedule_multi_union_pw_aff()
-    found: list[isl.Map] = []
-    for statement in statements:
-        space = statement.domain.get_space()
-        functions = [_single(dates.get_at(k), space) for k in range(dates.dim(isl.dim_type.set))]
-        result = isl.MultiAff.from_aff(functions[0])
-        for function in functions[1:]:
-            result = result.flat_range_product(isl.MultiAff.from_aff(function))
-        found.append(isl.Map.from_multi_aff(result).reset_tuple_id(isl.dim_type.in_))
-    if not all(one.is_equal(found[0]) for one in found[1:]):
-        raise Irregular("statements of one contraction have different dates")
-    return found[0]
-
-
-def _single(function: isl.UnionPwAff, space: isl.Space) -> isl.Aff:
-    """The only piece of a function on a statement's instances. Raises Irregular if it has several."""
-    parts = function.get_pw_aff_list()
-    all_parts = [parts.get_at(k) for k in range(parts.n_pw_aff())]
-    found = [
-        aff for part in all_parts if part.get_domain_space().has_equal_tuples(space) for _, aff in part.get_pieces()
-    ]
-    if not found or any(not aff.plain_is_equal(found[0]) for aff in found[1:]):
-        raise Irregular("the dates around a register tile are piecewise")
-    return found[0]
-
-
-def _marked(schedule: MarkedSchedule, node: isl.ScheduleNode, place: str) -> isl.ScheduleNode:
-    """The mark below a node for a place."""
-    while True:
-        node = node.child(0)
-        if node.get_type() == _TYPE.mark and isinstance(mark := schedule.mark(node), TileMark) and mark.place == place:
-            return node
-
-
-def _without(things: isl.Set, dropped: Sequence[int]) -> isl.Set:
-    for dimension in sorted(dropped, reverse=True):
-        things = things.project_out(SET, dimension, 1)
-    return things
-
-
-def _runs_along(value: ir.Node, iterator: str) -> bool:
-    """Whether all references in an expression that move with an iterator do so in their last subscript."""
-    pending, good = [value], True
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ir.ArrayRef):
-            good = good and not any(iterator in identifiers(inner) for inner in _outer_subscripts(node))
-        else:
-            pending.extend(node.parts)
-    return good
-
-
-def _outer_subscripts(node: ir.ArrayRef) -> Iterator[ir.Node]:
-    inner = node.name
-    while isinstance(inner, ir.ArrayRef):
-        yield inner.subscript
-        inner = inner.name
-
-
-def _array_name(value: ir.Node) -> str:
-    """The name of the first array in an expression."""
-    pending = [value]
-    while pending:
-        node = pending.pop(0)
-        if isinstance(node, ir.ArrayRef):
-            while isinstance(node, ir.ArrayRef):
-                node = node.name
-            return str(node.name) if isinstance(node, ir.ID) else "operand"
-        pending.extend(node.parts)
-    return "operand"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from scopt.astgen.lower.register_lowering import Lowered
-from scopt.astgen.lower.register_tile import Choice, Turned
+from scopt.astgen.lower.tile_records import Choice, Turned
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import compare, conjunction, disjunction, minimum, names, negate, plus, subtract, weighted
 from scopt.ir.nest import Block, Call, Condition, Const, Expr, For, If, LoopNest, Max, Min, Name

@@ -16,7 +16,7 @@ import islpy as isl
 from scopt import ir
 from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import row_length
-from scopt.astgen.lower.register_tile import Turned
+from scopt.astgen.lower.tile_records import Turned
 from scopt.astgen.lower.transposing import Transposed
 from scopt.check.subscript_functions import Subscripts, base_of, functions, subscripts_of
 from scopt.diagnostics import InternalError

@@ -1,0 +1,58 @@
+"""What one tiling becomes: steps, choices and loops of statements, as data for whoever makes trees and calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from scopt.astgen.lower.kernel import Kernel
+from scopt.ir.marked_schedule import RegisterTiling
+from scopt.ir.scop import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turned:
+    """A statement that copies as many rows and steps of an operand as another one does in two loops around it. row,
+    step: positions of the iterators that those loops move; in their place it has the first ones', and how many there
+      are behind all others."""
+
+    name: str
+    row: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """What a statement that makes one step of a register tile claims to be. many: the statement that makes many in a
+    row; position: of the step among the iterators of both; corner: positions of the tile's first row and first column
+    there. copy: the array that holds the cells, or None."""
+
+    many: str
+    position: int
+    corner: tuple[int, int]
+    tiling: RegisterTiling
+    kernel: Kernel
+    copy: Array | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Where the cells of a tile all exist, the steps `whole` are made; elsewhere the others: load a copy, make steps
+    there, store it.
+
+    condition: for which arguments of `whole`.
+    """
+
+    whole: str
+    others: tuple[str, ...]
+    condition: isl.Set
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loops:
+    """Loops over some dimensions of a statement's domain, outermost first. simd: the last one is a vector loop."""
+
+    domain: isl.Set
+    dimensions: tuple[int, ...]
+    simd: bool = False
