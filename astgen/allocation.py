@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt.astgen.emit.c_expr import ExprPrinter, Level, helper_name
 from scopt.ir.expr import linear, maximum
@@ -14,8 +15,7 @@ from scopt.ir.scop import Scop
 INCLUDE = "#include <stdlib.h>"
 
 
-@dataclass(frozen=True, slots=True)
-class Allocation:
+class Allocation(Struct, frozen=True):
     """One array. declaration: with its initializer, and with what that needs. helpers: that it calls."""
 
     name: str

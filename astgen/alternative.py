@@ -7,7 +7,8 @@ The original text stands there once, byte for byte, whatever the reasons are.
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt.astgen.allocation import Allocation, with_allocations
 from scopt.astgen.emit.c_expr import helper_name
@@ -19,8 +20,7 @@ _LINE = 110
 _DONE = "scopt_done"
 
 
-@dataclass(frozen=True, slots=True)
-class Original:
+class Original(Struct, frozen=True):
     """The region's own bytes, without the comments around them, and where they stand.
 
     indent, newline, whole_lines: as in `splice.as_bytes`. reserved: identifiers that mustn't be declared.

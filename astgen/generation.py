@@ -7,8 +7,10 @@ is the text that the last of them leads to.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.emit_c import Emitted, emit
@@ -43,8 +45,7 @@ class Watch:
         return made
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Program:
+class Program(Struct, frozen=True, eq=False):
     """A transformed region on its way to text.
 
     source: the SCoP that was scheduled. marked: its schedule, after the band passes. swept, lowered: the same without
@@ -67,8 +68,7 @@ class Program:
     condition: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Setting:
+class Setting(Struct, frozen=True, eq=False):
     """What rewrites look at besides. wishes: loops that pragmas name.
     judged: nobody asks for the transformation, so that it has to pay."""
 
@@ -77,8 +77,7 @@ class Setting:
     judged: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(Struct, frozen=True):
     """name: for people, and for `Watch`. what: one line about it."""
 
     name: str

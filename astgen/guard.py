@@ -7,9 +7,9 @@ type, since bounds that the region never reaches might overflow a signed one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import HELPERS, ExprPrinter, Level, helper_name
@@ -96,8 +96,7 @@ def _address(scop: Scop, stretch: Stretch, offset: Polynomial) -> str:
     return _Address(scop, stretch).text(offset)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Address:
+class _Address(Struct, frozen=True, eq=False):
     scop: Scop
     stretch: Stretch
 

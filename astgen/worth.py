@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter
@@ -48,8 +49,7 @@ class Simpler(ScoptError):
     """This form of the transformation would be slower than another one. The text says why."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Worth:
+class Worth(Struct, frozen=True, eq=False):
     """nest: without tests of single loops that the region's own test covers. condition: C text under which the nest
     pays; empty: always."""
 

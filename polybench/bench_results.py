@@ -7,23 +7,22 @@ import math
 import os
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct, to_builtins
 
 Stage = Literal["transform", "compile", "check", "run"]
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """Why a configuration has no time for a kernel: the stage that failed, and the reason in one line."""
 
     stage: Stage
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One kernel in one configuration.
 
     seconds: what each run printed. transform_seconds, compile_seconds: of the timed program; None if it didn't get
@@ -48,8 +47,7 @@ class Cell:
 Row = Mapping[str, Cell]
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(Struct, frozen=True):
     """A benchmark run, complete or not.
 
     settings: how it was run, as JSON values. configurations: names of the columns, the baseline first.
@@ -185,4 +183,4 @@ def _remarks(results: Results) -> list[str]:
 
 
 def _cell_as_json(cell: Cell) -> dict[str, object]:
-    return {**asdict(cell), "min": cell.minimum, "median": cell.median}
+    return {**to_builtins(cell), "min": cell.minimum, "median": cell.median}

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from scopt.polybench.bench_results import Failure
 from scopt.polybench.catalog import Kernel, own_suite
@@ -26,8 +27,7 @@ CHECK_FLAGS = (
 TIMED_FLAGS = ("-O3", "-march=native", "-DPOLYBENCH_TIME")
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(Struct, frozen=True):
     """A program. transform_seconds: None if nothing was transformed. unchanged: the transformed source is the original.
 
     messages: what the transformation printed on stderr.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from scopt.diagnostics import InputError
 
 HARNESS = "polybench.c"
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """One program of a suite.
 
     name: the source's stem. source: the C file with the marked region.

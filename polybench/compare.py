@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 # The name stands right before the first value where no line break comes first ("begin dump: x0.00"), so it is taken
 # from the end.
@@ -18,8 +19,7 @@ class DumpError(ValueError):
     """The text is no dump."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dump:
+class Dump(Struct, frozen=True):
     """What a program printed: name and values of each array, in the order of the dump, values as printed."""
 
     arrays: tuple[tuple[str, tuple[str, ...]], ...]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.polybench.bench_results import Cell, Failure
 from scopt.polybench.builds import CHECK_FLAGS, TIMED_FLAGS, BuildError, Built, build
@@ -14,8 +16,7 @@ from scopt.polybench.processes import run
 from scopt.polybench.toolchains import Compiler, Configuration
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """How kernels are measured.
 
     defines, check_defines: -D flags for the timed and the checked program. runs: timed runs of each program.

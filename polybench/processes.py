@@ -7,12 +7,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+
+class Finished(Struct, frozen=True):
     """How a command ended. code: its exit status, -N if signal N ended it. timed_out: it was killed at the limit."""
 
     code: int

@@ -7,9 +7,10 @@ import json
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from scopt.polybench.plot import drawing
 from scopt.polybench.scheduler_times import Measured, Plan
@@ -48,7 +49,7 @@ def summaries(results: Mapping[str, Measured], plan: Plan) -> list[list[str]]:
 
 def as_json(results: Mapping[str, Measured], settings: Mapping[str, object]) -> str:
     """The results as a JSON object: settings, and the files with all their runs."""
-    files = {name: asdict(measured) for name, measured in results.items()}
+    files = {name: to_builtins(measured) for name, measured in results.items()}
     return json.dumps({"format": 1, "settings": dict(settings), "files": files}, indent=1)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.diagnostics import InputError, Refusal
 from scopt.frontend.extract import extract
@@ -17,8 +19,7 @@ from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A C file to measure. name: of the table's row. flags: for the preprocessor."""
 
     name: str
@@ -27,8 +28,7 @@ class Source:
     flags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
+class Times(Struct, frozen=True):
     """One file by one scheduler. schedule, whole: seconds of each run, see `scopt-schedule-bench --help`.
     failure: why there are none, in one line."""
 
@@ -37,8 +37,7 @@ class Times:
     failure: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """One file. statements, dependences: how many all its regions have together.
     analysis: seconds for extracting and dependences, once."""
 
@@ -48,8 +47,7 @@ class Measured:
     times: Mapping[str, Times]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What is measured. fusion: the policy for all schedulers. runs: of each, the fastest counts. limit: seconds for a
     scheduler's runs on a file."""
 

@@ -8,8 +8,9 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
+
+from msgspec import to_builtins
 
 import scopt
 from scopt.diagnostics import InputError
@@ -48,7 +49,7 @@ def _command(options: argparse.Namespace) -> int:
             files, SpacePlan(options.spaces, options.select_probability, options.timeout or 600.0), options.json
         )
     plan = Plan(options.schedulers, options.fusion, options.runs, options.timeout or 120.0, not options.schedule_only)
-    settings = {"scopt": scopt.__version__, **asdict(plan)}
+    settings = {"scopt": scopt.__version__, **to_builtins(plan)}
     results: dict[str, Measured] = {}
     save(options.json, as_json(results, settings))
     for number, source in enumerate(sources, 1):

@@ -16,10 +16,12 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 import scopt
 from scopt.diagnostics import Refusal
@@ -34,8 +36,7 @@ from scopt.scheduler.space.space_problem import SpaceProblem, space_problem
 Analysed = Callable[[], Sequence[tuple[Scop, Dependences]]]
 
 
-@dataclass(frozen=True, slots=True)
-class SpacePlan:
+class SpacePlan(Struct, frozen=True):
     """What is measured. episodes: constructions of each file. probability: that a dimension carries a dependence which
     it can carry.
     limit: seconds for one file's episodes together."""
@@ -45,8 +46,7 @@ class SpacePlan:
     limit: float = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+class Generated(Struct, frozen=True):
     """One polyhedron.
 
     seconds: processor time for its generators. groups: components that it is a product of. partial: not all generators
@@ -60,8 +60,7 @@ class Generated:
     partial: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(Struct, frozen=True):
     """One construction of all regions.
 
     construction: processor seconds for choosing, emptiness tests included. polyhedra: of its dimensions, in order.
@@ -71,8 +70,7 @@ class Episode:
     polyhedra: tuple[Generated, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredSpaces:
+class MeasuredSpaces(Struct, frozen=True):
     """One file. statements, columns, dependences: of all its regions together; dependences as the space counts them.
     analysis: seconds for these.
     episodes: fewer than asked for if there is a failure, which is told in one line."""
@@ -190,9 +188,13 @@ def _cells(polyhedra: Sequence[Generated]) -> list[str]:
 
 def spaces_as_json(results: Mapping[str, MeasuredSpaces], plan: SpacePlan) -> str:
     """The results as a JSON object: settings, and the files with all their polyhedra."""
-    settings = {"scopt": scopt.__version__, **asdict(plan), "max_rays": MAX_RAYS}
+    settings = {"scopt": scopt.__version__, **to_builtins(plan), "max_rays": MAX_RAYS}
     return json.dumps(
-        {"format": 1, "settings": settings, "files": {name: asdict(measured) for name, measured in results.items()}},
+        {
+            "format": 1,
+            "settings": settings,
+            "files": {name: to_builtins(measured) for name, measured in results.items()},
+        },
         indent=1,
     )
 

@@ -8,8 +8,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 import scopt
 from scopt.diagnostics import InputError
@@ -22,8 +24,7 @@ TOLERANCE = 1e-6
 POLLY = ("-mllvm", "-polly", "-mllvm", "-polly-parallel", "-mllvm", "-polly-omp-backend=GNU", "-lgomp")
 
 
-@dataclass(frozen=True, slots=True)
-class Compiler:
+class Compiler(Struct, frozen=True):
     """name: as the user calls it. path: the executable. clang: whether it takes clang's flags.
     version: its first line of --version."""
 
@@ -33,8 +34,7 @@ class Compiler:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """A column of the table: how a kernel becomes a program.
 
     name: unique. compiler, flags: what compiles it, and its flags beside the level of optimization.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.diagnostics import Remark
 from scopt.ir.scop import Dependences, Scop
@@ -13,8 +13,7 @@ from scopt.options import Options
 from scopt.scheduler.influence.influence_tree import InfluenceNode, InfluenceTree
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScheduleResult:
+class ScheduleResult(Struct, frozen=True, eq=False):
     """A schedule tree over the SCoP's domain, and what its scheduler has to say about it.
 
     Whatever the tree claims (permutable, coincident) is recomputed from the dependences by `scopt.poly.bands`.

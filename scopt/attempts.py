@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.emit_c import Emitted
@@ -43,8 +43,7 @@ class LeftAlone(Exception):
         self.remark = remark
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Work:
+class Work(Struct, frozen=True, eq=False):
     """What is to be done about a SCoP. guide: the user's wishes. fixed: the user's schedule tree, if there is one.
 
     judged: nobody asks for the region's transformation, so that it has to pay. clock: told of each stage; watch: sees
@@ -70,8 +69,7 @@ class Work:
         return LeftAlone(remark)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Generated:
+class Generated(Struct, frozen=True, eq=False):
     """A transformed SCoP in all its forms. tree: the scheduler's, before the band passes. remarks: what was found on
     the way, failures of forms that were tried before among them."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+
+from msgspec import Struct, field, to_builtins
 
 from scopt.remark_ids import RemarkKind, advice
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Location:
+class Location(Struct, frozen=True, order=True):
     """A place in the user's source; line and column count from 1, column 0 where only the line is known."""
 
     file: str
@@ -21,8 +21,7 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """One thing that the user should know about one place.
 
     kind: ``passed`` (done), ``missed`` (left as it was), ``analysis`` (what was found or assumed).
@@ -44,8 +43,7 @@ class Remark:
         return f"{self.location}: remark: {self.message}{hint} [{self.id}]"
 
 
-@dataclass(slots=True)
-class Remarks:
+class Remarks(Struct):
     """The sink that remarks are collected in, in order of discovery; duplicates are kept once."""
 
     _seen: dict[Remark, None] = field(default_factory=dict)
@@ -66,7 +64,7 @@ class Remarks:
 
 def remarks_as_json(remarks: Iterable[Remark]) -> str:
     """All remarks as one JSON array of objects with the fields of `Remark`."""
-    return json.dumps([asdict(remark) for remark in remarks], indent=1)
+    return json.dumps([to_builtins(remark) for remark in remarks], indent=1)
 
 
 class ScoptError(Exception):

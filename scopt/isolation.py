@@ -9,11 +9,12 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 # Seconds on the clock for each one of processor time: for work that waits, on machines that are busy.
 PATIENCE = 10
@@ -22,23 +23,20 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Finished(Generic[T]):
+class Finished(Struct, Generic[T], frozen=True):
     """The work returned a value."""
 
     value: T
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """The work raised, or its process died. message: one line. timed_out: it was ended at its limit."""
 
     message: str
     timed_out: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt(Generic[T]):
+class Attempt(Struct, Generic[T], frozen=True):
     """Work for a process of its own. seconds: of processor time, after which it is killed (0: no limit), so that what
     becomes of it doesn't depend on what else runs; memory: bytes that it may take besides what is there already (0: no
     limit)."""
@@ -103,8 +101,7 @@ def run_tasks(tasks: Sequence[Task[T, R]], jobs: int) -> list[R]:
     return [results[number] for number in range(len(tasks))]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Running(Generic[T, R]):
+class _Running(Struct, Generic[T, R], frozen=True, eq=False):
     """An attempt's process. deadline: of `time.monotonic`, far behind its seconds."""
 
     number: int

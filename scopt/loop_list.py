@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from scopt.diagnostics import InputError
 from scopt.files import write_atomically
@@ -31,8 +32,7 @@ WORDS = ("transformed", "parallel", "vector")
 Optimize = Callable[[str], "Result"]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Loop:
+class Loop(Struct, frozen=True, order=True):
     """A line of the list. file: relative to the list's folder, with slashes. got: some of `WORDS`."""
 
     file: str
@@ -49,8 +49,7 @@ class Loop:
         return shlex.join((self.file, self.function, str(self.number), self.iterator, *self.got))
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """lost: a message for each listed loop that lacks something, with the reasons. gained: notes on loops that got
     more. checked: loops, files."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from scopt.diagnostics import InputError
 from scopt.machine import Machine
@@ -17,8 +18,7 @@ SCHEDULERS = ("isl", "pluto", "feautrier", "identity", "sample")
 """What `--scheduler` takes; `scopt.scheduler.REGISTRY` says which classes they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """Options of one `optimize` call.
 
     cc: the C compiler whose preprocessor is run (``cc -E``).

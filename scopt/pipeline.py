@@ -6,9 +6,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.alternative import Original, in_braces, with_original
@@ -43,8 +45,7 @@ _NOT_WANTED = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Done:
+class _Done(Struct, frozen=True, eq=False):
     """A region, what became of it, and how long it took.
     macros: integer macros that the text depends on, with their values."""
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 RemarkKind = Literal["passed", "missed", "analysis"]
 
 
-@dataclass(frozen=True, slots=True)
-class RemarkId:
+class RemarkId(Struct, frozen=True):
     """One id.
 
     title: what is the case, in a few words. meaning: why that matters, in a sentence or two. advice: what the user can

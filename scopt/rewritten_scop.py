@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import islpy as isl
+from msgspec.structs import replace
 
 from scopt.astgen.allocation import INCLUDE, allocations
 from scopt.check.rewritten import check_rewritten

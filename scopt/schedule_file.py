@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.diagnostics import InputError, InternalError, Location
 from scopt.ir.marked_schedule import Mark
@@ -38,8 +38,7 @@ _FINAL_ONLY = ("mark", "options")
 _FLAGS = ("permutable", "coincident")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScheduleDocument:
+class ScheduleDocument(Struct, frozen=True, eq=False):
     """A schedule tree that the user wrote. location: of the document, domain:
     of its domain, both in the schedule file."""
 
@@ -103,8 +102,7 @@ def parse_schedules(text: str, file: str) -> tuple[ScheduleDocument | None, ...]
     return tuple(_Reader(file).document(node) for node in nodes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     """Checks the shape of a document and rewrites it in the flow style with quoted strings that isl reads."""
 
     file: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from scopt.options import Options
 from scopt.scheduler.decisions.register_tiles import wanted

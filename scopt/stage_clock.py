@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(slots=True)
-class Clock:
+class Clock(Struct):
     """Seconds by stage, added up over attempts."""
 
     seconds: dict[str, float] = field(default_factory=dict)

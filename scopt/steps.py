@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from scopt.astgen.emit.emit_c import Emitted, emit
 from scopt.astgen.generation import REWRITES, Program, Watch
@@ -34,8 +35,7 @@ STEPS: tuple[tuple[str, str], ...] = (
 """All steps in their order, each with one line about it; the proof (`scopt.check.program`) comes after the last one."""
 
 
-@dataclass(slots=True)
-class Shown(Watch):
+class Shown(Watch, Struct):
     """Keeps what one step makes, as text. A region that is tried in several forms has the last one's."""
 
     step: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 # The source tree, where all rules hold; and where only functions are measured: a test module is a list.
 SOURCES = ("scopt", "frontend", "scheduler", "astgen", "polybench")
@@ -25,8 +26,7 @@ IMPORTERS: Mapping[str, Sequence[str]] = {"pycparser": ("scopt/ir/from_pycparser
 LONGER: Mapping[str, int] = {}
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class Finding(Struct, frozen=True, order=True):
     """path: from the root. line: from 1."""
 
     path: str
@@ -37,8 +37,7 @@ class Finding:
         return f"{self.path}:{self.line}: {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Struct, frozen=True):
     """A file of Python. path: from the root."""
 
     path: str
@@ -50,8 +49,7 @@ class Module:
         return Path(self.path).stem
 
 
-@dataclass(frozen=True, slots=True)
-class Length:
+class Length(Struct, frozen=True):
     """Of a module, or of a function. name: as in `LONGER`. line: where it begins."""
 
     path: str

@@ -9,8 +9,9 @@ can't overflow it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum, IntEnum
+
+from msgspec import Struct, field
 
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import linear, mirrored, plus, subtract, weighted
@@ -48,8 +49,7 @@ class Level(IntEnum):
     PRIMARY = 7
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     text: str
     level: Level
     kind: Kind = Kind.LONG
@@ -77,8 +77,7 @@ def kind_of(ctype: CType) -> Kind | None:
     return Kind.LONG if ctype.signed else None
 
 
-@dataclass(frozen=True, slots=True)
-class ExprPrinter:
+class ExprPrinter(Struct, frozen=True):
     """Prints expressions of one SCoP.
 
     parameters: the SCoP's parameters by name; every other name is an iterator, of the long type. flat: arrays that C

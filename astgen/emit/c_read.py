@@ -9,7 +9,9 @@ value: arithmetic without an operand of the long type, a 64-bit unsigned operand
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import HELPERS, Kind, helper_name, kind_of
@@ -43,16 +45,14 @@ class Unreadable(ScoptError):
     """Printed C that isn't what the printer may print."""
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """An expression and the kind of its C type; None for one that has to be cast to the long type before use."""
 
     value: Expr
     kind: Kind | None
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """Reads expressions where certain iterators, of the long type, are declared; other names are parameters."""
 
     parameters: Mapping[str, Parameter]

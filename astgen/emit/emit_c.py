@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import cgen
+from msgspec import Struct
 
 from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_statement import declaration_text, statement_text
@@ -40,8 +40,7 @@ _DECLARED_A_LINE = 4
 PAIR = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Emitted:
+class Emitted(Struct, frozen=True):
     """Printed C.
 
     text: statements with a newline after each line, indented from column 0; a block if it declares variables.
@@ -162,8 +161,7 @@ class _If(cgen.If):
         return iter(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Printer:
+class _Printer(Struct, frozen=True):
     scop: Scop
     exprs: ExprPrinter
     openmp: bool

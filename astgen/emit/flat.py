@@ -8,7 +8,8 @@ the source.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter, Kind, Level, Text, kind_of
@@ -70,8 +71,7 @@ def row_length(array: Array, subscript: int) -> ir.Node:
 Match = Callable[[ir.Node, ir.Node], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
+class Meant(Struct, frozen=True):
     """A subscript that is expected: its value, or, where that is not known as an expression, the node that a printed
     one has to match."""
 
@@ -99,8 +99,7 @@ def is_flat_subscript(array: Array, meant: Sequence[Meant], printed: ir.Node, re
     return total == read
 
 
-@dataclass(frozen=True, slots=True)
-class _Polynomials:
+class _Polynomials(Struct, frozen=True):
     reader: Reader
     meant: Sequence[Meant]
     matches: Match

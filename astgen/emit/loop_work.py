@@ -8,10 +8,12 @@ to nothing counts half.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor, log10, prod
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.expr import exceeds, floor_div, from_linear, linear, names, plus, subtract, weighted
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
@@ -62,8 +64,7 @@ def with_uncopied_loops(nest: LoopNest) -> LoopNest:
     return LoopNest(map_block(nest.body, visit))
 
 
-@dataclass(frozen=True, slots=True)
-class _Threads:
+class _Threads(Struct, frozen=True):
     """What threads cost. cells: of each array."""
 
     machine: Machine

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import APART, SCALAR, helper_name
@@ -61,8 +62,7 @@ def _without_declarations(scop: Scop, nest: LoopNest, items: list[ir.Node]) -> l
     raise Unreadable("the declarations of locals are missing")
 
 
-@dataclass(frozen=True, slots=True)
-class _Pragma:
+class _Pragma(Struct, frozen=True):
     """A parsed OpenMP directive. clauses: text by name."""
 
     parallel: bool
@@ -70,8 +70,7 @@ class _Pragma:
     clauses: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Checker:
+class _Checker(Struct, frozen=True):
     scop: Scop
     openmp: bool
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, type_spelling
@@ -14,8 +15,7 @@ from scopt.ir.scop import Array, CType, Scop
 from scopt.ir.walks import same_node
 
 
-@dataclass(frozen=True, slots=True)
-class StatementMatch:
+class StatementMatch(Struct, frozen=True):
     """Compares trees: the original with its iterators' values and types, the printed one read by `reader`.
 
     exact: subscripts with unsigned operands that don't wrap. held: names of the variables that stand for

@@ -7,9 +7,10 @@ the cases will do if the iterations that this adds execute nothing, because the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.expr import maximum, minimum, negate
 from scopt.ir.nest import Block, Call, Compare, Expr, For, Hold, If, LoopNest, Max, Min, Name, Select
@@ -38,8 +39,7 @@ def _has_cases(bound: Expr) -> bool:
     return any(isinstance(arg, Select) for arg in (bound.args if isinstance(bound, Min | Max) else (bound,)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pass:
+class _Pass(Struct, frozen=True, eq=False):
     space: NestSpace
 
     def block(self, block: Block, context: Context) -> Block:

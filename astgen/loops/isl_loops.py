@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt.astgen.emit.names import choose_names
 from scopt.astgen.loops.bounds import plain_bounds
@@ -143,8 +143,7 @@ def _depth_ids(tree: isl.Schedule) -> isl.IdList:
     return ids
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
+class _Pending(Struct, frozen=True):
     """A mark that waits for the loop at its depth."""
 
     depth: int
@@ -158,8 +157,7 @@ def _conjuncts(condition: Condition) -> tuple[Condition, ...]:
     return condition.args if isinstance(condition, And) else (condition,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Converter:
+class _Converter(Struct, frozen=True, eq=False):
     """isl AST nodes → items. The environment maps isl's iterators to expressions over ours.
 
     marks: by their numbers. quotients: how many arguments a statement's calls have in isl's AST in front of its own.

@@ -7,7 +7,8 @@ So the flag is decided here, by the enclosing loops and guards alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.expr import conjunction, disjunction, floor_div, maximum, minimum, modulo, negate, select, weighted
 from scopt.ir.nest import (
@@ -44,8 +45,7 @@ def settle_divisions(scop: Scop, nest: LoopNest) -> LoopNest:
     return LoopNest(_Prover(space).block(nest.body, space.outside()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Prover:
+class _Prover(Struct, frozen=True, eq=False):
     space: NestSpace
 
     def block(self, block: Block, context: Context) -> Block:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from scopt.ir.expr import FALSE, TRUE, conjunction, negate
 from scopt.ir.nest import Call, For, Hold, If, LoopNest

@@ -14,7 +14,9 @@ no ``?:`` for vectors in C.)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
@@ -24,8 +26,7 @@ from scopt.machine.targets import FEW_REGISTERS, MANY_REGISTERS, VECTORS, WITH_M
 from scopt.poly.contraction_expression import CELL
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kernel:
+class Kernel(Struct, frozen=True, eq=False):
     """cell[i][j] op= expression for `count` steps, for 0 <= i < rows, 0 <= j < columns; packed rows' operands lie
     `rows` a step apart, those of columns `columns`."""
 

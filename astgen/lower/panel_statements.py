@@ -10,9 +10,9 @@ Source: Lam, Rothberg and Wolf, "The cache performance and optimizations of bloc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.lower.body_syntax import assignment, call, integer
@@ -28,8 +28,7 @@ from scopt.poly.linear import affine_row
 from scopt.poly.set_pieces import coordinate, marked
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a panel is. name: of what references use. memory: of what has a panel for each thread, one of which `name`
     points to, or None."""
 
@@ -37,8 +36,7 @@ class Place:
     memory: str | None
 
 
-@dataclass(slots=True, eq=False)
-class PanelTile(Copied):
+class PanelTile(Copied, eq=False):
     """What a packed tile becomes. prefix: ``{ S[…] -> [p0, …] }``, the loops over tiles and those around them. places:
     by array.
     marks: of all loops, by name; those of the copies are added."""

@@ -10,9 +10,10 @@ don't exist, the kernel works on a copy.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.register_tile import Tile
@@ -28,8 +29,7 @@ from scopt.poly.set_pieces import coordinate, in_band, in_sequence, marked
 _TYPE = isl.schedule_node_type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lowered:
+class Lowered(Struct, frozen=True, eq=False):
     """A schedule with register tiles, ready for the AST generator.
 
     scop: with the statements and buffers of the tiles. steps: by name of a statement that makes one step of a tile,
@@ -92,8 +92,7 @@ def lower(scop: Scop, schedule: MarkedSchedule, machine: Machine) -> Lowered:
     )
 
 
-@dataclass(slots=True)
-class _Rebuild:
+class _Rebuild(Struct):
     """Builds the tree anew from its leaves, since the statements that bands schedule change."""
 
     scop: Scop

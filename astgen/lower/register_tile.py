@@ -4,9 +4,10 @@ copies of tiles."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import identifiers
@@ -39,8 +40,7 @@ from scopt.machine.costs import alignment
 from scopt.poly.isl_utils import SET, compact
 
 
-@dataclass(slots=True, eq=False)
-class Tile:
+class Tile(Struct, eq=False):
     """What one tiling becomes. depth: of the schedule at its three marks. pieces: see there.
 
     row, column, step: dimensions of the pieces' flat space; coordinates come first. earlier: functions of other

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.scop import Access, Dependences, Scop, Statement
 from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps
 
 
-@dataclass(slots=True, eq=False)
-class Copied:
+class Copied(Struct, eq=False):
     """The statements of one part of the schedule, a strip or a tile, with copies before and after.
 
     prefix: ``{ S[…] -> [p0, …] }`` for the original statements, what the instances of one part have in common.

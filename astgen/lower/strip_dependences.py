@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule, StripMark, Sweep
@@ -38,8 +39,7 @@ def _sweeps(schedule: MarkedSchedule) -> Iterator[tuple[Sweep, isl.UnionMap]]:
             yield mark.sweep, loop.get_prefix_schedule_relation().intersect_domain(loop.get_domain())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
+class _Pairs(Struct, frozen=True, eq=False):
     """Pairs of instances. together: in one execution of a sweep's loop over strips; same_row: of one row."""
 
     together: isl.UnionMap

@@ -10,9 +10,10 @@ in the meantime.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.lower.panel_statements import PanelTile
@@ -29,8 +30,7 @@ from scopt.poly.set_pieces import coordinate, in_band, in_sequence, marked
 _TYPE = isl.schedule_node_type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Swept:
+class Swept(Struct, frozen=True, eq=False):
     """A schedule without sweeps and packed tiles, over a SCoP with their statements.
 
     expansions: by name of a statement that uses buffers, the original's instances: ``{ S[…] -> S_rows[…] }``. made:
@@ -81,8 +81,7 @@ def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule, machin
     )
 
 
-@dataclass(slots=True)
-class _Rebuild:
+class _Rebuild(Struct):
     """Builds the tree anew from its leaves, since the statements that bands schedule change."""
 
     scop: Scop
@@ -161,8 +160,7 @@ class _Rebuild:
         return in_sequence([*strip.before(), inner, *strip.after()])
 
 
-@dataclass(slots=True, eq=False)
-class _Strip(Copied):
+class _Strip(Copied, eq=False):
     """What a sweep becomes. prefix: ``{ S[…] -> [p0, …, strip] }`` for its statements.
     storage: where their arrays are."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, count
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.astgen.allocation import INCLUDE, Allocation
@@ -25,8 +25,7 @@ from scopt.poly.body_rewriting import with_references
 STRIP = "$strip"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Storage:
+class Storage(Struct, frozen=True, eq=False):
     """Where a sweep's arrays are. buffers: by array, how it is kept and the buffer's name. scalars: by name, that of
     the array with a cell a row.
 
@@ -41,8 +40,7 @@ class Storage:
     private: tuple[str, ...]
 
 
-@dataclass(slots=True, eq=False)
-class Names:
+class Names(Struct, eq=False):
     """Names that nothing else in the file has, and what they stand for. Strips of different sweeps share memory of one
     form.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import chain, count
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.lower.body_syntax import (
@@ -14,8 +15,7 @@ from scopt.astgen.lower.tile_geometry import array_name
 from scopt.ir.scop import Array, CType, Scop
 
 
-@dataclass(frozen=True, slots=True)
-class TileNames:
+class TileNames(Struct, frozen=True):
     """Names for buffers and kernels that nothing else in the file has. earlier: buffers of other tilings, which may be
     used again. alignment: of buffers, in bytes."""
 

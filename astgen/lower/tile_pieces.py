@@ -8,9 +8,9 @@ then the statement's iterators.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.diagnostics import ScoptError
 from scopt.ir.marked_schedule import RegisterTiling
@@ -19,8 +19,7 @@ from scopt.poly.isl_utils import SET, compact, equalities
 Place = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
+class Pieces(Struct, frozen=True, eq=False):
     """One contraction's sets. steps and what follows are without the dimensions that they say nothing of: those are
     unconstrained.
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
+from msgspec import Struct
 
 from scopt.astgen.lower.kernel import Kernel
 from scopt.ir.marked_schedule import RegisterTiling
 from scopt.ir.scop import Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Turned:
+class Turned(Struct, frozen=True, eq=False):
     """A statement that copies as many rows and steps of an operand as another one does in two loops around it. row,
     step: positions of the iterators that those loops move; in their place it has the first ones', and how many there
       are behind all others."""
@@ -22,8 +20,7 @@ class Turned:
     step: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class Step(Struct, frozen=True, eq=False):
     """What a statement that makes one step of a register tile claims to be. many: the statement that makes many in a
     row; position: of the step among the iterators of both; corner: positions of the tile's first row and first column
     there. copy: the array that holds the cells, or None."""
@@ -36,8 +33,7 @@ class Step:
     copy: Array | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class Choice(Struct, frozen=True, eq=False):
     """Where the cells of a tile all exist, the steps `whole` are made; elsewhere the others: load a copy, make steps
     there, store it.
 
@@ -49,8 +45,7 @@ class Choice:
     condition: isl.Set
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Loops:
+class Loops(Struct, frozen=True, eq=False):
     """Loops over some dimensions of a statement's domain, outermost first. simd: the last one is a vector loop."""
 
     domain: isl.Set

@@ -7,9 +7,10 @@ So do copies of operands that a function makes for all iterations of two loops.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.astgen.lower.register_lowering import Lowered
 from scopt.astgen.lower.tile_records import Choice, Turned
@@ -26,8 +27,7 @@ def with_choices(lowered: Lowered, nest: LoopNest) -> LoopNest:
     return LoopNest(block)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Choices:
+class _Choices(Struct, frozen=True, eq=False):
     lowered: Lowered
 
     def block(self, block: Block) -> Block:

@@ -9,7 +9,9 @@ where the target has such vectors; elsewhere, and for what is left, it copies on
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
@@ -25,8 +27,7 @@ from scopt.poly.linear import subscript_rows
 _MOST_LANES, _LETTERS = 8, "abcd"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Transposed:
+class Transposed(Struct, frozen=True, eq=False):
     """``to[k * width + i] = operand of from[i * length + k]``, for 0 <= i < rows, 0 <= k < count.
 
     source: the operand's reference that moves. subscript: of it, which one the row moves. scalars: other variables that

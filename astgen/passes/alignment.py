@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.subscripts import linear_subscript
@@ -35,8 +37,7 @@ def with_aligned_starts(scop: Scop, nest: LoopNest, line: int) -> LoopNest:
     return LoopNest(_Aligned(scop, line, known).block(nest.body, 0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Aligned:
+class _Aligned(Struct, frozen=True, eq=False):
     """known: what the parameters can be."""
 
     scop: Scop

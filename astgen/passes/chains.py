@@ -8,7 +8,9 @@ and adds, unless a function stands in between. (gcc decides by itself, and sees 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
@@ -28,8 +30,7 @@ def with_products_apart(scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
     return replace(scop, statements=(*scop.statements, *rewriter.made.values())), LoopNest(block)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rewriter:
+class _Rewriter(Struct, frozen=True, eq=False):
     """made: new statements, by the old ones' names."""
 
     scop: Scop

@@ -7,8 +7,9 @@ An `if` clause decides at run time, but a loop in a sequential loop then still e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import prod
+
+from msgspec.structs import replace
 
 from scopt.ir.nest import (
     Block,

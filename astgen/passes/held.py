@@ -10,8 +10,10 @@ can't be held is no vector loop. What is decided here is proved again, from the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import count
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
@@ -37,8 +39,7 @@ def hold_cells(scop: Scop, nest: LoopNest) -> LoopNest:
     return LoopNest(_Holder(scop, space, frozenset(taken)).block(nest.body, space.outside()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
+class _Use(Struct, frozen=True):
     """A reference: the position of its call in the body, and of the access in the statement."""
 
     call: int
@@ -46,16 +47,14 @@ class _Use:
     write: bool
 
 
-@dataclass(slots=True)
-class _Body:
+class _Body(Struct):
     """The references of a loop's body by cell. unknown: arrays with references that aren't understood."""
 
     uses: dict[Cell, list[_Use]] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Holder:
+class _Holder(Struct, frozen=True, eq=False):
     scop: Scop
     space: NestSpace
     taken: frozenset[str]

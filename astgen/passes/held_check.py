@@ -8,9 +8,9 @@ threads inside only read it or reduce it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.diagnostics import InternalError
@@ -31,8 +31,7 @@ def check_held(scop: Scop, nest: LoopNest) -> None:
     _Checker(scop, space, frozenset(taken)).block(nest.body, space.outside(), ())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Use:
+class _Use(Struct, frozen=True, eq=False):
     """A reference inside a `Hold`. cells: ``{ dates -> A[…] }``.
     name: of the variable that stands for it, if one does."""
 
@@ -41,8 +40,7 @@ class _Use:
     name: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Checker:
+class _Checker(Struct, frozen=True, eq=False):
     scop: Scop
     space: NestSpace
     taken: frozenset[str]

@@ -7,7 +7,9 @@ vectors a turn, which 24 may not be enough for, and do the rest one by one.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.ir.expr import FALSE, TRUE, compare, conjunction, names, plus, subtract
 from scopt.ir.nest import Block, Call, Condition, Const, Expr, For, Hold, If, LoopNest, Max, Min
@@ -29,8 +31,7 @@ def with_constant_lengths(
     return LoopNest(map_block(versions.block(nest.body), versions.with_something))
 
 
-@dataclass(frozen=True, slots=True)
-class _Versions:
+class _Versions(Struct, frozen=True):
     """made: conditions of the choices so far."""
 
     longest: int

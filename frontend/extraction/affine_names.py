@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
@@ -17,8 +17,7 @@ from scopt.ir.scop import CType, Parameter
 from scopt.poly.isl_utils import constant_pw_aff
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AffineNames:
+class AffineNames(Struct, frozen=True, eq=False):
     """What has been found so far. types: of iterators. parameters: by name.
     assumed: values with which C's arithmetic is exact."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.extraction.affine_names import AffineNames
@@ -16,8 +18,7 @@ from scopt.ir.scop import Array
 from scopt.ir.walks import walk
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RegionArrays:
+class RegionArrays(Struct, frozen=True, eq=False):
     """What has been found so far. shapes: of arrays of one dimension that hold rows.
     by_name: by their names in C, or the spelling of a path of members."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.diagnostics import Location, Refusal
@@ -34,8 +35,7 @@ ISL_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RegionNames:
+class RegionNames(Struct, frozen=True, eq=False):
     """A region in its normal form, with unique names.
 
     items: its statements. symbols: what names are, iterators apart; arrays that members make are added.

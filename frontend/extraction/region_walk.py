@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Location, Refusal, Remark
@@ -26,8 +27,7 @@ from scopt.ir.scop import CType
 from scopt.ir.walks import changed, mapped
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RawStatement:
+class RawStatement(Struct, frozen=True, eq=False):
     """A statement before the spaces are set up: iterators are parameters still. loops: the source's. kill: of a
     declaration, which ends the value that the variable had."""
 
@@ -42,8 +42,7 @@ class RawStatement:
     kill: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class Place(Struct, frozen=True, eq=False):
     """Where the walk stands: the enclosing iterators (outermost first) and the parameter set of their values; loops:
     their `for` nodes."""
 
@@ -52,8 +51,7 @@ class Place:
     loops: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RegionWalk:
+class RegionWalk(Struct, frozen=True, eq=False):
     """What has been found so far.
 
     statements: kills too. obstacles: by statement, why it is executed as a whole. unknown: remarks on cells that only

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
@@ -23,8 +23,7 @@ from scopt.poly.dependences import classify_private
 from scopt.poly.isl_utils import to_statement_space, universe_params
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScopParts:
+class ScopParts(Struct, frozen=True, eq=False):
     """A region that has been walked through. name: of the SCoP. known: of the parameters, where arrays hold rows.
     assume_apart: different pointers are taken to lead to different memory, in unmarked regions too."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.diagnostics import Location, Refusal
@@ -17,8 +17,7 @@ from scopt.frontend.syntax.structs import Reference
 from scopt.ir.scop import AccessKind, Array, CType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RawAccess:
+class RawAccess(Struct, frozen=True, eq=False):
     """An access before it is tied to a statement:
     `subscripts` is a parameter-space relation ``[i, n] -> { A[a, b] : … }``."""
 
@@ -29,15 +28,13 @@ class RawAccess:
     location: Location
 
 
-@dataclass(slots=True)
-class Survey:
+class Survey(Struct):
     """The subscripts of arrays of one dimension, by the arrays' names; None for one that can't be read."""
 
     found: dict[str, list[Subscript | None]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Names:
+class Names(Struct, frozen=True, eq=False):
     """What names mean to the access collector.
 
     array(name, node): the array or scalar behind a name, None if it is an iterator or constant; raises Refusal for what

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.model.access_names import Names, RawAccess
@@ -24,8 +25,7 @@ from scopt.ir.walks import rewritten
 from scopt.poly.isl_utils import project_out_params
 
 
-@dataclass(slots=True)
-class AccessCollector:
+class AccessCollector(Struct):
     """Collects the accesses of one statement.
 
     domain: the parameter set of the enclosing loops. `conditional` writes become may-writes. `inner` iterators are

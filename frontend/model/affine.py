@@ -8,10 +8,11 @@ evaluated: it proves that a division truncates as a floor division does, or that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.syntax.constructs import construct_text
@@ -37,16 +38,14 @@ class NotAffine(Exception):
         self.reason, self.message, self.node, self.hint = reason, message, node, hint
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A quasi-affine function on the parameter domain, and the C type that the expression has."""
 
     aff: isl.PwAff
     type: CType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
+class Scope(Struct, frozen=True, eq=False):
     """What names mean where an expression stands.
 
     lookup: name and its node → the integer type of an iterator or parameter, or raises `NotAffine`; constants give a

@@ -4,11 +4,12 @@ proof, or a test at run time, otherwise."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Refusal, Remark
@@ -26,16 +27,14 @@ _ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc"
 _CHARACTER = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Aliasing:
+class Aliasing(Struct, frozen=True, eq=False):
     """remarks: what is taken for granted, or tested. apart: what has to be tested."""
 
     remarks: tuple[Remark, ...] = ()
     apart: tuple[tuple[Stretch, Stretch], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Names:
+class Names(Struct, frozen=True, eq=False):
     """What a region accesses, by name.
 
     parameters: names of the region's symbolic constants. written: names that it writes. defined: functions with a body
@@ -173,8 +172,7 @@ def _kind(ctype: CType) -> tuple[str, int] | None:
 # --- where pointers come from -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Origins:
+class _Origins(Struct, frozen=True, eq=False):
     """What the function says about the values of its pointers."""
 
     function: Any

@@ -4,9 +4,9 @@ program tests it."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt.frontend.model.affine import type_range
 from scopt.ir.scop import Parameter, Statement
@@ -21,8 +21,7 @@ _LONG_BITS = 64
 _MOST_OF_ALL = 2**56
 
 
-@dataclass(slots=True)
-class Assumptions:
+class Assumptions(Struct):
     """Collects what has to hold. values: parameter set. long: unsigned parameters of 64 bits that have to fit into the
     long type too."""
 

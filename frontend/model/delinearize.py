@@ -9,12 +9,12 @@ condition that the program tests.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, product
 from math import gcd
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.frontend.model.product_sums import (
     Atom,
@@ -34,16 +34,14 @@ from scopt.poly.isl_utils import constant_pw_aff, project_out_params
 SHORT_ROW = 32
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stride:
+class Stride(Struct, frozen=True, eq=False):
     """Elements from one row to the next: factor · product of parametric atoms."""
 
     factor: int
     atoms: Monomial
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shape:
+class Shape(Struct, frozen=True, eq=False):
     """How an array's elements lie. strides: of each dimension, outermost first;
     the last is 1. sizes: of all but the first dimension."""
 
@@ -60,8 +58,7 @@ class Shape:
         return (None, *(product_node(size.factor, [self.atoms[key].node for key in size.atoms]) for size in self.sizes))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Parts:
+class Parts(Struct, frozen=True, eq=False):
     """A subscript in a shape's dimensions: C expressions, functions on the parameter domain, and the parameter set
     where it is right."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.model.access_names import Names
@@ -19,8 +20,7 @@ from scopt.ir.walks import copied
 from scopt.poly.isl_utils import constant_pw_aff, project_out_params
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SubscriptReader:
+class SubscriptReader(Struct, frozen=True, eq=False):
     """Where subscripts stand. domain: of the iterators there, and of the parameters.
     inner: iterators of loops inside of the statement."""
 

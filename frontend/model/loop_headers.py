@@ -4,10 +4,11 @@ with the wrap-around rules of its iterator's type."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.model.affine import NotAffine, Scope, affine, always, assured, condition, converted
@@ -27,8 +28,7 @@ class NotALoop(Exception):
         self.id, self.message, self.node, self.hint = id, message, node, hint
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Loop:
+class Loop(Struct, frozen=True, eq=False):
     """One `for` loop.
 
     domain: parameter set over the enclosing iterators, `iterator` and the parameters: the enclosing domain and this

@@ -3,29 +3,25 @@ zero-padded map (2d+1 form) for dependence analysis."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
+from msgspec import Struct
 
 from scopt.poly.isl_utils import union_of_sets
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """A statement by its name."""
 
     statement: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """Parts executed one after the other, for each iteration of the loops around them."""
 
     parts: tuple[Tree, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """A loop around a part; direction -1 counts down."""
 
     iterator: str

@@ -8,8 +8,9 @@ The region's own copy of the tree is changed in place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.syntax.scoping import loop_iterator
@@ -49,8 +50,7 @@ def _with_row(item: Any, name: str, row: ir.Decl) -> Any:
 # --- one reference ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Pointers:
+class _Pointers(Struct, frozen=True):
     symbols: Mapping[str, Symbol]
     long_type: str
     flat: frozenset[str] = frozenset()

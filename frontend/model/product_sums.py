@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.poly.isl_utils import constant_pw_aff
@@ -15,8 +15,7 @@ Monomial = tuple[str, ...]
 Terms = dict[Monomial, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Atom:
+class Atom(Struct, frozen=True, eq=False):
     """A factor of a subscript's products. moves: it depends on an iterator.
     node: C expression. value: on the parameter domain."""
 

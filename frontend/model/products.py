@@ -8,8 +8,9 @@ that this does no harm (`scopt.frontend.extract`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use, has_jump
@@ -35,8 +36,7 @@ def hoist_products(around: MemberHoister, symbolic: Collection[str]) -> tuple[Ho
     return tuple(hoister.found.values())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Hoister:
+class _Hoister(Struct, frozen=True, eq=False):
     """found: by what is evaluated, and when."""
 
     around: MemberHoister

@@ -4,10 +4,10 @@ as expressions that the program can evaluate before the region runs."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.scop import Array, Polynomial, Stretch
@@ -64,8 +64,7 @@ def _reached(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Str
     return Stretch(array.within or array.name, base, f"sizeof(*{base})", first, beyond, tuple(sums.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Size:
+class _Size(Struct, frozen=True):
     """The length of a row: its value, and the name that stands for it where it is a sum."""
 
     value: Polynomial

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, affine
@@ -16,8 +16,7 @@ from scopt.ir.scop import CType
 from scopt.poly.isl_utils import param_pw_aff
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Subscript:
+class Subscript(Struct, frozen=True, eq=False):
     """A subscript as a sum of products of atoms.
 
     unsigned: bits of the unsigned type that it is computed in, modulo a power of two; 0 for a signed type, whose
@@ -48,8 +47,7 @@ def read_subscript(node: Any, scope: Scope, iterators: Iterable[str]) -> Subscri
     )
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     scope: Scope
     iterators: frozenset[str]
     atoms: dict[str, Atom] = field(default_factory=dict)

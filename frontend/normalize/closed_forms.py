@@ -8,8 +8,9 @@ own type, modulo its range.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.tree_rewriting import number, signed_number, value_of
@@ -23,8 +24,7 @@ _LONG_BITS = 64
 _VALUE, _INDEX, _ADDRESS = "value", "index", "address"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Progress:
+class Progress(Struct, frozen=True, eq=False):
     """How far a loop has come. iterations: an expression of those that are done, times `stride`; stride: the
     iterator's, at least 1."""
 
@@ -32,8 +32,7 @@ class Progress:
     stride: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Values:
+class Values(Struct, frozen=True, eq=False):
     """ctype: the variable's, None for a pointer. start: its value in front of the loop.
     long_type: an integer type of 64 bits."""
 

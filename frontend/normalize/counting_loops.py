@@ -9,8 +9,10 @@ as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.normalize.closed_forms import unconditional
@@ -34,8 +36,7 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 _UP, _DOWN = ("<", "<="), (">", ">=")
 
 
-@dataclass(frozen=True, slots=True)
-class Variables:
+class Variables(Struct, frozen=True):
     """What is known of the region's variables.
 
     type_of(name): of an integer variable that only its name can reach, at least as wide as an int; None for any other.
@@ -50,8 +51,7 @@ class Variables:
     carry: Callable[[Sequence[Any], Sequence[Any]], None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Count:
+class Count(Struct, frozen=True, eq=False):
     """How a loop counts: ``for (name = start; name op end; name += step)``.
 
     once: its first iteration happens whatever the condition says. beyond: what is added to the variable when the loop

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.continues import without_continue
@@ -21,8 +22,7 @@ from scopt.frontend.normalize.tree_rewriting import (
 from scopt.ir.walks import changed, walk
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Head:
+class Head(Struct, frozen=True, eq=False):
     """What a loop's head had besides its iterator. before: assignments, which go in front of the loop. declared:
     variables of the loop's own."""
 

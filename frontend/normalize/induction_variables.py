@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.normalize.closed_forms import Values, only_addresses, unconditional
@@ -28,8 +30,7 @@ from scopt.ir.scop import CType
 from scopt.ir.walks import walk
 
 
-@dataclass(frozen=True, slots=True)
-class Pointers:
+class Pointers(Struct, frozen=True):
     """pointee(name): what the elements of a pointer or of an array of one dimension are, as something to compare; None
     where the name is anything else, or a pointer that more than its name can reach. declared_pointee,
     declared_type(declaration): the same, and `Variables.type_of`, of a variable of a loop's own. is_constant(name):
@@ -44,8 +45,7 @@ class Pointers:
     long_type: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sequel:
+class Sequel(Struct, frozen=True, eq=False):
     """The assignment behind a rewritten loop that gives a variable its last value.
 
     amount: what was added to it where the loop runs at all; exact: in any case. loop: the `for`. assigned: the
@@ -64,8 +64,7 @@ class Sequel:
         return names_of(self.amount) | names_of(self.exact) <= names_of(self.assigned)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sequels:
+class Sequels(Struct, frozen=True, eq=False):
     """Those made so far, by their assignments."""
 
     found: dict[Any, Sequel] = field(default_factory=dict)
@@ -79,8 +78,7 @@ class Sequels:
                 self.found[new] = replace(sequel, assigned=new, loop=loop)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Header:
+class Header(Struct, frozen=True, eq=False):
     """``for (iterator = start; iterator op end; iterator += step)``; end: None where it isn't known before the loop."""
 
     iterator: str
@@ -90,8 +88,7 @@ class Header:
     step: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class Step(Struct, frozen=True, eq=False):
     """The place where an item of a loop's body steps a variable.
 
     place: the item's. amount: what is added; exact: the same, also where an inner loop doesn't run. inside: the `++` in
@@ -105,8 +102,7 @@ class Step:
     sequel: Sequel | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Induction:
+class Induction(Struct, frozen=True, eq=False):
     """A variable of a loop. ctype: None for a pointer. start: its value in front of the loop; setter: a statement that
     is only there to set it.
     used: whether its last value may be."""
@@ -119,8 +115,7 @@ class Induction:
     used: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InductionReader:
+class InductionReader(Struct, frozen=True, eq=False):
     """Looks at loops. sequels: of loops that were rewritten."""
 
     variables: Variables

@@ -8,9 +8,11 @@ are done from the inside out; what an inner loop adds to a variable in all is a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.normalize.closed_forms import Progress, Values, substituted
@@ -37,8 +39,7 @@ from scopt.frontend.normalize.tree_rewriting import (
 from scopt.ir.walks import changed, same_items
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Inductions:
+class Inductions(Struct, frozen=True, eq=False):
     """Rewrites the loops of a region."""
 
     variables: Variables

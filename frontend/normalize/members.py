@@ -13,8 +13,10 @@ something else that is written may be the member by another name is for `scopt.f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.syntax.scoping import loop_iterator
@@ -38,8 +40,7 @@ _PLAIN = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Hoisted:
+class Hoisted(Struct, frozen=True, eq=False):
     """A name for a member, or another value. symbol: what it means; text: its declaration; cell: the member, where it
     is read at the region's beginning; reads: variables that are read there.
     """
@@ -50,8 +51,7 @@ class Hoisted:
     reads: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Use:
+class Use(Struct, frozen=True, eq=False):
     """An occurrence of a member. guards: the loops whose bodies it is in,
     outermost first, or None where it depends on something else."""
 
@@ -59,8 +59,7 @@ class Use:
     guards: tuple[Any, ...] | None
 
 
-@dataclass(slots=True)
-class MemberHoister:
+class MemberHoister(Struct):
     """Rewrites the statements of a region, `items`.
 
     symbols: what is visible, extended with the new names. inside: names that are declared inside, and iterators.

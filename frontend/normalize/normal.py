@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.normalize.continues import without_continue
@@ -33,8 +34,7 @@ def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol
     return scalar_iterators(rewriter.statements(region.items, _straight_before(tu, region)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rewriter:
+class _Rewriter(Struct, frozen=True, eq=False):
     """sequels: as in `Inductions`."""
 
     tu: TranslationUnit

@@ -10,8 +10,9 @@ make: the loops around it are then as parallel as its accesses allow. What the m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.syntax.scoping import loop_iterator
@@ -22,8 +23,7 @@ _NEVER = (ir.Goto, ir.Label, ir.Return)
 _OWN = (ir.While, ir.DoWhile, ir.Switch)
 
 
-@dataclass(frozen=True, slots=True)
-class Construct:
+class Construct(Struct, frozen=True):
     """What is said of a construct that can't be part of a SCoP: a remark's id, message and hint."""
 
     id: str

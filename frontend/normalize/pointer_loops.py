@@ -7,8 +7,9 @@ The pointer itself stays, with its step in the body: `inductions` puts its value
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.closed_forms import Values, unconditional
@@ -27,8 +28,7 @@ from scopt.frontend.normalize.tree_rewriting import (
 from scopt.ir.effects import changes_of, effects
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Counting:
+class Counting(Struct, frozen=True, eq=False):
     """A loop that counts in the place of one that compares pointers.
 
     before: assignments in front of it. declared: the pointer, if the loop's own. end: the statement before it that set
@@ -41,8 +41,7 @@ class Counting:
     end: Any | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Place(Struct, frozen=True, eq=False):
     """A pointer that is so many elements behind another: `base` + `offset`."""
 
     base: str

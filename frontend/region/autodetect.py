@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.diagnostics import Refusal, Remark
@@ -35,8 +35,7 @@ MAX_DEPTH = 8
 MAX_NODES = 10_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Detected:
+class Detected(Struct, frozen=True, eq=False):
     """regions: unmarked regions that can be extracted, in the order of the file. remarks: why loops around or beside
     them can't be, and on ``#pragma scopt`` that belong neither to them nor to marked regions."""
 
@@ -56,8 +55,7 @@ def detect(tu: TranslationUnit, *, assume_apart: bool = False, deadline: float =
     return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     tu: TranslationUnit
     assume_apart: bool = False
     deadline: float = float("inf")

@@ -7,10 +7,11 @@ the macros undefined inside the regions, as it is at once with marked ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import InputError, Refusal
@@ -32,8 +33,7 @@ MAX_NAMES = 6
 LONG_LOOP = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class Placed(Struct, frozen=True, eq=False):
     """A region and the translation unit that it's a part of. expanded: the same one with the values of its integer
     macros in place of names."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.syntax.mentioned import identifiers
@@ -87,8 +88,7 @@ def _lines_behind(tu: TranslationUnit, region: Region) -> frozenset[int]:
 # --- declarations -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
+class _Places(Struct, frozen=True):
     """Files and lines where names are declared. values: of constants, and of functions whose value may be known;
     objects: of all others, tags too."""
 
@@ -156,8 +156,7 @@ def _words(token: RawToken) -> list[str]:
 # --- conditions -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Chain:
+class _Chain(Struct):
     """``#if`` to ``#endif``. names: those whose values its conditions read. has_code: there are tokens besides
     directives in it."""
 

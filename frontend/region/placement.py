@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Location, Remark
@@ -64,8 +66,7 @@ def misplaced(directives: Iterable[Directive], regions: Iterable[Region]) -> tup
 # --- finding them -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Placed:
+class _Placed(Struct, frozen=True, eq=False):
     """A clause and the loop that it stands before, None: before the SCoP."""
 
     directive: Directive
@@ -73,8 +74,7 @@ class _Placed:
     loop: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Finder:
+class _Finder(Struct, frozen=True, eq=False):
     """Directives by their pragma nodes: those of the file, by line and text."""
 
     directives: Sequence[Directive]

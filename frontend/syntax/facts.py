@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.ir.effects import opaque_words
@@ -15,8 +16,7 @@ _LOOPS = (ir.For, ir.While, ir.DoWhile)
 _HIDDEN_CONTROL = frozenset({"goto", "break", "continue", "return"})
 
 
-@dataclass(slots=True, eq=False)
-class FunctionFacts:
+class FunctionFacts(Struct, eq=False):
     """Of one function definition, whose tree doesn't change any more.
 
     parents: by node of the body, the node above it and its position among that one's children. loops: by their places.

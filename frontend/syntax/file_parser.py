@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.diagnostics import InputError, Location, Remark
@@ -25,8 +26,7 @@ _VALUES = re.compile(r"=\s*\{")
 _COLD = re.compile(r"\A[^{]*\b(?:__attribute__|__attribute)\s*\(\((?:[^()]|\([^()]*\))*\b_*cold_*\b")
 
 
-@dataclass(slots=True)
-class _Piece:
+class _Piece(Struct):
     """A chunk on its way into the parser. text: what the parser gets. lines: the user's lines that it covers."""
 
     chunk: Chunk
@@ -37,8 +37,7 @@ class _Piece:
     last_line: int = 0
 
 
-@dataclass(slots=True)
-class FileParser:
+class FileParser(Struct):
     """The parsing of one translation unit: pieces that don't parse are taken out one by one."""
 
     result: Preprocessed

@@ -8,8 +8,10 @@ repeated until nothing is added.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.syntax.mentioned import identifiers
@@ -40,8 +42,7 @@ def live_positions(function: Any, decl: Any, mentioned: dict[Any, frozenset[str]
             return None if variable.unclear else frozenset(variable.live)
 
 
-@dataclass(frozen=True, slots=True)
-class _Around:
+class _Around(Struct, frozen=True):
     """What surrounds a statement. after: whether the variable is live behind it; breaks, continues: where these lead.
 
     visible: whether the name is the variable's here, not another one's of an inner scope. cases: gathers what the
@@ -56,8 +57,7 @@ class _Around:
     cases: list[bool] = field(default_factory=lambda: [False, False])
 
 
-@dataclass(slots=True, eq=False)
-class _Variable:
+class _Variable(Struct, eq=False):
     """One variable. mentioned, live: as in `live_positions`, so far; at_heads, at_labels: loops and labels where it is
     live."""
 

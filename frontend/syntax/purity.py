@@ -4,8 +4,9 @@ as if declared ``__attribute__((const))``."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.syntax.symbols import base_name
@@ -83,8 +84,7 @@ def computing_functions(ast: ir.FileAST, known: Collection[str]) -> frozenset[st
     return frozenset(name for name, function in functions.items() if _is_fixed(function) and found.computes(name))
 
 
-@dataclass(slots=True, eq=False)
-class _Functions:
+class _Functions(Struct, eq=False):
     """functions: those with a body. constants: names at file scope whose values never change, with their ranks.
     variables: all names of objects.
 

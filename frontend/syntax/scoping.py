@@ -7,8 +7,9 @@ declared in the region gets a fresh name where its own already means something.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.walks import changed, mapped
@@ -26,8 +27,7 @@ _STATEMENTS = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UniqueNames:
+class UniqueNames(Struct, frozen=True, eq=False):
     """items: the region's statements, renamed. iterators: names that a `for` of the region steps. declared:
     name → declaration of everything declared in the region but iterators (scalars and arrays), in textual order."""
 

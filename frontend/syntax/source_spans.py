@@ -9,8 +9,9 @@ told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.text.macros import reachable_words, split_tokens
@@ -25,8 +26,7 @@ _KEYWORDS = frozenset("if while do switch case default goto return break continu
 _LOOPS = {ir.For: "for", ir.While: "while", ir.DoWhile: "do"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Statement:
+class _Statement(Struct, frozen=True):
     """A raw statement: kind is ``for``, ``while``, ``do``, ``if``, ``simple`` or ``other``; first and last are indices
     of its tokens.
 

@@ -4,8 +4,10 @@ take through them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.ctypes import Layer, Symbol, shape_of
@@ -61,8 +63,7 @@ class Typed(NamedTuple):
         return self._replace(layers=self.layers[1:]) if self.pointer or self.array else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Types:
+class Types(Struct, frozen=True, eq=False):
     """Types of expressions where `scope` is visible."""
 
     scope: Mapping[str, Symbol]
@@ -174,8 +175,7 @@ def member_of(struct: Any, name: str) -> Member | None:
 # --- references -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reference:
+class Reference(Struct, frozen=True, eq=False):
     """A reference taken apart: ``p[i].v[k]`` has the base p, the subscripts i and k, and the path ("v",).
 
     base: what stands innermost, mostly an ID. subscripts: outermost dimension first; ``*`` and ``->`` count as a

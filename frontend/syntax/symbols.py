@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.syntax.facts import FunctionFacts
@@ -54,8 +56,7 @@ def facts_of(tu: TranslationUnit, function: Any) -> FunctionFacts:
     return tu.worked_out("facts", lambda: FunctionFacts.of(function), function)
 
 
-@dataclass(slots=True, eq=False)
-class FileScope:
+class FileScope(Struct, eq=False):
     """The names of the file's own scope up to some function: regions come in the order of the file, so that each
     declaration is read once."""
 

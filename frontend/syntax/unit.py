@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.diagnostics import Location, Remark
@@ -16,8 +17,7 @@ from scopt.ir.ctypes import Symbol
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Region:
+class Region(Struct, frozen=True, eq=False):
     """A stretch of one compound statement.
 
     items: its statements and declarations, in order, pragmas of OpenMP and the like among them. parent: the compound;
@@ -56,8 +56,7 @@ class Region:
     bare: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TranslationUnit:
+class TranslationUnit(Struct, frozen=True, eq=False):
     """A parsed file.
 
     ast: the user's file and the declarations of headers that it needs; coordinates are those of the files.
@@ -95,9 +94,9 @@ class TranslationUnit:
     directives: tuple[Directive, ...] = ()
     bare: frozenset[ir.Node] = frozenset()
     cold_functions: frozenset[str] = frozenset()
-    structs: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    structs: Mapping[str, Any] = field(default_factory=dict)
     strict_aliasing: bool = True
-    known: dict[tuple[str, object], Any] = field(default_factory=dict, repr=False)
+    known: dict[tuple[str, object], Any] = field(default_factory=dict)
 
     def worked_out(self, what: str, work: Callable[[], T], about: object = None) -> T:
         """What some work on the file finds, by its name and what it is about: done when it is first asked for."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from scopt.diagnostics import Remark
 from scopt.frontend.syntax.unit import TranslationUnit

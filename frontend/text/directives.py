@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import InputError, Location
@@ -30,16 +32,14 @@ _NUMBER = re.compile(r"[1-9][0-9]*\Z")
 _WORD = re.compile(r"[A-Za-z_$\x80-\xff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting(Generic[T]):
+class Setting(Struct, Generic[T], frozen=True):
     """Something asked for, and the place of the word that asks."""
 
     value: T
     location: Location
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """One clause as it is written. word: ``tile``, ``nofuse``, …. sizes: of ``tile``, macros expanded. words: arguments
     of the others."""
 
@@ -49,8 +49,7 @@ class Clause:
     words: tuple[Setting[str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(Struct, frozen=True):
     """One ``#pragma scopt``. text: from ``scopt`` on, as the preprocessor gives it out.
     line: where the syntax tree has its pragma."""
 
@@ -60,19 +59,17 @@ class Directive:
     clauses: tuple[Clause, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Wish:
+class Wish(Struct, frozen=True, eq=False):
     """``parallel(iterator)`` or ``vector(iterator)``. loop: the pragma stands before it and means the statements
     inside; None: the whole SCoP."""
 
     iterator: str
     location: Location
-    loop: ir.For | None = field(default=None, repr=False)
+    loop: ir.For | None = None
     loop_location: Location | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Directives:
+class Directives(Struct, frozen=True, eq=False):
     """What the directives of one region ask for; None or empty where they say nothing.
 
     tile: whether bands are tiled; tile_sizes: outermost first. fusion: ``max``, ``smart``, ``typed`` or ``no``.
@@ -164,8 +161,7 @@ def _words(text: str) -> Iterator[tuple[int, str]]:
         position = token.end()
 
 
-@dataclass(slots=True)
-class _Tokens:
+class _Tokens(Struct):
     """The words of a directive, taken one by one."""
 
     words: list[Setting[str]]

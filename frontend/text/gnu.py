@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt.ir.effects import OPAQUE
 
@@ -83,8 +84,7 @@ _OPAQUE_TYPES = re.compile(r"\b_*(?:vector_size|mode|ext_vector_type|neon_vector
 _PURITY = re.compile(r"\b_*(const|pure)_*\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
+class Cleaned(Struct, frozen=True):
     """Cleaned text. purity: ``const`` or ``pure`` if an attribute says so. opaque: an attribute makes it a type that C
     has no words for."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt.ir.constants import typed_constant
 from scopt.ir.ctypes import target_of
@@ -22,8 +23,7 @@ _WORD = re.compile(r"[A-Za-z_$\x80-\xff]")
 _TYPES = frozenset(sign + width for sign in ("", "unsigned ") for width in ("int", "long", "long long"))
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(Struct, frozen=True):
     """A macro. parameters: None for an object-like one. system: defined by the compiler or a system header."""
 
     name: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from scopt.frontend.text.preprocessed import Preprocessed, RegionMacros
 from scopt.frontend.text.preprocessor import Definitions, run_preprocessor

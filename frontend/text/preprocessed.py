@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from scopt.frontend.text.macros import Macro, other_types
 from scopt.frontend.text.tokens import RawSource
@@ -41,8 +42,7 @@ class ScoptPragma(NamedTuple):
     macros: Mapping[str, Macro]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RegionMacros:
+class RegionMacros(Struct, frozen=True, eq=False):
     """The integer macros of one region: the bytes ``[start, end)`` of the source, of a marked one the lines between its
     pragmas.
 
@@ -64,8 +64,7 @@ class RegionMacros:
         return other_types(self.symbolic, self.defined)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Preprocessed:
+class Preprocessed(Struct, frozen=True, eq=False):
     """A translation unit after the preprocessor.
 
     text: without line markers and definitions, as latin-1; its line k came from `place(k)`. raw: the user's file in

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from scopt.frontend.text.macros import Macro, baked_macros, reachable_words, split_tokens, symbolic_macros
 from scopt.frontend.text.preprocessed import Preprocessed, RegionMacros

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 RawKind = Literal["word", "number", "string", "punct", "comment", "directive"]
 
@@ -36,8 +37,7 @@ class RawToken(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class RawSource:
+class RawSource(Struct, frozen=True):
     """A source file cut into tokens.
 
     text: the bytes as latin-1. tokens: all but white space, in order. line_starts: offset of each physical line.

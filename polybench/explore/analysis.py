@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.diagnostics import InputError, Location, Refusal, Remark
 from scopt.frontend.extract import extract
@@ -20,8 +22,7 @@ from scopt.scheduler.space.polytope import Polytopes
 from scopt.scheduler.space.space_problem import space_problem
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExploredRegion:
+class ExploredRegion(Struct, frozen=True, eq=False):
     """A region with its schedule space. polytopes: those computed so far, and the problem."""
 
     scop: Scop
@@ -29,8 +30,7 @@ class ExploredRegion:
     polytopes: Polytopes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Analysis:
+class Analysis(Struct, frozen=True, eq=False):
     """All marked regions in order, with their places. A region that scopt leaves as it is has None, and its remark is
     among `refused`.
 

@@ -8,10 +8,10 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import FrameType
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.diagnostics import InternalError
 from scopt.isolation import Failed, run_isolated
@@ -28,8 +28,7 @@ from scopt.scheduler.space.walk import random_sample
 Matrices = tuple[Rows, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DrawJob:
+class DrawJob(Struct, frozen=True):
     """What `draw` needs. number: in the series. cc: the preprocessor.
 
     parents: those that the candidate is bred from; none: it is drawn at random. generation: from 1, if there are
@@ -47,8 +46,7 @@ class DrawJob:
     budget: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A sample that isn't built yet. schedule: a schedule file's text; "" with the reason if there is none. tree_hash:
     stands for all trees."""
 

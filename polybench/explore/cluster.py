@@ -10,8 +10,9 @@ from __future__ import annotations
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 import scopt
 from scopt.diagnostics import InputError, InternalError
@@ -39,16 +40,14 @@ from scopt.polybench.toolchains import Compiler
 LOSSES = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
+class _Key(Struct, frozen=True):
     """What a task is about: a program, by its place, and the sample's number; None: its references."""
 
     place: int
     number: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
+class _Ready(Struct, frozen=True):
     """What is known of a program on a kind of machine before a sample can be measured there."""
 
     references: References
@@ -57,8 +56,7 @@ class _Ready:
     codes: set[str]
 
 
-@dataclass(slots=True)
-class _Progress:
+class _Progress(Struct):
     """A program's samples: waiting, and handed out by number.
     ahead: further rounds, each asked for when all before it are stored."""
 

@@ -8,7 +8,8 @@ same machine, by the fastest run of each. Nothing here reads a file or draws.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt.polybench.bench_results import geomean
 
@@ -18,8 +19,7 @@ FLOOR = 0.1
 BASELINE = "-O3"
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One sample of a walk. number: as it was drawn. duplicate: its tree or its C text is that of an earlier one, whose
     time it has.
 
@@ -33,8 +33,7 @@ class Sample:
     speedup: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """The samples of one walk and search, by kernel, each in the order in which they were drawn."""
 
     walk: str
@@ -56,8 +55,7 @@ class Series:
         return max(timed, key=lambda sample: sample.speedup or 0.0, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A configuration beside the walk: its geometric mean over those of the kernels that it has a time for."""
 
     name: str
@@ -65,8 +63,7 @@ class Reference:
     mean: float
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(Struct, frozen=True):
     """count: the number of samples from which on the walk is at least as fast as the reference, None if it never is.
 
     Both are means over `kernels`: those of the line that the reference has a time for.
@@ -76,8 +73,7 @@ class Crossing:
     count: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """The mean over the kernels of the best so far: values[n - 1] after n samples of each.
     crossings: by the reference's name."""
 
@@ -86,8 +82,7 @@ class Line:
     crossings: Mapping[str, Crossing]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Lines over the same kernels, and the references over these."""
 
     kernels: tuple[str, ...]
@@ -160,8 +155,7 @@ def _crossings(series: Series, references: Sequence[Reference]) -> dict[str, Cro
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Gain:
+class Gain(Struct, frozen=True):
     """The best of a walk against one configuration: geometric mean over `kernels`, and on how many of them the walk's
     best is faster."""
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.diagnostics import InputError
 from scopt.options import Options
@@ -30,8 +32,7 @@ LEAST_LIMIT = 1.0
 LEAST_CHECK_LIMIT = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class Original:
+class Original(Struct, frozen=True):
     """What the original does on this machine. expected: its output. check_seconds: of that run. prints_time: a timed
     program prints its time as the last word of its output, as PolyBench's do; otherwise the process is timed. program:
     the timed one."""
@@ -42,8 +43,7 @@ class Original:
     program: str
 
 
-@dataclass(frozen=True, slots=True)
-class BuildJob:
+class BuildJob(Struct, frozen=True):
     """What `evaluate_build` needs.
 
     folder: its own, made here. schedule: a schedule file's text, or "". scheduler: in its place; both "": the source
@@ -63,8 +63,7 @@ class BuildJob:
     timeout_factor: float = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class BuildResult:
+class BuildResult(Struct, frozen=True):
     """program: the timed executable if status is ok. reason: why it isn't, or something to know. code_hash: of the C
     text, "" if there is none."""
 
@@ -74,8 +73,7 @@ class BuildResult:
     program: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureJob:
+class MeasureJob(Struct, frozen=True):
     """program: an executable. runs: how often. limit: seconds of one run as a process.
     code: the exit status that is expected."""
 
@@ -87,8 +85,7 @@ class MeasureJob:
     code: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureResult:
+class MeasureResult(Struct, frozen=True):
     """seconds: of each run, fewer if one failed. process_seconds: wall time of the longest as a process."""
 
     status: Status

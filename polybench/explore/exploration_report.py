@@ -4,13 +4,13 @@ of what is drawn."""
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct, to_builtins
 
 from scopt.diagnostics import InputError
 from scopt.polybench.bench_results import write_atomically
@@ -28,8 +28,7 @@ RESOLUTION = 1e-6
 OWN_SIZE = "the program's own"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Key:
+class _Key(Struct, frozen=True, order=True):
     """What times depend on, machine and compiler by their ids in the database."""
 
     machine: int
@@ -180,13 +179,13 @@ def as_json(found: Findings) -> str:
     exploration = found.exploration
     content = {
         "format": 1,
-        "setting": dataclasses.asdict(exploration.setting),
+        "setting": to_builtins(exploration.setting),
         "check_size": exploration.check_size,
         "notes": list(exploration.notes),
         "main": found.main.label,
         "best_of": found.count,
         "best": dict(found.best),
-        "gains": [dataclasses.asdict(each) for each in found.gains],
+        "gains": [to_builtins(each) for each in found.gains],
         "originals": dict(exploration.originals),
         "references": {name: dict(speedups) for name, speedups in exploration.references.items()},
         "whole": _comparison(found.whole),
@@ -196,8 +195,7 @@ def as_json(found: Findings) -> str:
                 "walk": each.walk,
                 "search": each.search,
                 "samples": {
-                    kernel: [dataclasses.asdict(sample) for sample in samples]
-                    for kernel, samples in each.samples.items()
+                    kernel: [to_builtins(sample) for sample in samples] for kernel, samples in each.samples.items()
                 },
             }
             for each in exploration.series
@@ -209,12 +207,12 @@ def as_json(found: Findings) -> str:
 def _comparison(comparison: Comparison) -> dict[str, object]:
     return {
         "kernels": list(comparison.kernels),
-        "references": [dataclasses.asdict(reference) for reference in comparison.references],
+        "references": [to_builtins(reference) for reference in comparison.references],
         "lines": [
             {
                 "label": line.label,
                 "values": list(line.values),
-                "crossings": {name: dataclasses.asdict(each) for name, each in line.crossings.items()},
+                "crossings": {name: to_builtins(each) for name, each in line.crossings.items()},
             }
             for line in comparison.lines
         ],

@@ -15,8 +15,9 @@ import re
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from scopt.diagnostics import InputError
 from scopt.polybench.bench_results import geomean
@@ -39,8 +40,7 @@ svg.scopt-figure [style*="stroke: {PAPER}"] {{ stroke: #17181b !important; }}
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """A drawing. name: of its file, without suffix. caption: what there is to see and to know about it, in sentences.
     svg: the file's text."""
 

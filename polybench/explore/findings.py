@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.polybench.explore.curves import (
     BASELINE,
@@ -24,8 +26,7 @@ from scopt.polybench.explore.curves import (
 REFERENCES = ("isl", "pluto", "polly")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """What times depend on: they are compared within one setting only. machine, compiler: in words."""
 
     machine: str
@@ -34,8 +35,7 @@ class Setting:
     threads: int
 
 
-@dataclass(frozen=True, slots=True)
-class Exploration:
+class Exploration(Struct, frozen=True):
     """The measurements of one setting.
 
     check_size: of the programs whose outputs are compared, in words. originals: seconds of each kernel's original, the
@@ -52,8 +52,7 @@ class Exploration:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """The numbers of the report.
 
     main: the walk with the most samples, of Figures 8 and 9. count: the number of samples that each of its kernels has;

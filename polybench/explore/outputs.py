@@ -4,14 +4,14 @@ output and exit status."""
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt.polybench.compare import DumpError, first_difference, parse_dump
 from scopt.polybench.processes import Finished
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """A finished run. code: its exit status.
     packed: what it printed where its results are (stderr of a kernel), compressed."""
 

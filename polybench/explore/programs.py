@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from scopt.diagnostics import InputError
 from scopt.polybench.builds import CHECK_FLAGS, TIMED_FLAGS
@@ -23,8 +24,7 @@ _WITH_VALUE = ("-D", "-U", "-include")
 COMPILE_LIMIT = 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """A program with a marked region, complete but for system headers. All paths are relative to the folder that it is
     unpacked in.
 

@@ -6,9 +6,10 @@ import hashlib
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 # One integer schedule function over the columns of a region's space problem.
 Rows = tuple[tuple[int, ...], ...]
@@ -24,8 +25,7 @@ STATUSES: tuple[Status, ...] = ("ok", "timeout", "build failed", "mismatch", "no
 ORIGINAL = "original"
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """What decides about a program's time. system: the operating system with its version. There is no host's name in
     it: equal machines are one."""
 
@@ -39,16 +39,14 @@ class Machine:
         return digest(self.processor, str(self.cores), self.system)
 
 
-@dataclass(frozen=True, slots=True)
-class CompilerRecord:
+class CompilerRecord(Struct, frozen=True):
     """A compiler by its ``--version`` line, and the flags of the timed programs."""
 
     version: str
     flags: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramRecord:
+class ProgramRecord(Struct, frozen=True):
     """A program under fixed conditions.
 
     source_hash: of all its files' contents. size, check_size: data sets of the timed and the checked program, "" for a
@@ -63,8 +61,7 @@ class ProgramRecord:
     threads: int
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """Samples that belong together, numbered from 0: sample k of a series is reproducible, whatever was measured before
     it and where.
 
@@ -78,8 +75,7 @@ class Series:
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """A reference measurement. configuration: ``original`` (the compiler alone), a scheduler's name, or ``polly``.
 
     seconds: of each run. process_seconds: wall time of the longest run as a process. failure: why there is no time, or
@@ -96,8 +92,7 @@ class Baseline:
         return min(self.seconds) if self.seconds and not self.failure else None
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One sample with what became of it.
 
     number: in its series, from 0. schedule: a schedule file (YAML documents, one for each region), "" if there is no
@@ -125,8 +120,7 @@ class Sample:
         return min(self.seconds) if self.status == "ok" and self.seconds else None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSample:
+class StoredSample(Struct, frozen=True):
     """A sample as it stands in the database. machine: an id. created: when it was stored, UTC, in ISO 8601."""
 
     id: int

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from scopt.options import Walk
 from scopt.polybench.explore.baselines import measured_baselines, original_baseline
@@ -46,8 +47,7 @@ class Observer(Protocol):
         """A sample is in the database. original: the original's fastest time on the same machine, in seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Explored:
+class Explored(Struct, frozen=True):
     """A program with its series, and the walk of its draws."""
 
     program: Program
@@ -101,8 +101,7 @@ def explore(
                 run.batch(batch)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Run:
+class _Run(Struct, frozen=True, eq=False):
     """All that stays the same while a series is explored."""
 
     explored: Explored

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.polybench.explore.candidates import Candidate
 from scopt.polybench.explore.database import Database
@@ -10,8 +11,7 @@ from scopt.polybench.explore.evaluate import BuildResult, MeasureResult
 from scopt.polybench.explore.records import Sample, Series, StoredSample
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """How all programs of a run are explored and measured.
 
     samples: how many of each series. runs: of each program that is timed. timeout_factor: times the original's time,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from scopt.diagnostics import InputError
 from scopt.files import write_atomically
@@ -14,8 +15,7 @@ from scopt.polybench.explore.records import ORIGINAL, STATUSES, Baseline, Series
 from scopt.polybench.explore.rounds import RESOLUTION, speedups
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """A program's samples in one series.
 
     distinct: how many were built, that is, were no duplicates. best: the fastest, None if no sample has a time.

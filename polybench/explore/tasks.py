@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import platform
 import tempfile
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 import scopt
 from scopt.diagnostics import InputError
@@ -34,8 +36,7 @@ from scopt.polybench.toolchains import find_compiler
 PREFIX = "scopt-explore-"
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """A worker. host: its name, to tell workers that disturb each other; it isn't stored. compiler: its ``--version``
     line, "" if there is none."""
 
@@ -45,8 +46,7 @@ class Facts:
     compiler: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceJob:
+class ReferenceJob(Struct, frozen=True):
     """Measure the original and what is lacking of the baselines. cc: the compiler's name.
     have: configurations that are measured already."""
 
@@ -56,8 +56,7 @@ class ReferenceJob:
     have: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(Struct, frozen=True):
     """What was measured, the original first unless it was there. mismatch: of a scheduler's output, which ends the run.
     failure: of the original."""
 
@@ -67,8 +66,7 @@ class References:
     failure: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SampleJob:
+class SampleJob(Struct, frozen=True):
     """Draw, build, check and measure a sample.
 
     draw: its compiler is replaced by the worker's, called cc. original, baseline: of an equal machine. trees, codes:
@@ -84,8 +82,7 @@ class SampleJob:
     codes: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluated:
+class Evaluated(Struct, frozen=True):
     """How far a sample got. built: None if there is no schedule, or its tree is known. measured: None if it wasn't
     built, or its text is known."""
 

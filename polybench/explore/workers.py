@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from scopt.diagnostics import InputError
 
@@ -33,8 +34,7 @@ FactsTaken = TypeVar("FactsTaken", contravariant=True)
 Key = TypeVar("Key")
 
 
-@dataclass(frozen=True, slots=True)
-class Task(Generic[Key]):
+class Task(Struct, Generic[Key], frozen=True):
     """What one worker does: `function` (importable on it) of `payload`. key: what the source knows it by."""
 
     key: Key

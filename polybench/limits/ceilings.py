@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.machine.costs import ELEMENT
 from scopt.machine.machine_native import NativeMachine, native_machine
@@ -21,16 +23,14 @@ MEBIBYTE = 1 << 20
 SMALLEST_ARRAY, LARGEST_ARRAY = 64 * MEBIBYTE, 512 * MEBIBYTE
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(Struct, frozen=True):
     """A type of data. spelling: in C, a type that every compiler knows."""
 
     spelling: str
     integer: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Peak:
+class Peak(Struct, frozen=True):
     """Operations a second of all threads together. flops: multiplications and additions, each is one. divisions: 0
     where none were measured."""
 
@@ -38,8 +38,7 @@ class Peak:
     divisions: float
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """What was measured. peaks: by `Element.spelling`. bandwidth: bytes a second of the triad, 0 if it failed.
     last_cache: bytes of the largest cache, 0 if unknown. failures: what couldn't be measured, a line each."""
 

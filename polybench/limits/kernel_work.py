@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.diagnostics import Refusal
 from scopt.frontend.extract import extract
@@ -24,8 +24,7 @@ from scopt.polybench.limits.points import NotCounted, count
 FIXED_SIZES = "-DPOLYBENCH_USE_SCALAR_LB"
 
 
-@dataclass(frozen=True, slots=True)
-class Operations:
+class Operations(Struct, frozen=True):
     """How many. flops: additions, subtractions, multiplications, comparisons, on integers where the data are integers.
     divisions, roots, calls (of other functions): apart from them."""
 
@@ -35,8 +34,7 @@ class Operations:
     calls: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """What one execution of a kernel does.
 
     element: the C type that it computes in. bits: the width of it. floating: or else an integer.

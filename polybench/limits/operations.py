@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.printing import CPrinter
@@ -24,8 +25,7 @@ _DIVISIONS = ("/", "%")
 _LOGICAL = ("&&", "||")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Operation:
+class Operation(Struct, frozen=True, eq=False):
     """An operation on data. Index arithmetic is none, nor are conversions, signs and logical connectives.
 
     text: the expression that it is the outermost operation of, in C: no two operations of a statement have the same.
@@ -40,8 +40,7 @@ class Operation:
     certain: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Value:
+class _Value(Struct, frozen=True, eq=False):
     """A subexpression. data: it depends on array elements, or on iterators as floating-point numbers."""
 
     reads: tuple[Access, ...] = ()

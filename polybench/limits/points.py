@@ -10,12 +10,12 @@ table has more than one dimension: the work grows with the extent of a loop, not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 import islpy as isl
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from scopt.poly.isl_utils import SET
 
@@ -33,8 +33,7 @@ class NotCounted(Exception):
     """It can't be told how many there are; the message says why, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """Σ coefficient·variable + constant ≥ 0. coefficients: (variable, coefficient ≠ 0)."""
 
     coefficients: tuple[tuple[int, int], ...]
@@ -45,8 +44,7 @@ class _Row:
         return frozenset(variable for variable, _ in self.coefficients)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Factor:
+class _Factor(Struct, frozen=True, eq=False):
     """A function of variables. table: its values, an axis for each of `variables`, from the lowest value on. largest:
     no value is above it."""
 

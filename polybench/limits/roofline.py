@@ -7,8 +7,9 @@ Source: Williams, Waterman, Patterson, "Roofline: an insightful visual performan
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field, to_builtins
 
 from scopt.polybench.bench_results import Results, Row, aligned, printed_seconds
 from scopt.polybench.limits.ceilings import MEBIBYTE, Machine, element_of
@@ -25,8 +26,7 @@ Roofline: the longest of needed flops / peak, divisions / peak of divisions, MB 
 *: all data fit into the last cache, where the bandwidth of memory is no limit, so that more than 100 % is possible."""
 
 
-@dataclass(frozen=True, slots=True)
-class Roofline:
+class Roofline(Struct, frozen=True):
     """The least seconds that a kernel takes by each resource of a machine;
     a resource that wasn't measured isn't in there."""
 
@@ -42,8 +42,7 @@ class Roofline:
         return max(self.seconds.values(), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What `--limits` has found out, complete or not.
 
     works: by kernel what it has to do, or why that can't be told. machine: what was measured of it. openblas: why it
@@ -167,7 +166,7 @@ def _mega(value: float) -> str:
 def limits_as_json(results: Results, limits: Limits) -> dict[str, object]:
     """The same as JSON values; fractions are parts of 1."""
     return {
-        "machine": asdict(limits.machine),
+        "machine": to_builtins(limits.machine),
         "openblas": limits.openblas or None,
         "kernels": {
             kernel: _kernel_as_json(work, limits.machine, results.rows.get(kernel, {}))
@@ -181,7 +180,7 @@ def _kernel_as_json(work: Work | str, machine: Machine, row: Row) -> dict[str, o
         return {"failure": work}
     found = roofline(work, machine)
     return {
-        **asdict(work),
+        **to_builtins(work),
         "compulsory": work.compulsory,
         "in_last_cache": in_cache(work, machine),
         "roofline": {"seconds": found.least, "bound": found.bound, "by_resource": dict(found.seconds)},

@@ -4,9 +4,10 @@ counts, the machine's figures, whether there is OpenBLAS."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from scopt.diagnostics import InputError
 from scopt.isolation import Failed, run_isolated

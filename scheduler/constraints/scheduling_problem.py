@@ -4,9 +4,10 @@ schedule rows, and a program under construction."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.ir.scop import Dependence, Scop, Statement
 from scopt.poly.generators import Generators, Row, defined, generators
@@ -15,8 +16,7 @@ from scopt.poly.linear import parameter_space
 from scopt.scheduler.influence.influence_tree import CONSTANT
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StatementSpace:
+class StatementSpace(Struct, frozen=True, eq=False):
     """A statement as schedulers see it.
 
     columns: of a schedule row: iterators, then the SCoP's parameters, then `CONSTANT`. fixed: iterator parts of the
@@ -50,8 +50,7 @@ class StatementSpace:
 Rows = Mapping[str, Row]
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """A generator of a dependence polyhedron, as far as schedules see it.
 
     source, sink: over (iterators, parameters, weight) of the two statements; for a dependence of a statement on itself
@@ -70,8 +69,7 @@ class Point:
         return _dot(self.sink, sink_row) - _dot(self.source, source_row)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Edge:
+class Edge(Struct, frozen=True, eq=False):
     """A convex piece of a dependence: its generators, restricted to the face where all rows that have been applied
     leave no delay.
 
@@ -219,8 +217,7 @@ def _dot(a: Row, b: Row) -> int:
 # --- a program under construction -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """Bounds of the unknowns. coefficient: of iterators' (and parameters') coefficients, symmetric if negative ones are
     allowed.
 
@@ -237,8 +234,7 @@ class Bounds:
 Delays = dict[int, tuple[Terms, ...]]
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Struct):
     """An integer program for one schedule dimension of some statements; builders add columns, rows and objectives.
 
     known_delays: what `delays` has found. Drafts of the same statements, in the same order, may share it while the
@@ -332,8 +328,7 @@ def _clean(terms: Mapping[int, int] | Iterable[tuple[int, int]]) -> Terms:
     return tuple(sorted([pair for pair in pairs if pair[1]]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class Step(Struct, frozen=True, eq=False):
     """What a builder may look at when one dimension of one component is computed.
 
     statements: of the component, in textual order. edges: that the dimension has to respect (since the band began).

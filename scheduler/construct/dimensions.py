@@ -11,7 +11,9 @@ strongly connected components; no influence.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.scheduler.constraints.scheduling_problem import Edge, Rows, StatementSpace
 from scopt.scheduler.construct.groups import Dimension, Group, GroupSolver, NoSchedule, Result, State, Strategy, Wish
@@ -23,8 +25,7 @@ from scopt.scheduler.influence.influence_tree import InfluenceTree
 __all__ = ["Construction", "Dimension", "Log", "NoSchedule", "Strategy", "Wish"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Construction:
+class Construction(Struct, frozen=True, eq=False):
     """One SCoP's schedule. bonds: pairs of statements that stay together in their outermost loops (live ranges of
     private arrays).
 

@@ -7,9 +7,8 @@ Source: Feautrier, "Some efficient solutions to the affine scheduling problem", 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
@@ -31,8 +30,7 @@ from scopt.scheduler.influence.influence_tree import InfluenceTree
 COEFFICIENTS = (4, 32)
 
 
-@dataclass(frozen=True, slots=True)
-class FeautrierScheduler:
+class FeautrierScheduler(Struct, frozen=True):
     """`--scheduler feautrier`: minimal latency. Statements share time as long as a dimension can serve them all, or as
     the fusion policy says."""
 
@@ -67,8 +65,7 @@ class FeautrierScheduler:
         return ScheduleResult(made, tuple(journal.remarks), journal.scenario)
 
 
-@dataclass(frozen=True, slots=True)
-class FeautrierStrategy:
+class FeautrierStrategy(Struct, frozen=True):
     """carry as much as possible ∧ validity of the rest, then latency; once nothing is left to carry, linearly
     independent dimensions.
 

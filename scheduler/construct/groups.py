@@ -4,8 +4,10 @@ fusion policy chooses."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.diagnostics import ScoptError
 from scopt.poly.generators import Row
@@ -30,8 +32,7 @@ class NoSchedule(ScoptError):
     """The construction has come to an end without a schedule."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What is asked of a dimension beside the usual. node: of the influence constraint tree. coincident: it must carry
     none of the remaining edges.
 
@@ -61,8 +62,7 @@ class Strategy(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class Group(Struct, frozen=True, eq=False):
     """Statements that have shared everything so far. edges: to be respected by the band; remaining: those that it
     hasn't carried, as faces."""
 
@@ -92,8 +92,7 @@ class Group:
         return Group(statements, left, left)
 
 
-@dataclass(frozen=True, slots=True)
-class Dimension:
+class Dimension(Struct, frozen=True):
     """One row for every statement, and what it is to the statement: a loop, the place in a sequence, or nothing any
     more.
 
@@ -106,8 +105,7 @@ class Dimension:
     alone: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Result:
+class Result(Struct, frozen=True, eq=False):
     """A group after one more dimension. rows: None if it needed none.
     parts: what a cut has made of it. alone: as in `Dimension`."""
 
@@ -117,8 +115,7 @@ class Result:
     alone: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class State:
+class State(Struct, frozen=True, eq=False):
     """A schedule under construction. groups: of the statements that share all of its dimensions,
     in the order of their execution."""
 
@@ -152,8 +149,7 @@ class State:
         return State(tuple(groups), (*self.dimensions, Dimension(ordered, kinds, alone)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupSolver:
+class GroupSolver(Struct, frozen=True, eq=False):
     """What takes the groups of one SCoP further. The fields are those of
     `scopt.scheduler.construct.dimensions.Construction`."""
 

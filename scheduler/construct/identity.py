@@ -3,7 +3,7 @@ to tile and run in parallel where that is legal."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
@@ -11,8 +11,7 @@ from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.influence.influence_tree import InfluenceTree
 
 
-@dataclass(frozen=True, slots=True)
-class IdentityScheduler:
+class IdentityScheduler(Struct, frozen=True):
     """Returns the SCoP's own schedule tree."""
 
     def schedule(

@@ -7,7 +7,9 @@ Source: constraint injection paper, Algorithm 1; line numbers below are of its l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.scheduler.constraints.influence_rows import constants_hold, coupled
 from scopt.scheduler.construct.groups import Dimension, Group, GroupSolver, Result, State, Wish
@@ -20,8 +22,7 @@ Log = Callable[[str, str], None]
 Reached = Callable[[tuple[InfluenceNode, ...]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A node among its siblings."""
 
     siblings: tuple[InfluenceNode, ...]
@@ -40,8 +41,7 @@ class _Place:
         return _Place(self.siblings, self.position + 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stand:
+class _Stand(Struct, frozen=True, eq=False):
     """Where the walk stands: before the dimension `depth`.
 
     trail: the nodes of the dimensions from 0 to this one; beyond a leaf, to that leaf's. backup: the states before each
@@ -65,8 +65,7 @@ class _Stand:
         return self.trail[self.depth].node if self.depth < len(self.trail) else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InfluencedSearch:
+class InfluencedSearch(Struct, frozen=True, eq=False):
     """Algorithm 1 for one SCoP. Beyond the tree's leaves it goes on without influence, but steps back no more."""
 
     solver: GroupSolver

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.options import Options
@@ -15,8 +15,7 @@ from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.influence.influence_tree import InfluenceTree
 
 
-@dataclass(frozen=True, slots=True)
-class IslScheduler:
+class IslScheduler(Struct, frozen=True):
     """isl_schedule_constraints_compute_schedule.
 
     serialize_sccs: keep strongly connected components of the dependence graph in loops of their own (minimal fusion).

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from scopt.diagnostics import Location, Remark
 from scopt.scheduler.influence.influence_tree import InfluenceNode
 
 
-@dataclass(slots=True)
-class Journal:
+class Journal(Struct):
     """Collects remarks ``influence.…`` of one construction, in order. scenario: the nodes of the one that holds."""
 
     location: Location

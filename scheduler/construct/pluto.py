@@ -7,7 +7,9 @@ coefficients, Bondhugula, Acharya and Cohen, "The Pluto+ algorithm" (2016).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.poly.ilp import Program, lexmin
 from scopt.scheduler.constraints.coincidence import coincident
@@ -23,8 +25,7 @@ from scopt.scheduler.construct.dimensions import Wish
 COEFFICIENTS = (4, 32)
 
 
-@dataclass(frozen=True, slots=True)
-class PlutoStrategy:
+class PlutoStrategy(Struct, frozen=True):
     """validity ∧ progression ∧ proximity, and small coefficients last.
 
     form: of the proximity function. negative: allow negative coefficients where that brings dependences closer together

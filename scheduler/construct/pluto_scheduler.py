@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
@@ -22,8 +21,7 @@ from scopt.scheduler.construct.separation import FusionPolicy
 from scopt.scheduler.influence.influence_tree import InfluenceTree
 
 
-@dataclass(frozen=True, slots=True)
-class PlutoScheduler:
+class PlutoScheduler(Struct, frozen=True):
     """Permutable bands with small reuse distances.
 
     form: of the proximity function. negative: allow negative coefficients. default_fusion: the policy where the options

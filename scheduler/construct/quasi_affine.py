@@ -12,10 +12,11 @@ problem", part I (1992), for the argument that rational schedules may be rounded
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from math import lcm
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.ir.scop import Scop
 from scopt.poly.generators import Row
@@ -49,16 +50,14 @@ COEFFICIENT = 4
 LONG = 16
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+class Problem(Struct, frozen=True, eq=False):
     """What a construction works on. edges: all dependences to respect, numbered by their places."""
 
     spaces: Mapping[str, StatementSpace]
     edges: tuple[Edge, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Gain:
+class Gain(Struct, frozen=True, eq=False):
     """A dimension that ends earlier with the floors of rows / divisor. step: where it was found."""
 
     step: Step
@@ -106,8 +105,7 @@ def with_divisors(
 # --- which dimension gains --------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Watching:
+class Watching(Struct):
     """A strategy, and the dimensions that would end earlier with a divisor; its own rows stay affine.
 
     finished: statements that are rounded often enough. settled: (statement, dimension) that needn't be looked at again.
@@ -140,8 +138,7 @@ class Watching:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Dated:
+class _Dated(Struct, frozen=True):
     """Rows of dates, before they are divided. slope: of the latency after that, times UNITS;
     offset: its constant part, likewise."""
 

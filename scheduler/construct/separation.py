@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from scopt.poly.components import ordered_components
 from scopt.scheduler.constraints.scheduling_problem import Edge, StatementSpace
@@ -19,8 +20,7 @@ FusionPolicy = Literal["max", "smart", "no", "typed"]
 Part = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """What one loop around some statements could be. possible: some dimension satisfies all dependences. parallel: one
     carries none of them."""
 

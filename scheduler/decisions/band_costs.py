@@ -10,10 +10,10 @@ Trip counts are hints from array extents (`scopt.scheduler.locality.footprints.t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
@@ -41,8 +41,7 @@ from scopt.scheduler.locality.footprints import (
 from scopt.scheduler.locality.strides import linear_schedule
 
 
-@dataclass(frozen=True, slots=True)
-class Uses:
+class Uses(Struct, frozen=True):
     """Loads and stores."""
 
     loads: float
@@ -55,8 +54,7 @@ class Uses:
         return Uses(self.loads * factor, self.stores * factor)
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """What one instance of a statement needs.
 
     count: of instances. arithmetic: cycles of its operations, several of which can start in one; a product that is
@@ -91,8 +89,7 @@ class Instance:
         return max(self.arithmetic / lanes, loads, stores)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Work:
+class Work(Struct, frozen=True, eq=False):
     """One run of a band. space, groups: of its members and the loops inside; trips: of those, about."""
 
     machine: Machine

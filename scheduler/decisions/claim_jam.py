@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.nest import LoopMark
 from scopt.poly.bands import reductions_of
@@ -18,8 +18,7 @@ from scopt.scheduler.decisions.user_sizes import rounded, size_of
 from scopt.scheduler.locality.tiling import atomic
 
 
-@dataclass(frozen=True, slots=True)
-class JammedRows:
+class JammedRows(Struct, frozen=True):
     name: ClassVar[str] = "jammed rows"
 
     def claim(self, band: Band) -> Claim | Reason:
@@ -59,8 +58,7 @@ def _cycles(band: Band, jam: Jam, *, simd: bool) -> float:
     return work.parallel(compute, memory, 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _JamLoops:
+class _JamLoops(Struct, frozen=True, eq=False):
     """The loops over blocks of rows, which run through the columns together. chunk: columns that a thread gets at a
     time, where they alone are parallel."""
 

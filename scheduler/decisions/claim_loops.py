@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import reordered
@@ -15,8 +15,7 @@ from scopt.scheduler.decisions.plans import LeafPlan
 from scopt.scheduler.locality.tiling import sizes_for
 
 
-@dataclass(frozen=True, slots=True)
-class PlainLoops:
+class PlainLoops(Struct, frozen=True):
     """In order, or with a parallel loop outside; innermost a vector loop where that is legal and walks through memory
     well."""
 

@@ -3,10 +3,10 @@ register tiles; or loops in their order."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.nest import LoopMark, Reduction
 from scopt.poly.isl_utils import joined
@@ -23,8 +23,7 @@ from scopt.scheduler.locality.tile_sizes import CANDIDATES, band_sizes
 from scopt.scheduler.locality.tiling import atomic, sizes_for, tiled, wavefront
 
 
-@dataclass(frozen=True, slots=True)
-class ParallelNest:
+class ParallelNest(Struct, frozen=True):
     """A member that carries nothing, or nothing but reductions, goes outermost."""
 
     name: ClassVar[str] = "a parallel loop outside"
@@ -58,8 +57,7 @@ class ParallelNest:
         return band.setting.planner.reduced_member(band.node)
 
 
-@dataclass(frozen=True, slots=True)
-class NestWavefronts:
+class NestWavefronts(Struct, frozen=True):
     """Tiles on a diagonal run in parallel."""
 
     name: ClassVar[str] = "wavefronts"
@@ -85,8 +83,7 @@ class NestWavefronts:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class NestWavefrontsWithKernel:
+class NestWavefrontsWithKernel(Struct, frozen=True):
     """The same, with a part of each tile in register tiles, before or after all the rest."""
 
     name: ClassVar[str] = "wavefronts with register tiles"
@@ -147,8 +144,7 @@ class NestWavefrontsWithKernel:
         return build.marks.above_member(atomic(points.parent()), 1, LoopMark(parallel=True, private=private))
 
 
-@dataclass(frozen=True, slots=True)
-class NestInOrder:
+class NestInOrder(Struct, frozen=True):
     """Loops in their order, tiled where there are several."""
 
     name: ClassVar[str] = "loops in order"

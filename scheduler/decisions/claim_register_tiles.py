@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.marked_schedule import RegisterTiling
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
@@ -15,8 +15,7 @@ from scopt.scheduler.decisions.register_tiles import register_tiling, size_notes
 from scopt.scheduler.decisions.setting import Setting
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterTiles:
+class RegisterTiles(Struct, frozen=True):
     name: ClassVar[str] = "register tiles"
 
     def claim(self, band: Band) -> Claim | Reason:

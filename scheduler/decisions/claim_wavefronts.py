@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import ClassVar
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.marked_schedule import TileShape
 from scopt.machine.costs import vector_gain
@@ -21,8 +21,7 @@ from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.locality.diamond import tile_shape
 
 
-@dataclass(frozen=True, slots=True)
-class Wavefronts:
+class Wavefronts(Struct, frozen=True):
     """Tiles of the first two members on a diagonal run in parallel: diamonds that all start at once where dependences
     have room for them; else with their points interleaved where chains would be waited for."""
 

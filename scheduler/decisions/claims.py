@@ -6,11 +6,11 @@ Mechanisms don't run after each other and hope: each is asked, and `scopt.schedu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt.ir.marked_schedule import TileShape
 from scopt.poly.isl_utils import sets_of
@@ -21,8 +21,7 @@ from scopt.scheduler.decisions.plans import LeafFacts
 from scopt.scheduler.decisions.setting import Setting
 
 
-@dataclass(frozen=True, eq=False)
-class Band:
+class Band(Struct, frozen=True, eq=False, dict=True):
     """A band to be decided. parallel_above: a loop around it runs in parallel, or none may."""
 
     setting: Setting
@@ -72,8 +71,7 @@ class Builder(Protocol):
         """A band of loops over tiles, all below decided: what the tiles keep in panels is decided too."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Claim:
+class Claim(Struct, frozen=True, eq=False):
     """mechanism: who makes it. what: the decisions, in words. cycles: of one run of the band, by the model.
 
     make: carries it out, given the band's node; returns what stands in its place. parallel: the member that the
@@ -93,8 +91,7 @@ class Claim:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """Why a mechanism makes no claim."""
 
     mechanism: str

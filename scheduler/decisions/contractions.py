@@ -8,10 +8,10 @@ of factorizations are all of this shape. They are what register tiles and packin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import islpy as isl
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.marked_schedule import Contraction

@@ -8,9 +8,9 @@ of the tile.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.marked_schedule import Contraction, RegisterTiling
 from scopt.ir.scop import Scop
@@ -24,8 +24,7 @@ from scopt.scheduler.decisions.register_tiles import band_tile, origin, tiling_w
 from scopt.scheduler.locality.strides import linear_schedule
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Inner:
+class Inner(Struct, frozen=True, eq=False):
     """A contraction below a band.
 
     members: of a band of its own over its instances, which `contraction.members` point into: ascending iterators, up to
@@ -36,8 +35,7 @@ class Inner:
     members: tuple[isl.UnionPwAff, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InnerPart:
+class InnerPart(Struct, frozen=True, eq=False):
     """The part of a tile that runs in register tiles. instances: which. first: before all others, or after them.
     members: of the band over them."""
 

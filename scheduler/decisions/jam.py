@@ -10,9 +10,9 @@ legality as of any tiling with interchange, from the dependences.)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.scop import Scop, Statement
 from scopt.machine.costs import jam_columns, jam_rows
@@ -26,8 +26,7 @@ from scopt.scheduler.locality.strides import linear_schedule
 MOST_STATEMENTS = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Jam:
+class Jam(Struct, frozen=True, eq=False):
     """How a band of two members is unrolled and jammed.
 
     row, column: positions of its members. parallel: the one whose tiles may run in parallel, or None. simd: nothing is
@@ -43,8 +42,7 @@ class Jam:
     chunk: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Parts:
+class Parts(Struct, frozen=True, eq=False):
     """The instances of a band's blocks of rows.
 
     full: in columns where all rows of a block have one. before, after: what runs in the same block before and after

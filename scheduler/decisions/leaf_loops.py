@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import RegisterTiling, TileShape
 from scopt.ir.nest import LoopMark
@@ -23,8 +23,7 @@ from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, vecto
 from scopt.scheduler.locality.tiling import atomic, interleaved, shaped_tiles, sizes_for, tiled, wavefront
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LeafLoops:
+class LeafLoops(Struct, frozen=True, eq=False):
     """Carries out one plan. shape: of the tiles of wavefronts; None: they are cut along the members.
 
     kernels: the part of a tile that is a contraction, and may run before or after all the rest, gets register tiles.

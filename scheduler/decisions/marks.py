@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt.ir.marked_schedule import Mark
 from scopt.ir.nest import LoopMark
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """found: by name. Grows as marks are inserted into one tree."""
 
     found: dict[str, Mark] = field(default_factory=dict)

@@ -12,10 +12,10 @@ and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008), se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.marked_schedule import PackedTile, Panel
 from scopt.ir.nest import Expr
@@ -38,8 +38,7 @@ MANY_ROWS = LARGEST
 LEAST_RANK = 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TiledLoops:
+class TiledLoops(Struct, frozen=True, eq=False):
     """A band that has been tiled. schedule: its members, and what is outside, as rows. members: the former as functions
     on statement instances.
     sizes: of the tiles, in each member."""
@@ -49,8 +48,7 @@ class TiledLoops:
     sizes: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PanelOffer:
+class PanelOffer(Struct, frozen=True, eq=False):
     """Panels that a tile may have. pages: that it touches of their arrays, where they are. misses: how often, all its
     runs through the rows together."""
 
@@ -163,8 +161,7 @@ def _pages_of(group: ReferenceGroup, rows: int, page: int) -> int:
 # --- where it may be --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
+class _Columns(Struct, frozen=True):
     """The columns of an array that a tile refers to: those of one of its members, and constants around. first, width,
     extents: as in `Panel`."""
 

@@ -4,10 +4,10 @@ before it is touched."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, LoopDirective, Scop
@@ -20,8 +20,7 @@ from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LeafPlan:
+class LeafPlan(Struct, frozen=True, eq=False):
     """What is to become of a band with no bands below.
 
     order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop
@@ -52,8 +51,7 @@ class LeafPlan:
     threads: tuple[Reduction, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Grouping:
+class Grouping(Struct, frozen=True, eq=False):
     """The statement groups of an innermost loop, each with what it has in a `LeafPlan`. free: whether a group carries
     nothing but reductions."""
 
@@ -70,8 +68,7 @@ class Grouping:
         return 1 if any(self.free) else 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LeafFacts:
+class LeafFacts(Struct, frozen=True, eq=False):
     """What is known of a leaf band before anything is decided.
 
     carried, walks, slopes: of each member. vector: the member for the vector loop, grouping: of the innermost loops
@@ -89,8 +86,7 @@ class LeafFacts:
     slopes: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Planner:
+class Planner(Struct, frozen=True, eq=False):
     """Plans for leaf bands of one tree. dependences: sorted by what they ask of a schedule. loops: that pragmas want
     parallel or vector; hopes: vector loops that are taken where they are possible."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.scop import Dependences, LoopDirective, Scop
 from scopt.options import Options
@@ -13,8 +13,7 @@ from scopt.scheduler.decisions.plans import Planner
 from scopt.scheduler.influence.honoured import wished_member
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Setting:
+class Setting(Struct, frozen=True, eq=False):
     """deps: as they were computed; dependences: the same, sorted by what they ask of a schedule.
 
     loops: that pragmas want parallel or vector: they have to be. hopes: vector loops that an influence tree asks for:

@@ -11,9 +11,9 @@ buffers with the rows side by side; scalars that each row uses anew get a cell a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.ir.marked_schedule import BandChoice, Mark, RowBuffer, StripMark, Sweep
@@ -53,8 +53,7 @@ from scopt.scheduler.decisions.user_sizes import fitted_rows, rounded, size_of
 _TYPE = isl.schedule_node_type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Strips:
+class Strips(Struct, frozen=True, eq=False):
     """A tree with strips. marks, choices: as in `MarkedSchedule`."""
 
     tree: isl.Schedule
@@ -81,8 +80,7 @@ def with_sweeps(setting: Setting, tree: isl.Schedule) -> Strips:
     return Strips(made, builder.marks, tuple(builder.choices.values()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _Rows(Struct, frozen=True, eq=False):
     """A nest, or several one after another, with one loop each over the rows. lane: whose row an instance is in."""
 
     nodes: tuple[isl.ScheduleNode, ...]
@@ -96,8 +94,7 @@ class _Rows:
         return union_of_sets(part for node in self.nodes for part in sets_of(node.get_domain()))
 
 
-@dataclass(slots=True)
-class _Builder:
+class _Builder(Struct):
     """Builds the tree anew, with strips in place of some nests. choices: by the nests' statements."""
 
     setting: Setting

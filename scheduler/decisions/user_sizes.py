@@ -9,8 +9,9 @@ there is room for on a thread's stack.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import isqrt, lcm
+
+from msgspec.structs import replace
 
 from scopt.machine import Machine
 from scopt.machine.costs import RegisterShape, least_strip_rows, packing_shares, strip_rows

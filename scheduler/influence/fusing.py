@@ -4,8 +4,9 @@ that both access."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
+
+from msgspec import Struct, field
 
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.poly.linear import subscript_rows
@@ -14,8 +15,7 @@ from scopt.poly.linear import subscript_rows
 _Place = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Tie:
+class Tie(Struct, frozen=True):
     """Two statements that are to have equal rows in dimensions 0 … dimensions-1.
 
     pairs: iterators of both that correspond. apart: (statement, iterator) of those that don't, or can't be among these
@@ -114,8 +114,7 @@ def _meeting(scop: Scop, s: Statement, t: Statement) -> Iterator[tuple[Access, A
     )
 
 
-@dataclass(slots=True)
-class _Classes:
+class _Classes(Struct):
     """Union-find over iterators; a class never has two iterators of one statement."""
 
     members: dict[_Place, frozenset[_Place]] = field(default_factory=dict)

@@ -4,10 +4,11 @@ optimizer's, or theirs)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.diagnostics import InputError, ScoptError
 from scopt.ir.marked_schedule import MarkedSchedule
@@ -31,8 +32,7 @@ class NotHonoured(ScoptError):
         self.missing = tuple(missing)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Guidance:
+class Guidance(Struct, frozen=True, eq=False):
     """loops: wishes of pragmas that count. tree: for the scheduler; empty if there is nothing to say."""
 
     loops: tuple[LoopDirective, ...]

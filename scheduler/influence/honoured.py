@@ -4,10 +4,10 @@ and which dependence stands in the way where they aren't."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.marked_schedule import MarkedSchedule, TileMark
 from scopt.ir.nest import LoopMark
@@ -66,8 +66,7 @@ def _is_iterator(scop: Scop, function: isl.PwAff, statement: str, iterator: str)
 # --- the result -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MarkedLoop:
+class MarkedLoop(Struct, frozen=True, eq=False):
     """A loop that is parallel or a vector loop. statements: the instances that it runs; values: ``{ S[…] -> [v] }``,
     its iterator's value when it does."""
 

@@ -7,16 +7,17 @@ Source: Bastoul et al., "Optimizing GPU Deep Learning Operators with Polyhedral 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 # The column of a statement's constant coefficient;
 # the others are called by the statement's iterators and the SCoP's parameters.
 CONSTANT = "1"
 
 
-@dataclass(frozen=True, slots=True)
-class Coefficient:
+class Coefficient(Struct, frozen=True):
     """T[S, d, c]: the coefficient of column c in schedule dimension d of statement S.
 
     statement: its name in the Scop. dimension: from 0, the outermost one. column: an iterator of the statement, a
@@ -31,8 +32,7 @@ class Coefficient:
         return f"T[{self.statement},{self.dimension},{self.column}]"
 
 
-@dataclass(frozen=True, slots=True)
-class InfluenceRow:
+class InfluenceRow(Struct, frozen=True):
     """Σ factorₖ·Tₖ + constant (≥ or =) 0, integers. terms: (factor ≠ 0, coefficient), each coefficient once."""
 
     terms: tuple[tuple[int, Coefficient], ...]
@@ -44,8 +44,7 @@ class InfluenceRow:
         return f"{left} {self.relation} {-self.constant}"
 
 
-@dataclass(frozen=True, slots=True)
-class InfluenceNode:
+class InfluenceNode(Struct, frozen=True):
     """What is wished of one schedule dimension, given what its ancestors fix in the outer ones.
 
     name: for remarks. rows: over coefficients of dimensions up to the node's depth (0 for a branch of the root).
@@ -68,8 +67,7 @@ class InfluenceNode:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class InfluenceTree:
+class InfluenceTree(Struct, frozen=True):
     """branches: the children of the root, alternatives for the outermost dimension, best first.
     An empty tree influences nothing."""
 

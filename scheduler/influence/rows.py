@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NoReturn
+
+from msgspec import Struct
 
 from scopt.ir.scop import Scop
 from scopt.scheduler.influence.influence_tree import CONSTANT, Coefficient, InfluenceRow
@@ -36,8 +37,7 @@ class RowError(Exception):
         self.offset = offset
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """What rows may speak of. iterators: of each statement. lines: where each statement stands in the source.
     parameters: of the SCoP."""
 
@@ -54,8 +54,7 @@ class Vocabulary:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     """kind: ``number``, ``word``, ``end``, or the sign itself."""
 
     kind: str
@@ -135,15 +134,14 @@ def _tokens(text: str) -> tuple[_Token, ...]:
     return (*found, _Token("end", "", end))
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     """Recursive descent over the tokens."""
 
     text: str
     depth: int
     vocabulary: Vocabulary
     tokens: tuple[_Token, ...]
-    position: int = field(default=0)
+    position: int = 0
 
     def peek(self) -> _Token:
         return self.tokens[self.position]

@@ -16,12 +16,12 @@ Source: constraint injection paper, section V, Algorithm 2 and its cost function
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
 from math import ceil, prod
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.scop import Access, Array, Scop, Statement
@@ -34,8 +34,7 @@ MAX_DIMENSIONS = 3
 MAX_SCENARIOS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """w₁ … w₅ of the cost function; these values are the paper's."""
 
     stores: float = 5
@@ -48,8 +47,7 @@ class Weights:
 PAPER_WEIGHTS = Weights()
 
 
-@dataclass(frozen=True, slots=True)
-class DimensionScenario:
+class DimensionScenario(Struct, frozen=True):
     """The innermost dimensions of one statement.
 
     iterators: innermost last. costs: of the same, but innermost first; larger is better, compared in this order.
@@ -69,8 +67,7 @@ class DimensionScenario:
         return self.iterators[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """One choice for each statement that has iterators, in textual order."""
 
     choices: tuple[DimensionScenario, ...] = ()
@@ -155,8 +152,7 @@ def _cost(weights: Weights, walks: Iterable[_Walk], limit: float, iterations: in
 # --- how accesses walk through memory ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Walk:
+class _Walk(Struct, frozen=True):
     """One access. strides: elements that one step of each iterator jumps, ≥ 0. unit: for each, whether only the last
     subscript moves, by one."""
 

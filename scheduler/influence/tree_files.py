@@ -6,10 +6,10 @@ A file holds one document for each region that it influences. Every error is an 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import yaml
+from msgspec import Struct
 
 from scopt.diagnostics import InputError
 from scopt.ir.scop import Scop
@@ -149,8 +149,7 @@ def _fail(file: str, mark: yaml.Mark | None, message: str, offset: int = 0) -> N
 # --- one document -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Loader:
+class _Loader(Struct):
     """From YAML nodes to the tree. count: nodes so far."""
 
     text: str

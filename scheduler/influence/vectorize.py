@@ -7,7 +7,8 @@ Source: constraint injection paper, section V: rows as in Fig. 3(b); per scenari
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt.ir.scop import Scop
 from scopt.machine import DEFAULT, Machine
@@ -48,8 +49,7 @@ def tree_of(scop: Scop, depths: Mapping[str, int], found: Iterable[Scenario]) ->
     return InfluenceTree(_merged(tuple(paths)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Variant:
+class _Variant(Struct, frozen=True):
     """What of a scenario is asked. innermost: the vector iterators of the statements that aren't left free.
     ties: what is fused."""
 

@@ -7,8 +7,10 @@ out.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import product
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.ir.scop import Dependences, LoopDirective, Scop
 from scopt.scheduler.influence.influence_tree import (
@@ -24,8 +26,7 @@ from scopt.scheduler.influence.influence_tree import (
 MAX_SCENARIOS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Struct, frozen=True):
     """One way to fulfil some wishes.
 
     loops: (statement, dimension) → the iterator that this dimension is. innermost: the statements' vector iterators.

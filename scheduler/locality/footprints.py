@@ -9,9 +9,10 @@ footprint is the product of these lengths. Arrays lie in memory row by row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, prod
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.scop import Access, Array, Scop
@@ -21,8 +22,7 @@ from scopt.poly.isl_utils import OUT
 from scopt.poly.linear import Vector, affine_row, dot, solve
 
 
-@dataclass(frozen=True, slots=True)
-class TileSpace:
+class TileSpace(Struct, frozen=True):
     """The members of tiles, as rows by statement over its iterators. Rows outside are fixed in a tile.
 
     members: the tile's own, then those of the loops inside of them. directions: how the iterators move with each
@@ -36,8 +36,7 @@ class TileSpace:
     instances: dict[str, Fraction]
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceGroup:
+class ReferenceGroup(Struct, frozen=True):
     """References to one array that differ by constants.
 
     moves: per subscript, by how much it grows with each member. spread: per subscript, the largest difference of their

@@ -4,17 +4,16 @@ all other schedule dimensions fixed."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.scop import Scop, Statement
 from scopt.poly.linear import Vector, coefficients, dot, solve, subscript_rows
 
 
-@dataclass(frozen=True, slots=True)
-class Strides:
+class Strides(Struct, frozen=True):
     """Counts of a loop's accesses by what one iteration does to the last subscript; writes counted apart.
 
     unit: moves by ±1. invariant: stays. other: jumps (another row, a larger step, or unknown).
@@ -44,8 +43,7 @@ class Strides:
         return gain - 2 * self.other_reads - 4 * self.other_writes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearSchedule:
+class LinearSchedule(Struct, frozen=True, eq=False):
     """Rows of a schedule by statement, for what strides need.
 
     prefix: linear rows outside the band (tile coordinates, which the point loops inside fix anyway, are left out).

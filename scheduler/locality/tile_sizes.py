@@ -20,11 +20,12 @@ Trip counts are hints from array extents (`scopt.scheduler.locality.footprints.t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm, prod
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.scop import Scop
 from scopt.machine import Cache, Machine
@@ -50,8 +51,7 @@ DIAMOND_SHARE = Fraction(1, 2)
 BETWEEN = (16, 32, 64, 128)
 
 
-@dataclass(frozen=True, slots=True)
-class TiledBand:
+class TiledBand(Struct, frozen=True):
     """A band as the model sees it.
 
     tiled: how many members are tiled in units, before those of the loops inside. scales: units of each tiled member:
@@ -211,8 +211,7 @@ def piece(machine: Machine, groups: Sequence[ReferenceGroup], *, parallel: bool)
 # --- contractions -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ContractionSizes:
+class ContractionSizes(Struct, frozen=True):
     """Of a contraction's loops. block: rows; depth: steps of the reduction, whose operands are packed; chunk: panels of
     columns; tile: of a band with other statements beside the contraction, in all three loops."""
 

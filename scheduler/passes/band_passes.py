@@ -6,10 +6,11 @@ Everything is decided from the dependences and the access functions; the schedul
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Dependences, LoopDirective, Scop
@@ -29,8 +30,7 @@ from scopt.scheduler.passes.splitting import split_loops
 Watch = Callable[[str, MarkedSchedule], MarkedSchedule]
 
 
-@dataclass(frozen=True, slots=True)
-class SinkLoops:
+class SinkLoops(Struct, frozen=True):
     """wavefronts: bands that only tiles in wavefronts make parallel are left alone: there it is done inside a tile."""
 
     wavefronts: bool = False
@@ -43,8 +43,7 @@ class SinkLoops:
         return _with(schedule, sink_loops(setting.scop, setting.dependences, schedule.tree, tile=self.wavefronts))
 
 
-@dataclass(frozen=True, slots=True)
-class FuseLoops:
+class FuseLoops(Struct, frozen=True):
     """on: whether any are fused; a fusion policy of the user's has the last word."""
 
     on: bool = True
@@ -63,8 +62,7 @@ class FuseLoops:
         return _with(schedule, fuse_loops(setting.scop, setting.dependences, schedule.tree, apart))
 
 
-@dataclass(frozen=True, slots=True)
-class SetApart:
+class SetApart(Struct, frozen=True):
     name: ClassVar[str] = "loops-set-apart"
     what: ClassVar[str] = "what writes cells that only data name gets a loop of its own"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
@@ -74,8 +72,7 @@ class SetApart:
         return _with(schedule, set_apart(setting.scop, setting.dependences, schedule.tree))
 
 
-@dataclass(frozen=True, slots=True)
-class SplitLoops:
+class SplitLoops(Struct, frozen=True):
     name: ClassVar[str] = "split-loops"
     what: ClassVar[str] = (
         "a loop that only one of its iterations keeps in order becomes what is before it, it, and the rest"
@@ -90,8 +87,7 @@ class SplitLoops:
         return _with(schedule, split_loops(setting.scop, setting.dependences, schedule.tree, lacks))
 
 
-@dataclass(frozen=True, slots=True)
-class MakeStrips:
+class MakeStrips(Struct, frozen=True):
     name: ClassVar[str] = "strips"
     what: ClassVar[str] = "recurrences along rows run with vectors across strips of rows"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
@@ -104,8 +100,7 @@ class MakeStrips:
         return replace(schedule, choices=strips.choices) if strips.choices else schedule
 
 
-@dataclass(frozen=True, slots=True)
-class DecideBands:
+class DecideBands(Struct, frozen=True):
     name: ClassVar[str] = "bands"
     what: ClassVar[str] = "what becomes of each band: tiles, wavefronts, marks"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt.ir.marked_schedule import BandChoice, MarkedSchedule, StripMark, TileShape
 from scopt.poly.bands import with_properties_below
@@ -36,8 +35,7 @@ def decided(schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
     return MarkedSchedule(node.get_schedule(), dict(walk.marks.found), tuple(walk.shapes), choices)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Walk:
+class _Walk(Struct, frozen=True, eq=False):
     """marks: what the inserted mark nodes mean. shapes: of tiles. choices: made so far."""
 
     setting: Setting

@@ -9,9 +9,10 @@ may be used after the region are copied back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.nest import Expr
@@ -23,8 +24,7 @@ from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Expansion:
+class Expansion(Struct, frozen=True, eq=False):
     """A SCoP with arrays in place of others. extents: of the new arrays, by name, outermost dimension first: at least
     so many elements."""
 

@@ -10,9 +10,10 @@ purposes: each web of values that flow into each other is replaced on its own (l
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.printing import CPrinter
@@ -38,8 +39,7 @@ def forward(scop: Scop, deps: Dependences) -> Scop | None:
     return _without_unused(result) if result is not scop else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Web:
+class _Web(Struct, frozen=True, eq=False):
     """Statements that share values of a scalar. end: the one that writes the cell, last of all; depth: of its loops,
     which all are in."""
 

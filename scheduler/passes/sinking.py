@@ -7,9 +7,8 @@ isl keeps statements that depend on each other in one band as deep as it can. In
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, active
@@ -19,8 +18,7 @@ from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, st
 _TYPE = isl.schedule_node_type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _Part(Struct, frozen=True, eq=False):
     """A child of the sequence: its statements, its leaf band if it has one, and the statement groups at its leaves."""
 
     domain: isl.UnionSet

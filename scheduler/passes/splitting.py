@@ -9,9 +9,9 @@ IJPP 28(6), 2000).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, active, band_nodes, distances, with_properties_below, zero
@@ -46,8 +46,7 @@ def split_loops(
     return tree if len(band_nodes(split)) == len(band_nodes(tree)) else split
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Splitter:
+class _Splitter(Struct, frozen=True, eq=False):
     scop: Scop
     dependences: Ordered
     lacks_vectors: Callable[[isl.ScheduleNode], bool]

@@ -6,8 +6,10 @@ Source: polygym paper, section IV-A and Algorithm 1, whose free function select_
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import IntEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.scheduler.space.exploration import ScheduleSpace
 from scopt.scheduler.space.polytope import Polytopes
@@ -21,8 +23,7 @@ class ConstructionAction(IntEnum):
     SELECT_DEP = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ConstructionState:
+class ConstructionState(Struct, frozen=True):
     """(i_dim, i_dep, d_1, …, d_|D|): the dimension that is constructed, the dependence that can be selected, and for
     each dependence the dimension that carries it strongly, 0 while none does. All count from 1."""
 
@@ -64,8 +65,7 @@ class ConstructionState:
         return frozenset(k for k, at in enumerate(self.carried, 1) if at > dim or not at)
 
 
-@dataclass(frozen=True, slots=True)
-class ConstructionMDP:
+class ConstructionMDP(Struct, frozen=True):
     """The process for one SCoP."""
 
     polytopes: Polytopes

@@ -7,9 +7,10 @@ Source: polygym paper, section IV-B and Algorithm 2, whose free function select_
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+
+from msgspec import Struct
 
 from scopt.poly.generators import Row
 from scopt.scheduler.space.polytope import Polytope
@@ -18,8 +19,7 @@ from scopt.scheduler.space.polytope import Polytope
 DEFAULT_LARGEST = 2
 
 
-@dataclass(frozen=True)
-class ScheduleSpace:
+class ScheduleSpace(Struct, frozen=True, dict=True):
     """S = (G_1, …, G_k): the generators of each dimension."""
 
     polytopes: tuple[Polytope, ...]
@@ -63,8 +63,7 @@ class ScheduleSpace:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class ExplorationState:
+class ExplorationState(Struct, frozen=True):
     """The coefficients of all dimensions' vertices and rays, in order; None is ⊥: not chosen yet."""
 
     coefficients: tuple[int | None, ...]
@@ -90,8 +89,7 @@ class ExplorationState:
         return ExplorationState((*self.coefficients[:at], coefficient, *self.coefficients[at + 1 :]))
 
 
-@dataclass(frozen=True, slots=True)
-class ExplorationMDP:
+class ExplorationMDP(Struct, frozen=True):
     """The process in one space, with coefficients 0 … largest."""
 
     space: ScheduleSpace

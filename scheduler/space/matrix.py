@@ -10,11 +10,11 @@ other, and each gets plain loops over what is left of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.poly import trees
 from scopt.poly.components import ordered_components
@@ -73,16 +73,14 @@ def schedule_of_rows(problem: SpaceProblem, rows: Sequence[Row]) -> isl.Schedule
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Dimension:
+class _Dimension(Struct, frozen=True):
     """A row of each statement, and the matrix's dimension, from 1, that it is or is a part of."""
 
     number: int
     rows: Rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Builder:
+class _Builder(Struct, frozen=True, eq=False):
     """Builds the tree from the outside in. carried: the dimension that carries each dependence."""
 
     problem: SpaceProblem
@@ -221,8 +219,7 @@ class _Builder:
         return members
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Bands:
+class _Bands(Struct, frozen=True, eq=False):
     """Bands around a tree under construction, outermost first."""
 
     members: list[list[isl.UnionPwAff]]

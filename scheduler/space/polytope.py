@@ -8,10 +8,11 @@ combinations of them (equation 2, Algorithm 2).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
+
+from msgspec import Struct, field
 
 from scopt.poly.generators import Cone, Row, TooManyRays, cut, normalized, nullspace, whole_space
 from scopt.scheduler.space.inner_points import inner_generators
@@ -24,8 +25,7 @@ MAX_RAYS = 2000
 _ZERO = Fraction(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """What one coefficient is chosen for. group: of a vertex, the component of statements that it is a vertex of; None
     for a ray."""
 
@@ -33,8 +33,7 @@ class Slot:
     group: int | None
 
 
-@dataclass(frozen=True)
-class Polytope:
+class Polytope(Struct, frozen=True, dict=True):
     """The generators of one dimension's polytope, over the columns of the problem.
 
     vertices, groups: where no dependence leads from some statements to others, the polytope is a product; each vertex
@@ -107,8 +106,7 @@ def _entries(vector: Sequence[Fraction | int]) -> _Entries:
     return tuple((k, int(value * scale)) for k, value in kept), scale
 
 
-@dataclass(slots=True)
-class Polytopes:
+class Polytopes(Struct):
     """The polytopes of a SCoP's schedule space, each computed once: whatever is uncarried decomposes into components,
     which often come again."""
 
@@ -198,8 +196,7 @@ class Polytopes:
         return cone
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """The generators of one component's polytope, over all columns of the problem.
     No vertex: it is empty. partial: as in `Polytope`."""
 
@@ -208,8 +205,7 @@ class _Part:
     partial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _WeakCone:
+class _WeakCone(Struct, frozen=True):
     """The rows that satisfy some dependences weakly, times a weight >= 0; the recession cone of all polytopes with
     these dependences.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt.diagnostics import Remark
 from scopt.ir.scop import Dependences, Scop
@@ -16,8 +17,7 @@ from scopt.scheduler.space.space_problem import space_problem
 from scopt.scheduler.space.walk import random_sample
 
 
-@dataclass(frozen=True, slots=True)
-class SampleScheduler:
+class SampleScheduler(Struct, frozen=True):
     """The same seed and walk give the same schedule."""
 
     def schedule(

@@ -7,10 +7,11 @@ Source: Brauckmann, Goens and Castrillon, "A Reinforcement Learning Environment 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.dependences import dependences
@@ -19,8 +20,7 @@ from scopt.poly.isl_utils import union_of_maps
 from scopt.scheduler.constraints.scheduling_problem import Edge, StatementSpace, edges_of, statement_spaces
 
 
-@dataclass(frozen=True, slots=True)
-class DelayRow:
+class DelayRow(Struct, frozen=True):
     """The delay (sink's date - source's date) at one generator of a dependence polyhedron, as a row over a point's
     columns.
 
@@ -34,8 +34,7 @@ class DelayRow:
     line: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SpaceDependence:
+class SpaceDependence(Struct, frozen=True, eq=False):
     """One dependence of the set D: all pairs from one statement to another that the original order carries at one
     depth.
 
@@ -52,8 +51,7 @@ class SpaceDependence:
     rows: tuple[DelayRow, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class SpaceProblem:
+class SpaceProblem(Struct, frozen=True, eq=False, dict=True):
     """A SCoP as its schedule space sees it.
 
     columns: of a point: iterator coefficients statement by statement, then parameter coefficients, then one constant a

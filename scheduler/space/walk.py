@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt.options import Walk
 from scopt.poly.generators import Row
@@ -16,8 +17,7 @@ from scopt.scheduler.space.exploration import DEFAULT_LARGEST, ExplorationMDP, S
 from scopt.scheduler.space.polytope import Polytopes
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """How likely the actions are, where all are allowed. construction: next_dim, next_dep, select_dep. coefficients:
     select_coeff0, 1, …; the last one goes for all larger ones."""
 
@@ -35,8 +35,7 @@ WALKS: Mapping[Walk, Weights] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One schedule of a SCoP's space. carried: by dependence, the dimension that carries it, from 1. coefficients: of
     all dimensions' slots.
     rows: the points p_1, …, p_k over the problem's columns."""

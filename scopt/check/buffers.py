@@ -15,11 +15,11 @@ Shown for each buffer, from the bodies of the statements and their dates:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import product
 from typing import NoReturn
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt.check.epochs import Epochs, epochs_of
 from scopt.check.forms import Carrier, Copy, Moved, cell
@@ -61,8 +61,7 @@ def _check_buffers(text: Text) -> Mapping[str, isl.UnionMap]:
     return same_slots(text, parts)
 
 
-@dataclass(slots=True, eq=False)
-class Buffer:
+class Buffer(Struct, eq=False):
     """One buffer. parts: by blocks with epochs of their own. others: those of all other buffers."""
 
     text: Text

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise, product
+
+from msgspec import Struct, field
 
 from scopt.astgen.allocation import Allocation
 from scopt.check.outcomes import If, Node, Pieces, World, check_runs
@@ -24,8 +25,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _CHANGES = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"])
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(Struct, frozen=True, dict=True):
     """What is known of the bytes that take a region's place.
 
     text: the region's verified text. original: the tokens of the region as it was. guard: C expression under which
@@ -184,8 +184,7 @@ def _values(condition: str) -> dict[str, int] | None:
 # --- control ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Parser:
+class _Parser(Struct, frozen=True, eq=False):
     """Parses tokens into the region's pieces and what stands around them;
     every way to do so, since the pieces may begin alike."""
 

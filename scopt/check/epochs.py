@@ -7,9 +7,9 @@ don't overlap in time, so that a buffer's cells may stand for other things in th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.nest import Block, Call, For, Hold, If, LoopNest
 from scopt.ir.nest_walks import calls
@@ -17,8 +17,7 @@ from scopt.poly.isl_utils import IN, OUT, maps_of
 from scopt.poly.readback import branches, width
 
 
-@dataclass(frozen=True, slots=True)
-class Epochs:
+class Epochs(Struct, frozen=True):
     """The epochs of one block, or of some items of it that follow each other. path: the positions of the loops around
     it, outermost first, each in its block. span: the first and the last position of the items; None: all."""
 
@@ -89,8 +88,7 @@ def epochs_of(
     return search.blocks((nest.body,), ())
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     mentions: frozenset[str]
     openers: frozenset[str]
     fillers: frozenset[str]

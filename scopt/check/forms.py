@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
@@ -13,8 +13,7 @@ from scopt.astgen.emit.names import identifiers
 from scopt.poly.isl_utils import OUT
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moved:
+class Moved(Struct, frozen=True, eq=False):
     """A value that instances don't find where the SCoP has it, but in a buffer.
 
     accesses: positions among the statement's accesses. content: ``{ S[…] -> content[…] }``, what has to be there: a
@@ -28,8 +27,7 @@ class Moved:
     through: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Carrier:
+class Carrier(Struct, frozen=True, eq=False):
     """A statement of the text that runs instances of one of the SCoP's: ``{ S[…] -> text[…] }``.
 
     place: of a statement that updates a box of cells in a copy, ``{ S[…] -> [text's iterators, row, column] }``; else
@@ -44,8 +42,7 @@ class Carrier:
     box: tuple[int, int] = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Copy:
+class Copy(Struct, frozen=True, eq=False):
     """A statement of the text that copies to a buffer, or back. slot: ``{ text[…] -> buffer[…] }``, content: ``{
     text[…] -> content[…] }``.
 
@@ -63,8 +60,7 @@ class Copy:
         return self.content is None
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A statement of the text that sets what says which thread's buffers are used; or, at the end, resets it."""
 
     text: str
@@ -72,8 +68,7 @@ class Choice:
     opens: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Roles:
+class Roles(Struct, frozen=True, eq=False):
     """carriers: those with instances elsewhere, or of statements that the text runs as they were."""
 
     carriers: tuple[Carrier, ...]

@@ -7,9 +7,9 @@ polynomials. Nothing of what printed them is used.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
@@ -136,8 +136,7 @@ def _text(n: ir.Node) -> str:
 # --- what it means ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(Struct, frozen=True):
     """Reads conjuncts. parameters: by their names in C. integers: other names that stand in polynomials. bases: the
     stretches' addresses. elements: the sizes of what these point to. long_type: as in the SCoP."""
 

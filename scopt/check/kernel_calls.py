@@ -8,10 +8,10 @@ does so is shown from its text, elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.names import identifiers
@@ -35,8 +35,7 @@ def step_carriers(program: Program, name: str, running: isl.Set) -> list[Carrier
     return _Steps.of(program, name, running).carriers()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Steps:
+class _Steps(Struct, frozen=True, eq=False):
     """arguments: of the call that makes many steps, over the iterators of the statement `text`, of one.
     running: its instances."""
 

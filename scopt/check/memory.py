@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.allocation import Allocation
@@ -20,8 +22,7 @@ from scopt.ir.scop import Scop
 _MALLOC = "malloc"
 
 
-@dataclass(frozen=True, slots=True)
-class Allocated:
+class Allocated(Struct, frozen=True):
     """An array on the heap.
 
     element: C type of its cells. extents: how many cells each dimension has, outermost first, each at least one; of

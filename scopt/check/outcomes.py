@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from scopt.diagnostics import InternalError
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     """condition: ``guard``, ``memory``, or ``not`` and the name of a variable."""
 
     condition: str
@@ -22,8 +22,7 @@ class If:
 Node = str | If | tuple["Node", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(Struct, frozen=True):
     """What may stand around a region's text, by its names.
 
     text: ``text``, or nothing where that is empty. prologue: that its declarations declare, in order. declared: by each
@@ -37,8 +36,7 @@ class Pieces:
     uses: tuple[frozenset[str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True):
     """Outcomes of tests: whether the macros have the values that the text was made for, the guard holds, and all
     memory could be had."""
 
@@ -73,8 +71,7 @@ def _count(node: Node, piece: str) -> int:
     return sum(_count(inner, piece) for inner in node) if isinstance(node, tuple) else node == piece
 
 
-@dataclass(slots=True, eq=False)
-class _Run:
+class _Run(Struct, eq=False):
     """One run. scopes: names that are declared, outermost block first. values: of the control's own variables. held:
     memory that wasn't freed yet. done: which of text and original has run."""
 

@@ -10,9 +10,9 @@ carry none (`scopt.poly.legality`); variables and buffers stand for cells only w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import islpy as isl
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_read import Reader, canonical, type_spelling

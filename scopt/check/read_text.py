@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.check.epochs import Epochs
 from scopt.check.forms import Carrier, Roles
@@ -20,8 +21,7 @@ from scopt.poly.readback import LoopDim, ReadBack
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Text:
+class Text(Struct, frozen=True, eq=False):
     """The text as it was read. source: the SCoP. deps: its dependences, in the order of the source. flows: its flow
     dependences; those of reductions in any order too. nest: expanded. dates: of the text's statements, ``{ T[…] ->
     [date] }``. loops: the marked ones. sizes: elements of each buffer, by dimension, as functions of the parameters.
@@ -43,7 +43,7 @@ class Text:
     wide: isl.UnionMap
     instances: Mapping[tuple[str, str], isl.Map]
     executed: Mapping[tuple[str, str], isl.Set]
-    found: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    found: dict[Hashable, Any] = field(default_factory=dict)
 
     def worked_out(self, what: Hashable, make: Callable[[], T]) -> T:
         """What `make` returns, which depends on nothing but the text and `what`; made once."""

@@ -7,7 +7,8 @@ say.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name

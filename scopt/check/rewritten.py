@@ -9,10 +9,10 @@ are looked through.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.allocation import Allocation
@@ -161,8 +161,7 @@ def _affected(original: Scop, rewritten: Scop) -> set[str]:
     return found | {access.array for statement in others.values() for access in statement.accesses}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Flows:
+class _Flows(Struct, frozen=True, eq=False):
     """Where values come from in one SCoP. affected: arrays to look at. common: statements whose writes count, others
     are looked through."""
 

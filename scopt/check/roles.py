@@ -8,10 +8,10 @@ and the bodies have to agree.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NoReturn
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.astgen.generation import Program
@@ -30,8 +30,7 @@ def roles_of(program: Program, dates: isl.UnionMap) -> Roles:
     return _Reader(program, dates).all()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Reader:
+class _Reader(Struct, frozen=True, eq=False):
     program: Program
     dates: isl.UnionMap
     carriers: list[Carrier] = field(default_factory=list)
@@ -176,8 +175,7 @@ class _Reader:
         raise InternalError(f"{self.program.source.location}: generated loops: {what}")
 
 
-@dataclass(slots=True, eq=False)
-class _Walk:
+class _Walk(Struct, eq=False):
     """The bodies of an original and of a statement that stands for it, side by side.
     expansion: ``{ S[…] -> text[…] }``."""
 

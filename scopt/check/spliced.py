@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scopt.astgen.splice import Replacement
 from scopt.check.composition import spelled, tokens_of
@@ -15,8 +16,7 @@ _FOREIGN = frozenset(["ifdef__cplusplus", "ifdefined__cplusplus"])
 _BARE = str.maketrans("", "", "() ")
 
 
-@dataclass(frozen=True, slots=True)
-class Spliced:
+class Spliced(Struct, frozen=True):
     """A file with replacements, cut into tokens. places: of the replacements in its text, in order of the source."""
 
     raw: RawSource

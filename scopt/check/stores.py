@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.check.forms import cell
 from scopt.check.pairs import agreeing, forward, positions, same_key, united
@@ -17,8 +17,7 @@ from scopt.ir.scop import Dependence
 from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stored:
+class Stored(Struct, frozen=True, eq=False):
     """When what instances write is in an array itself: ``{ S[…] -> [date] }``, or more. sure: those of which it surely
     is, at some time; None: all.
     depth: so many dimensions of the date are those of the instance's own."""

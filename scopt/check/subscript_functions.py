@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.scop import Scop, Statement
@@ -13,8 +13,7 @@ from scopt.ir.walks import same_tree
 from scopt.poly.isl_utils import OUT, PARAM, SET
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Subscripts:
+class Subscripts(Struct, frozen=True, eq=False):
     """What names stand for. space: of the statement's instances, with all parameters.
     known: expressions whose value is given."""
 

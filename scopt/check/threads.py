@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.check.pairs import covers, is_carried, is_function, same_key, united, until
 from scopt.check.read_text import Text
@@ -20,8 +20,7 @@ def check_threads(text: Text, name: str, part: Part) -> None:
     _Threads(text, name, part).check_threads()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Threads:
+class _Threads(Struct, frozen=True, eq=False):
     text: Text
     name: str
     part: Part
@@ -108,8 +107,7 @@ class _Threads:
         raise InternalError(f"{self.text.source.location}: generated loops: the buffer '{self.name}' {what}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Running:
+class _Running(Struct, frozen=True, eq=False):
     """Instances of a statement of the text, with their dates."""
 
     dates: isl.Map

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.generation import Program
@@ -35,8 +35,7 @@ def check_turned(program: Program) -> None:
         _Turned(program, turned, program.scop.statement(name), program.scop.statement(turned.name)).check()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Turned:
+class _Turned(Struct, frozen=True, eq=False):
     """packing: the statement in loops. call: the one that stands for it."""
 
     program: Program

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.check.epochs import Epochs
 from scopt.check.forms import Carrier, Copy, Moved
@@ -15,8 +16,7 @@ from scopt.check.read_text import Text
 from scopt.poly.isl_utils import OUT, compact, union_of_sets
 
 
-@dataclass(frozen=True, eq=False)
-class Use:
+class Use(Struct, frozen=True, eq=False, dict=True):
     """Instances of one of the SCoP's statements whose value is in the buffer, in one block's epochs.
 
     slots: ``{ S[…] -> [epoch, slot] }``. key: the same, or ``{ S[…] -> content[…, epoch] }`` where that says the same
@@ -51,8 +51,7 @@ class Use:
         return self.sure.range().coalesce()
 
 
-@dataclass(frozen=True, eq=False)
-class Copied:
+class Copied(Struct, frozen=True, eq=False, dict=True):
     """Instances of a copy in one block's epochs. slots, key, dates, exact: as above, for the text's statement."""
 
     copy: Copy
@@ -71,8 +70,7 @@ class Copied:
         return compact(epoch.flat_range_product(self.copy.slot.reset_tuple_id(OUT)).range())
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+class Part(Struct, frozen=True, eq=False, dict=True):
     """What happens to a buffer in the epochs of one block."""
 
     epochs: Epochs

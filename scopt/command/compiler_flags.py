@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 # Flags of the compiler that matter to its preprocessor. Longer names first: -include also starts with -i.
 _WITH_VALUE = ("-idirafter", "-imacros", "-include", "-iquote", "-isystem", "-I", "-D", "-U")
@@ -12,8 +13,7 @@ _ALONE = ("-std=", "-ansi", "-nostdinc", "-pthread", "-undef", "-f", "-m")
 _IGNORED = ("-O", "-W", "-g", "-pedantic", "-pipe", "-w")
 
 
-@dataclass(frozen=True, slots=True)
-class SplitArguments:
+class SplitArguments(Struct, frozen=True):
     """Arguments sorted into flags for the preprocessor, in their order, and the rest;
     `missing` is a flag that lacks its value."""
 

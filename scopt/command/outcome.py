@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from scopt.diagnostics import InputError, Location, Remark
 from scopt.options import Options
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from scopt.tell.results import RegionResult, Result
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What is written and told. refused: a marked region stayed as it was. explanation: empty unless asked for.
     result: all that is known."""
 

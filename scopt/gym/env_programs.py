@@ -3,9 +3,11 @@ one region of it, and its schedule space."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.diagnostics import InputError, Refusal
 from scopt.frontend.extract import extract
@@ -21,8 +23,7 @@ if TYPE_CHECKING:
     from scopt.polybench.catalog import Kernel
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Program:
+class Program(Struct, frozen=True, eq=False):
     """A SCoP and where it comes from.
 
     file, text: the C source. options: whose `cc` and `cpp_flags` preprocess it. region, regions: which of how many

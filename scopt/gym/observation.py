@@ -9,12 +9,12 @@ a step adds what depends on the state.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log2
 
 import islpy as isl
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from scopt.ir.scop import Dependences, Scop, Statement
 from scopt.poly.linear import Vector, subscript_rows
@@ -100,8 +100,7 @@ EDGE_WIDTH = len(STATIC_EDGE_FEATURES) + len(STATE_EDGE_FEATURES)
 GLOBAL_WIDTH = len(GLOBAL_FEATURES)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """What of the state an observation shows.
 
     construction: the phase. dim: the current dimension, from 1; dims: how many there are, as far as is known. dep: the
@@ -133,8 +132,7 @@ class View:
     step: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(Struct, frozen=True):
     """The graph of one state, without padding. links: (source, sink) of each edge, as node positions."""
 
     nodes: Floats

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from gymnasium import Space
 from gymnasium.spaces import Box, Dict, Graph, GraphInstance, MultiBinary
+from msgspec import Struct
 
 from scopt.diagnostics import InputError
 from scopt.gym.observation import EDGE_WIDTH, GLOBAL_WIDTH, NODE_WIDTH, Features
@@ -28,8 +28,7 @@ class Encoder(Protocol):
     def encode(self, features: Features) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class DictEncoder:
+class DictEncoder(Struct, frozen=True):
     """Padded arrays. node_features, edge_features: float32, zero beyond the graph; node_mask, edge_mask: 1 for what is
     of the graph.
 
@@ -72,8 +71,7 @@ class DictEncoder:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class GraphEncoder:
+class GraphEncoder(Struct, frozen=True):
     """gymnasium's Graph: no padding. The global features stand behind the features of every node."""
 
     @property

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.diagnostics import InputError, ScoptError
 from scopt.gym.env_programs import Program
@@ -28,8 +29,7 @@ SLOWEST = 1 / TIMEOUT_FACTOR
 SHORTEST_LIMIT = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Rewarded:
+class Rewarded(Struct, frozen=True):
     """value: the reward. info: what else is known, of plain types. valid: False if no program came of the schedule: the
     value means nothing."""
 
@@ -49,8 +49,7 @@ RewardName = Literal["simulated", "measured"]
 RewardFunction = Callable[[isl.Schedule], float]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GivenReward:
+class GivenReward(Struct, frozen=True, eq=False):
     """The caller's function."""
 
     function: RewardFunction
@@ -59,8 +58,7 @@ class GivenReward:
         return Rewarded(float(self.function(tree)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SimulatedReward:
+class SimulatedReward(Struct, frozen=True, eq=False):
     """The original order's static cost over the schedule's, at least `SLOWEST`."""
 
     model: CostModel
@@ -76,8 +74,7 @@ class SimulatedReward:
         return Rewarded(max(self.model.original / estimate.nanoseconds, SLOWEST), info)
 
 
-@dataclass(frozen=True, slots=True)
-class Measuring:
+class Measuring(Struct, frozen=True):
     """How programs are measured. cc: the compiler. runs: of each program, the fastest counts. build_timeout: seconds
     for each compilation."""
 
@@ -87,8 +84,7 @@ class Measuring:
     build_timeout: float = 120.0
 
 
-@dataclass(slots=True, eq=False)
-class MeasuredReward:
+class MeasuredReward(Struct, eq=False):
     """The -O3 original's time over the transformed program's, built and run here. The original is measured once, when
     it is first needed.
 

@@ -7,8 +7,10 @@ typedef under its name, an enum under its `enum_key`. So one `Mapping[str, Symbo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.scop import CType
@@ -25,8 +27,7 @@ class Layer(NamedTuple):
     quals: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Symbol:
+class Symbol(Struct, frozen=True, eq=False):
     """What a name means at a place.
 
     type: of an element. dims: extents, outermost first, None where unknown; () for a scalar. The first extent of a

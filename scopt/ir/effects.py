@@ -7,8 +7,9 @@ pointer leads to is written *through* its name; that other names may lead there 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.ir.walks import walk
@@ -18,8 +19,7 @@ STEPS = ("++", "--", "p++", "p--")
 OPAQUE = "__scopt_opaque"
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(Struct, frozen=True):
     """Of some nodes, with all below them.
 
     assigned: variables that may get another value as a whole: by an assignment or a step, by code that isn't
@@ -109,8 +109,7 @@ def _words(node: Any) -> frozenset[str]:
     return frozenset(word.lstrip("&") for word in opaque_words(node) or ())
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     """What `Effects` has, so far. unread: names that are only assigned or called where they stand."""
 
     assigned: set[str] = field(default_factory=set)

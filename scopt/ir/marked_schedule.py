@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.nest import Expr, LoopMark
 from scopt.ir.scop import CType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TileShape:
+class TileShape(Struct, frozen=True, eq=False):
     """How the tiles of a band without a parallel member are cut, and the order of their points, where the band's own
     members are not the best choice.
 
@@ -28,8 +27,7 @@ class TileShape:
     interleave: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Extremum:
+class Extremum(Struct, frozen=True):
     """A comparison of a cell, on its left side, with a value: where it holds the cell keeps what it has (keeps), or
     takes the value.
 
@@ -41,8 +39,7 @@ class Extremum:
     keeps: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Operation:
+class Operation(Struct, frozen=True, eq=False):
     """What one instance of a contraction does to its cell.
 
     op: the assignment operator. expression: its right side over the names ``cell``, ``row0`` …, ``column0`` …,
@@ -63,8 +60,7 @@ class Operation:
     extremum: Extremum | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Contraction:
+class Contraction(Struct, frozen=True, eq=False):
     """A statement that accumulates, along one loop, into cells that two other loops walk through; or several that do
     the same in different parts.
 
@@ -82,8 +78,7 @@ class Contraction:
     operation: Operation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RegisterTiling:
+class RegisterTiling(Struct, frozen=True, eq=False):
     """How a contraction is tiled. rows, columns: of a register tile. block: rows, depth: steps of the reduction loop
     whose operands are packed at a time. simd: the loop over the columns of a tile carries nothing."""
 
@@ -95,8 +90,7 @@ class RegisterTiling:
     simd: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowBuffer:
+class RowBuffer(Struct, frozen=True, eq=False):
     """Where a strip of rows keeps an array's cells: ``array[…][row + offset][…]`` in ``buffer[…][…][row - strip +
     offset - first]``, where `strip` is the strip's first row.
 
@@ -111,8 +105,7 @@ class RowBuffer:
     extents: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sweep:
+class Sweep(Struct, frozen=True, eq=False):
     """Nests whose rows run in strips, a vector loop over the rows of a strip innermost.
 
     lane: the row of each instance of `statements`, an iterator up to a constant. first: row of the first strip, count:
@@ -128,8 +121,7 @@ class Sweep:
     scalars: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Panel:
+class Panel(Struct, frozen=True, eq=False):
     """Where a tile keeps an array's cells: ``array[…][column]`` in ``panel[…][column - origin - first]``.
 
     origin: position in the tile's `origins`. first: the least column of a tile, from its origin on. width: columns of
@@ -144,8 +136,7 @@ class Panel:
     extents: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PackedTile:
+class PackedTile(Struct, frozen=True, eq=False):
     """Tiles that keep arrays in panels: narrow in the last subscript, contiguous, with all rows that a tile touches.
 
     statements: all that the tiles run, each in all of its instances. origins: ``{ S[…] -> [(o)] }`` for all statements,
@@ -157,8 +148,7 @@ class PackedTile:
     panels: tuple[Panel, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TileMark:
+class TileMark(Struct, frozen=True, eq=False):
     """A place of a register tiling. Three marks have the same one, from the outside in: ``rows`` stands below the loops
     over blocks of rows and of steps, ``columns`` below the loop over register tiles' columns, ``tile`` below the one
     over their rows; the band over a tile's instances follows.
@@ -168,15 +158,13 @@ class TileMark:
     tiling: RegisterTiling
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StripMark:
+class StripMark(Struct, frozen=True, eq=False):
     """Stands right below the loop over the strips of a sweep."""
 
     sweep: Sweep
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PanelMark:
+class PanelMark(Struct, frozen=True, eq=False):
     """Stands right below the loops over tiles that keep arrays in panels."""
 
     tile: PackedTile
@@ -185,8 +173,7 @@ class PanelMark:
 Mark = LoopMark | TileMark | StripMark | PanelMark
 
 
-@dataclass(frozen=True, slots=True)
-class GivenUp:
+class GivenUp(Struct, frozen=True):
     """What would have taken fewer cycles, but for wishes of the user's, in the words of their pragmas."""
 
     mechanism: str
@@ -194,8 +181,7 @@ class GivenUp:
     wishes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BandChoice:
+class BandChoice(Struct, frozen=True):
     """What has become of a band, and why.
 
     statements: of the band. mechanism, what, cycles: what was taken, its decisions, and its cost by the model. others:
@@ -213,8 +199,7 @@ class BandChoice:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MarkedSchedule:
+class MarkedSchedule(Struct, frozen=True, eq=False):
     """A schedule tree with marks. marks: by the names of the mark nodes, which say nothing by themselves.
     shapes: of the tiles of wavefronts, where they are not the bands' members. choices: what has become of the bands.
     """

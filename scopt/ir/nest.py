@@ -3,32 +3,29 @@ loops, tests and instances, ready to print."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class Const:
+
+class Const(Struct, frozen=True):
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A loop iterator of the nest or a parameter of the SCoP."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """Σ cₖ·xₖ + constant. terms: (coefficient ≠ 0, expression that is neither Sum nor Const), each expression once."""
 
     terms: tuple[tuple[int, Expr], ...]
     constant: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FloorDiv:
+class FloorDiv(Struct, frozen=True):
     """⌊numerator / divisor⌋, divisor > 0. nonnegative: C's `/` is right: the numerator is known to be ≥ 0, or a
     multiple of the divisor."""
 
@@ -37,8 +34,7 @@ class FloorDiv:
     nonnegative: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Mod:
+class Mod(Struct, frozen=True):
     """numerator mod divisor, in 0 … divisor-1, divisor > 0. nonnegative: as in `FloorDiv`, so that C's `%` is right.
 
     zero_test: only compared with zero, so that the sign doesn't matter and C's `%` is right too.
@@ -50,18 +46,15 @@ class Mod:
     zero_test: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Min:
+class Min(Struct, frozen=True):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Max:
+class Max(Struct, frozen=True):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(Struct, frozen=True):
     """condition ? then : otherwise."""
 
     condition: Condition
@@ -72,25 +65,21 @@ class Select:
 Expr = Const | Name | Sum | FloorDiv | Mod | Min | Max | Select
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Struct, frozen=True):
     left: Expr
     op: Literal["<", "<=", ">", ">=", "==", "!="]
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Struct, frozen=True):
     args: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Struct, frozen=True):
     args: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Exceeds:
+class Exceeds(Struct, frozen=True):
     """The product of two factors or more, a loop nest's extents, is greater than the limit. It is computed in floating
     point, so that it can't overflow."""
 
@@ -101,8 +90,7 @@ class Exceeds:
 Condition = Compare | And | Or | Exceeds
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(Struct, frozen=True):
     """Each thread, or lane of a vector, updates a copy of its own; in the end the copies are put together.
 
     operator: as in OpenMP's clause. array: whose cells are updated; nothing else in the loop touches what there are
@@ -117,8 +105,7 @@ class Reduction:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LoopMark:
+class LoopMark(Struct, frozen=True):
     """What the band passes have found out about a loop.
 
     parallel: no dependence is carried, once each thread has its own copy of `private`. simd: the same for the lanes of
@@ -146,8 +133,7 @@ class LoopMark:
     reductions: tuple[Reduction, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Struct, frozen=True):
     """``for (iterator = lower; iterator <= upper; iterator += step)``: both bounds inclusive, step > 0.
 
     work: a condition under which forking threads is worth it, or None (only looked at for parallel loops).
@@ -162,15 +148,13 @@ class For:
     work: Condition | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     condition: Condition
     then: Block
     otherwise: Block | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One instance of a statement: its iterators' values as expressions over the nest's iterators and the parameters
     (affine.apply).
 
@@ -183,8 +167,7 @@ class Call:
     held: tuple[tuple[int, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A local variable that stands for one cell of an array. subscripts: over the iterators around the `Hold`. stored:
     the cell is written."""
 
@@ -194,8 +177,7 @@ class Held:
     stored: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Struct, frozen=True):
     """Cells are loaded into variables, the body runs, and those that it writes are stored. No other reference in the
     body touches them."""
 
@@ -203,20 +185,17 @@ class Hold:
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     items: tuple[For | If | Call | Hold, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoopNest:
+class LoopNest(Struct, frozen=True):
     """The transformed SCoP in the simplified form, ready to print."""
 
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Struct, frozen=True):
     """A product of a loop nest's extents, compared with a constant in `For.work`;
     estimated in floating point, so it can't overflow."""
 

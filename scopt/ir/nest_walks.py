@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from scopt.ir.expr import names, substitute, substitute_condition
 from scopt.ir.nest import Block, Call, Expr, For, Hold, If, Name

@@ -8,10 +8,10 @@ _]``, a scalar `t` is ``t[]``. Schedules map statement instances to unnamed inte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.diagnostics import Location, Remark
@@ -19,8 +19,7 @@ from scopt.diagnostics import Location, Remark
 AccessKind = Literal["read", "write", "may-write"]
 
 
-@dataclass(frozen=True, slots=True)
-class CType:
+class CType(Struct, frozen=True):
     """The type of an object, as far as extraction and printing need it.
 
     spelling: the C type of one element, without array parts or qualifiers: ``double``, ``unsigned int``, a typedef's
@@ -40,8 +39,7 @@ class CType:
     const: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Array:
+class Array(Struct, frozen=True, eq=False):
     """An array or scalar that a SCoP accesses.
 
     name: unique in the SCoP, and the tuple name in isl. spelling: its name in C (another one only where isl would take
@@ -76,8 +74,7 @@ class Array:
         return len(self.extents)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Access:
+class Access(Struct, frozen=True, eq=False):
     """One reference of a statement to one array.
 
     relation: isl.Map ``[params] -> { S[i, …] -> A[a, …] }``, intersected with the statement's domain; exact for a
@@ -96,8 +93,7 @@ class Access:
         return self.kind != "read"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Statement:
+class Statement(Struct, frozen=True, eq=False):
     """A statement of the SCoP: executed as a whole, once for each point of its domain.
 
     name: ``S0``, ``S1``, … in textual order.
@@ -118,8 +114,7 @@ class Statement:
     location: Location
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Parameter:
+class Parameter(Struct, frozen=True, eq=False):
     """A symbolic constant of the SCoP: an integer that the region reads and never writes.
 
     name: the isl parameter, which is what `Name` expressions hold. spelling: the same in C (another one only for isl's
@@ -133,8 +128,7 @@ class Parameter:
     estimate: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LoopDirective:
+class LoopDirective(Struct, frozen=True):
     """The user asks for a loop over an iterator that runs in parallel, or that is the innermost one and vectorized.
 
     iterator: its name in the source. targets: (statement, what the iterator is called in `Statement.iterators`) of the
@@ -156,8 +150,7 @@ Polynomial = tuple[tuple[int, tuple[str, ...]], ...]
 """Σ coefficient · product of factors: C names of parameters, or keys of `Stretch.sums`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """The memory that a region may touch through one name, in bytes: from the least of `first` up to the greatest of
     `beyond`, which is not part of it; both are counted in elements from the array's beginning. Where the region touches
     nothing, it may be anything.
@@ -175,8 +168,7 @@ class Stretch:
     sums: tuple[tuple[str, Polynomial], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Guard:
+class Guard(Struct, frozen=True, eq=False):
     """What the SCoP takes for granted and what the program can test where the region begins; elsewhere the original
     statements run.
 
@@ -191,8 +183,7 @@ class Guard:
     fits: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scop:
+class Scop(Struct, frozen=True, eq=False):
     """A static control part.
 
     context: isl.Set ``[params] -> { : … }``, what is known of the parameters.
@@ -249,8 +240,7 @@ class Scop:
 DependenceKind = Literal["flow", "anti", "output", "input", "reduction"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Dependence:
+class Dependence(Struct, frozen=True, eq=False):
     """All dependences of one kind, over one array, from one statement to another.
 
     relation: isl.Map ``{ S[…] -> T[…] }``, the earlier instance to the later one.
@@ -268,8 +258,7 @@ class Dependence:
     operator: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Dependences:
+class Dependences(Struct, frozen=True, eq=False):
     """The dependences of a SCoP.
 
     all: of every kind; input dependences only where they were asked for. What they mean to a schedule depends on the

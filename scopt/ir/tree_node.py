@@ -11,16 +11,16 @@ place, or None.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from msgspec import Struct
 
 Child: TypeAlias = Any
 Nodes: TypeAlias = Any
 Words: TypeAlias = Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Coord:
+class Coord(Struct, frozen=True, eq=False):
     """A place in the source: file, and line and column, both counted from 1.
 
     What is made in the place of a node keeps the node's own object, so that loops can be recognized by it: two that a

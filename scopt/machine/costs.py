@@ -9,8 +9,9 @@ enough for high-performance BLIS" (2016), for register tiles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.walks import walk
@@ -144,8 +145,7 @@ _MOST_JAMMED = 16
 _PACKED = 256 << 10, 4 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterShape:
+class RegisterShape(Struct, frozen=True):
     """Of a register tile: cells that are updated together. In elements."""
 
     rows: int
@@ -272,16 +272,14 @@ _FETCHES = ((1.2, 3.0), (2.4, 9.0))
 _FROM_MEMORY = (5.0, 20.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(Struct, frozen=True):
     """Nanoseconds for a line that has to be fetched into a cache: foreseen by the prefetcher, or not."""
 
     stream: float
     jump: float
 
 
-@dataclass(frozen=True, slots=True)
-class LoopCosts:
+class LoopCosts(Struct, frozen=True):
     """Nanoseconds of what loops are made of.
 
     fetches: into each cache, innermost first. exhausting: how many threads exhaust the memory's bandwidth. fork:

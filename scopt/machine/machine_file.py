@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import fields
 
 from scopt.diagnostics import InputError
 from scopt.machine.processor import Cache, Machine
@@ -65,7 +66,7 @@ def _caches(tables: object, text: str, path: str) -> tuple[Cache, ...]:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise _error(text, path, "cache", "caches are tables [[cache]], one for each level")
     keys = [field.name for field in fields(Cache)]
-    needed = [field.name for field in fields(Cache) if field.default is MISSING]
+    needed = [field.name for field in fields(Cache) if field.required]
     found = []
     for level, table in enumerate(tables):
         for key in table:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from scopt.machine.processor import Cache, Machine
 from scopt.machine.targets import FLAGS
@@ -16,8 +17,7 @@ from scopt.machine.targets import FLAGS
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-@dataclass(frozen=True, slots=True)
-class NativeMachine:
+class NativeMachine(Struct, frozen=True):
     """A model. found: the fields that the system told; assumed:
     those of the default model, in the order of the fields."""
 
@@ -76,7 +76,7 @@ def _valid(values: Mapping[str, Any]) -> NativeMachine:
         except ValueError:
             continue
         kept[name] = value
-    names = list(Machine.__dataclass_fields__)
+    names = list(Machine.__struct_fields__)
     return NativeMachine(
         Machine(**kept), tuple(n for n in names if n in kept), tuple(n for n in names if n not in kept)
     )

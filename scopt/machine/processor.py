@@ -6,15 +6,16 @@ The default is fixed, so that output doesn't depend on the host that scopt runs 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from math import isfinite
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 # Nothing that is counted here is larger; it keeps sums of products of sizes far from any trouble.
 LARGEST = 1 << 50
 
 
-@dataclass(frozen=True, slots=True)
-class Cache:
+class Cache(Struct, frozen=True):
     """One level of data cache.
 
     size: bytes. associativity: lines of a set. line: bytes. shared: hardware threads that share it.
@@ -43,8 +44,7 @@ class Cache:
 _DEFAULT_CACHES = (Cache(32 << 10, 8), Cache(1 << 20, 16), Cache(16 << 20, 16, shared=4))
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """A shared-memory machine of equal cores.
 
     cores: hardware threads that a program may use. vector_bytes: of a vector register; vector_registers: how many the
@@ -102,16 +102,16 @@ def _check_values(owner: Machine | Cache, prefix: str = "") -> None:
     for field in fields(owner):
         value = getattr(owner, field.name)
         name = f"{prefix}{field.name}"
-        if field.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
+        if field.type is int and (not isinstance(value, int) or isinstance(value, bool)):
             raise ValueError(f"{name}: {value!r} is no integer")
-        if field.type == "float" and (
+        if field.type is float and (
             not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value)
         ):
             raise ValueError(f"{name}: {value!r} is no finite number")
-        if field.type in ("int", "float") and not 0 < value <= LARGEST:
+        if field.type in (int, float) and not 0 < value <= LARGEST:
             raise ValueError(
                 f"{name}: {value!r} is not between 1 and 2^50"
-                if field.type == "int"
+                if field.type is int
                 else f"{name}: {value!r} is not positive and sane"
             )
 

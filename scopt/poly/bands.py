@@ -4,9 +4,10 @@ permutable, coincident, what a loop carries."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, Dependence, Dependences, Scop
@@ -17,8 +18,7 @@ from scopt.poly.reductions import only_updates
 _BAND = isl.schedule_node_type.band
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ordered:
+class Ordered(Struct, frozen=True, eq=False):
     """The dependences of a SCoP, sorted by what they ask of a schedule.
 
     must: every pair in this order. shared: those of `must` over arrays that are not private. ranges: live ranges of
@@ -35,7 +35,7 @@ class Ordered:
     reductions: dict[Reduction, isl.UnionMap] = field(default_factory=dict)
     updating: dict[Reduction, frozenset[str]] = field(default_factory=dict)
     relaxed: Ordered | None = None
-    ends: dict[int, frozenset[tuple[str, str]]] = field(default_factory=dict, repr=False)
+    ends: dict[int, frozenset[tuple[str, str]]] = field(default_factory=dict)
 
     def between(self, pairs: isl.UnionMap) -> frozenset[tuple[str, str]]:
         """Source and sink of some of the pairs above, by their statements."""
@@ -84,8 +84,7 @@ def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
     return inside.eq_at_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Place(Struct, frozen=True, eq=False):
     """A node and what is asked of it again and again for the members of its band.
 
     found, inside, known: by `id` of pairs, which the dependences keep; and, the last one, of the member, with which it

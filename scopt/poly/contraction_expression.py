@@ -8,7 +8,8 @@ the C type and the order of operations that it has in the statement: results sta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.ir.marked_schedule import Operation
@@ -65,8 +66,7 @@ class _Other(Exception):
     """The expression isn't one that a register tile can compute."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(Struct, frozen=True):
     """A subexpression. kind: what it depends on: "row", "column", only the "reduction", a "scalar" on none; "tile": put
     together from several."""
 
@@ -74,8 +74,7 @@ class _Value:
     kind: str
 
 
-@dataclass(slots=True)
-class _Splitter:
+class _Splitter(Struct):
     scop: Scop
     statement: Statement
     cell: ir.ArrayRef

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from math import prod
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.scop import Access, Array, Dependence, DependenceKind, Dependences, Scop, Statement
 from scopt.poly.isl_utils import maps_of, operation_limit, union_of_maps
@@ -180,8 +181,7 @@ def last_sources(scop: Scop, access: Access) -> tuple[isl.UnionMap, isl.UnionMap
     return sources.reverse(), flow.exposed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Flow:
+class _Flow(Struct, frozen=True, eq=False):
     """full: ``{ S[i] -> [T[j] -> A[a]] }``, sources to sinks.
     exposed: sinks that may have no source, ``{ T[j] -> A[a] }``."""
 
@@ -210,8 +210,7 @@ def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.
     return _Flow(full, exposed)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Earlier:
+class _Earlier(Struct, frozen=True, eq=False):
     """Accesses to one array before the sinks. order: from instances to dates in one space."""
 
     sinks: isl.UnionMap

@@ -10,12 +10,12 @@ Source: Motzkin et al., "The double description method" (1953); Fukuda and Prodo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 
 import islpy as isl
 import numpy as np
+from msgspec import Struct
 
 Row = tuple[int, ...]
 
@@ -27,8 +27,7 @@ BLOCK = 8
 MANY_RAYS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Generators:
+class Generators(Struct, frozen=True):
     """A polyhedron in homogeneous form: {x : (x, 1) is a combination of rays with factors >= 0 and of lines}.
 
     rays: (direction…, weight): weight > 0 is the vertex direction/weight, 0 a ray of the recession cone. lines:
@@ -85,8 +84,7 @@ def _insertion_key(row: Row) -> tuple[int, ...]:
     return (*(abs(value) for value in reversed(row)), *row)
 
 
-@dataclass(frozen=True, slots=True)
-class Cone:
+class Cone(Struct, frozen=True):
     """A cone under construction. rays: each with the inequalities that it saturates, as bits. count: how many
     inequalities have been inserted."""
 

@@ -8,13 +8,13 @@ there costs a schedule, never legality.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
 import highspy
 import islpy as isl
 import numpy as np
+from msgspec import Struct
 
 from scopt.diagnostics import InternalError
 
@@ -34,8 +34,7 @@ class LinearRow(NamedTuple):
         return value == 0 if self.equality else value >= 0
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """An integer unknown and its bounds, None where it has none."""
 
     name: str
@@ -43,8 +42,7 @@ class Column:
     upper: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """columns: all integer. objectives: minimized one after the other, each among the minima of those before."""
 
     columns: tuple[Column, ...]

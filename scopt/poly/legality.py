@@ -8,9 +8,10 @@ they share.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule
@@ -22,8 +23,7 @@ from scopt.poly.isl_utils import compact, maps_of, sets_of, union_of_maps, union
 from scopt.poly.reductions import only_updates
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ParallelDim:
+class ParallelDim(Struct, frozen=True, eq=False):
     """A loop that claims to be parallel (or a vector loop).
 
     dim: its dimension in the dates. statements: instances that it runs. private: names of arrays that each iteration
@@ -81,8 +81,7 @@ def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Itera
             _check_loop(scop, (*kept, *deps.reductions), outer_part(dates, loop.dim + 1), exact)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Passed:
+class _Passed(Struct, frozen=True, eq=False):
     """Relations that have passed a check: a flow, an anti and an output dependence often are the same pairs."""
 
     found: dict[int, list[isl.Map]] = field(default_factory=dict)

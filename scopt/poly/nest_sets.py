@@ -7,10 +7,11 @@ the odd ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import from_linear, linear, subtract, weighted
@@ -40,8 +41,7 @@ from scopt.poly.isl_utils import PARAM, SET
 Function = isl.Aff | isl.PwAff
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Context:
+class Context(Struct, frozen=True, eq=False):
     """Where an item stands. domain: values of the parameters and the enclosing iterators. iterators: their dimensions,
     by name.
 
@@ -57,8 +57,7 @@ class Context:
         return replace(self, domain=self.domain.intersect(constraint))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NestSpace:
+class NestSpace(Struct, frozen=True, eq=False):
     """The space of one nest, and what is read in it.
 
     strict: refuse divisions marked as C's `/` or `%` whose numerator may be negative.

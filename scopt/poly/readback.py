@@ -9,9 +9,10 @@ both, under one condition or the other, has one form of date.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import negate
@@ -22,8 +23,7 @@ from scopt.poly.isl_utils import SET, maps_of, remainder, sets_of, union_of_maps
 from scopt.poly.nest_sets import Context, NestSpace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LoopDim:
+class LoopDim(Struct, frozen=True, eq=False):
     """A loop with a mark. dimension: of its iterator in the dates. statements: the instances that it runs."""
 
     iterator: str
@@ -32,8 +32,7 @@ class LoopDim:
     statements: isl.UnionSet
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadBack:
+class ReadBack(Struct, frozen=True, eq=False):
     """schedule: ``{ S[…] -> [date] }``, exact, parameters within the SCoP's context. dims: how long dates are.
     loops: those with a parallel or simd mark, in textual order."""
 
@@ -97,15 +96,13 @@ def branches(item: If, position: int) -> list[tuple[Block, int]]:
     return [(block, position + (max(widths) - own) // 2) for block, own in zip(blocks, widths, strict=True)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _MarkedLoop:
+class _MarkedLoop(Struct, frozen=True, eq=False):
     iterator: str
     dimension: int
     mark: LoopMark
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Place(Struct, frozen=True, eq=False):
     """Where an item stands: its context, the positions of the loops around it, those of them with a mark."""
 
     context: Context
@@ -116,8 +113,7 @@ class _Place:
 Dated = tuple[isl.Map, tuple[_MarkedLoop, ...]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Reader:
+class _Reader(Struct, frozen=True, eq=False):
     space: NestSpace
     marked: list[_MarkedLoop] = field(default_factory=list)
 

@@ -9,8 +9,9 @@ operator's and the type's business.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.marked_schedule import Extremum
@@ -39,8 +40,7 @@ class Reorder(Enum):
     ALL = 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Update:
+class Update(Struct, frozen=True, eq=False):
     """How a statement accumulates. operator: as in a reduction clause: ``+ * & | ^ min max``. array: the cell's.
 
     own: the accesses that are the cell's update; all others of the statement are elsewhere in every instance.
@@ -125,8 +125,7 @@ def _allowed(scop: Scop, statement: Statement, update: Update, reorder: Reorder)
 # --- extrema ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Selected:
+class Selected(Struct, frozen=True, eq=False):
     """``cell = cell op value ? cell : value``, in any of its forms: a comparison decides whether the cell takes a
     value.
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as SequenceOf
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.poly.isl_utils import joined
 
 _TYPE = isl.schedule_node_type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Leaf:
+class Leaf(Struct, frozen=True, eq=False):
     """Statement instances in no particular order."""
 
     domain: isl.UnionSet
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Band:
+class Band(Struct, frozen=True, eq=False):
     """A band around a subtree."""
 
     partial: isl.MultiUnionPwAff
@@ -31,8 +29,7 @@ class Band:
         return int(self.partial.dim(isl.dim_type.out))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sequence:
+class Sequence(Struct, frozen=True, eq=False):
     """Subtrees in this order (a set node, whose order is free, is read as a sequence)."""
 
     parts: tuple[Tree, ...]

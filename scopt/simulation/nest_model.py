@@ -23,17 +23,17 @@ schedules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
+
+from msgspec import Struct, field
 
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT, LoopCosts
 from scopt.simulation.nest_samples import Guard, Instance, Item, Loop
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
+class _Work(Struct, frozen=True):
     """Nanoseconds for each run of an item: in the core (and its own caches),
     and for lines from behind the last cache."""
 
@@ -70,8 +70,7 @@ def counts_of(items: Iterable[Item]) -> dict[str, float]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
+class _Lines(Struct, frozen=True):
     """Distinct lines that a part of the nest touches: those with a neighbour that is touched next, and the others."""
 
     stream: float = 0.0
@@ -82,8 +81,7 @@ class _Lines:
         return self.stream + self.jump
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NestModel:
+class NestModel(Struct, frozen=True, eq=False):
     """Walks over one nest in numbers.
 
     costs: of what loops are made of, on the machine. operations: arithmetic ones of each statement. shares: of each
@@ -266,8 +264,7 @@ class NestModel:
         return _Lines(stream, sum(arrays[name].jump * share for name, share in shares.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
+class _Pattern(Struct, frozen=True):
     """How a reference walks through its array: (bytes a step, steps) of each loop that moves it, in ascending order.
     stream: the innermost loop moves it by no more than a line."""
 

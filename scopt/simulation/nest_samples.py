@@ -10,11 +10,11 @@ at once, as arrays.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from scopt.ir.expr import names
 from scopt.ir.nest import (
@@ -52,8 +52,7 @@ SAMPLES = 48
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """One access of a statement as an address: coefficients over the statement's iterators, plus a constant, in bytes.
 
     array: its name. size: bytes of an element; total: of the array. known: whether the address is affine; if not, every
@@ -69,8 +68,7 @@ class Reference:
     known: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """A statement in the nest. weight: how often it runs for each run of the item around. addresses: of its references,
     at the first sample that reaches it. divisions: in its arguments, for each time it runs; what doesn't depend on the
     innermost loop is computed once a run of that."""
@@ -84,8 +82,7 @@ class Instance:
     moves: tuple[Mapping[int, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """A loop. key: unique in the nest; what `Instance.moves` are keyed by. trips: iterations for each run. operations,
     divisions: of its bounds."""
 
@@ -97,8 +94,7 @@ class Loop:
     body: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """A condition. holds: how often, from 0 to 1. operations, divisions: of the condition."""
 
     holds: float
@@ -112,8 +108,7 @@ Item = Loop | Guard | Instance
 Environment = Mapping[str, Integers]
 
 
-@dataclass(slots=True)
-class _Trace:
+class _Trace(Struct):
     """What one evaluation of the nest leaves for each item, by its key in preorder. Weights are 0 where a sample
     doesn't reach the item."""
 
@@ -125,8 +120,7 @@ class _Trace:
     addresses: dict[int, Floats] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Numbered:
+class _Numbered(Struct, frozen=True):
     """An item of the nest with its preorder key and its numbered children (of a guard: then, otherwise)."""
 
     key: int
@@ -134,8 +128,7 @@ class _Numbered:
     children: tuple[tuple[_Numbered, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Evaluation:
+class _Evaluation(Struct, frozen=True, eq=False):
     """One walk over the nest for all samples. moved: the loop whose iterator is taken one step further than in the
     evaluation `plain`; those of the loops inside stay where they are if their bounds let them, else (point loops of
     tiles) they keep their distance from the lower bound."""

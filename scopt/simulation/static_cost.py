@@ -9,10 +9,11 @@ which says what counts and what doesn't).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import prod
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.astgen.loops.bounds import plain_bounds
 from scopt.astgen.loops.isl_loops import raw_loops
@@ -42,8 +43,7 @@ _FAILURES = (isl.Error, TypeError)
 UNKNOWN_PARAMETER = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """nanoseconds: of one run of the SCoP. fallback: why simpler loops than those of the passes were estimated; empty
     if they weren't."""
 

@@ -6,9 +6,9 @@ Everything is computed from the dependences, as the band passes do it; nothing t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
@@ -102,8 +102,7 @@ def _declaration(array: Array) -> str:
 # --- dependences ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Carried:
+class _Carried(Struct, frozen=True):
     """A part of a dependence. loop: "carried by i (level 1)" or "loop-independent".
     distance: empty or ``distance (1, 0)``."""
 
@@ -115,8 +114,7 @@ class _Carried:
     distance: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Loop:
+class _Loop(Struct, frozen=True, eq=False):
     """A loop of the original program, as a band of one member."""
 
     member: isl.UnionPwAff

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.marked_schedule import MarkedSchedule, TileShape
 from scopt.ir.nest import LoopMark
@@ -25,8 +25,7 @@ def final_lines(scop: Scop, dependences: Ordered, tree: isl.Schedule, marked: Ma
     return lines + regrouped(with_properties(scop, dependences, tree), marked.tree)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FinalTree:
+class FinalTree(Struct, frozen=True, eq=False):
     """The loops of a marked tree, outermost first."""
 
     scop: Scop

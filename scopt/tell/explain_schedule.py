@@ -6,9 +6,10 @@ Written for `scopt.tell.explain`. All of it is recomputed from the dependences.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.bands import Ordered, active, distances, nonnegative, private_arrays, with_properties, zero
@@ -30,8 +31,7 @@ def schedule_lines(scop: Scop, deps: Dependences, dependences: Ordered, tree: is
     return list(TreeExplainer.of(scop, deps, dependences).lines(node)) or [statement_names(node.get_domain())]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TreeExplainer:
+class TreeExplainer(Struct, frozen=True, eq=False):
     """One walk over a tree with computed properties. kept: the dependences that order something, each by itself."""
 
     scop: Scop
@@ -279,8 +279,7 @@ class TreeExplainer:
             yield "could share the outermost loop of the one before; the scheduler kept them apart"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
+class _Pairs(Struct, frozen=True, eq=False):
     """Some pairs of a dependence. note: what is to be said about them, empty for nothing."""
 
     dependence: Dependence

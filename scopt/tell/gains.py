@@ -4,10 +4,10 @@ parallel or in vectors."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.diagnostics import Location
@@ -24,8 +24,7 @@ _TYPE = isl.schedule_node_type
 WHAT = ("parallel", "vector")
 
 
-@dataclass(frozen=True, slots=True)
-class Gain:
+class Gain(Struct, frozen=True):
     """One loop of the source that no other loop of its region is around.
 
     location: of the loop. number: of the loop among all `for` loops of its function, in textual order, from 1.

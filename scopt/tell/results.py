@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.splice import Piece
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from scopt.tell.view import RegionView
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(Struct, frozen=True, kw_only=True):
     """What is told of a region besides remarks; empty where it stayed as it was.
 
     schedule: the transformed schedule tree as isl prints it.
@@ -35,11 +35,10 @@ class Account:
 
     def told(self) -> dict[str, Any]:
         """The fields above by their names, for another object that has them."""
-        return {one.name: getattr(self, one.name) for one in fields(Account)}
+        return {name: getattr(self, name) for name in Account.__struct_fields__}
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome(Account):
+class Outcome(Account, frozen=True):
     """What a region's transformation hands on. text is None if it stays as it was; then a `missed` remark says why.
 
     helpers: helper functions that the text calls, by name. definitions: of other functions that it calls.
@@ -62,8 +61,7 @@ class Outcome(Account):
     prologue: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RegionResult(Account):
+class RegionResult(Account, frozen=True):
     """What became of one region.
 
     marked: by pragmas, as opposed to found. function: the C function that it is in.
@@ -79,8 +77,7 @@ class RegionResult(Account):
     function: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """The output of `optimize`.
 
     text: the whole file; bytes outside transformed regions are those of the input. remarks: all, in order of discovery.

@@ -3,13 +3,12 @@ so that it can travel from the process that has them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 Cell = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class StatementView:
+class StatementView(Struct, frozen=True):
     """name: ``S0``. around: the loops around it, ``for i, j: 0 <= i < n``;
     empty without any. text: its C text in one line."""
 
@@ -19,8 +18,7 @@ class StatementView:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class DependenceView:
+class DependenceView(Struct, frozen=True):
     """Some dependences that are alike. kinds: ``flow, anti``. carried: by which loop, or ``loop-independent``.
     distance: empty or ``distance (1, 0)``."""
 
@@ -31,8 +29,7 @@ class DependenceView:
     distance: str
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """All dependences from one statement to another, or to itself.
     labels: ``flow A, B``, one a kind, the strongest first."""
 
@@ -45,8 +42,7 @@ class Edge:
         return self.labels[0].partition(" ")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class TreeNode:
+class TreeNode(Struct, frozen=True):
     """A node of a schedule tree. badges: what it is, in a word each:
     ``parallel``, ``vector loop``. notes: why, in sentences."""
 
@@ -56,8 +52,7 @@ class TreeNode:
     children: tuple[TreeNode, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """An iteration. at: (row, column) in its drawing. tile: of which tile,
     one coordinate a tile function; () if it isn't tiled."""
 
@@ -65,8 +60,7 @@ class Point:
     tile: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow:
+class Arrow(Struct, frozen=True):
     """A dependence between two iterations of a drawing.
     kind: the strongest of its kinds, ``indirect`` for flow through another statement."""
 
@@ -75,8 +69,7 @@ class Arrow:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """Iterations of one statement in a plane, or on a line.
 
     rows, columns: names of the iterators that run downwards (empty on a line) and to the right. first: their smallest
@@ -104,8 +97,7 @@ class Drawing:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RegionView:
+class RegionView(Struct, frozen=True):
     """One transformed region. arrays, reuse, regrouped: lines of text.
     left_out: what was too large to be shown, a sentence each."""
 

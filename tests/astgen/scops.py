@@ -4,9 +4,9 @@ from isl strings and C statements to nests, traces and programs."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.emit_c import Emitted, emit, helper_definitions
@@ -29,8 +29,7 @@ DOUBLE = CType("double", floating=True, bits=64)
 Instance = tuple[str, tuple[int, ...]]
 
 
-@dataclass(frozen=True)
-class S:
+class S(Struct, frozen=True, dict=True):
     """One statement: its domain in isl's notation without parameters (``S0[i, j] : 0 <= i < n``) and its C text."""
 
     domain: str

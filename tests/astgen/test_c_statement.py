@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import islpy as isl
 import pytest
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter

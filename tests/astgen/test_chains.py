@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.astgen.emit.emit_c import emit, helper_definitions
 from scopt.astgen.emit.reparse import check_printed

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from textwrap import indent
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.astgen.emit.c_expr import HELPERS
 from scopt.astgen.emit.emit_c import emit, helper_definitions

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from scopt.astgen.emit.emit_c import Emitted, emit
 from scopt.astgen.emit.reparse import check_printed

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from scopt import pipeline
 from scopt.astgen.emit.loop_work import add_work_guards, imbalanced, is_tile_loop

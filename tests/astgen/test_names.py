@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.astgen.emit.names import choose_names, identifiers
 from scopt.ir.nest import Block, Call, Const, For, LoopNest, Name

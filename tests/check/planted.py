@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
 import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.generation import REWRITES, Program, Watch, emitted, guard_of
@@ -73,8 +74,7 @@ for (k = 1; k < n; k++) {
 # --- programs ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Recorder(Watch):
+class Recorder(Struct, Watch):
     """Keeps the programs that the last rewrite leads to, in the order of the attempts."""
 
     found: list[Program]
@@ -117,8 +117,7 @@ def refused(program: Program, deps: Dependences, match: str, operations: int = F
     assert re.search(match, message), message
 
 
-@dataclass(slots=True)
-class Planter(Watch):
+class Planter(Struct, Watch):
     """Puts a fault into what one step makes in the first attempt."""
 
     step: str

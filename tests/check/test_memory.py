@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation, allocations
 from scopt.astgen.lower.strip_statements import Names

@@ -4,11 +4,11 @@ others are refused."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import islpy as isl
 import pytest
+from msgspec.structs import replace
 
 from scopt.astgen.allocation import allocations
 from scopt.check.rewritten import check_rewritten

@@ -7,12 +7,12 @@ import itertools
 import os
 import platform
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings, strategies as st
+from msgspec import Struct
 
 from scopt import pipeline
 from scopt.options import Options
@@ -99,8 +99,7 @@ IN_PLACE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """body: of the function. type: of all elements."""
 
     body: str

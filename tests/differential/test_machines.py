@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from scopt import pipeline
 from scopt.machine import DEFAULT, Cache, Machine

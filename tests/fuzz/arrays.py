@@ -6,8 +6,9 @@ subscript `A[i * n + j]`, a member of the elements of an array of structures, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from tests.fuzz.expressions import Cast, DataType, Int, IntExpr, Linear, Product, Var
 
@@ -38,8 +39,7 @@ KINDS: dict[DataType, int] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """Everything that the text of a reference depends on.
 
     strides: of a flat subscript, one for each dimension but the first. layout: in which of several ways it is spelled.
@@ -81,8 +81,7 @@ class Access:
         return result
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayModel:
+class ArrayModel(Struct, frozen=True):
     """extents are what the accesses need; cells: of a flat array. restrict: the caller never makes it overlap with
     others.
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class Choices:
+class Choices(Struct):
     """Hands out choices and keeps them. given: the first ones;
     what comes after them is random, or 0 without a generator."""
 

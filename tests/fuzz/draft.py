@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from tests.fuzz.arrays import Access
 from tests.fuzz.choices import Choices
@@ -21,8 +22,7 @@ LOOKUPS = 9  # the largest number in an array of subscripts
 Role = Literal["data", "accumulator", "index"]
 
 
-@dataclass(slots=True)
-class Shape:
+class Shape(Struct):
     """An array: what has been asked of each dimension so far. cells: of a flat one."""
 
     name: str
@@ -58,8 +58,7 @@ class Shape:
         return any(f"{self.name}_" in str(stride) for stride in self.access.strides)
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Struct):
     """sizes: the names that bounds are made of; constants: macros that stand for small numbers. inductions: types and
     names; streams: declarations of pointers."""
 

@@ -7,8 +7,9 @@ every subscript's is, and arrays are made large enough afterwards.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Range = tuple[int, int]
 Ranges = Mapping[str, Range]
@@ -18,8 +19,7 @@ Comparison = Literal["<", "<=", ">", ">=", "==", "!="]
 # --- integers: bounds, subscripts, conditions -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Int:
+class Int(Struct, frozen=True):
     value: int
 
     def __str__(self) -> str:
@@ -29,8 +29,7 @@ class Int:
         return self.value, self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Var:
+class Var(Struct, frozen=True):
     """An iterator or a parameter."""
 
     name: str
@@ -42,8 +41,7 @@ class Var:
         return ranges[self.name]
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(Struct, frozen=True):
     """Σ coefficient·term + constant, printed as people write it."""
 
     terms: tuple[tuple[int, IntExpr], ...]
@@ -71,8 +69,7 @@ class Linear:
         return low, high
 
 
-@dataclass(frozen=True, slots=True)
-class Quotient:
+class Quotient(Struct, frozen=True):
     """C's `/` by a positive constant: rounds towards zero."""
 
     term: IntExpr
@@ -86,8 +83,7 @@ class Quotient:
         return int(low / self.divisor), int(high / self.divisor)
 
 
-@dataclass(frozen=True, slots=True)
-class Remainder:
+class Remainder(Struct, frozen=True):
     """C's `%` by a positive constant: has the sign of the left side."""
 
     term: IntExpr
@@ -101,8 +97,7 @@ class Remainder:
         return max(low, 1 - self.divisor) if low < 0 else 0, min(high, self.divisor - 1) if high > 0 else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Extremum:
+class Extremum(Struct, frozen=True):
     """The smaller or the larger of two, as a macro or spelled out with `?:`."""
 
     kind: Literal["min", "max"]
@@ -121,8 +116,7 @@ class Extremum:
         return pick(left_low, right_low), pick(left_high, right_high)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """`condition ? then : otherwise` over integers."""
 
     condition: Condition
@@ -137,8 +131,7 @@ class Choice:
         return min(then_low, else_low), max(then_high, else_high)
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Struct, frozen=True):
     """Of two integers, neither of which need be a constant: what makes the subscript of a flat array."""
 
     left: IntExpr
@@ -152,8 +145,7 @@ class Product:
         return min(ends), max(ends)
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(Struct, frozen=True):
     """A conversion to an integer type that can hold the value."""
 
     type: str
@@ -166,8 +158,7 @@ class Cast:
         return self.term.range(ranges)
 
 
-@dataclass(frozen=True, slots=True)
-class Lookup:
+class Lookup(Struct, frozen=True):
     """An element of an array of integers that is only read, all of which are in 0 … most. text: the reference in C."""
 
     text: str
@@ -195,8 +186,7 @@ def _factor(term: IntExpr) -> str:
 IntExpr = Int | Var | Linear | Quotient | Remainder | Extremum | Choice | Product | Cast | Lookup
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Struct, frozen=True):
     left: IntExpr
     op: Comparison
     right: IntExpr
@@ -205,8 +195,7 @@ class Compare:
         return f"{self.left} {self.op} {self.right}"
 
 
-@dataclass(frozen=True, slots=True)
-class Logic:
+class Logic(Struct, frozen=True):
     """Two conditions joined by `&&` or `||`, or one under `!` (then right is None)."""
 
     op: Literal["&&", "||", "!"]
@@ -227,8 +216,7 @@ Condition = Compare | Logic
 DataType = Literal["double", "unsigned", "int", "float", "long long", "unsigned char", "short"]
 
 
-@dataclass(frozen=True, slots=True)
-class Literally:
+class Literally(Struct, frozen=True):
     """A literal, or an iterator's value used as data: C text as it is."""
 
     text: str
@@ -237,8 +225,7 @@ class Literally:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Struct, frozen=True):
     """A scalar, or one element of an array: C text."""
 
     text: str
@@ -247,8 +234,7 @@ class Ref:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """A C operator or call over data. pattern has one {} for each argument."""
 
     pattern: str

@@ -5,7 +5,7 @@ Earlier choices of every draw are the simpler ones, so that a failing program sh
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from scopt.options import Options
 from tests.fuzz.choices import Choices

@@ -12,9 +12,11 @@ import shutil
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.fuzz.program import DEFINES, Program
 
@@ -31,8 +33,7 @@ BUDGET = 8.0
 COMPILE_SECONDS, RUN_SECONDS = 300, 60
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """How emitted programs are compiled and run. threads: one run for each number. budget: seconds that scopt has for a
     region. The originals are compiled plainly, by gcc."""
 
@@ -54,8 +55,7 @@ def other_compiler() -> str:
     return next((found for name in ("clang", "clang-20", "clang-19", "clang-18") if (found := shutil.which(name))), "")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What became of one program.
 
     original, emitted: C texts. failure: what is wrong, empty if nothing is. remarks: ids of what was missed.
@@ -78,8 +78,7 @@ class Outcome:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """The output of each program by its name, for one run after the other, and what went wrong with it."""
 
     lines: Mapping[str, tuple[tuple[str, ...], ...]]

@@ -4,14 +4,14 @@ where one may stand."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tests.fuzz.arrays import Form
 from tests.fuzz.expressions import DataType
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """share: of all programs, in parts of the sum of all shares. Tuples are drawn from evenly, so that what is likely
     stands there several times.
 

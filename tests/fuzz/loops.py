@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.fuzz.draft import MAX_INSTANCES, Draft
 from tests.fuzz.expressions import (
@@ -25,8 +26,7 @@ from tests.fuzz.statements import Induction, Loop
 from tests.fuzz.typed import TYPES, defined, fits_type
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A loop without a body, and what stands around its body."""
 
     loop: Loop

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.fuzz.arrays import POINTERS, Access, ArrayModel
 from tests.fuzz.draft import LOOKUPS, Draft, Role, Shape

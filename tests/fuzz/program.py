@@ -7,8 +7,9 @@ arrays, calls the kernels with several arguments and records every array bit by 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from scopt.options import Options
 from tests.fuzz.arrays import KINDS, ArrayModel
@@ -19,8 +20,7 @@ from tests.fuzz.statements import Loop, Stmt, lines, walk
 DEFINES: tuple[tuple[str, ...], ...] = ((), ("-DN=5", "-DM=9"), ("-DN=11", "-DM=3"))
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarModel:
+class ScalarModel(Struct, frozen=True):
     """place: a local of the kernel, recorded after the region (live) or not (dead); a global, a member of a structure,
     or pointed to."""
 
@@ -42,8 +42,7 @@ class ScalarModel:
         }.get(self.place, self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """An integer that the kernel is given: `n`, or `q->n` as a member of a structure."""
 
     name: str
@@ -54,8 +53,7 @@ class Parameter:
         return self.name.startswith("q->")
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(Struct, frozen=True):
     """symbol: may be given another value by the compiler's command line."""
 
     name: str
@@ -63,8 +61,7 @@ class Macro:
     symbol: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """Arguments: values of the parameters, own strides of each array, and where each array, each scalar lies (empty: in
     its own memory)."""
 
@@ -74,8 +71,7 @@ class Call:
     scalars: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """One function. part: makes its names differ from those of other functions in the same file. iterators: (type,
     name) declared before the region.
 
@@ -104,8 +100,7 @@ class Kernel:
         return any(members)
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """options: what scopt is run with, drawn with the program so that both shrink together.
     kind: of which kind it is (see `kinds`)."""
 

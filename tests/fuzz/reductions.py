@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.fuzz.draft import Draft
 from tests.fuzz.expressions import DataType, Ref

@@ -6,8 +6,10 @@ from __future__ import annotations
 import shlex
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.fuzz.generate import generate, shrink
 from tests.fuzz.harness import MISTAKE, PLAIN_FLAGS, SANITIZERS, Outcome, Setup, check, differences, other_compiler
@@ -17,8 +19,7 @@ PER_ROUND = 40
 PER_EXECUTABLE = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(Struct, frozen=True):
     """seed, kinds, setup: what it was played with."""
 
     seed: int

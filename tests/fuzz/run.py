@@ -11,8 +11,9 @@ import multiprocessing
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from tests.fuzz.harness import BUDGET, Outcome
 from tests.fuzz.kinds import KINDS

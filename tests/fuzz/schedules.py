@@ -23,12 +23,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import get_args
 
 import islpy as isl
+from msgspec import Struct, field
 
 from scopt.diagnostics import InputError, InternalError
 from scopt.isolation import Failed, run_isolated
@@ -68,8 +68,7 @@ THREADS = ("2", "1")
 ENVIRONMENT = {"OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false"}
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A kernel's share. wanted: schedules to check. compiled: how many of them go the whole way, for as many seconds as
     `patience`; every other one is tiled. budget: seconds for transforming one. keep: where failures are saved."""
 
@@ -83,8 +82,7 @@ class Job:
     keep: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """An illegal schedule or a wrong result. folder: with `schedule.yaml` (if there is a tree) and `report.txt`."""
 
     kernel: str
@@ -93,8 +91,7 @@ class Failure:
     folder: Path
 
 
-@dataclass(slots=True)
-class Soaked:
+class Soaked(Struct):
     """What became of a kernel's share. counts: by what happened."""
 
     kernel: str
@@ -103,8 +100,7 @@ class Soaked:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Struct, frozen=True):
     """A schedule's matrix. how: it was drawn, in words."""
 
     walk: Walk

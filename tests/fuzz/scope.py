@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.fuzz.expressions import Condition, IntExpr, Linear, Range, Var
 from tests.fuzz.statements import Declare
 from tests.fuzz.typed import exact, exact_condition
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """ranges, types: of iterators, parameters and macros. iterators: outermost first. inductions: further variables,
     good for subscripts only."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from tests.fuzz.expressions import Comparison, Condition, Data, DataType, IntExpr, Ref
 
@@ -15,30 +16,26 @@ from tests.fuzz.expressions import Comparison, Condition, Data, DataType, IntExp
 LoopForm = Literal["for", "while", "do", "postdecrement", "wraparound"]
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Struct, frozen=True):
     target: Ref
     op: str
     value: Data
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """Another simple statement, such as `if (x < low) low = x;`."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Struct, frozen=True):
     """A statement that a pointer is used in, and the one that steps it, if that is another one."""
 
     text: str
     step: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Declare:
+class Declare(Struct, frozen=True):
     """A local of a loop body. extent: None for a scalar; an array is filled element by element right here."""
 
     type: DataType
@@ -47,8 +44,7 @@ class Declare:
     extent: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """condition: affine, or a comparison of data."""
 
     condition: Condition | Data
@@ -56,16 +52,14 @@ class Branch:
     otherwise: tuple[Stmt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Struct, frozen=True):
     """`if (condition) continue;` or `break`, right in the body of a loop."""
 
     condition: Condition | Data
     kind: Literal["continue", "break"]
 
 
-@dataclass(frozen=True, slots=True)
-class Induction:
+class Induction(Struct, frozen=True):
     """A further variable of a loop, in steps of its own. in_header: set and stepped in the loop's header, else before
     it and in the body.
 
@@ -79,8 +73,7 @@ class Induction:
     place: int = 99
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """bounds are joined by `&&`. style: 0…3, the ways to write the step. flipped: `bound > i` in place of
     `i < bound`."""
 

@@ -6,10 +6,10 @@ import math
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.fuzz.choices import Choices, shrunk
 from tests.fuzz.expressions import (

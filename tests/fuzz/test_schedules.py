@@ -72,7 +72,7 @@ def test_an_illegal_schedule_is_found_and_saved(tmp_path: Path, monkeypatch: pyt
     real = schedules.analysed
 
     def careless(program: object, cc: str) -> object:
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         found = real(program, cc)  # type: ignore[arg-type]
         (region,) = found.regions
@@ -98,7 +98,7 @@ def test_a_wrong_result_is_found(
     real = schedules.transformed
 
     def broken(*arguments: object, tile: bool) -> object:
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         result = real(*arguments, tile=tile)  # type: ignore[arg-type]
         return replace(result, text=re.sub(rb"x\[(\w+)\] = ", rb"x[\1] = 1 + ", result.text))

@@ -8,7 +8,8 @@ negative.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tests.fuzz.expressions import (
     Cast,
@@ -49,8 +50,7 @@ class Wraps(Exception):
     """Somewhere in an expression a value does not fit its type, and that may show."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(Struct, frozen=True):
     """Equal to a number in low … high modulo 2^bits; equal to it where that fits the type."""
 
     bits: int

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from scopt.ir.from_pycparser import parse_c
 from scopt.machine import DEFAULT, Cache, Machine, costs as of

@@ -4,10 +4,10 @@ another machine, another choice."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from typing import Any
 
 import pytest
+from msgspec.structs import fields, replace
 
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.machine import DEFAULT, Cache, Machine

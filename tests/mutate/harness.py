@@ -15,13 +15,14 @@ import signal
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 from unittest import mock
 
 import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import attempts, pipeline, transform as region
 from scopt.astgen.generation import Program, Watch
@@ -52,8 +53,7 @@ class Same(BaseException):
     """What was planted is no fault: nothing is changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Planted:
+class Planted(Struct, frozen=True):
     """One fault and what became of it. number: of all that can be planted there. verdict: ``refused``, ``equivalent``
     or ``survived``.
     why: the refusal's words, or what shows that the result is wrong."""
@@ -72,8 +72,7 @@ class Planted:
         return f"{self.source}:{self.step}:{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """What can be planted in a source: by step, the kinds of all faults in order, and whether they are in something
     that the step has changed."""
 
@@ -100,8 +99,7 @@ class Places:
         return drawn
 
 
-@dataclass(slots=True, eq=False)
-class _Watch(Watch):
+class _Watch(Struct, Watch, eq=False):
     """attempt: in which faults are planted, counted from 1. plan: by step, the numbers of the faults; None: all are
     only counted.
     pipe: of a child, to tell what became of its fault; else -1. more: so many attempts may still begin."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from tests.fuzz.harness import without_thresholds
 from tests.mutate.races import Unreadable, told
@@ -39,8 +40,7 @@ class Failure(Exception):
     """A program can't be compiled, or doesn't end well."""
 
 
-@dataclass(slots=True)
-class Judge:
+class Judge(Struct):
     """Of one source. folder: for its programs."""
 
     source: Source

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
 import islpy as isl
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.lower.kernel import Kernel

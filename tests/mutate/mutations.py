@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.astgen.emit.emit_c import Emitted
 from scopt.astgen.generation import REWRITES, Program
@@ -36,8 +38,7 @@ STEPS = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Mutation:
+class Mutation(Struct, frozen=True, eq=False):
     """kind: of the fault. place: where. make: returns what the step makes, with it. near: it is in something that this
     very step has changed."""
 
@@ -47,8 +48,7 @@ class Mutation:
     near: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class Shown(Struct, frozen=True, eq=False):
     """What steps before have made. scop: of the stage before; nest: likewise."""
 
     scop: Scop | None = None

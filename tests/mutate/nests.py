@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.expr import TRUE, conjunction, disjunction, maximum, minimum, names, negate, plus, substitute, weighted
 from scopt.ir.nest import (
@@ -62,8 +64,7 @@ def heads(block: Block) -> Iterator[tuple[object, ...]]:
                 yield ("call", item)
 
 
-@dataclass(frozen=True, slots=True)
-class _Editor:
+class _Editor(Struct, frozen=True):
     """widths: numbers of iterators of the statements."""
 
     scop: Scop

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import islpy as isl
+from msgspec.structs import replace
 
 from scopt.ir.expr import plus
 from scopt.ir.scop import Access, Scop, Statement

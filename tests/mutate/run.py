@@ -15,8 +15,9 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tests.mutate.harness import Places, Planted, places_of, plant
 from tests.mutate.mutations import STEPS
@@ -28,8 +29,7 @@ TOGETHER = 16
 VERDICTS = ("refused", "equivalent", "survived")
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """Faults to be planted in one source, in one run of scopt. plan: their numbers, by step."""
 
     source: Source

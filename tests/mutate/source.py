@@ -7,7 +7,7 @@ and prints a sum of all bits that the function leaves there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from scopt.options import Options
 
@@ -30,8 +30,7 @@ static unsigned long long bits(unsigned long long sum, const void *data, long si
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """text: the file that scopt gets. body: of the loop over the calls, C with the sizes n and m in scope and the
     result in `sum`. sizes: of n and m.
     declarations: that the body needs besides. options: scopt's."""
@@ -63,8 +62,7 @@ int main(void)
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(Struct, frozen=True):
     """An argument of the kernel: an array of `rows` × `columns` elements (C text), or of `rows`.
     value: of element i."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 import islpy as isl
 import yaml
+from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import Mark, MarkedSchedule, PackedTile, PanelMark, StripMark, Sweep, TileMark
 from scopt.ir.nest import LoopMark

@@ -7,8 +7,9 @@ The region's loops and conditions on integers become Python; nothing of isl or o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.ir.printing import CPrinter
@@ -16,8 +17,7 @@ from scopt.ir.printing import CPrinter
 Cell = tuple[str, tuple[int, ...]]
 
 
-@dataclass
-class Trace:
+class Trace(Struct, dict=True):
     """What happened. instances: of each assignment. first: the time of its first. reads: what it read together, by its
     expressions for it.
     exposed: cells read before they were written. last_write: the time, by array."""

@@ -14,10 +14,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import scopt
 from scopt.diagnostics import InputError, InternalError

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.diagnostics import InputError
 from scopt.polybench.explore.database import Database, only_writer, open_database

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.diagnostics import InputError
 from scopt.polybench.catalog import load_suite, own_suite, select

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.polybench.bench_results import Cell, Failure, Results
 from scopt.polybench.limits.ceilings import Machine, Peak

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from scopt.frontend.extract import extract
 from scopt.frontend.region.parse import parse
@@ -37,9 +38,9 @@ def test_counts_are_those_of_the_executed_loops(cc: str, name: str) -> None:
     trace = execute(unit.regions[0].items, frozenset(scop.arrays))
     work = work_of(scop)
     written, needed = trace.operations()
-    zero = dict.fromkeys(asdict(work.written), 0)
-    assert asdict(work.written) == zero | written
-    assert asdict(work.needed) == zero | needed
+    zero = dict.fromkeys(to_builtins(work.written), 0)
+    assert to_builtins(work.written) == zero | written
+    assert to_builtins(work.needed) == zero | needed
     size = {array: scop.arrays[array].type.bits // 8 for array in scop.arrays}
     assert work.read == sum(size[array] for array, _ in trace.exposed if not scop.arrays[array].local)
     assert work.stored == sum(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.polybench.bench_results import Cell, Failure
 from scopt.polybench.builds import Built

@@ -4,9 +4,9 @@ of the tree."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.scop import Dependences, Scop
 from scopt.poly.bands import band_nodes, ordered, with_properties
@@ -24,8 +24,7 @@ from scopt.scheduler.construct.separation import FusionPolicy
 from scopt.scheduler.influence.influence_tree import CONSTANT, InfluenceTree
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
+class Band(Struct, frozen=True):
     """A band of the tree. statements: that it runs, in textual order. coincident: of each member."""
 
     statements: tuple[str, ...]
@@ -33,8 +32,7 @@ class Band:
     coincident: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Made:
+class Made(Struct, frozen=True, eq=False):
     """What a construction has made of a SCoP. events: last parts of the ids of its remarks on influence, in order."""
 
     scop: Scop

@@ -4,10 +4,10 @@ they are executed."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.frontend.extract import extract
 from scopt.frontend.region.parse import parse
@@ -25,8 +25,7 @@ Instance = tuple[str, tuple[int, ...]]
 Sizes = Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Case:
+class Case(Struct, frozen=True, eq=False):
     """A SCoP, what its schedules have to respect, and what its space is made from."""
 
     scop: Scop

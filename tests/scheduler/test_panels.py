@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import islpy as isl
 import pytest
+from msgspec.structs import replace
 
 from scopt.astgen.lower.strip_lowering import Swept, lower_sweeps
 from scopt.diagnostics import InternalError

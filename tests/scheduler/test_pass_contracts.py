@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import islpy as isl
 import pytest
+from msgspec import Struct
 
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule
@@ -27,8 +27,7 @@ ROWS = "for (i = 0; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i][j - 1];"
 Change = Callable[[isl.ScheduleNode], isl.ScheduleNode]
 
 
-@dataclass(frozen=True, slots=True)
-class Faulty:
+class Faulty(Struct, frozen=True):
     """A pass that does something to the outermost band, and says that it keeps everything."""
 
     change: Change

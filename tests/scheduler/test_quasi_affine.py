@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import islpy as isl
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import cli, pipeline
 from scopt.frontend.extract import extract
@@ -45,8 +46,7 @@ STRIDED = "for (i = 2; i < n; i += 2) x[i] = x[i - 2] * 0.5 + 1;"
 FIXED = "for (i = 2; i < 100; i++) x[i] = x[i - 2] * 0.5 + 1;"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Dated:
+class Dated(Struct, frozen=True, eq=False):
     """A schedule with divisors."""
 
     problem: Problem

@@ -4,10 +4,11 @@ trees and schedule files, each with register tiles, vector loops, jammed rows, s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import optimize
 from scopt.options import Options
@@ -17,8 +18,7 @@ from tests.fuzz.harness import without_thresholds
 RunC = Callable[..., str]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """loops: the region. arrays: of doubles, with their extents. has: what its text has if the mechanism is there.
     parallel, vector: iterators that pragmas may name, and keep the mechanism. innermost: by statement and iterator,
     what an influence tree asks for to keep it. order: as a schedule file's bands."""

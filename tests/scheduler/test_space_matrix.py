@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations_with_replacement
 
 import islpy as isl
 import pytest
 from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 
 from scopt.options import Options, Walk
 from scopt.pipeline import optimize

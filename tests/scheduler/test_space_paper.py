@@ -3,11 +3,11 @@ at the end of section IV-B."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.options import Options
 from scopt.pipeline import optimize

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import islpy as isl
 import pytest
+from msgspec.structs import replace
 
 from scopt.options import Options
 from scopt.pipeline import optimize

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import islpy as isl
 import pytest
+from msgspec.structs import replace
 
 from scopt.diagnostics import InternalError
 from scopt.ir import expr as ex

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import islpy as isl
 import pytest
+from msgspec.structs import replace
 
 from scopt import pipeline
 from scopt.astgen.emit.emit_c import emit

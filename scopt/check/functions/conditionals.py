@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import product
+
+from msgspec import Struct, field
 
 from scopt.check.functions.faults import Fault
 
@@ -34,24 +35,21 @@ _COMPARED: dict[str, Callable[[int, int], int]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(Struct, frozen=True):
     """parameters: None of one that stands for an object."""
 
     parameters: tuple[str, ...] | None
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(Struct, frozen=True):
     """A text without directives. macros: that it defines."""
 
     text: str
     macros: Mapping[str, Macro]
 
 
-@dataclass(frozen=True, slots=True)
-class Branches:
+class Branches(Struct, frozen=True):
     """A text cut at its directives: each of these, and each piece between them, with its condition or macro. tests:
     values to try, by macro.
     """
@@ -174,8 +172,7 @@ def _directive(word: str, rest: str, tests: dict[str, frozenset[int]]) -> tuple[
     return "define", name, Macro(names, (body or "").strip())
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     """Reads the condition of a directive. tests: what its macros are compared with goes in here."""
 
     text: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.check.functions.conditionals import Configuration, Macro, Selected
@@ -32,8 +33,7 @@ _NOTHING = "((void)0);"
 _LETTERS = {"v": "__x86_64__", "w": "__aarch64__"}
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """text: C that the parser reads. vectors: types, by name; prelude: they as ordinary ones. integers: macros that
     stand for constants.
     """
@@ -49,8 +49,7 @@ class Source:
         return self.text, tuple(self.vectors.items()), tuple(self.integers.items())
 
 
-@dataclass(slots=True)
-class Trees:
+class Trees(Struct):
     """Syntax trees, by text: most configurations have the text of others."""
 
     known: dict[str, ir.FileAST] = field(default_factory=dict)

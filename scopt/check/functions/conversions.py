@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.check.functions.faults import Fault
@@ -39,8 +41,7 @@ _SUFFIXES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """Of a function that may be called. variadic: more arguments, of any type, may follow."""
 
     parameters: tuple[Type, ...]
@@ -48,8 +49,7 @@ class Signature:
     variadic: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class Conversions:
+class Conversions(Struct, eq=False):
     """Of the functions of a text.
 
     terms: constants become terms here. vectors: types, by name. integers: macros that stand for constants. globals:

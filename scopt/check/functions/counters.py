@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
+
+from msgspec import Struct, field
 
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
@@ -96,8 +97,7 @@ def check_counter(workshop: Workshop, text: str, location: Location) -> None:
             raise Fault(f"'{name}_told' tells {told.calls}")
 
 
-@dataclass(slots=True, eq=False)
-class _Calls:
+class _Calls(Struct, eq=False):
     """A function that notes what it is given."""
 
     calls: list[tuple[object, ...]] = field(default_factory=list)

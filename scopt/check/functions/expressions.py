@@ -8,7 +8,8 @@ that the functions don't need.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.check.functions.conversions import Conversions
@@ -32,8 +33,7 @@ _ARITHMETIC = ("+", "-", "*", "/", "%")
 _INT = Whole("int")
 
 
-@dataclass(slots=True, eq=False)
-class Expressions(Conversions):
+class Expressions(Conversions, eq=False):
     """Of the functions of a text."""
 
     def value(self, n: ir.Node) -> Value:

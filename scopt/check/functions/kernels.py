@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.astgen.lower.kernel import Kernel
@@ -65,8 +66,7 @@ def _check_form(workshop: Workshop, meaning: _Meaning, form: Form) -> None:
             raise Fault("writes its operands")
 
 
-@dataclass(slots=True, eq=False)
-class _Meaning:
+class _Meaning(Struct, eq=False):
     """What a kernel is to compute. after: of each cell, after so many steps. type: of the cells; computed_type: what is
     computed in.
     """

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import count
+
+from msgspec import Struct, field
 
 Term = int
 
@@ -24,8 +25,7 @@ class Table(dict[tuple[Term, ...], Term]):
         return result
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Terms:
+class Terms(Struct, frozen=True, eq=False):
     """All terms of a check. tables: by operator and type. leaves: inputs, by what they are called; constants by their
     type and value.
     """

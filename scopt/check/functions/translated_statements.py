@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import field
 
 from scopt import ir
 from scopt.check.functions.conversions import Signature
@@ -15,8 +16,7 @@ _COMPOUND = ("+=", "-=", "*=", "/=")
 _STEPS = {"++": "+", "p++": "+", "--": "-", "p--": "-"}
 
 
-@dataclass(slots=True, eq=False)
-class Functions(Expressions):
+class Functions(Expressions, eq=False):
     """numbered: how many variables there were so far. result: of the function at hand."""
 
     numbered: int = 0

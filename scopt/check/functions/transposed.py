@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.astgen.lower.transposing import Transposed
@@ -70,8 +71,7 @@ def _sizes(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int, int]]:
                 yield rows, count, max(count, 1)
 
 
-@dataclass(slots=True, eq=False)
-class _Meaning:
+class _Meaning(Struct, eq=False):
     """What a copy is to do. values: the operand of an element, by its row and step."""
 
     terms: Terms

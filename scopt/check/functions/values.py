@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from scopt.check.functions.faults import Fault
 
@@ -62,22 +62,19 @@ def size(name: str) -> int:
     return {"float": 4, "double": 8}.get(name) or bits(name) // 8
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """An integer whose value is known when the function is run."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(Struct, frozen=True):
     """A number of which only the term is known."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
+class Vector(Struct, frozen=True):
     """name: that the text gives it. bytes: of all its elements."""
 
     name: str
@@ -85,31 +82,27 @@ class Vector:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(Struct, frozen=True):
     """Into one of the buffers that the function is given. const: what lies there isn't written."""
 
     target: Element | Vector | Whole
     const: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(Struct, frozen=True):
     """What is only passed on, and compared with null: a string, a file, fresh memory."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Void:
+class Void(Struct, frozen=True):
     pass
 
 
 Type = Whole | Element | Vector | Pointer | Opaque | Void
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """An expression: code in Python that gives an int, a term, a tuple of terms, or for a pointer the offset in its
     buffer.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import repeat
 from types import CodeType
 from typing import Any
+
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.check.functions.conditionals import Configuration, branches, described
@@ -24,8 +25,7 @@ _STEPS = 1000
 Signatures = Callable[[Functions, ir.Decl], Signature | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """A text in one configuration."""
 
     configuration: Configuration
@@ -35,8 +35,7 @@ class Form:
         return described(self.configuration)
 
 
-@dataclass(frozen=True, slots=True)
-class Translated:
+class Translated(Struct, frozen=True):
     """Functions in Python, but for what configurations with the same text differ in. thresholds: numbers that loops
     compare sizes with.
     tables: of terms that they use. arrays: objects at file scope, with how many elements they have."""
@@ -49,8 +48,7 @@ class Translated:
     arrays: Mapping[str, int]
 
 
-@dataclass(slots=True, eq=False)
-class Workshop:
+class Workshop(Struct, eq=False):
     """What is shared by the checks of a file. terms: all of them. trees, translations: by text. right: the forms that
     were found right.
     """

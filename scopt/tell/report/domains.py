@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Dependence, Dependences, Scop, Statement
@@ -33,8 +33,7 @@ _STRENGTH = ("flow", "indirect", "reduction", "anti", "output")
 _PARAM, _SET = isl.dim_type.param, isl.dim_type.set
 
 
-@dataclass(frozen=True, slots=True)
-class _Tiling:
+class _Tiling(Struct, frozen=True):
     """The tile loops around a statement. functions: isl's texts of what is tiled, over the statement's iterators, with
     the largest size of each.
     waves: positions of the functions whose tile coordinates are added up by a wavefront."""
@@ -108,8 +107,7 @@ def _tiling(scop: Scop, marked: MarkedSchedule, statement: Statement) -> _Tiling
     return _Tiling(functions, tuple(k for k, (inner, _) in enumerate(functions) if inner in waves))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Plane:
+class _Plane(Struct, frozen=True, eq=False):
     """dims: positions of the iterators drawn, one or two.
     domain: of the statement, its parameters fixed at `values`."""
 

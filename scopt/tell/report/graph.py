@@ -8,9 +8,10 @@ that they cross, and a few sweeps with the mean of the neighbours' places keep c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+
+from msgspec import Struct
 
 from scopt.tell.view import Edge, StatementView
 
@@ -26,8 +27,7 @@ MAX_TEXT = 26
 MAX_LABELS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class _Slot:
+class _Slot(Struct, frozen=True):
     """A place in a layer: a statement, or where the edge of that number passes through the layer of that depth."""
 
     statement: str = ""
@@ -118,8 +118,7 @@ def _centers(rows: Sequence[Sequence[_Slot]], left: float) -> dict[_Slot, tuple[
     return center
 
 
-@dataclass(frozen=True, slots=True)
-class _Route:
+class _Route(Struct, frozen=True):
     """path: of the curve. label: where its text begins; tip: end of the arrow and the way it points, (x, y, dx, dy)."""
 
     path: str

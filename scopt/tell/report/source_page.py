@@ -9,9 +9,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
+
+from msgspec import Struct
 
 from scopt.astgen.splice import Piece
 from scopt.diagnostics import InputError, Location, Remark
@@ -33,8 +34,7 @@ _CLASSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """Lines [first, last) of the source that became lines [new_first, new_last) of the result, counted from 0.
     changed: they differ."""
 

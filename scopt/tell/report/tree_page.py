@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt.ir.marked_schedule import MarkedSchedule, loop_of
 from scopt.ir.nest import LoopMark
@@ -35,8 +35,7 @@ def final_tree(scop: Scop, marked: MarkedSchedule) -> tuple[TreeNode, ...]:
     return _Emitted(scop, FinalTree(scop, marked)).nodes(marked.tree.get_root().child(0), None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Proposed:
+class _Proposed(Struct, frozen=True, eq=False):
     scop: Scop
     explainer: TreeExplainer
 
@@ -92,8 +91,7 @@ class _Proposed:
         return () if part.child(0).get_type() == _TYPE.leaf else self.nodes(part.child(0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Emitted:
+class _Emitted(Struct, frozen=True, eq=False):
     scop: Scop
     final: FinalTree
 
