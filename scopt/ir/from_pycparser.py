@@ -19,7 +19,7 @@ _CLASSES: dict[str, type[ir.Node]] = {
     and made not in (ir.Node, ir.FieldDesignator)
 }
 # Fields that pycparser has besides are those of C23, which isn't read.
-_FIELDS = {name: (*made.fields, "coord") for name, made in _CLASSES.items()}
+_FIELDS = {name: made.fields for name, made in _CLASSES.items()}
 
 
 class CSyntaxError(Exception):
@@ -75,39 +75,40 @@ class _Conversion:
 
     def tree(self, root: c_ast.Node) -> Any:
         """The node for a node; children come first, and long expressions are deeper than calls could be."""
-        todo = [root]
-        while todo:
-            node = todo[-1]
-            values = [getattr(node, field) for field in _FIELDS[type(node).__name__]]
-            parts = [value for value in values if isinstance(value, c_ast.Node)]
-            parts += [item for value in values if isinstance(value, list) for item in value]
-            unknown = [part for part in parts if isinstance(part, c_ast.Node) and id(part) not in self.made]
-            if unknown:
-                todo += unknown
-            elif id(todo.pop()) not in self.made:
-                self.made[id(node)] = self.node(node, values)
-        return self.made[id(root)]
+        below = [root]
+        for node in below:  # grows on the way
+            for field in _FIELDS[type(node).__name__]:
+                value = getattr(node, field)
+                if isinstance(value, c_ast.Node):
+                    below.append(value)
+                elif type(value) is list:
+                    below += [item for item in value if isinstance(item, c_ast.Node)]
+        made = self.made
+        for node in reversed(below):
+            if id(node) not in made:
+                made[id(node)] = self.node(node)
+        return made[id(root)]
 
-    def node(self, node: c_ast.Node, values: list[Any]) -> ir.Node:
-        """The node for one whose children are made; values: of its fields."""
-        kind = type(node).__name__
-        fields = {}
-        for field, value in zip(_FIELDS[kind], values, strict=True):
-            if isinstance(value, list):
-                value = [self.made.get(id(item), item) for item in value]
-            elif field == "coord":
-                value = None if value is None else self.coord(value)
-            else:
-                value = self.made.get(id(value), value)
-            fields[field] = value
+    def node(self, node: c_ast.Node) -> ir.Node:
+        """The node for one whose children are made."""
+        kind, made = type(node).__name__, self.made
+        values: list[Any] = []
+        for field in _FIELDS[kind]:
+            value = getattr(node, field)
+            values.append(
+                tuple([made.get(id(item), item) for item in value])
+                if type(value) is list
+                else made.get(id(value), value)
+            )
         # Names of members are no names of variables.
         if kind == "StructRef":
-            fields["field"] = fields["field"].name
+            values[_FIELDS[kind].index("field")] = node.field.name
         elif kind == "NamedInitializer":
-            fields["name"] = [
-                ir.FieldDesignator(one.name, one.coord) if isinstance(one, ir.ID) else one for one in fields["name"]
-            ]
-        return _CLASSES[kind](**fields)
+            place = _FIELDS[kind].index("name")
+            values[place] = tuple(
+                ir.FieldDesignator(one.name, one.coord) if isinstance(one, ir.ID) else one for one in values[place]
+            )
+        return _CLASSES[kind](*values, None if node.coord is None else self.coord(node.coord))
 
     def coord(self, coord: Any) -> ir.Coord:
         """Where something stands in the source."""
