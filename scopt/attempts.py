@@ -140,7 +140,7 @@ def _generated(work: Work, options: Options) -> Generated:
         text = watch("print", emitted(program))
     if options.verify == "full":
         with clock("verify text"):
-            check_program(program, deps, text, guard)
+            check_program(program, deps, text, guard, options.jobs)
     told = (
         *(bands_apart(scop, deps, work.fixed) if work.fixed is not None else ()),
         *scenario_remarks(scop, proposed.remarks, marked, asked_loops(scop, proposed.scenario)),

@@ -26,7 +26,8 @@ class Options(Struct, frozen=True):
     autodetect: also find maximal SCoPs without pragmas.
     eager: transform the regions of autodetect even where the cost model sees no gain.
     file_budget: seconds that a file may take; regions whose turn comes later stay as they are; 0 means no limit.
-    jobs: regions that are worked on at a time. memory: bytes that the work on one region may take; 0 means no limit.
+    jobs: processes that work at a time: on regions, and on the proof of one. memory: bytes that the work on one region
+      may take in each; 0 means no limit.
     assume: what is taken for granted without a test at run time: ``noalias``, different pointers lead to different
       memory.
     count_guards: the program counts how often what is tested at run time holds, and says so when it ends
@@ -43,7 +44,7 @@ class Options(Struct, frozen=True):
     inputs: keep reads of the same cell close together too (input dependences).
     tile: tile permutable bands. tile_sizes: one per level, outermost first, the last one repeated;
       empty means sizes computed from the machine's caches (`scopt.scheduler.locality.tile_sizes`).
-    register_tile: compute contractions in register tiles over packed operands (only with tile, and without tile_sizes).
+    register_tile: compute contractions in register tiles over packed operands (only with tile).
     reassociate: reductions may be computed in another order, so that floating-point results may differ in their last
       digits.
     machine: what sizes and costs are computed for.

@@ -111,7 +111,8 @@ def _all_transformed(
     order = list(regions)
     if options.file_budget:
         order.sort(key=lambda number: (not regions[number].region.marked, -_depth(regions[number].region.items)))
-    done = run_tasks([_transformed(regions[number], number, options, given, end) for number in order], options.jobs)
+    each = replace(options, jobs=max(1, options.jobs // max(1, len(order))))
+    done = run_tasks([_transformed(regions[number], number, each, given, end) for number in order], options.jobs)
     by_number = dict(zip(order, done, strict=True))
     return {number: by_number[number] for number in regions}
 

@@ -14,7 +14,8 @@ Shown for each buffer, from the bodies of the statements and their dates:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import NoReturn
 
@@ -33,32 +34,33 @@ from scopt.ir.scop import Dependence
 from scopt.poly.isl_utils import IN, OUT, SET, union_of_maps, union_of_sets
 
 
-def check_buffers(text: Text) -> Mapping[str, isl.UnionMap]:
-    """The same, with few pieces where that is enough. What the exact form can't decide in as many operations as are
-    left is refused as the quick one says."""
-    try:
-        return _check_buffers(text)
-    except InternalError as quick:
-        try:
-            return _check_buffers(text.exact())
-        except isl.Error:
-            raise quick from None
+class Buffers(Struct, frozen=True, eq=False):
+    """All buffers of a text. parts: of all of them. stored: by array, where it is written. same: by array,
+    ``{ S[…] -> S'[…] }``, pairs of instances whose accesses are to one slot in one epoch, for arrays all of whose
+    accesses are to buffers."""
 
+    text: Text
+    buffers: tuple[Buffer, ...]
+    parts: tuple[Part, ...]
+    stored: Mapping[str, Stored]
+    same: Mapping[str, isl.UnionMap]
 
-def _check_buffers(text: Text) -> Mapping[str, isl.UnionMap]:
-    """Raise InternalError unless buffers may stand for what they stand for. Returns, by array, ``{ S[…] -> S'[…] }``:
-    pairs of instances whose accesses are to one slot in one epoch, for arrays all of whose accesses are to buffers."""
-    names = sorted(
-        {str(one.slot.get_tuple_name(OUT)) for carrier in text.roles.carriers for one in carrier.moved}
-        | {str(copy.slot.get_tuple_name(OUT)) for copy in text.roles.copies}
-    )
-    buffers = [Buffer.of(text, name) for name in names]
-    parts = [part for buffer in buffers for part in buffer.parts]
-    stored = stored_by(text, parts)
-    for buffer in buffers:
-        buffer.check(parts, stored)
-    check_order_of_stores(text, parts, stored)
-    return same_slots(text, parts)
+    @staticmethod
+    def of(text: Text) -> Buffers:
+        names = sorted(
+            {str(one.slot.get_tuple_name(OUT)) for carrier in text.roles.carriers for one in carrier.moved}
+            | {str(copy.slot.get_tuple_name(OUT)) for copy in text.roles.copies}
+        )
+        buffers = tuple(Buffer.of(text, name) for name in names)
+        parts = tuple(part for buffer in buffers for part in buffer.parts)
+        return Buffers(text, buffers, parts, stored_by(text, parts), same_slots(text, parts))
+
+    def checks(self) -> Iterator[Callable[[], None]]:
+        """What shows that buffers may stand for what they stand for, piece by piece; each raises InternalError where
+        that isn't shown."""
+        yield partial(check_order_of_stores, self.text, self.parts, self.stored)
+        for buffer in self.buffers:
+            yield partial(buffer.check, self.parts, self.stored)
 
 
 class Buffer(Struct, eq=False):

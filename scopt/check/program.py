@@ -20,7 +20,7 @@ from scopt.astgen.emit.emit_c import Emitted, helper_definitions
 from scopt.astgen.emit.reparse import check_printed
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.held_check import check_held
-from scopt.check.buffers import check_buffers
+from scopt.check.buffers import Buffers
 from scopt.check.forms import Roles
 from scopt.check.functions.definitions import check_functions
 from scopt.check.guards import check_guard
@@ -31,6 +31,7 @@ from scopt.check.reading import expanded, together
 from scopt.check.roles import roles_of
 from scopt.check.touched import check_touched
 from scopt.check.turned import check_turned
+from scopt.crew import Crew
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Block, For, Hold, LoopMark
 from scopt.ir.nest_walks import calls, children, items
@@ -41,35 +42,66 @@ from scopt.poly.legality import ParallelDim, check_order
 from scopt.poly.readback import LoopDim, ReadBack, check_coverage, nest_to_schedule
 
 
-def check_program(program: Program, deps: Dependences, text: Emitted, guard: str) -> None:
+def check_program(program: Program, deps: Dependences, text: Emitted, guard: str, jobs: int = 1) -> None:
     """Raise InternalError unless the text does what the SCoP does, where its guard holds.
 
-    deps: its dependences; with reductions in any order, if the user allows that.
+    deps: its dependences; with reductions in any order, if the user allows that. jobs: processes that may work on it.
     """
-    check_guard(program.source, guard, program.condition)
-    check_printed(program.scop, program.nest, text)
-    _check_functions(program, text)
-    check_turned(program)
-    _check_nesting(program)
-    nest = expanded(program)
-    read = nest_to_schedule(program.source, nest)
-    roles = roles_of(program, read.schedule)
-    check_touched(program.source, roles)
-    same: Mapping[str, isl.UnionMap] = {}
-    own = _instances(program, read, roles)
-    if roles.copies or any(carrier.moved for carrier in roles.carriers):
+    with Crew(jobs) as crew:
+        crew.begin(lambda: _check_functions(program, text))
+        crew.begin(lambda: _check_words(program, text, guard))
+        nest = expanded(program)
+        read = nest_to_schedule(program.source, nest)
+        roles = roles_of(program, read.schedule)
+        check_touched(program.source, roles)
+        own = _instances(program, read, roles)
+        crew.begin(lambda: check_coverage(program.source, own))
+        if not roles.copies and not any(carrier.moved for carrier in roles.carriers):
+            crew.begin(lambda: _check_order(program, deps, own, {}))
+            return
         strict = deps.strict()
         flows = strict.select("flow") if strict is deps else (*strict.select("flow"), *deps.select("flow"))
-        same = check_buffers(
-            Text.relaxed(program.source, strict, flows, nest, read, roles, _sizes(program), own.schedule)
-        )
-    check_coverage(program.source, own)
+        relaxed = Text.relaxed(program.source, strict, flows, nest, read, roles, _sizes(program), own.schedule)
+        _check_moved(program, deps, own, relaxed, jobs)
+
+
+def _check_words(program: Program, text: Emitted, guard: str) -> None:
+    """What is seen without dates: the text is the nest's, its guard tests what is taken for granted, directives and
+    variables stand where they may."""
+    check_guard(program.source, guard, program.condition)
+    check_printed(program.scop, program.nest, text)
+    check_turned(program)
+    _check_nesting(program)
+    _check_held(program)
+
+
+def _check_moved(program: Program, deps: Dependences, own: ReadBack, relaxed: Text, jobs: int) -> None:
+    """Buffers, and the order of all that they are for: with few pieces where that is enough. What the exact form can't
+    decide in as many operations as are left is refused as the quick one says."""
+    try:
+        _check_by(program, deps, own, relaxed, jobs)
+    except InternalError as quick:
+        try:
+            _check_by(program, deps, own, relaxed.exact(), jobs)
+        except isl.Error:
+            raise quick from None
+
+
+def _check_by(program: Program, deps: Dependences, own: ReadBack, text: Text, jobs: int) -> None:
+    buffers = Buffers.of(text)
+    with Crew(jobs) as crew:
+        crew.begin(lambda: _check_order(program, deps, own, buffers.same))
+        for check in buffers.checks():
+            crew.begin(check)
+
+
+def _check_order(program: Program, deps: Dependences, own: ReadBack, same: Mapping[str, isl.UnionMap]) -> None:
+    """The dependences, but for those between slots, are kept, and parallel loops carry none."""
     loops = [
         ParallelDim(loop.dimension, loop.statements, loop.mark.private, reductions=loop.mark.reductions)
         for loop in own.loops
     ]
     check_order(program.source, _with_slots(deps, same), own.schedule, loops)
-    _check_held(program)
 
 
 def _instances(program: Program, read: ReadBack, roles: Roles) -> ReadBack:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from scopt.command.option_values import natural, positive, seconds
+from scopt.command.option_values import natural, positive, processors, seconds
 from scopt.options import Options, VerifyLevel
 from scopt.version import __version__
 
@@ -180,8 +180,11 @@ def add_checking_arguments(parser: argparse.ArgumentParser) -> None:
         "--jobs",
         metavar="N",
         type=positive,
-        default=Options().jobs,
-        help="regions that are worked on at a time (default: %(default)s)",
+        default=processors(),
+        help=(
+            "processes that work at a time, on regions and on the proof of one "
+            "(default: as many as there are processors for scopt, at most 4)"
+        ),
     )
     group.add_argument(
         "--memory",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 
 
 def tile_sizes(text: str) -> tuple[bool, tuple[int, ...]]:
@@ -29,6 +30,12 @@ def positive(text: str) -> int:
     if (number := natural(text)) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return number
+
+
+def processors() -> int:
+    """How many processes to have by default: one for each processor that scopt may use, but no more than gain."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, 4)
 
 
 def seconds(text: str) -> float:
