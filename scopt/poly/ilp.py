@@ -159,6 +159,8 @@ def _loaded(program: Program) -> Any:
 def _settings() -> tuple[tuple[str, Any], ...]:
     return (
         ("threads", 1),
+        # Programs are small: each run of this heuristic takes ten times what is left to do.
+        ("mip_heuristic_run_feasibility_jump", False),
         ("parallel", "off"),
         ("random_seed", 0),
         ("mip_rel_gap", 0.0),
