@@ -19,7 +19,7 @@ from scopt.astgen.guard import guard_text
 from scopt.astgen.guard_counters import counter_name
 from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.lower.register_lowering import Lowered, lower
-from scopt.astgen.lower.strip_lowering import Swept, lower_sweeps
+from scopt.astgen.lower.strip_lowering import Buffered, lower_strips
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
 from scopt.astgen.passes.alignment import with_aligned_starts
 from scopt.astgen.passes.chains import with_products_apart
@@ -48,9 +48,9 @@ class Watch:
 class Program(Struct, frozen=True, eq=False):
     """A transformed region on its way to text.
 
-    source: the SCoP that was scheduled. marked: its schedule, after the band passes. swept, lowered: the same without
-    strips and panels, and without register tiles; each with the statements that these take. scop: with all statements
-    and arrays that `nest` runs and uses.
+    source: the SCoP that was scheduled. marked: its schedule, after the band passes. buffered, lowered: the same
+    without strips and panels, and without register tiles; each with the statements that these take. scop: with all
+    statements and arrays that `nest` runs and uses.
     loops: the nest before it was rewritten for the printer. shown: before variables stand for cells. told: the last one
     that runs no statements but those of the stages above.
     condition: C text under which the nest pays; empty: always.
@@ -58,7 +58,7 @@ class Program(Struct, frozen=True, eq=False):
 
     source: Scop
     marked: MarkedSchedule
-    swept: Swept
+    buffered: Buffered
     lowered: Lowered
     scop: Scop
     nest: LoopNest
@@ -88,10 +88,10 @@ class Rewrite(Struct, frozen=True):
 def lowered_program(source: Scop, deps: Dependences, marked: MarkedSchedule, machine: Machine, watch: Watch) -> Program:
     """The loops of a schedule, strips, panels and register tiles carried out. Raises InternalError if isl can't make
     loops of it."""
-    swept = watch("strips-and-panels", lower_sweeps(source, deps, marked, machine))
-    lowered = watch("register-tiles", lower(swept.scop, swept.schedule, machine))
+    buffered = watch("strips-and-panels", lower_strips(source, deps, marked, machine))
+    lowered = watch("register-tiles", lower(buffered.scop, buffered.schedule, machine))
     nest = watch("loops", build(lowered.scop, lowered.schedule))
-    return Program(source, marked, swept, lowered, lowered.scop, nest, nest, nest, nest)
+    return Program(source, marked, buffered, lowered, lowered.scop, nest, nest, nest, nest)
 
 
 def rewritten(program: Program, setting: Setting, watch: Watch) -> Program:
@@ -110,19 +110,19 @@ def guard_of(program: Program, options: Options) -> str:
 
 def emitted(program: Program) -> Emitted:
     """The program as C."""
-    definitions = (*program.swept.definitions, *program.lowered.definitions)
+    definitions = (*program.buffered.definitions, *program.lowered.definitions)
     return emit(program.scop, program.nest, definitions=definitions)
 
 
 def allocated(program: Program) -> tuple[Allocation, ...]:
     """The memory that strips and panels need."""
-    return program.swept.allocations
+    return program.buffered.allocations
 
 
 def stand_ins(program: Program) -> dict[str, str]:
     """By name of a statement that strips, panels and register tiles have brought in, the SCoP's in whose place it
     runs."""
-    found = {name: str(relation.get_tuple_name(IN)) for name, relation in program.swept.expansions.items()}
+    found = {name: str(relation.get_tuple_name(IN)) for name, relation in program.buffered.expansions.items()}
     return found | {name: found.get(one, one) for name, (one, _) in program.lowered.weights.items()}
 
 
@@ -166,14 +166,14 @@ def _transposed_copies(program: Program, setting: Setting) -> Program:
 
 
 def _constant_lengths(program: Program, setting: Setting) -> Program:
-    swept, lowered, marked = program.swept, program.lowered, program.marked
-    if not (lowered.made or marked.sweeps or marked.packed):
+    buffered, lowered, marked = program.buffered, program.lowered, program.marked
+    if not (lowered.made or marked.strips or marked.packed):
         return program
     # statements that copy tiles, which lack cells anyway, or panels, which takes little of the time
-    copies = swept.made - swept.packed if swept.packed else frozenset()
+    copies = buffered.made - buffered.packed if buffered.packed else frozenset()
     rare = copies | frozenset(name for choice in lowered.choices for name in choice.others)
     longest = short_row(setting.options.machine)
-    return replace(program, nest=with_constant_lengths(program.nest, longest, rare, lowered.fills, swept.packed))
+    return replace(program, nest=with_constant_lengths(program.nest, longest, rare, lowered.fills, buffered.packed))
 
 
 def _aligned_starts(program: Program, setting: Setting) -> Program:

@@ -227,7 +227,7 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
 def _gains(marked: MarkedSchedule, nest: LoopNest) -> bool:
     """Threads, tiles, reductions in another order, or vector loops over what was no innermost loop."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
-    if marked.tilings or marked.sweeps or marked.packed:
+    if marked.tilings or marked.strips or marked.packed:
         return True
     if any(loop.mark.parallel or loop.mark.reductions for loop in loops):
         return True

@@ -9,7 +9,7 @@ from msgspec import Struct
 from scopt.astgen.emit.emit_c import Emitted, emit
 from scopt.astgen.generation import REWRITES, Program, Watch
 from scopt.astgen.lower.register_lowering import Lowered
-from scopt.astgen.lower.strip_lowering import Swept
+from scopt.astgen.lower.strip_lowering import Buffered
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Scop
@@ -63,6 +63,6 @@ def _text(made: Any, scop: Scop | None) -> str:
             return block_style(str(made.scop.schedule))
         case ScheduleResult() | MarkedSchedule():
             return block_style(str(made.tree))
-        case Swept() | Lowered():
+        case Buffered() | Lowered():
             return block_style(str(made.schedule.tree))
     return str(made)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.diagnostics import InternalError
-from scopt.ir.marked_schedule import MarkedSchedule, StripMark, Sweep
+from scopt.ir.marked_schedule import MarkedSchedule, StripMark, Strips
 from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.isl_utils import maps_of, walk
 
@@ -18,38 +18,38 @@ def apart(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Dependence
     """The dependences without those between copies of a scalar that rows have of their own.
 
     Raises InternalError if a value of such a scalar, or of a buffered array, goes from one row of a strip to another,
-    or if one of a scalar leaves its sweep: then copies would not do.
+    or if one of a scalar leaves its strip: then copies would not do.
     """
-    if schedule.sweeps:
+    if schedule.strips:
         deps = deps.strict()  # rows of a strip are lanes of a vector
     kept = deps.all
-    for sweep, outside in _sweeps(schedule):
-        lane = isl.UnionMap.from_union_pw_aff(sweep.lane)
+    for strips, outside in _all_strips(schedule):
+        lane = isl.UnionMap.from_union_pw_aff(strips.lane)
         pairs = _Pairs(outside.apply_range(outside.reverse()), lane.apply_range(lane.reverse()))
-        kept = tuple(one for old in kept for one in _without_copies(scop, sweep, pairs, old))
+        kept = tuple(one for old in kept for one in _without_copies(scop, strips, pairs, old))
     return Dependences(kept, deps.reductions)
 
 
-def _sweeps(schedule: MarkedSchedule) -> Iterator[tuple[Sweep, isl.UnionMap]]:
-    """Each sweep, and ``{ S[…] -> [outer loops] }``, what its instances
+def _all_strips(schedule: MarkedSchedule) -> Iterator[tuple[Strips, isl.UnionMap]]:
+    """The strips of each band, and ``{ S[…] -> [outer loops] }``, what its instances
     have in common outside of the loop over strips."""
-    for node in walk(schedule.tree.get_root()) if schedule.sweeps else ():
+    for node in walk(schedule.tree.get_root()) if schedule.strips else ():
         if node.get_type() == isl.schedule_node_type.mark and isinstance(mark := schedule.mark(node), StripMark):
             loop = node.parent()
-            yield mark.sweep, loop.get_prefix_schedule_relation().intersect_domain(loop.get_domain())
+            yield mark.strips, loop.get_prefix_schedule_relation().intersect_domain(loop.get_domain())
 
 
 class _Pairs(Struct, frozen=True, eq=False):
-    """Pairs of instances. together: in one execution of a sweep's loop over strips; same_row: of one row."""
+    """Pairs of instances. together: in one execution of a loop over strips; same_row: of one row."""
 
     together: isl.UnionMap
     same_row: isl.UnionMap
 
 
-def _without_copies(scop: Scop, sweep: Sweep, inside: _Pairs, dependence: Dependence) -> Iterator[Dependence]:
-    buffered = dependence.array in {one.array for one in sweep.buffers}
-    scalar = dependence.array in sweep.scalars
-    touches = {dependence.source, dependence.sink} & set(sweep.statements)
+def _without_copies(scop: Scop, strips: Strips, inside: _Pairs, dependence: Dependence) -> Iterator[Dependence]:
+    buffered = dependence.array in {one.array for one in strips.buffers}
+    scalar = dependence.array in strips.scalars
+    touches = {dependence.source, dependence.sink} & set(strips.statements)
     if not touches or not (buffered or scalar) or dependence.kind == "input":
         yield dependence
         return

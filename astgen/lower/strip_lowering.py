@@ -1,7 +1,7 @@
 """Strips of rows as loops over statements that use buffers, with copies before and after; tiles with panels likewise
 (`scopt.astgen.lower.panel_statements`).
 
-A strip of a `Sweep` runs in this order: the thread's own buffers are chosen; cells that the strip reads before it has
+A strip of a `Strips` runs in this order: the thread's own buffers are chosen; cells that the strip reads before it has
 written them are copied in; the statements; cells whose values are used outside the strip, or are left at the end of the
 region, are copied out. No dependence leads from one row to another, so that nobody else looks at the cells of a strip
 in the meantime.
@@ -19,7 +19,7 @@ from scopt.astgen.allocation import Allocation
 from scopt.astgen.lower.panel_statements import PanelTile
 from scopt.astgen.lower.strip_cells import Copied
 from scopt.astgen.lower.strip_statements import Names, Storage, copied, renamed, thread_choice
-from scopt.ir.marked_schedule import Mark, MarkedSchedule, PackedTile, PanelMark, RowBuffer, StripMark, Sweep
+from scopt.ir.marked_schedule import Mark, MarkedSchedule, PackedTile, PanelMark, RowBuffer, StripMark, Strips
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Access, Dependences, Scop
 from scopt.machine import Machine
@@ -30,8 +30,8 @@ from scopt.poly.set_pieces import coordinate, in_band, in_sequence, marked
 _TYPE = isl.schedule_node_type
 
 
-class Swept(Struct, frozen=True, eq=False):
-    """A schedule without sweeps and packed tiles, over a SCoP with their statements.
+class Buffered(Struct, frozen=True, eq=False):
+    """A schedule without strips and packed tiles, over a SCoP with their statements.
 
     expansions: by name of a statement that uses buffers, the original's instances: ``{ S[…] -> S_rows[…] }``. made:
       these and all other new statements. packed: names of statements that use panels. pointers: by the statement that
@@ -51,20 +51,20 @@ class Swept(Struct, frozen=True, eq=False):
     definitions: tuple[str, ...] = ()
 
 
-def lower_sweeps(scop: Scop, deps: Dependences, schedule: MarkedSchedule, machine: Machine) -> Swept:
-    """The schedule with its sweeps and packed tiles carried out, for the machine that they were made for."""
-    if not schedule.sweeps and not schedule.packed:
-        return Swept(scop, schedule)
+def lower_strips(scop: Scop, deps: Dependences, schedule: MarkedSchedule, machine: Machine) -> Buffered:
+    """The schedule with its strips and packed tiles carried out, for the machine that they were made for."""
+    if not schedule.strips and not schedule.packed:
+        return Buffered(scop, schedule)
     names = Names(scop, machine)
     rebuilt = _Rebuild(scop, deps, schedule, names, dict(schedule.marks))
     tree = rebuilt.tree(schedule.tree.get_root().child(0))
-    swept = {name for sweep in schedule.sweeps.values() for name in sweep.statements}
-    swept |= {name for tile in schedule.packed.values() for name in tile.statements}
+    buffered = {name for strips in schedule.strips.values() for name in strips.statements}
+    buffered |= {name for tile in schedule.packed.values() for name in tile.statements}
     made = tuple(one for strip in rebuilt.strips for one in strip.statements)
     tiles = [strip for strip in rebuilt.strips if isinstance(strip, PanelTile)]
-    statements = (*(one for one in scop.statements if one.name not in swept), *made)
+    statements = (*(one for one in scop.statements if one.name not in buffered), *made)
     arrays = {**scop.arrays, **names.arrays}
-    return Swept(
+    return Buffered(
         replace(scop, statements=statements, arrays=arrays),
         replace(
             schedule,
@@ -128,7 +128,7 @@ class _Rebuild(Struct):
     def mark(self, node: isl.ScheduleNode) -> isl.Schedule:
         mark, name = self.schedule.mark(node), node.mark_get_id().get_name()
         if isinstance(mark, StripMark):
-            return self.strip(node, mark.sweep)
+            return self.strip(node, mark.strips)
         if isinstance(mark, PanelMark):
             return self.packed(node, mark.tile)
         before = len(self.strips)
@@ -138,9 +138,9 @@ class _Rebuild(Struct):
             self.marks[name] = replace(mark, private=(*mark.private, *private))
         return marked(inner, name)
 
-    def strip(self, node: isl.ScheduleNode, sweep: Sweep) -> isl.Schedule:
+    def strip(self, node: isl.ScheduleNode, strips: Strips) -> isl.Schedule:
         parallel = self.schedule.loop(node.parent().parent()).parallel
-        return self.around(node, _Strip.of(self.scop, self.deps, sweep, node, self.names, parallel=parallel))
+        return self.around(node, _Strip.of(self.scop, self.deps, strips, node, self.names, parallel=parallel))
 
     def packed(self, node: isl.ScheduleNode, tile: PackedTile) -> isl.Schedule:
         above, parallel = node, False
@@ -161,19 +161,19 @@ class _Rebuild(Struct):
 
 
 class _Strip(Copied, eq=False):
-    """What a sweep becomes. prefix: ``{ S[…] -> [p0, …, strip] }`` for its statements.
+    """What strips become. prefix: ``{ S[…] -> [p0, …, strip] }`` for its statements.
     storage: where their arrays are."""
 
-    sweep: Sweep
+    strips: Strips
     storage: Storage
 
     @staticmethod
     def of(
-        scop: Scop, deps: Dependences, sweep: Sweep, node: isl.ScheduleNode, names: Names, *, parallel: bool
+        scop: Scop, deps: Dependences, strips: Strips, node: isl.ScheduleNode, names: Names, *, parallel: bool
     ) -> _Strip:
-        """node: the sweep's mark."""
+        """node: the strips' mark."""
         prefix = node.get_prefix_schedule_relation().intersect_domain(node.get_domain())
-        storage = names.storage(sweep, parallel=parallel)
+        storage = names.storage(strips, parallel=parallel)
         statements, expansions = [], {}
         for relation in maps_of(prefix):
             original = scop.statement(relation.get_tuple_name(IN))
@@ -182,10 +182,10 @@ class _Strip(Copied, eq=False):
             name = names.statement(f"{original.name}_rows")
             expansion = outer.flat_range_product(identity).set_tuple_name(OUT, name).coalesce()
             statements.append(
-                renamed(original, name, expansion.range().coalesce(), storage, _lane(sweep, relation.domain()))
+                renamed(original, name, expansion.range().coalesce(), storage, _lane(strips, relation.domain()))
             )
             expansions[name] = expansion
-        return _Strip(scop, deps, prefix, statements, expansions, [], sweep, storage)
+        return _Strip(scop, deps, prefix, statements, expansions, [], strips, storage)
 
     @property
     def private(self) -> tuple[str, ...]:
@@ -206,7 +206,7 @@ class _Strip(Copied, eq=False):
             self.statements.append(statement)
             self.choices.append(name)
             yield isl.Schedule.from_domain(isl.UnionSet.from_set(statement.domain))
-        for buffer in self.sweep.buffers:
+        for buffer in self.strips.buffers:
             yield from self.copies(
                 buffer,
                 [(a, self.exposed(s, a)) for s, a in self.accesses(buffer.array) if not a.is_write],
@@ -214,7 +214,7 @@ class _Strip(Copied, eq=False):
             )
 
     def after(self) -> Iterator[isl.Schedule]:
-        for buffer in self.sweep.buffers:
+        for buffer in self.strips.buffers:
             yield from self.copies(
                 buffer, [(a, self.needed(s, a)) for s, a in self.accesses(buffer.array) if a.is_write], inwards=False
             )
@@ -248,9 +248,9 @@ class _Strip(Copied, eq=False):
         return isl.Schedule.from_domain(isl.UnionSet.from_set(domain)).insert_partial_schedule(joined(members))
 
 
-def _lane(sweep: Sweep, domain: isl.Set) -> tuple[int, int]:
+def _lane(strips: Strips, domain: isl.Set) -> tuple[int, int]:
     """The row of a statement's instances: an iterator's position, and a constant to be added."""
-    pieces = sweep.lane.intersect_domain(isl.UnionSet.from_set(domain)).get_pw_aff_list()
+    pieces = strips.lane.intersect_domain(isl.UnionSet.from_set(domain)).get_pw_aff_list()
     row = pieces.get_at(0).get_pieces()[0][1]
     position = next(k for k in range(row.dim(IN)) if not row.get_coefficient_val(IN, k).is_zero())
     return position, int(row.get_constant_val().get_num_si())

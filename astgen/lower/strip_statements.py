@@ -14,7 +14,7 @@ from scopt.astgen.emit.c_expr import ExprPrinter, Level
 from scopt.astgen.lower.body_syntax import array_of, assignment, call, integer
 from scopt.ir.expr import linear, maximum
 from scopt.ir.from_pycparser import parse_c
-from scopt.ir.marked_schedule import Panel, RowBuffer, Sweep
+from scopt.ir.marked_schedule import Panel, RowBuffer, Strips
 from scopt.ir.nest import Const
 from scopt.ir.scop import Access, Array, CType, Scop, Statement
 from scopt.machine import Machine
@@ -26,7 +26,7 @@ STRIP = "$strip"
 
 
 class Storage(Struct, frozen=True, eq=False):
-    """Where a sweep's arrays are. buffers: by array, how it is kept and the buffer's name. scalars: by name, that of
+    """Where the strips' arrays are. buffers: by array, how it is kept and the buffer's name. scalars: by name, that of
     the array with a cell a row.
 
     thread: the variable that holds the thread's number; None if all strips use the same buffers, one after another.
@@ -41,7 +41,7 @@ class Storage(Struct, frozen=True, eq=False):
 
 
 class Names(Struct, eq=False):
-    """Names that nothing else in the file has, and what they stand for. Strips of different sweeps share memory of one
+    """Names that nothing else in the file has, and what they stand for. Different strips share memory of one
     form.
 
     machine: its lines are where memory begins. arrays: new ones, by name. pointers: by name of an array with a part for
@@ -89,9 +89,9 @@ class Names(Struct, eq=False):
         )
         return _free(wish, taken)
 
-    def storage(self, sweep: Sweep, *, parallel: bool) -> Storage:
-        scalars = {name: self.scalar(self.scop.arrays[name], sweep.count) for name in sweep.scalars}
-        buffers = {one.array: (one, self.buffer(one, sweep.count, parallel=parallel)) for one in sweep.buffers}
+    def storage(self, strips: Strips, *, parallel: bool) -> Storage:
+        scalars = {name: self.scalar(self.scop.arrays[name], strips.count) for name in strips.scalars}
+        buffers = {one.array: (one, self.buffer(one, strips.count, parallel=parallel)) for one in strips.buffers}
         thread = self.thread_number() if buffers and parallel else None
         private = (*((thread,) if thread is not None else ()), *scalars.values())
         return Storage(self, buffers, scalars, thread, private)

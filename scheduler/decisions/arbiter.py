@@ -25,18 +25,16 @@ def arbitrate(band: Band, answers: Iterable[Claim | Reason]) -> tuple[Claim, Ban
     listed = tuple(answers)
     claims = [one for one in listed if isinstance(one, Claim)]
     reasons = tuple((one.mechanism, one.why) for one in listed if isinstance(one, Reason))
-    against = {id(one): broken(band, one, band.setting.loops) for one in claims}
-    hopes = {id(one): broken(band, one, band.setting.hopes) for one in claims}
+    against = {one: broken(band, one, band.setting.loops) for one in claims}
+    hopes = {one: broken(band, one, band.setting.hopes) for one in claims}
     sizes = bool(band.setting.options.tile_sizes)
-    ranked = sorted(
-        claims, key=lambda one: (len(against[id(one)]), len(hopes[id(one)]), sizes and not one.tiled, one.cycles)
-    )
+    ranked = sorted(claims, key=lambda one: (len(against[one]), len(hopes[one]), sizes and not one.tiled, one.cycles))
     taken, others = ranked[0], ranked[1:]
-    kept = (*against[id(taken)], *hopes[id(taken)])
+    kept = (*against[taken], *hopes[taken])
     given_up = tuple(
         GivenUp(one.mechanism, one.cycles, tuple(wish for wish in broke if wish not in kept))
         for one in others
-        if one.cycles < taken.cycles and (broke := (*against[id(one)], *hopes[id(one)]))
+        if one.cycles < taken.cycles and (broke := (*against[one], *hopes[one]))
     )
     rest = tuple((one.mechanism, one.what, one.cycles) for one in others)
     choice = BandChoice(band.names, taken.mechanism, taken.what, taken.cycles, rest, reasons, given_up, taken.notes)

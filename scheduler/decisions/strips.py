@@ -16,7 +16,7 @@ import islpy as isl
 from msgspec import Struct, field
 
 from scopt import ir
-from scopt.ir.marked_schedule import BandChoice, Mark, RowBuffer, StripMark, Sweep
+from scopt.ir.marked_schedule import BandChoice, Mark, RowBuffer, StripMark, Strips
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
 from scopt.machine.costs import (
@@ -53,7 +53,7 @@ from scopt.scheduler.decisions.user_sizes import fitted_rows, rounded, size_of
 _TYPE = isl.schedule_node_type
 
 
-class Strips(Struct, frozen=True, eq=False):
+class WithStrips(Struct, frozen=True, eq=False):
     """A tree with strips. marks, choices: as in `MarkedSchedule`."""
 
     tree: isl.Schedule
@@ -66,18 +66,18 @@ class Strips(Struct, frozen=True, eq=False):
         return bool(self.marks)
 
 
-def with_sweeps(setting: Setting, tree: isl.Schedule) -> Strips:
+def with_strips(setting: Setting, tree: isl.Schedule) -> WithStrips:
     """The tree with strips wherever they pay. Bands that are coincident, or wider than one member, are left alone with
     all that is below them. setting: with reductions in their order."""
     options = setting.options
     if not options.tile or not options.simd:
-        return Strips(tree)
+        return WithStrips(tree)
     builder = _Builder(setting, setting.scop, setting.deps.strict(), setting.dependences, options)
     root = tree.get_root()
     if root.n_children() != 1:
-        return Strips(tree)
+        return WithStrips(tree)
     made = builder.tree(root.child(0))
-    return Strips(made, builder.marks, tuple(builder.choices.values()))
+    return WithStrips(made, builder.marks, tuple(builder.choices.values()))
 
 
 class _Rows(Struct, frozen=True, eq=False):
@@ -319,13 +319,13 @@ class _Builder(Struct):
 
     def strips(self, rows: _Rows) -> isl.Schedule:
         """A parallel loop over strips around the nests, whose loops over the rows of a strip are innermost."""
-        key = f"sweep{sum(isinstance(mark, StripMark) for mark in self.marks.values())}"
+        key = f"strips{sum(isinstance(mark, StripMark) for mark in self.marks.values())}"
         count = self.count(rows)
         first = first_row(rows.lane)
         names = tuple(sorted(part.get_tuple_name() for part in sets_of(rows.domain)))
-        sweep = Sweep(names, rows.lane, first, count, rows.buffers, rows.scalars)
+        strips = Strips(names, rows.lane, first, count, rows.buffers, rows.scalars)
         inner = in_sequence([self.nest(node, member) for node, member in zip(rows.nodes, rows.members, strict=True)])
-        self.marks[key] = StripMark(sweep)
+        self.marks[key] = StripMark(strips)
         inner = marked(inner, key)
         place = (
             rows.lane.add(constant_like(rows.lane, -first))

@@ -18,7 +18,7 @@ from scopt.options import Options
 from scopt.poly.bands import with_properties
 from scopt.scheduler.decisions.prospects import lacks_vectors, stands_apart
 from scopt.scheduler.decisions.setting import Setting
-from scopt.scheduler.decisions.strips import with_sweeps
+from scopt.scheduler.decisions.strips import with_strips
 from scopt.scheduler.passes.band_walk import decided
 from scopt.scheduler.passes.distribution import set_apart
 from scopt.scheduler.passes.fusion import fuse_loops
@@ -94,7 +94,7 @@ class MakeStrips(Struct, frozen=True):
     keeps: ClassVar[frozenset[Fact]] = EVERYTHING
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        strips = with_sweeps(setting.strict, schedule.tree)
+        strips = with_strips(setting.strict, schedule.tree)
         if strips.found:
             return replace(schedule, tree=strips.tree, marks=strips.marks, choices=strips.choices)
         return replace(schedule, choices=strips.choices) if strips.choices else schedule
@@ -108,7 +108,7 @@ class DecideBands(Struct, frozen=True):
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         # rows of a strip are lanes of a vector: there, reductions keep their order
-        return decided(schedule, setting.strict if schedule.sweeps else setting)
+        return decided(schedule, setting.strict if schedule.strips else setting)
 
 
 def passes(options: Options) -> tuple[Pass, ...]:

@@ -9,7 +9,7 @@ from typing import Protocol
 import islpy as isl
 
 from scopt.diagnostics import InternalError
-from scopt.ir.marked_schedule import MarkedSchedule, Sweep
+from scopt.ir.marked_schedule import MarkedSchedule, Strips
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Dependence, Dependences
 from scopt.poly.bands import active, band_nodes, distances, is_coincident, nonnegative
@@ -111,13 +111,13 @@ def _check_known(schedule: MarkedSchedule) -> None:
 
 def _own_copies(deps: Dependences, schedule: MarkedSchedule) -> Dependences:
     """The dependences without those between copies of a scalar that the rows of a strip have of their own."""
-    sweeps = schedule.sweeps.values()
-    if not sweeps:
+    found = schedule.strips.values()
+    if not found:
         return deps
-    kept = tuple(one for one in deps.strict().all if not any(_is_copied(one, sweep) for sweep in sweeps))
+    kept = tuple(one for one in deps.strict().all if not any(_is_copied(one, strips) for strips in found))
     return Dependences(kept, deps.reductions)
 
 
-def _is_copied(one: Dependence, sweep: Sweep) -> bool:
-    inside = {one.source, one.sink} <= set(sweep.statements)
-    return inside and one.array in sweep.scalars and one.kind != "flow"
+def _is_copied(one: Dependence, strips: Strips) -> bool:
+    inside = {one.source, one.sink} <= set(strips.statements)
+    return inside and one.array in strips.scalars and one.kind != "flow"

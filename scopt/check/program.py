@@ -107,7 +107,7 @@ def _check_order(program: Program, deps: Dependences, own: ReadBack, same: Mappi
 def _instances(program: Program, read: ReadBack, roles: Roles) -> ReadBack:
     """What was read, in terms of the SCoP's instances."""
     dates = {m.get_tuple_name(IN): m for m in maps_of(read.schedule)}
-    if not (program.lowered.made or program.swept.made):
+    if not (program.lowered.made or program.buffered.made):
         return read
     found = []
     forms = _forms(roles)
@@ -190,7 +190,7 @@ def _may_be_private(program: Program, name: str) -> bool:
 def _check_functions(program: Program, text: Emitted) -> None:
     """The functions in front of the text do what they are called for."""
     scop, lowered = program.scop, program.lowered
-    helpers = sorted({*text.helpers, *(helper for one in program.swept.allocations for helper in one.helpers)})
+    helpers = sorted({*text.helpers, *(helper for one in program.buffered.allocations for helper in one.helpers)})
     small = helper_definitions(helpers, scop.long_type, scop.reserved)
     kernels = tuple(
         {id(one): one for one in (*lowered.kernels, *(step.kernel for step in lowered.steps.values()))}.values()
@@ -216,8 +216,8 @@ def _sizes(program: Program) -> dict[str, tuple[isl.PwAff, ...]]:
             raise InternalError(f"{program.source.location}: generated loops: '{name}' is declared as something else")
         if name not in program.source.arrays and array.sizes and all(size is not None for size in array.sizes):
             found[name] = tuple(constant_pw_aff(size) for size in array.sizes if size is not None)
-    pointers = {memory: pointer for pointer, memory in program.swept.parts.items()}
-    for memory in read_allocations(program.swept.scop, program.swept.allocations):
+    pointers = {memory: pointer for pointer, memory in program.buffered.parts.items()}
+    for memory in read_allocations(program.buffered.scop, program.buffered.allocations):
         extents = tuple(on_parameters(program.source, one) for one in memory.extents if one is not None)
         found[memory.name] = extents
         if memory.name in pointers:
@@ -262,7 +262,7 @@ def _check_pointer(program: Program, pointer: str, memory: Allocated) -> None:
 
 def _check_held(program: Program) -> None:
     """Variables stand for cells only where all that touches these is known."""
-    known = {statement.name for statement in program.source.statements} | program.swept.packed
+    known = {statement.name for statement in program.source.statements} | program.buffered.packed
     nest = together(program)
     for item in items(nest.body):
         if isinstance(item, Hold):

@@ -47,7 +47,7 @@ class _Reader(Struct, frozen=True, eq=False):
                 if self.program.scop.statement(name) is not original[name]:
                     self.refuse(f"{name} is another statement than it was")
                 self.carriers.append(Carrier(name, name, instances.identity()))
-            elif name in self.program.swept.expansions:
+            elif name in self.program.buffered.expansions:
                 self.carriers.append(self.renamed(name, instances))
             elif name in self.program.lowered.steps:
                 self.carriers.extend(step_carriers(self.program, name, instances))
@@ -58,7 +58,7 @@ class _Reader(Struct, frozen=True, eq=False):
     # --- originals with buffers in place of arrays --------------------------------------------------------------------
 
     def renamed(self, name: str, running: isl.Set) -> Carrier:
-        original = self.program.source.statement(self.program.swept.expansions[name].get_tuple_name(IN))
+        original = self.program.source.statement(self.program.buffered.expansions[name].get_tuple_name(IN))
         statement = self.program.scop.statement(name)
         more = len(statement.iterators) - len(original.iterators)
         if more < 0 or statement.iterators[more:] != original.iterators:
@@ -124,11 +124,11 @@ class _Reader(Struct, frozen=True, eq=False):
             or base.name not in self.program.scop.arrays
         ):
             self.refuse("a copy between two arrays")
-        through: str | None = base.name if base.name in self.program.swept.pointers.values() else None
+        through: str | None = base.name if base.name in self.program.buffered.pointers.values() else None
         if (
             subscripts
             and isinstance(subscripts[0], ir.ID)
-            and subscripts[0].name in self.program.swept.pointers.values()
+            and subscripts[0].name in self.program.buffered.pointers.values()
         ):
             through = subscripts.pop(0).name
         inner: ir.Node = base
@@ -154,7 +154,7 @@ class _Reader(Struct, frozen=True, eq=False):
     # --- threads' parts -----------------------------------------------------------------------------------------------
 
     def is_choice(self, name: str) -> bool:
-        return name in self.program.swept.pointers.values()
+        return name in self.program.buffered.pointers.values()
 
     def opens(self, name: str, value: ir.Node, statement: Statement) -> bool:
         """Whether a value is the thread's number, or its part of an array;
@@ -162,10 +162,10 @@ class _Reader(Struct, frozen=True, eq=False):
         number = self.program.scop.name.removeprefix("scop")
         call = ir.FuncCall(ir.ID(f"scopt_thread_{number}"), ir.ExprList([ir.ID(f"scopt_threads_{number}")]))
         match value:
-            case ir.Constant(value="0") if statement.name not in self.program.swept.pointers:
+            case ir.Constant(value="0") if statement.name not in self.program.buffered.pointers:
                 return False
             case ir.ArrayRef(name=ir.ID(name=memory), subscript=thread):
-                if self.program.swept.parts.get(name) == memory and same_tree(thread, call):
+                if self.program.buffered.parts.get(name) == memory and same_tree(thread, call):
                     return True
             case ir.FuncCall() if self.program.scop.arrays[name].type.spelling == "int" and same_tree(value, call):
                 return True

@@ -135,7 +135,7 @@ def add_compiler_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_checking_arguments(parser: argparse.ArgumentParser) -> None:
-    """What is checked, and how long anything may take."""
+    """What is checked, and how much that may take."""
     group = parser.add_argument_group("checks")
     group.add_argument(
         "--check",
@@ -155,6 +155,11 @@ def add_checking_arguments(parser: argparse.ArgumentParser) -> None:
             "emitted loops and the printed C are read back and compared as well (default: %(default)s)"
         ),
     )
+    _add_limits(group)
+
+
+def _add_limits(group: argparse._ArgumentGroup) -> None:
+    """How long anything may take, how much memory, and how many processes."""
     group.add_argument(
         "--budget",
         metavar="SECONDS",

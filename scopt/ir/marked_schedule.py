@@ -105,7 +105,7 @@ class RowBuffer(Struct, frozen=True, eq=False):
     extents: tuple[Expr, ...]
 
 
-class Sweep(Struct, frozen=True, eq=False):
+class Strips(Struct, frozen=True, eq=False):
     """Nests whose rows run in strips, a vector loop over the rows of a strip innermost.
 
     lane: the row of each instance of `statements`, an iterator up to a constant. first: row of the first strip, count:
@@ -159,9 +159,9 @@ class TileMark(Struct, frozen=True, eq=False):
 
 
 class StripMark(Struct, frozen=True, eq=False):
-    """Stands right below the loop over the strips of a sweep."""
+    """Stands right below a loop over strips."""
 
-    sweep: Sweep
+    strips: Strips
 
 
 class PanelMark(Struct, frozen=True, eq=False):
@@ -232,9 +232,9 @@ class MarkedSchedule(Struct, frozen=True, eq=False):
         }
 
     @property
-    def sweeps(self) -> dict[str, Sweep]:
+    def strips(self) -> dict[str, Strips]:
         """By their marks' names."""
-        return {name: mark.sweep for name, mark in self.marks.items() if isinstance(mark, StripMark)}
+        return {name: mark.strips for name, mark in self.marks.items() if isinstance(mark, StripMark)}
 
     @property
     def packed(self) -> dict[str, PackedTile]:

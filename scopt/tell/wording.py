@@ -147,6 +147,6 @@ def place_text(mark: TileMark | StripMark | PanelMark) -> str:
             )
         case TileMark(place="tile", tiling=tiling):
             return f"register tile: {tiling.rows} × {tiling.columns} cells stay in registers while they are computed"
-        case StripMark(sweep=sweep):
-            return f"strips of {sweep.count} rows, side by side in the lanes of vectors"
+        case StripMark(strips=strips):
+            return f"strips of {strips.count} rows, side by side in the lanes of vectors"
     return ""

@@ -179,8 +179,8 @@ def with_body(program: Program, name: str, change: Callable[[ir.Node], ir.Node])
     scop = with_statement(program.scop, name, change)
     assert any(one is not other for one, other in zip(scop.statements, program.scop.statements, strict=True))
     lowered = replace(program.lowered, scop=with_statement(program.lowered.scop, name, change))
-    swept = replace(program.swept, scop=with_statement(program.swept.scop, name, change))
-    return replace(program, scop=scop, lowered=lowered, swept=swept)
+    buffered = replace(program.buffered, scop=with_statement(program.buffered.scop, name, change))
+    return replace(program, scop=scop, lowered=lowered, buffered=buffered)
 
 
 def moved(array: str, position: int = -1, by: str = "1") -> Callable[[ir.Node], ir.Node]:

@@ -37,7 +37,7 @@ Fault = Callable[[Program], Program]
 @pytest.mark.parametrize("body", [FACTORIZATION, LAST], ids=["factorization", "panels that the last tiles write"])
 def test_sound_texts_are_not_refused(body: str) -> None:
     program, deps = program_of(body, LARGE if body is LAST else MATRICES)
-    assert program.lowered.made or program.swept.packed
+    assert program.lowered.made or program.buffered.packed
     check(program, deps)
 
 
@@ -94,9 +94,10 @@ def narrower(old: str, new: str) -> Fault:
     """Memory of another size."""
 
     def fault(program: Program) -> Program:
-        needed = tuple(replace(one, declaration=one.declaration.replace(old, new)) for one in program.swept.allocations)
-        assert needed != program.swept.allocations
-        return replace(program, swept=replace(program.swept, allocations=needed))
+        allocations = program.buffered.allocations
+        needed = tuple(replace(one, declaration=one.declaration.replace(old, new)) for one in allocations)
+        assert needed != allocations
+        return replace(program, buffered=replace(program.buffered, allocations=needed))
 
     return fault
 
@@ -193,9 +194,9 @@ def test_faults_in_panels(fault: Fault, match: str) -> None:
 
 
 def test_a_region_with_a_fault_is_transformed_otherwise() -> None:
-    assert not planted.given_up(SWEEP, MATRICES, "strips-and-panels", lambda swept: swept)
+    assert not planted.given_up(SWEEP, MATRICES, "strips-and-panels", lambda buffered: buffered)
     other = planted.moved("A")
-    planting = lambda swept: replace(swept, scop=planted.with_statement(swept.scop, "A_out", other))  # noqa: E731
+    planting = lambda buffered: replace(buffered, scop=planted.with_statement(buffered.scop, "A_out", other))  # noqa: E731
     assert planted.given_up(SWEEP, MATRICES, "strips-and-panels", planting)
     for fault in (dropped("A_out"), shared, shorter("B_in"), behind("B_in", "S1_rows")):
         assert planted.given_up(SWEEP, MATRICES, "held-cells", fault)

@@ -35,7 +35,7 @@ def expanded() -> tuple[Scop, Allocation]:
 
 
 def buffers(*, parallel: bool) -> tuple[Scop, tuple[Allocation, ...]]:
-    """Memory of a sweep: rows of an array, and a panel of it."""
+    """Memory of strips: rows of an array, and a panel of it."""
     names = Names(scop(), Machine())
     names.buffer(RowBuffer("A", 0, 0, 2, (Name("m"), Sum(((1, Name("n")),), -1))), 8, parallel=parallel)
     names.panel(Panel("A", 0, 0, 16, (Name("n"), Name("m"))), parallel=parallel)

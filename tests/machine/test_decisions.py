@@ -99,11 +99,11 @@ def jam_chunk(machine: Machine) -> object:
 
 
 def strips(machine: Machine) -> object:
-    return [sweep.count for sweep in bands(RECURRENCE, machine).sweeps.values()]
+    return [strips.count for strips in bands(RECURRENCE, machine).strips.values()]
 
 
 def strips_of_divisions(machine: Machine) -> object:
-    return [sweep.count for sweep in bands(DIVISIONS, machine).sweeps.values()]
+    return [strips.count for strips in bands(DIVISIONS, machine).strips.values()]
 
 
 def copies_of_strips(machine: Machine) -> object:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.register_lowering import Lowered
-from scopt.astgen.lower.strip_lowering import Swept
+from scopt.astgen.lower.strip_lowering import Buffered
 from scopt.ir.scop import Array, CType, Scop, Statement
 from scopt.ir.walks import changed, rewritten, walk
 from tests.mutate.texts import text_edits
@@ -23,10 +23,12 @@ T = TypeVar("T")
 _TURNED = {"+": "-", "-": "+", "*": "+", "/": "*", "<": "<=", ">": ">=", "<=": "<", ">=": ">"}
 
 
-def swept_edits(scop: Scop, swept: Swept) -> Iterator[Edit[Swept]]:
+def buffered_edits(scop: Scop, buffered: Buffered) -> Iterator[Edit[Buffered]]:
     """Faults in strips and panels. scop: without them."""
-    yield from tree_edits(swept.schedule.tree, lambda tree: replace(swept, schedule=replace(swept.schedule, tree=tree)))
-    for kind, place, edited in _swept_edits(scop, swept):
+    yield from tree_edits(
+        buffered.schedule.tree, lambda tree: replace(buffered, schedule=replace(buffered.schedule, tree=tree))
+    )
+    for kind, place, edited in _buffered_edits(scop, buffered):
         yield kind, place, partial(_as_it_is, edited)
 
 
@@ -43,43 +45,43 @@ def _as_it_is(made: T) -> T:
     return made
 
 
-def _swept_edits(scop: Scop, swept: Swept) -> Iterator[tuple[str, str, Swept]]:
-    for kind, place, edited in scop_edits(scop, swept.scop):
-        yield kind, place, replace(swept, scop=edited)
-    for k, one in enumerate(swept.allocations):
-        before, behind = swept.allocations[:k], swept.allocations[k + 1 :]
-        yield "allocation dropped", one.name, replace(swept, allocations=before + behind)
+def _buffered_edits(scop: Scop, buffered: Buffered) -> Iterator[tuple[str, str, Buffered]]:
+    for kind, place, edited in scop_edits(scop, buffered.scop):
+        yield kind, place, replace(buffered, scop=edited)
+    for k, one in enumerate(buffered.allocations):
+        before, behind = buffered.allocations[:k], buffered.allocations[k + 1 :]
+        yield "allocation dropped", one.name, replace(buffered, allocations=before + behind)
         for kind, _, text in text_edits(one.declaration):
             yield (
                 f"allocation: {kind}",
                 one.name,
-                replace(swept, allocations=(*before, replace(one, declaration=text), *behind)),
+                replace(buffered, allocations=(*before, replace(one, declaration=text), *behind)),
             )
-    for k, definition in enumerate(swept.definitions):
+    for k, definition in enumerate(buffered.definitions):
         for kind, place, text in text_edits(definition):
             yield (
                 f"definition: {kind}",
                 place,
-                replace(swept, definitions=(*swept.definitions[:k], text, *swept.definitions[k + 1 :])),
+                replace(buffered, definitions=(*buffered.definitions[:k], text, *buffered.definitions[k + 1 :])),
             )
-    for name in sorted(swept.expansions):
-        others = {key: value for key, value in swept.expansions.items() if key != name}
-        yield "expansion forgotten", name, replace(swept, expansions=others)
+    for name in sorted(buffered.expansions):
+        others = {key: value for key, value in buffered.expansions.items() if key != name}
+        yield "expansion forgotten", name, replace(buffered, expansions=others)
         for other in sorted(others)[:2]:
             yield (
                 "another expansion",
                 name,
-                replace(swept, expansions={**swept.expansions, name: swept.expansions[other]}),
+                replace(buffered, expansions={**buffered.expansions, name: buffered.expansions[other]}),
             )
-    for name in sorted(swept.packed):
-        yield "packed forgotten", name, replace(swept, packed=swept.packed - {name})
-    for name in sorted(swept.made - swept.packed):
-        yield "packed claimed", name, replace(swept, packed=swept.packed | {name})
-    for name in sorted(swept.pointers):
+    for name in sorted(buffered.packed):
+        yield "packed forgotten", name, replace(buffered, packed=buffered.packed - {name})
+    for name in sorted(buffered.made - buffered.packed):
+        yield "packed claimed", name, replace(buffered, packed=buffered.packed | {name})
+    for name in sorted(buffered.pointers):
         yield (
             "pointer forgotten",
             name,
-            replace(swept, pointers={key: value for key, value in swept.pointers.items() if key != name}),
+            replace(buffered, pointers={key: value for key, value in buffered.pointers.items() if key != name}),
         )
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from scopt.astgen.emit.emit_c import Emitted
 from scopt.astgen.generation import REWRITES, Program
 from scopt.astgen.lower.register_lowering import Lowered
-from scopt.astgen.lower.strip_lowering import Swept
+from scopt.astgen.lower.strip_lowering import Buffered
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Scop
@@ -19,7 +19,7 @@ from scopt.options import Options
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.passes.band_passes import passes
 from scopt.scheduler.passes.expansion import Expansion
-from tests.mutate.made import lowered_edits, swept_edits
+from tests.mutate.made import buffered_edits, lowered_edits
 from tests.mutate.nests import heads, nest_edits
 from tests.mutate.rewritten import expansion_edits
 from tests.mutate.texts import text_edits
@@ -56,7 +56,7 @@ class Shown(Struct, frozen=True, eq=False):
 
     def after(self, made: object) -> Shown:
         match made:
-            case Swept(scop=scop) | Lowered(scop=scop):
+            case Buffered(scop=scop) | Lowered(scop=scop):
                 return replace(self, scop=scop)
             case LoopNest():
                 return replace(self, nest=made)
@@ -76,9 +76,9 @@ def mutations(made: object, shown: Shown) -> Iterator[Mutation]:
         case MarkedSchedule():
             assert shown.scop is not None
             yield from (Mutation(*edit) for edit in schedule_edits(shown.scop, made))
-        case Swept():
+        case Buffered():
             assert shown.scop is not None
-            yield from (Mutation(*edit) for edit in swept_edits(shown.scop, made) if made.made)
+            yield from (Mutation(*edit) for edit in buffered_edits(shown.scop, made) if made.made)
         case Lowered():
             assert shown.scop is not None
             yield from (Mutation(*edit) for edit in lowered_edits(shown.scop, made) if made.made)

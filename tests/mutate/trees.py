@@ -12,7 +12,7 @@ import islpy as isl
 import yaml
 from msgspec.structs import replace
 
-from scopt.ir.marked_schedule import Mark, MarkedSchedule, PackedTile, PanelMark, StripMark, Sweep, TileMark
+from scopt.ir.marked_schedule import Mark, MarkedSchedule, PackedTile, PanelMark, StripMark, Strips, TileMark
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
 from scopt.scheduler.base import ScheduleResult
@@ -131,8 +131,8 @@ def _mark_edits(scop: Scop, mark: Mark) -> Iterator[tuple[str, Mark]]:
             yield from _loop_edits(scop, mark)
         case TileMark(place="tile", tiling=tiling):
             yield from ((kind, replace(mark, tiling=changed)) for kind, changed in _tiling_fields(tiling))
-        case StripMark(sweep=sweep):
-            yield from ((kind, replace(mark, sweep=changed)) for kind, changed in _sweep_fields(sweep))
+        case StripMark(strips=strips):
+            yield from ((kind, replace(mark, strips=changed)) for kind, changed in _strips_fields(strips))
         case PanelMark(tile=tile):
             yield from ((kind, replace(mark, tile=changed)) for kind, changed in _packed_fields(tile))
 
@@ -188,26 +188,26 @@ def _tiling_fields(tiling: Any) -> Iterator[tuple[str, Any]]:
                 )
 
 
-def _sweep_fields(sweep: Sweep) -> Iterator[tuple[str, Sweep]]:
+def _strips_fields(strips: Strips) -> Iterator[tuple[str, Strips]]:
     for more in (1, -1):
-        yield f"first row {more:+}", replace(sweep, first=sweep.first + more)
-        yield f"rows of a strip {more:+}", replace(sweep, count=sweep.count + more)
-    for k, one in enumerate(sweep.buffers):
-        before, behind = sweep.buffers[:k], sweep.buffers[k + 1 :]
-        yield "buffer dropped", replace(sweep, buffers=before + behind)
+        yield f"first row {more:+}", replace(strips, first=strips.first + more)
+        yield f"rows of a strip {more:+}", replace(strips, count=strips.count + more)
+    for k, one in enumerate(strips.buffers):
+        before, behind = strips.buffers[:k], strips.buffers[k + 1 :]
+        yield "buffer dropped", replace(strips, buffers=before + behind)
         for name in ("first", "spread", "dimension"):
             for more in (1, -1):
                 yield (
                     f"{name} of a buffer {more:+}",
-                    replace(sweep, buffers=(*before, replace(one, **{name: getattr(one, name) + more}), *behind)),
+                    replace(strips, buffers=(*before, replace(one, **{name: getattr(one, name) + more}), *behind)),
                 )
         if len(one.extents) > 1:
             yield (
                 "extents of a buffer",
-                replace(sweep, buffers=(*before, replace(one, extents=one.extents[::-1]), *behind)),
+                replace(strips, buffers=(*before, replace(one, extents=one.extents[::-1]), *behind)),
             )
-    for k in range(len(sweep.scalars)):
-        yield "scalar of a strip dropped", replace(sweep, scalars=sweep.scalars[:k] + sweep.scalars[k + 1 :])
+    for k in range(len(strips.scalars)):
+        yield "scalar of a strip dropped", replace(strips, scalars=strips.scalars[:k] + strips.scalars[k + 1 :])
 
 
 def _packed_fields(tile: PackedTile) -> Iterator[tuple[str, PackedTile]]:

@@ -6,7 +6,7 @@ import islpy as isl
 import pytest
 from msgspec.structs import replace
 
-from scopt.astgen.lower.strip_lowering import Swept, lower_sweeps
+from scopt.astgen.lower.strip_lowering import Buffered, lower_strips
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule, PackedTile, PanelMark
 from scopt.ir.scop import Dependences, Scop
@@ -102,28 +102,28 @@ def test_no_panels_where(body: str, params: str, options: Options) -> None:
 # --- what is copied ---------------------------------------------------------------------------------------------------
 
 
-def domain(swept: Swept, name: str) -> isl.Set:
-    return next(one.domain for one in swept.scop.statements if one.name == name)
+def domain(buffered: Buffered, name: str) -> isl.Set:
+    return next(one.domain for one in buffered.scop.statements if one.name == name)
 
 
 def test_only_tiles_copy_that_read_from_outside_or_write() -> None:
     scop, deps, marked = parts(PLAIN)
-    swept = lower_sweeps(scop, deps, marked, Machine())
-    copies = sorted(one.name for one in swept.scop.statements if one.name.endswith(("_in", "_out")))
+    buffered = lower_strips(scop, deps, marked, Machine())
+    copies = sorted(one.name for one in buffered.scop.statements if one.name.endswith(("_in", "_out")))
     assert copies == ["A_in", "A_out", "Q_in", "Q_out"]
     diagonal = isl.Set("{ [t, j, o, i, c] : t = 2j }")
     # Q's columns are computed in the tiles on the diagonal, and read in the others
-    assert domain(swept, "Q_in").reset_tuple_id().intersect(diagonal).is_empty()
-    assert domain(swept, "Q_out").reset_tuple_id().is_subset(diagonal)
-    assert all(domain(swept, name).n_basic_set() == 1 for name in copies)
+    assert domain(buffered, "Q_in").reset_tuple_id().intersect(diagonal).is_empty()
+    assert domain(buffered, "Q_out").reset_tuple_id().is_subset(diagonal)
+    assert all(domain(buffered, name).n_basic_set() == 1 for name in copies)
 
 
 def test_without_a_parallel_loop_there_is_one_panel_of_each_array() -> None:
     scop, deps, marked = parts(PLAIN)
     plain = {**marked.marks, **{name: replace(mark, parallel=False) for name, mark in marked.loops.items()}}
-    swept = lower_sweeps(scop, deps, replace(marked, marks=plain), Machine())
-    assert [one.name for one in swept.allocations] == ["A_panel", "Q_panel"]
-    assert swept.pointers == {}
+    buffered = lower_strips(scop, deps, replace(marked, marks=plain), Machine())
+    assert [one.name for one in buffered.allocations] == ["A_panel", "Q_panel"]
+    assert buffered.pointers == {}
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_cells_outside_of_their_panel_are_found(change: dict[str, int]) -> None:
     ((key, tile),) = marked.packed.items()
     wrong = replace(tile, panels=(replace(tile.panels[0], **change), *tile.panels[1:]))
     with pytest.raises(InternalError, match="outside of its panel"):
-        lower_sweeps(scop, deps, replace(marked, marks={**marked.marks, key: PanelMark(wrong)}), Machine())
+        lower_strips(scop, deps, replace(marked, marks={**marked.marks, key: PanelMark(wrong)}), Machine())
 
 
 def test_origins_that_move_inside_of_a_tile_are_found() -> None:
@@ -145,7 +145,7 @@ def test_origins_that_move_inside_of_a_tile_are_found() -> None:
     ((key, tile),) = marked.packed.items()
     halves = tuple(one.scale_down_val(isl.Val(16)).floor().scale_val(isl.Val(16)) for one in _members(tile, scop))
     with pytest.raises(InternalError, match="begin at different columns"):
-        lower_sweeps(
+        lower_strips(
             scop,
             deps,
             replace(marked, marks={**marked.marks, key: PanelMark(replace(tile, origins=halves))}),

@@ -10,7 +10,7 @@ import islpy as isl
 import pytest
 
 from scopt.astgen.lower.strip_dependences import apart
-from scopt.astgen.lower.strip_lowering import lower_sweeps
+from scopt.astgen.lower.strip_lowering import lower_strips
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.machine import Machine
@@ -72,13 +72,13 @@ def schedule_of(body: str, options: Options | None = None, after: str = "") -> M
 
 
 def test_a_recurrence_along_rows_uses_buffers_with_the_rows_side_by_side() -> None:
-    (sweep,) = schedule_of(RECURRENCE).sweeps.values()
-    assert [(one.array, one.dimension, one.spread) for one in sweep.buffers] == [("A", 0, 0), ("B", 0, 0)]
+    (strips,) = schedule_of(RECURRENCE).strips.values()
+    assert [(one.array, one.dimension, one.spread) for one in strips.buffers] == [("A", 0, 0), ("B", 0, 0)]
 
 
 def test_scalars_that_rows_use_anew_get_a_cell_a_row() -> None:
-    (sweep,) = schedule_of(FILTER).sweeps.values()
-    assert len(sweep.scalars) == 1
+    (strips,) = schedule_of(FILTER).strips.values()
+    assert len(strips.scalars) == 1
 
 
 @pytest.mark.parametrize(
@@ -99,21 +99,21 @@ def test_scalars_that_rows_use_anew_get_a_cell_a_row() -> None:
     ],
 )
 def test_no_strips_where(body: str, after: str) -> None:
-    assert schedule_of(body, after=after).sweeps == {}
+    assert schedule_of(body, after=after).strips == {}
 
 
 def test_a_contraction_does_not_join() -> None:
     scop = scop_of(THEN_A_PRODUCT, params="int n, int m, double A[100][100], double B[100][100], double C[100][100]")
     deps = dependences(scop)
     marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options(), None).tree, Options())
-    assert [sweep.statements for sweep in marked.sweeps.values()] == [("S0",)]
+    assert [strips.statements for strips in marked.strips.values()] == [("S0",)]
     assert len(marked.tilings) == 1
 
 
 @pytest.mark.parametrize(("size", "rows"), [(8, 8), (20, 24), (3, 8), (1000, 64)])
 def test_rows_of_a_strip_are_the_users_in_whole_vectors(size: int, rows: int) -> None:
-    (sweep,) = schedule_of(RECURRENCE, Options(tile_sizes=(size,))).sweeps.values()
-    assert sweep.count == rows
+    (strips,) = schedule_of(RECURRENCE, Options(tile_sizes=(size,))).strips.values()
+    assert strips.count == rows
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------
@@ -130,14 +130,14 @@ def test_only_what_is_used_is_copied() -> None:
     scop = scop_of(SWEEPS, params="int n, int m, double A[100][100], double B[100][100], double C[100][100]")
     deps = dependences(scop)
     marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options(), None).tree, Options())
-    swept = lower_sweeps(scop, deps, marked, Machine())
+    buffered = lower_strips(scop, deps, marked, Machine())
     copies = sorted(
-        one.name for one in swept.scop.statements if one.name.rstrip("0123456789").endswith(("_in", "_out"))
+        one.name for one in buffered.scop.statements if one.name.rstrip("0123456789").endswith(("_in", "_out"))
     )
     # A comes from nowhere; the first sweep's A is dead, of the second one's the last t is left;
     # B's last column comes in twice
     assert copies == ["A_out", "B_in", "B_in2", "B_out", "C_in"]
-    left = next(one for one in swept.scop.statements if one.name == "A_out").domain
+    left = next(one for one in buffered.scop.statements if one.name == "A_out").domain
     assert left.is_subset(left.lower_bound_val(isl.dim_type.set, 0, isl.Val(2)))
 
 
