@@ -21,14 +21,19 @@ def refuse() -> None:
     raise InternalError(f"{Location('in.c', 3)}: a fault")
 
 
+def together(jobs: int, *checks: Callable[[], None]) -> None:
+    with Crew(jobs) as crew:
+        for check in checks:
+            crew.begin(check)
+
+
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 @pytest.mark.parametrize("where", range(4))
 def test_what_one_raises_is_raised(jobs: int, where: int) -> None:
     checks: list[Callable[[], None]] = [nothing] * 4
     checks[where] = refuse
-    with pytest.raises(InternalError, match=r"in\.c:3: a fault"), Crew(jobs) as crew:
-        for check in checks:
-            crew.begin(check)
+    with pytest.raises(InternalError, match=r"in\.c:3: a fault"):
+        together(jobs, *checks)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])
@@ -59,24 +64,30 @@ def test_errors_that_cannot_travel_are_told() -> None:
     def fail() -> None:
         raise Own("of a function")
 
-    with pytest.raises(InternalError, match="Own: of a function"), Crew(2) as crew:
-        crew.begin(fail)
+    with pytest.raises(InternalError, match="Own: of a function"):
+        together(2, fail)
 
 
 def test_a_process_that_dies_is_no_proof() -> None:
-    with pytest.raises(InternalError, match="died"), Crew(2) as crew:
-        crew.begin(lambda: os._exit(3))
-    with pytest.raises(InternalError, match="died"), Crew(2) as crew:
-        crew.begin(lambda: os.kill(os.getpid(), signal.SIGKILL))
+    with pytest.raises(InternalError, match="died"):
+        together(2, lambda: os._exit(3))
+    with pytest.raises(InternalError, match="died"):
+        together(2, lambda: os.kill(os.getpid(), signal.SIGKILL))
 
 
 def test_nobody_is_left_where_the_work_itself_fails() -> None:
-    with pytest.raises(InternalError, match="a fault"), Crew(2) as crew:
-        crew.begin(lambda: time.sleep(60))
-        (member,) = crew.members
-        refuse()
+    found: list[int] = []
+
+    def work() -> None:
+        with Crew(2) as crew:
+            crew.begin(lambda: time.sleep(60))
+            found.append(crew.members[0].pid)
+            refuse()
+
+    with pytest.raises(InternalError, match="a fault"):
+        work()
     with pytest.raises(ChildProcessError):
-        os.waitpid(member.pid, 0)
+        os.waitpid(found[0], 0)
 
 
 def test_the_time_of_a_process_is_that_of_its_members() -> None:
