@@ -27,7 +27,8 @@ class Crew(Struct, eq=False):
     """At most `jobs` processes with this one. A context manager: all checks that were begun have held at its end, or
     it raises what one of them raised.
 
-    A process ends at the limits of time and memory of this one, and takes this one with it then.
+    A process ends at the limits of time and memory of this one, and takes this one with it then. It stays in the group
+    of processes of this one, by which builds end what takes too long.
     """
 
     jobs: int

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-import os
 import signal
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
@@ -129,7 +127,6 @@ class _Running(Struct, Generic[T, R], frozen=True, eq=False):
         finally:
             self.receiver.close()
             self.process.kill()
-            _end_group(self.process.pid)
             self.process.join()
 
 
@@ -143,15 +140,7 @@ def _started(number: int, task: Task[T, R], attempt: Attempt[T]) -> _Running[T, 
     return _Running(number, task, attempt.seconds, deadline, process, receiver)
 
 
-def _end_group(leader: int | None) -> None:
-    """Of a process that began as `_child`, and of those that it has begun."""
-    if leader is not None:
-        with suppress(ProcessLookupError, PermissionError):  # it ended, or didn't come so far
-            os.killpg(leader, signal.SIGKILL)
-
-
 def _child(work: Callable[[], T], sender: Connection, seconds: float, memory: int) -> None:
-    os.setpgid(0, 0)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process, even inside of native code
     signal.setitimer(signal.ITIMER_PROF, seconds)
     limited = bool(memory) and _limit_memory(memory)

@@ -26,6 +26,8 @@ _KNOWN_TO_SCOPT = (*_KNOWN_WITH_VALUE, "-std=", "-ansi", "-nostdinc", "-undef", 
 # What these expand to depends on how the compiler reads the file, which is not as it reads the user's own.
 _UNSTABLE = re.compile(rb"__BASE_FILE__|__TIMESTAMP__|__has_embed|#[ \t]*embed|\binclude_next\b")
 
+_PARALLEL_MAKE = re.compile(r"--jobserver|(?:^|\s)-j(?:\s|$)")
+
 
 class Source(NamedTuple):
     """One C source of a command. text: its bytes. number: among the command's inputs."""
@@ -129,7 +131,8 @@ def _run_scopt(source: Source, arguments: list[str], settings: Settings) -> Entr
     # The package lies where this one does, installed or not.
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     start = f"import sys; sys.path.append({root!r}); from scopt.cli import main; sys.exit(main())"
-    command = [sys.executable, "-P", "-c", start, *arguments, "-o", "-", "--", source.argument.value]
+    words = [*_jobs(), *arguments, "-o", "-", "--", source.argument.value]
+    command = [sys.executable, "-P", "-c", start, *words]
     # Builds run many of these at a time: libraries for linear algebra shall not start threads for each.
     done = processes.run_limited(
         command,
@@ -146,6 +149,12 @@ def _run_scopt(source: Source, arguments: list[str], settings: Settings) -> Entr
     return Entry(
         done.output if changed and not _lacks_headers(source, done.output, arguments) else None, remarks, internal
     )
+
+
+def _jobs() -> list[str]:
+    """A make that runs several commands at a time has no processors left for more than one process of each. (Which has
+    no part in what comes out.)"""
+    return ["--jobs=1"] if _PARALLEL_MAKE.search(os.environ.get("MAKEFLAGS", "")) else []
 
 
 def _lacks_headers(source: Source, text: bytes, arguments: list[str]) -> bool:

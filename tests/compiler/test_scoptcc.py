@@ -150,7 +150,8 @@ def test_the_second_time_scopt_is_not_run(run: Run, project: Path) -> None:
     (project / "site/sitecustomize.py").write_text(CRASH)
     words = ("scoptcc", "-w", "-O1", "-c", "src/program.c")
     folder = str(project / "own")
-    for environment in ({}, {"PYTHONPATH": str(project / "site")}):
+    beside = {"PYTHONPATH": str(project / "site"), "MAKEFLAGS": " -j2 --jobserver-auth=3,4"}
+    for environment in ({}, beside):  # how many processes there are has no part in what comes out
         done = run(*words, SCOPT_CACHE_DIR=folder, SCOPT_REMARKS="remarks", **environment)
         assert (done.returncode, done.stderr) == (0, "")
         assert has_threads(project / "program.o")
@@ -162,6 +163,28 @@ def test_the_second_time_scopt_is_not_run(run: Run, project: Path) -> None:
     (project / "src/sizes.h").write_text((project / "src/sizes.h").read_text().replace("1000", "1100"))
     changed = run(*words, SCOPT_CACHE_DIR=folder, PYTHONPATH=str(project / "site"))
     assert "scoptcc: warning" in changed.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "alone"),
+    [
+        ("", False),
+        ("k", False),
+        (" -- NAME=value", False),
+        (" -j4 --jobserver-auth=3,4", True),
+        ("kj --jobserver-fds=3,4", True),
+        (" -j", True),
+    ],
+)
+def test_one_process_where_make_runs_several_commands(run: Run, project: Path, flags: str, alone: bool) -> None:
+    (project / "site").mkdir()
+    noted = project / "words"
+    (project / "site/sitecustomize.py").write_text(
+        f"import sys\nopen({str(noted)!r}, 'a').write(' '.join(sys.orig_argv))"
+    )
+    environment = {"PYTHONPATH": str(project / "site"), "MAKEFLAGS": flags, "SCOPT_CACHE_DIR": ""}
+    assert run("scoptcc", "-w", "-c", "src/program.c", **environment).returncode == 0
+    assert ("--jobs=1" in noted.read_text()) == alone
 
 
 def test_an_edited_file_of_an_option_is_read(run: Run, project: Path) -> None:
