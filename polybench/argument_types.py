@@ -1,10 +1,11 @@
-"""Types of command line arguments that the commands of this folder share: what a word means, or argparse's error."""
+"""Command line arguments that commands of this folder share, and their types: a word's meaning or argparse's error."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 # The data sets of PolyBench, smallest first.
 SIZES = ("MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE")
@@ -78,3 +79,23 @@ def seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0")
     return value
+
+
+def add_suite(group: argparse._ArgumentGroup, size: str) -> None:
+    """Options for where kernels come from, and how large they are; size: of those that are timed, by default."""
+    group.add_argument(
+        "--suite",
+        type=Path,
+        metavar="DIR",
+        help="root of a PolyBench/C tree (default: the kernels that come with scopt)",
+    )
+    group.add_argument(
+        "--size",
+        type=data_set,
+        default=size,
+        metavar="SIZE",
+        help=f"data set of the timed kernels: {', '.join(SIZES)} (%(default)s)",
+    )
+    group.add_argument(
+        "--check-size", type=data_set, default="SMALL", metavar="SIZE", help="data set of the check (%(default)s)"
+    )

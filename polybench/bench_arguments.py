@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from scopt.polybench.argument_types import SIZES, data_set, defines, name_list, names_among, positive, seconds, words
+from scopt.polybench.argument_types import add_suite, defines, name_list, names_among, positive, seconds, words
 from scopt.polybench.suite_command import command_parser
 from scopt.polybench.toolchains import PEERS
 
@@ -101,22 +101,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what is measured")
-    what.add_argument(
-        "--suite",
-        type=Path,
-        metavar="DIR",
-        help="root of a PolyBench/C tree (default: the kernels that come with scopt)",
-    )
-    what.add_argument(
-        "--size",
-        type=data_set,
-        default="LARGE",
-        metavar="SIZE",
-        help=f"data set of the timed runs: {', '.join(SIZES)} (LARGE)",
-    )
-    what.add_argument(
-        "--check-size", type=data_set, default="SMALL", metavar="SIZE", help="data set of the check (SMALL)"
-    )
+    add_suite(what, "LARGE")
     what.add_argument(
         "--defs", type=defines, default=(), metavar="'-DN=...'", help="macros for the timed runs, in place of --size"
     )

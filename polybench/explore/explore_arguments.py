@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from scopt.options import SCHEDULERS, Walk
-from scopt.polybench.argument_types import SIZES, data_set, names_among, positive, seconds, words
+from scopt.polybench.argument_types import add_suite, names_among, positive, seconds, words
 from scopt.polybench.explore.baselines import POLLY
 from scopt.polybench.explore.records import Search
 from scopt.polybench.suite_command import command_parser
@@ -87,22 +87,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 def _add_programs(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("programs")
-    what.add_argument(
-        "--suite",
-        type=Path,
-        metavar="DIR",
-        help="root of a PolyBench/C tree (default: the kernels that come with scopt)",
-    )
-    what.add_argument(
-        "--size",
-        type=data_set,
-        default="MEDIUM",
-        metavar="SIZE",
-        help=f"data set of the timed kernels: {', '.join(SIZES)} (MEDIUM)",
-    )
-    what.add_argument(
-        "--check-size", type=data_set, default="SMALL", metavar="SIZE", help="data set of the check (SMALL)"
-    )
+    add_suite(what, "MEDIUM")
     what.add_argument("--cc", default="gcc", metavar="CC", help="the compiler (gcc)")
     what.add_argument(
         "--cflags", type=words, default=(), metavar="'FLAGS'", help="flags for plain files: -I, -D, libraries, ..."

@@ -90,9 +90,9 @@ def _check_moved(program: Program, deps: Dependences, own: ReadBack, relaxed: Te
 def _check_by(program: Program, deps: Dependences, own: ReadBack, text: Text, jobs: int) -> None:
     buffers = Buffers.of(text)
     with Crew(jobs) as crew:
-        crew.begin(lambda: _check_order(program, deps, own, buffers.same))
         for check in buffers.checks():
             crew.begin(check)
+        crew.begin(lambda: _check_order(program, deps, own, buffers.same))
 
 
 def _check_order(program: Program, deps: Dependences, own: ReadBack, same: Mapping[str, isl.UnionMap]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from scopt import cli, pipeline
+from scopt.command.option_values import processors
 from scopt.diagnostics import InputError, Remark
 from scopt.options import Options
 
@@ -124,17 +125,18 @@ def test_flags_that_change_nothing_here_are_taken_and_ignored(seen: list[Options
 
 def test_options_are_passed_on(seen: list[Options], good: Path) -> None:
     words = "--cc clang --autodetect --scheduler identity --tile-size 32,64 --no-parallel --no-simd".split()
-    cli.main([*words, str(good)])
-    cli.main(["--verify=schedule", "--budget", "2.5", str(good)])
-    cli.main(["--schedule", "s.yaml", "--explain", str(good)])
+    cli.main([*words, "-j1", str(good)])
+    cli.main(["--verify=schedule", "--budget", "2.5", "--jobs=7", str(good)])
+    cli.main(["--schedule", "s.yaml", "--explain", "-j", "1", str(good)])
     passes = Options(cc="clang", autodetect=True, scheduler="identity", tile_sizes=(32, 64), parallel=False, simd=False)
-    assert seen == [passes, Options(verify="schedule", budget=2.5), Options(schedule_file="s.yaml", explain=True)]
+    limited, explained = Options(verify="schedule", budget=2.5, jobs=7), Options(schedule_file="s.yaml", explain=True)
+    assert seen == [passes, limited, explained]
 
 
 def test_defaults_are_those_of_options(seen: list[Options], good: Path) -> None:
     cli.main([str(good)])
     cli.main([str(good), "--tile-size=none"])
-    assert seen[0] == Options()
+    assert seen[0] == Options(jobs=processors())
     assert (seen[1].tile, seen[1].tile_sizes) == (False, ())
 
 

@@ -16,7 +16,7 @@ from scopt.check.functions.terms import Term, Terms
 from scopt.check.functions.translated_statements import Functions
 from scopt.check.functions.tried_sizes import around
 from scopt.check.functions.values import FLOATING, Element, Pointer, Type, Void, Whole, is_signed, size, spelling
-from scopt.check.functions.workshop import Form, Workshop, declared_signature, forms, limited, run, translated
+from scopt.check.functions.workshop import Form, Workshop, check_forms, declared_signature, limited, run, translated
 
 # Calls and iterations of loops that a kernel takes beyond those that it has to.
 _SLACK = 200
@@ -31,15 +31,7 @@ def check_kernel(workshop: Workshop, kernel: Kernel, text: str) -> None:
     of these.
     """
     meaning = _Meaning(workshop.terms, kernel)
-    for form in forms(text):
-        key = kernel, form.source.key
-        if key in workshop.right:
-            continue
-        try:
-            _check_form(workshop, meaning, form)
-            workshop.right.add(key)
-        except Fault as fault:
-            raise Fault(f"{fault} (with {form})") from fault
+    check_forms(workshop, kernel, text, lambda form: _check_form(workshop, meaning, form))
 
 
 def _check_form(workshop: Workshop, meaning: _Meaning, form: Form) -> None:

@@ -16,7 +16,7 @@ from scopt.check.functions.terms import Term, Terms
 from scopt.check.functions.translated_statements import Functions
 from scopt.check.functions.tried_sizes import around
 from scopt.check.functions.values import Element, Pointer, Void, Whole, size, spelling
-from scopt.check.functions.workshop import Form, Workshop, forms, limited, run, translated
+from scopt.check.functions.workshop import Form, Workshop, check_forms, limited, run, translated
 
 # Whole blocks, all that may be left beside them, and less than a block.
 _SIZES = (0, 1, 7, 8, 9, 16, 17)
@@ -28,15 +28,7 @@ def check_transposed(workshop: Workshop, function: Transposed, text: str) -> Non
     the panel is wide.
     """
     meaning = _Meaning(workshop.terms, function)
-    for form in forms(text):
-        key = function, form.source.key
-        if key in workshop.right:
-            continue
-        try:
-            _check_form(workshop, meaning, form)
-            workshop.right.add(key)
-        except Fault as fault:
-            raise Fault(f"{fault} (with {form})") from fault
+    check_forms(workshop, function, text, lambda form: _check_form(workshop, meaning, form))
 
 
 def _check_form(workshop: Workshop, meaning: _Meaning, form: Form) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from itertools import repeat
 from types import CodeType
 from typing import Any
@@ -72,6 +72,20 @@ def forms(text: str) -> Iterator[Form]:
         if form.source.key not in known:
             known.add(form.source.key)
             yield form
+
+
+def check_forms(workshop: Workshop, function: Hashable, text: str, check: Callable[[Form], None]) -> None:
+    """Check each form of a text, which is to be a function, unless it was found right before. Raises what the check
+    raises, a Fault, with the form."""
+    for form in forms(text):
+        key = function, form.source.key
+        if key in workshop.right:
+            continue
+        try:
+            check(form)
+        except Fault as fault:
+            raise Fault(f"{fault} (with {form})") from fault
+        workshop.right.add(key)
 
 
 def declared_signature(functions: Functions, declaration: ir.Decl) -> Signature:
