@@ -25,6 +25,7 @@ from scopt.scheduler.passes.fusion import fuse_loops
 from scopt.scheduler.passes.pass_contracts import EVERYTHING, LEGAL, Fact, Pass, check_contract
 from scopt.scheduler.passes.sinking import sink_loops
 from scopt.scheduler.passes.splitting import split_loops
+from scopt.scheduler.passes.unrolling import unroll_loops
 
 # Is shown what each pass makes, by the pass' name; what it returns goes on.
 Watch = Callable[[str, MarkedSchedule], MarkedSchedule]
@@ -87,6 +88,23 @@ class SplitLoops(Struct, frozen=True):
         return _with(schedule, split_loops(setting.scop, setting.dependences, schedule.tree, lacks))
 
 
+class UnrollLoops(Struct, frozen=True):
+    """on: whether any are unrolled: that is for vectors."""
+
+    on: bool = True
+    name: ClassVar[str] = "unrolled-loops"
+    what: ClassVar[str] = "small loops of constant size become straight code where the loop around them gets vectors"
+    needs: ClassVar[frozenset[Fact]] = EVERYTHING
+    keeps: ClassVar[frozenset[Fact]] = EVERYTHING
+
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        if not self.on:
+            return schedule
+        return _with(
+            schedule, unroll_loops(setting.scop, setting.dependences, schedule.tree, setting.options.machine)
+        )
+
+
 class MakeStrips(Struct, frozen=True):
     name: ClassVar[str] = "strips"
     what: ClassVar[str] = "recurrences along rows run with vectors across strips of rows"
@@ -118,6 +136,7 @@ def passes(options: Options) -> tuple[Pass, ...]:
         FuseLoops(on=options.fusion == "auto"),
         SetApart(),
         SplitLoops(),
+        UnrollLoops(on=options.simd),
         MakeStrips(),
         DecideBands(),
     )
