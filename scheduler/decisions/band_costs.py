@@ -31,6 +31,7 @@ from scopt.machine.costs import (
 )
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
+from scopt.scheduler.decisions.chains import waiting
 from scopt.scheduler.locality.footprints import (
     ReferenceGroup,
     TileSpace,
@@ -58,12 +59,13 @@ class Instance(Struct, frozen=True):
     """What one instance of a statement needs.
 
     count: of instances. arithmetic: cycles of its operations, several of which can start in one; a product that is
-    added counts with the sum. uses: of arrays. steady, jumping: by member, how many of these stay at one cell along it,
-    and how many jump from line to line.
+    added counts with the sum. latency: cycles that it waits for what the band computes. uses: of arrays.
+    steady, jumping: by member, how many of these stay at one cell along it, and how many jump from line to line.
     """
 
     count: float
     arithmetic: float
+    latency: int
     uses: Uses
     steady: tuple[Uses, ...]
     jumping: tuple[Uses, ...]
@@ -106,15 +108,18 @@ class Work(Struct, frozen=True, eq=False):
         width = max((len(rows) for rows in space.members.values()), default=int(node.band_n_member()))
         trips = tuple(_trips(groups, k) for k in range(width))
         found = {}
-        for part in sets_of(node.get_domain()):
-            name = str(part.get_tuple_name())
+        names = [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
+        written = {access.array for name in names for access in scop.statement(name).accesses if access.is_write}
+        for name in names:
+            statement = scop.statement(name)
+            waits = waiting(scop, statement, written, machine)
             directions = space.directions.get(name)
             if directions is None:  # not linear: one instance an iteration, as far as anybody knows
-                found[name] = _instance(scop, machine, scop.statement(name), (None,) * width, prod(trips, start=1))
+                found[name] = _instance(scop, machine, statement, waits, (None,) * width, prod(trips, start=1))
                 continue
             own = prod((trips[k] for k, direction in enumerate(directions) if direction is not None), start=1)
             density = float(space.instances[name]) or 1.0
-            found[name] = _instance(scop, machine, scop.statement(name), directions, own * density)
+            found[name] = _instance(scop, machine, statement, waits, directions, own * density)
         return Work(machine, space, groups, trips, found)
 
     @property
@@ -138,8 +143,8 @@ class Work(Struct, frozen=True, eq=False):
         return sum(one.count * max(one.arithmetic, one.uses.loads, one.uses.stores) for one in self._of(names))
 
     def chained(self, names: Collection[str] | None = None, *, chains: int = 1) -> float:
-        """Cycles where each instance waits for the one before, and so many chains are under way."""
-        return self.instances(names) * self.machine.fma_latency / chains
+        """Cycles where each instance waits for those before, and so many chains are under way."""
+        return sum(one.count * one.latency for one in self._of(names)) / chains
 
     def instances(self, names: Collection[str] | None = None) -> float:
         """How many instances there are, about."""
@@ -201,7 +206,7 @@ def _trips(groups: Sequence[ReferenceGroup], member: int) -> int:
 
 
 def _instance(
-    scop: Scop, machine: Machine, statement: Statement, directions: Sequence[Vector | None], count: float
+    scop: Scop, machine: Machine, statement: Statement, waits: int, directions: Sequence[Vector | None], count: float
 ) -> Instance:
     busy = max(arithmetic(statement.body) - _fused(statement.body), 1.0) / machine.fma_per_cycle
     cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
@@ -213,7 +218,7 @@ def _instance(
         return Uses(those.count(False), those.count(True))
 
     steady, jumping = (tuple(uses(kind, found) for found in kinds) for kind in ("steady", "jumping"))
-    return Instance(count, busy, Uses(writes.count(False), writes.count(True)), steady, jumping)
+    return Instance(count, busy, waits, Uses(writes.count(False), writes.count(True)), steady, jumping)
 
 
 def _kind(access: Access, direction: Vector | None) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar
 
 import islpy as isl
 from msgspec import Struct
 
+from scopt.machine.costs import ENTRY
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import reordered
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
@@ -54,8 +56,8 @@ def words(plan: LeafPlan) -> str:
 
 
 def innermost_cycles(band: Band, plan: LeafPlan, *, overlapped: bool = False) -> float:
-    """What the innermost loops take on one core. overlapped: they don't wait for each other's iterations, but walk
-    across the lines."""
+    """What the innermost loops take on one core. overlapped: where it is better, they don't wait for each other's
+    iterations, but walk across the lines."""
     work, total, vector = band.work, 0.0, plan.order[-1]
     kept = {vector: float(work.trips[vector])}
     for parts, simd in zip(plan.groups, plan.simd, strict=True):
@@ -64,10 +66,17 @@ def innermost_cycles(band: Band, plan: LeafPlan, *, overlapped: bool = False) ->
         if simd:
             total += work.vector(names, kept, vector)
         elif plan.serial:
-            total += work.jumping(names) if overlapped else max(busy, work.chained(names))
+            waiting = max(busy, work.chained(names))
+            total += min(waiting, across_cycles(band, plan, names)) if overlapped else waiting
         else:
             total += busy
     return total
+
+
+def across_cycles(band: Band, plan: LeafPlan, names: Collection[str]) -> float:
+    """Of some statements whose instances run along the diagonals of tiles, half as long as a tile in the middle."""
+    diagonal = max(min(plan_sizes(band, plan)[-2:]) / 2, 1)
+    return band.work.jumping(names) + ENTRY * band.work.instances(names) / diagonal / max(len(names), 1)
 
 
 def cycles(band: Band, plan: LeafPlan) -> float:

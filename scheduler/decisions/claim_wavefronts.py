@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import islpy as isl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import TileShape
 from scopt.machine.costs import vector_gain
 from scopt.poly.bands import active, distances, nonnegative
-from scopt.scheduler.decisions.claim_loops import innermost_cycles, plan_sizes, tile_box
+from scopt.scheduler.decisions.claim_loops import across_cycles, innermost_cycles, plan_sizes, tile_box
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.leaf_loops import LeafLoops
@@ -38,6 +39,8 @@ class Wavefronts(Struct, frozen=True):
             why = "a loop of the band is parallel as it is" if band.width > 1 else "there is only one loop"
             return Reason(self.name, why)
 
+        if plan.serial and band.facts.walks[plan.order[-1]].contiguous and not _overlaps(band, plan):
+            plan = replace(plan, rows=True)
         contraction = contraction_of(setting.scop, band.node) if wanted(setting.options) else None
         wished = setting.wished(band.node, "vector")
         kernels = contraction is not None and wished in (None, contraction.members[1])
@@ -45,6 +48,8 @@ class Wavefronts(Struct, frozen=True):
         def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
             # Inside of other loops a band starts anew each time: shapes for a good start pay for outermost ones.
             shape = shape_for(setting, node) if node.get_schedule_depth() == 0 else None
+            if shape is not None and shape.interleave and plan.rows:
+                shape = replace(shape, interleave=False)
             if shape is not None and (shape.rows is not None or (shape.interleave and plan.serial)):
                 build.note_shape(shape)
             return LeafLoops(setting, build.marks, plan, shape, kernels).put(node)
@@ -66,6 +71,13 @@ def shape_for(setting: Setting, node: isl.ScheduleNode) -> TileShape:
         if all(nonnegative(distances(some, row)) for some in pairs for row in rows)
         else TileShape(shape.statements)
     )
+
+
+def _overlaps(band: Band, plan: LeafPlan) -> bool:
+    """Whether instances along a diagonal take less time than waiting for each other."""
+    work = band.work
+    names = tuple(work.statements)
+    return across_cycles(band, plan, names) < max(work.scalar(names, {}), work.chained(names))
 
 
 def _words(plan: LeafPlan) -> str:

@@ -19,7 +19,7 @@ from scopt.scheduler.decisions.register_tiles import band_tile, pure_tiling
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.locality.footprints import free_members
 from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, shape_rows, strides, unskewed
-from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, vector_sizes
+from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, row_piece, vector_sizes
 from scopt.scheduler.locality.tiling import atomic, interleaved, shaped_tiles, sizes_for, tiled, wavefront
 
 
@@ -174,7 +174,8 @@ def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> t
     if contraction is not None:
         return tuple(band_tile(contraction, setting.options) * slope for slope in plan.slopes)
     if plan.skew:
-        return band_sizes(setting.scop, machine, schedule, plan.slopes, simd=any(plan.simd))
+        sizes = band_sizes(setting.scop, machine, schedule, plan.slopes, simd=any(plan.simd))
+        return (*sizes[:-1], max(sizes[-1], row_piece(setting.scop, machine, schedule))) if plan.rows else sizes
     balance = plan.parallel == 0 and bool(node.band_member_get_coincident(0))
     return vector_sizes(
         setting.scop, machine, schedule, len(plan.order), jumps=plan.jumps, only=not plan.tile, balance=balance

@@ -32,7 +32,8 @@ class LeafPlan(Struct, frozen=True, eq=False):
     tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
     slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and
       cheap loop bounds.
-    jumps: the vector loop jumps between lines in some access. serial: every innermost loop would carry something.
+    jumps: the vector loop jumps between lines in some access. serial: every innermost loop would carry something; rows:
+      and its instances run in their order, along pieces of rows.
     """
 
     order: tuple[int, ...]
@@ -49,6 +50,7 @@ class LeafPlan(Struct, frozen=True, eq=False):
     serial: bool
     reductions: tuple[tuple[Reduction, ...], ...]
     threads: tuple[Reduction, ...] = ()
+    rows: bool = False
 
 
 class Grouping(Struct, frozen=True, eq=False):

@@ -11,11 +11,7 @@ from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer
 from scopt.ir.nest import Expr, Max, Name
 from scopt.ir.scop import Access, Array
-from scopt.machine import Machine
-from scopt.machine.costs import (
-    UNKNOWN_EXTENT,
-    operation_latency,
-)
+from scopt.machine.costs import UNKNOWN_EXTENT
 from scopt.poly.isl_utils import OUT, sets_of
 from scopt.poly.linear import affine_row
 
@@ -94,18 +90,6 @@ def row_subscript(array: Array, access: Access, iterator: int, shift: int) -> tu
     assert row is not None
     others = [*row[:iterator], *row[iterator + 1 : -1]]
     return (moving[0], row[-1] - shift) if row[iterator] == 1 and not any(others) else None
-
-
-def cycles_to(root: ir.Node, leaf: ir.Node, machine: Machine) -> int | None:
-    """Latencies of the operations on the way from an operand to the whole; None if it isn't part of it."""
-    if root is leaf:
-        return 0
-    for child in root.parts:
-        below = cycles_to(child, leaf, machine)
-        if below is not None:
-            op = root.op.removesuffix("=") if isinstance(root, ir.BinaryOp | ir.Assignment) else ""
-            return below + operation_latency(op, machine)
-    return None
 
 
 def bytes_a_row(array: Array, buffer: RowBuffer, estimates: Mapping[str, int | None]) -> int:

@@ -33,13 +33,13 @@ from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import sets_of, union_of_sets, walk
 from scopt.poly.set_pieces import in_sequence, marked
 from scopt.scheduler.decisions.arbiter import arbitrate
+from scopt.scheduler.decisions.chains import cycles_to
 from scopt.scheduler.decisions.claims import Band, Builder, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strip_references import (
     bytes_a_row,
-    cycles_to,
     first_row,
     moves_of,
     row_iterator,
@@ -312,7 +312,8 @@ class _Builder(Struct):
             body = self.scop.statement(flow.sink).body
             for access in self.scop.statement(flow.sink).accesses:
                 if access.array == flow.array and not access.is_write and access.node is not None:
-                    longest = max(longest, cycles_to(body, access.node, self.options.machine) or 0)
+                    integer = self.scop.arrays[access.array].type.integer
+                    longest = max(longest, cycles_to(body, access.node, self.options.machine, integer=integer) or 0)
         return longest
 
     # --- strips -------------------------------------------------------------------------------------------------------

@@ -122,6 +122,12 @@ def band_sizes(
     return tuple(unit * scale for scale in scales)
 
 
+def row_piece(scop: Scop, machine: Machine, schedule: LinearSchedule) -> int:
+    """Cells of a row that a tile runs through at a time where it goes along rows: long enough for the prefetcher."""
+    groups = reference_groups(scop, tile_space(scop, schedule.prefix, schedule.members))
+    return piece(machine, groups, parallel=True)
+
+
 def diamond_sizes(
     scop: Scop, machine: Machine, node: isl.ScheduleNode, shape: isl.MultiUnionPwAff, between: int = 0, *, simd: bool
 ) -> tuple[int, ...]:

@@ -100,9 +100,7 @@ class UnrollLoops(Struct, frozen=True):
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         if not self.on:
             return schedule
-        return _with(
-            schedule, unroll_loops(setting.scop, setting.dependences, schedule.tree, setting.options.machine)
-        )
+        return _with(schedule, unroll_loops(setting.scop, setting.dependences, schedule.tree, setting.options.machine))
 
 
 class MakeStrips(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Small loops of constant size inside of others become straight code, so that the loop around them is the innermost one.
+"""Small loops of constant size inside of others become straight code, so that the loop around is the innermost one.
 
 In ``for i: for j: { s = 0; for p < 3: for q < 3: s += w[p][q] * x[i + p][j + q]; y[i][j] = s; }`` nothing but the sum
 of a window keeps j from being a vector loop. Full unrolling leaves each value where it was in its order (Allen and

@@ -127,6 +127,11 @@ GATHER, SCATTER = 2, 3
 FORKED_AGAIN = 1 / 8
 # How much of what runs beside something longer is waited for all the same.
 BESIDE = 1 / 8
+# Cycles of entering and leaving a loop whose bounds and number of iterations change each time: several minima and
+# maxima, and a branch that isn't foreseen (measured on tiles of dynamic programs, whose points were interleaved).
+ENTRY = 40
+# Cycles of a product of integers, and of a comparison and a conditional move.
+_PRODUCT, _CHOICE = 3, 2
 # Iterations of a loop that nothing is known of, where claims are compared: small ones are told when the program runs.
 LARGE_EXTENT = 4096
 # Cycles of a walk through the page table whose entries the second cache has.
@@ -191,22 +196,27 @@ def jam_columns(machine: Machine) -> int:
 
 # --- strips of rows ---------------------------------------------------------------------------------------------------
 
-# Cycles of a recurrence's chain from where on copying rows to and fro is taken to pay: about what copying a cell there
-# and back takes, two loads and two stores of which one each is to or from a line of its own (chosen).
-LEAST_CHAIN = 8
+# Cycles of a recurrence's chain from where on copying rows to and fro pays: what copying an operand's cell there and a
+# result's back took in prefix sums, filters and averages along rows (measured with gcc; 7 with clang).
+LEAST_CHAIN = 13
 # Rows of a strip at most: its scalars have a cell for each on the stack.
 _MOST_ROWS = 256
 # Shares of a cache: of the first one, cells that are copied before the next row's, with what they are scattered to.
 _SCATTERED = 4
 
 
-def operation_latency(operator: str, machine: Machine) -> int:
-    """Cycles from operand to result of an arithmetic operation, 0 of anything else."""
+def operation_latency(operator: str, machine: Machine, *, integer: bool = False) -> int:
+    """Cycles from operand to result of an arithmetic operation, or of a choice (``?:``, with its comparison); 0 of
+    anything else. integer: of integers (Fog, "Instruction tables": one cycle for most, three for products)."""
     match operator:
-        case "+" | "-" | "*":
-            return machine.fma_latency
-        case "/":
+        case "/" | "%":
             return machine.division_latency
+        case "*":
+            return _PRODUCT if integer else machine.fma_latency
+        case "+" | "-":
+            return 1 if integer else machine.fma_latency
+        case "?:":
+            return _CHOICE if integer else machine.fma_latency
     return 0
 
 
