@@ -235,10 +235,11 @@ class Planner(Struct, frozen=True, eq=False):
         lines: Mapping[str, frozenset[str]],
         is_free: Callable[[isl.UnionSet], bool],
     ) -> list[list[int]]:
-        """The groups, those merged with the one before them that access other cells of the same cache lines: loops of
-        their own would get them again. Only groups that carry nothing, where the merged one doesn't either. lines: of
-        what, by statement."""
-        if not any(lines.values()):
+        """The groups, those merged with the one before them that access other cells of the same cache lines, or have
+        instances of the same statement: loops of their own would get all of that again. Only groups that carry nothing,
+        where the merged one doesn't either. lines: of what, by statement."""
+        names = [{str(one.get_tuple_name()) for one in sets_of(part)} for part in parts]
+        if not any(lines.values()) and sum(map(len, names)) == len(set[str]().union(*names)):
             return [list(group) for group in order]
         merged: list[list[int]] = []
         for group in order:
@@ -249,7 +250,8 @@ class Planner(Struct, frozen=True, eq=False):
                     frozenset().union(*(lines[str(part.get_tuple_name())] for part in sets_of(domain)))
                     for domain in domains
                 ]
-                if known[0] & known[1] and all(is_free(domain) for domain in domains):
+                own = [set[str]().union(*(names[k] for k in some)) for some in (merged[-1], group)]
+                if (known[0] & known[1] or own[0] & own[1]) and all(is_free(domain) for domain in domains):
                     merged[-1] = together
                     continue
             merged.append(list(group))

@@ -114,6 +114,25 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
     return Strides(**counts)
 
 
+def steps_along(scop: Scop, schedule: LinearSchedule, member: int, most: int) -> bool:
+    """Whether all that moves along a member of the band does so within rows, by so many elements at most."""
+    moving = False
+    for name, rows in schedule.members.items():
+        outside = schedule.prefix[name]
+        direction = solve([*outside, *rows], [0] * len(outside) + [int(k == member) for k in range(len(rows))])
+        if direction is None or not any(direction):
+            continue
+        for access in scop.statement(name).accesses:
+            subscripts = subscript_rows(access.relation)
+            if subscripts is None:
+                return False
+            moves = [dot(row, direction) for row in subscripts]
+            if any(moves[:-1]) or any(abs(step) > most for step in moves[-1:]):
+                return False
+            moving = moving or any(moves)
+    return moving
+
+
 def interleaved(scop: Scop, schedule: LinearSchedule, member: int, name: str, line: int) -> frozenset[str]:
     """The arrays of which a statement leaves out cells along one member of the band,
     but no cache line. line: its bytes."""

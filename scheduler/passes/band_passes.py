@@ -98,9 +98,7 @@ class UnrollLoops(Struct, frozen=True):
     keeps: ClassVar[frozenset[Fact]] = EVERYTHING
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        if not self.on:
-            return schedule
-        return _with(schedule, unroll_loops(setting.scop, setting.dependences, schedule.tree, setting.options.machine))
+        return _with(schedule, unroll_loops(setting, schedule.tree)) if self.on else schedule
 
 
 class MakeStrips(Struct, frozen=True):

@@ -7,27 +7,33 @@ Kennedy, "Optimizing compilers for modern architectures", 2001, 8.4).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import islpy as isl
 from msgspec import Struct
 
-from scopt.ir.scop import Scop
-from scopt.machine import Machine
-from scopt.poly.bands import Ordered, with_properties_below
+from scopt.poly.bands import with_properties_below
 from scopt.poly.isl_utils import sets_of
-from scopt.poly.restructure import filters_of, has_inner_bands
-from scopt.scheduler.locality.strides import linear_schedule, strides
+from scopt.poly.restructure import filters_of, has_inner_bands, reordered
+from scopt.scheduler.decisions.prospects import holds_contraction
+from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.locality.strides import linear_schedule, steps_along, strides
 
 _TYPE = isl.schedule_node_type
-# Instances that straight code may have in the place of loops: what compilers still keep in registers and schedule well.
-MOST_INSTANCES = 64
+# Instances that straight code may have in the place of loops, of one statement and of all: what compilers still keep in
+# registers and schedule well.
+MOST_INSTANCES, MOST_OF_ALL = 64, 96
+# Elements that a loop may step by in an array: compilers put vectors of these together from whole lines.
+MOST_STEP = 4
+# Values of a member of a band that is small beside others.
+FEW_POINTS = 16
 
 
-def unroll_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule, machine: Machine) -> isl.Schedule:
-    """Unroll what is below each band that has a loop for vectors and nothing but small loops inside."""
-    unroller = _Unroller(scop, dependences, machine)
+def unroll_loops(setting: Setting, tree: isl.Schedule) -> isl.Schedule:
+    """Unroll what is below each band that has a loop for vectors and nothing but small loops inside, and the small
+    members of bands of statements that have such a loop besides."""
+    unroller = _Unroller(setting)
     made = unroller.below(tree.get_root())
     return made.get_schedule() if unroller.done else tree
 
@@ -35,21 +41,44 @@ def unroll_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule, machine: 
 class _Unroller(Struct, eq=False):
     """done: bands that have been unrolled."""
 
-    scop: Scop
-    dependences: Ordered
-    machine: Machine
+    setting: Setting
     done: int = 0
 
     def below(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The node, with all done that is to be done at it and below."""
-        if node.get_type() == _TYPE.band and has_inner_bands(node):
-            inner = tuple(self.inner_bands(node.child(0)))
-            if self.pays(node, inner) and all(self.is_small(one) for one in inner) and self.instances(node, inner):
+        if node.get_type() == _TYPE.band:
+            made = self.around(node) if has_inner_bands(node) else self.members(node)
+            if made is not None:
                 self.done += 1
-                return with_properties_below(self.scop, self.dependences, self.straight(node.child(0)).parent())
+                return with_properties_below(self.setting.scop, self.setting.dependences, made)
         for position in range(node.n_children()):
             node = self.below(node.child(position)).parent()
         return node
+
+    def around(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+        """A band with straight code in the place of all bands below, if that pays."""
+        inner = tuple(self.inner_bands(node.child(0)))
+        everything = range(node.band_n_member())
+        if not self.has_lanes(node, everything) or any(self.has_vectors(one) for one in inner):
+            return None
+        if not all(map(_is_box, inner)) or not _is_short(node, inner):
+            return None
+        return self.straight(node.child(0)).parent()
+
+    def members(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+        """A band of statements without its small members, which become straight code, if that pays."""
+        setting, width = self.setting, node.band_n_member()
+        small = [k for k in range(width) if _points(node, k, FEW_POINTS) is not None]
+        rest = [k for k in range(width) if k not in small]
+        if not small or not rest or not node.band_get_permutable() or not self.has_lanes(node, rest):
+            return None
+        if holds_contraction(setting, node) or self.has_vectors(node):
+            return None
+        node = reordered(node, [*rest, *small]).band_split(len(rest))
+        inner = node.child(0)
+        if not _is_box(inner) or not _is_short(node, (inner,)):
+            return None
+        return self.straight(inner).parent()
 
     def inner_bands(self, node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
         if node.get_type() == _TYPE.band:
@@ -57,20 +86,20 @@ class _Unroller(Struct, eq=False):
         for position in range(node.n_children()):
             yield from self.inner_bands(node.child(position))
 
-    def pays(self, node: isl.ScheduleNode, inner: tuple[isl.ScheduleNode, ...]) -> bool:
-        """Whether a loop of the band may be a vector loop, and none of those inside is one."""
-        schedule = linear_schedule(self.scop, node)
-        free = [k for k in range(node.band_n_member()) if node.band_member_get_coincident(k)]
-        if not any(strides(self.scop, schedule, k).contiguous for k in free):
-            return False
-        return not any(self.has_vectors(one) for one in inner)
+    def has_lanes(self, node: isl.ScheduleNode, members: Sequence[int]) -> bool:
+        """Whether one of these members of a band may be a vector loop that walks along lines."""
+        schedule = linear_schedule(self.setting.scop, node)
+        return any(
+            node.band_member_get_coincident(k) and steps_along(self.setting.scop, schedule, k, MOST_STEP)
+            for k in members
+        )
 
     def has_vectors(self, node: isl.ScheduleNode) -> bool:
-        """Whether a loop of a small band is a vector loop as good as any: it carries nothing and fills a vector."""
-        schedule = linear_schedule(self.scop, node)
+        """Whether a small loop of a band is a vector loop as good as any: it carries nothing and fills a vector."""
+        schedule = linear_schedule(self.setting.scop, node)
         for member in range(node.band_n_member()):
-            if node.band_member_get_coincident(member) and strides(self.scop, schedule, member).contiguous:
-                points = _points(node, member)
+            if node.band_member_get_coincident(member) and strides(self.setting.scop, schedule, member).contiguous:
+                points = _points(node, member, MOST_INSTANCES)
                 if points is not None and len(points) >= self.lanes(node):
                     return True
         return False
@@ -78,39 +107,13 @@ class _Unroller(Struct, eq=False):
     def lanes(self, node: isl.ScheduleNode) -> int:
         names = {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
         bits = [
-            self.scop.arrays[access.array].type.bits
-            for one in self.scop.statements
+            self.setting.scop.arrays[access.array].type.bits
+            for one in self.setting.scop.statements
             if one.name in names
             for access in one.accesses
-            if self.scop.arrays[access.array].rank
+            if self.setting.scop.arrays[access.array].rank
         ]
-        return self.machine.lanes(max(bits, default=64) // 8)
-
-    def is_small(self, node: isl.ScheduleNode) -> bool:
-        """Whether a band runs through the same few points, whatever the loops around it are at."""
-        points = _values(node)
-        if points is None:
-            return False
-        around = node.get_prefix_schedule_relation()
-        for part in sets_of(node.get_domain()):
-            whole = around.intersect_domain(isl.UnionSet.from_set(part)).range()
-            own = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(
-                isl.UnionSet.from_set(part)
-            )
-            for point in points:
-                there = own.intersect_range(point).domain()
-                if not there.is_empty() and not around.intersect_domain(there).range().is_equal(whole):
-                    return False
-        return True
-
-    def instances(self, node: isl.ScheduleNode, inner: tuple[isl.ScheduleNode, ...]) -> bool:
-        """Whether straight code has no more instances than it may."""
-        total = 0
-        for part in sets_of(node.get_domain()):
-            own = isl.UnionSet.from_set(part)
-            counts = [len(_values(one, own) or ()) for one in inner if not one.get_domain().is_disjoint(own)]
-            total += prod(counts)
-        return total <= MOST_INSTANCES
+        return self.setting.options.machine.lanes(max(bits, default=64) // 8)
 
     def straight(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Everything below a node without bands: each point of a band is a child of a sequence."""
@@ -123,29 +126,56 @@ class _Unroller(Struct, eq=False):
         return node
 
 
+def _is_box(node: isl.ScheduleNode) -> bool:
+    """Whether a band runs through the same few points, whatever the loops around it are at."""
+    points = _values(node)
+    if points is None:
+        return False
+    around = node.get_prefix_schedule_relation()
+    for part in sets_of(node.get_domain()):
+        domain = isl.UnionSet.from_set(part)
+        whole = around.intersect_domain(domain).range()
+        own = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(domain)
+        for point in points:
+            there = own.intersect_range(point).domain()
+            if not there.is_empty() and not around.intersect_domain(there).range().is_equal(whole):
+                return False
+    return True
+
+
+def _is_short(node: isl.ScheduleNode, inner: tuple[isl.ScheduleNode, ...]) -> bool:
+    """Whether straight code in the place of bands below a node has no more instances than it may."""
+    counts = []
+    for part in sets_of(node.get_domain()):
+        own = isl.UnionSet.from_set(part)
+        counts.append(prod(len(_values(one, own) or ()) for one in inner if not one.get_domain().is_disjoint(own)))
+    return max(counts) <= MOST_INSTANCES and sum(counts) <= MOST_OF_ALL
+
+
 def _values(node: isl.ScheduleNode, domain: isl.UnionSet | None = None) -> list[isl.UnionSet] | None:
     """The points of a band in their order, or those of a part of its instances; None if they are too many, or depend on
     parameters."""
     values = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(node.get_domain())
     if domain is not None:
         values = values.intersect_domain(domain)
-    return _ordered(isl.Set.from_union_set(values.range()))
+    return _ordered(isl.Set.from_union_set(values.range()), MOST_INSTANCES)
 
 
-def _points(node: isl.ScheduleNode, member: int) -> list[isl.UnionSet] | None:
+def _points(node: isl.ScheduleNode, member: int, most: int) -> list[isl.UnionSet] | None:
+    """The values of one member, likewise."""
     own = isl.UnionMap.from_union_pw_aff(node.band_get_partial_schedule().get_at(member))
-    return _ordered(isl.Set.from_union_set(own.intersect_domain(node.get_domain()).range()))
+    return _ordered(isl.Set.from_union_set(own.intersect_domain(node.get_domain()).range()), most)
 
 
-def _ordered(points: isl.Set) -> list[isl.UnionSet] | None:
+def _ordered(points: isl.Set, most: int) -> list[isl.UnionSet] | None:
     rest = points.project_out_all_params().coalesce()
     found: list[isl.UnionSet] = []
     if not rest.is_bounded():
         return None
     while not rest.is_empty():
-        if len(found) == MOST_INSTANCES:
+        if len(found) == most:
             return None
         first = rest.lexmin()
         rest = rest.subtract(first)
         found.append(isl.UnionSet.from_set(first))
-    return found if all(one.n_set() == 1 for one in found) else None
+    return found

@@ -108,7 +108,10 @@ def united(parts: Sequence[isl.UnionSet]) -> isl.UnionSet:
 
 
 def sequence_of(parts: Sequence[isl.UnionSet]) -> isl.UnionSetList:
-    """A list of filters for `insert_sequence`."""
+    """A list of filters for `insert_sequence`: whole statements, unless some are cut into parts."""
+    names = [str(piece.get_tuple_name()) for part in parts for piece in sets_of(part)]
+    if len(set(names)) < len(names):
+        return filters_of(parts)
     result = isl.UnionSetList.alloc(parts[0].get_ctx(), len(parts))
     for part in parts:
         universes = union_of_sets(isl.Set.universe(piece.get_space()) for piece in sets_of(part))
