@@ -149,7 +149,7 @@ class Planner(Struct, frozen=True, eq=False):
             parallel, tile_vector = len(others), bool(others) and tiling
         elif width >= 2 and tiling and (waves or parallel_above):
             parallel, skew = 1, True
-        jumps = walk.other_reads + walk.other_writes > 0
+        jumps = walk.leaves_lines
         tile = tiling and width >= 2 and (width >= 3 or skew or jumps)
         if skew and width == 2:
             tile_vector = True

@@ -12,11 +12,15 @@ from msgspec import Struct
 from scopt.ir.scop import Scop, Statement
 from scopt.poly.linear import Vector, coefficients, dot, solve, subscript_rows
 
+# Elements that a loop may step by in a row: compilers put vectors of these together from whole lines.
+MOST_STEP = 4
+
 
 class Strides(Struct, frozen=True):
     """Counts of a loop's accesses by what one iteration does to the last subscript; writes counted apart.
 
-    unit: moves by ±1. invariant: stays. other: jumps (another row, a larger step, or unknown).
+    unit: moves by ±1. invariant: stays. other: jumps (another row, a larger step, or unknown); stepping: of those, how
+    many move by a few elements within a row.
     """
 
     unit_reads: int = 0
@@ -25,6 +29,7 @@ class Strides(Struct, frozen=True):
     invariant_writes: int = 0
     other_reads: int = 0
     other_writes: int = 0
+    stepping: int = 0
 
     @property
     def contiguous(self) -> bool:
@@ -36,6 +41,16 @@ class Strides(Struct, frozen=True):
     def jumping(self) -> bool:
         """Whether every access that moves jumps, so that a vector would be put together element by element."""
         return self.unit_reads + self.unit_writes == 0 and self.other_writes > 0
+
+    @property
+    def along_lines(self) -> bool:
+        """Whether all that moves does so within rows, by a few elements at most."""
+        return not self.leaves_lines and self.unit_reads + self.unit_writes + self.stepping > 0
+
+    @property
+    def leaves_lines(self) -> bool:
+        """Whether some access jumps to another line each time, or nearly."""
+        return self.other_reads + self.other_writes > self.stepping
 
     def score(self) -> float:
         """Larger is better for an innermost loop; a jump costs more than a unit stride gains."""
@@ -101,6 +116,7 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
         "invariant_writes": 0,
         "other_reads": 0,
         "other_writes": 0,
+        "stepping": 0,
     }
     for name, rows in schedule.members.items():
         outside = schedule.prefix[name]
@@ -109,28 +125,11 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
         if direction is None or not any(direction):
             continue  # the statement runs once for each iteration of the other loops: it doesn't move here
         for access in scop.statement(name).accesses:
-            kind = _kind(subscript_rows(access.relation), direction)
+            rows_of_access = subscript_rows(access.relation)
+            kind = _kind(rows_of_access, direction)
+            counts["stepping"] += kind == "other" and _steps(rows_of_access, direction)
             counts[f"{kind}_{'writes' if access.is_write else 'reads'}"] += 1
     return Strides(**counts)
-
-
-def steps_along(scop: Scop, schedule: LinearSchedule, member: int, most: int) -> bool:
-    """Whether all that moves along a member of the band does so within rows, by so many elements at most."""
-    moving = False
-    for name, rows in schedule.members.items():
-        outside = schedule.prefix[name]
-        direction = solve([*outside, *rows], [0] * len(outside) + [int(k == member) for k in range(len(rows))])
-        if direction is None or not any(direction):
-            continue
-        for access in scop.statement(name).accesses:
-            subscripts = subscript_rows(access.relation)
-            if subscripts is None:
-                return False
-            moves = [dot(row, direction) for row in subscripts]
-            if any(moves[:-1]) or any(abs(step) > most for step in moves[-1:]):
-                return False
-            moving = moving or any(moves)
-    return moving
 
 
 def interleaved(scop: Scop, schedule: LinearSchedule, member: int, name: str, line: int) -> frozenset[str]:
@@ -167,6 +166,14 @@ def unskewed(scop: Scop, schedule: LinearSchedule, member: int, statement: str) 
     space = isl.LocalSpace.from_space(scop.statement(statement).domain.get_space())
     iterator = isl.PwAff.var_on_domain(space, isl.dim_type.set, moving[0])
     return (iterator if direction[moving[0]] > 0 else iterator.neg()).to_union_pw_aff()
+
+
+def _steps(rows: Sequence[Vector] | None, direction: Vector) -> bool:
+    """Whether an access moves by a few elements within a row."""
+    if rows is None:
+        return False
+    moves = [dot(row, direction) for row in rows]
+    return not any(moves[:-1]) and 0 < abs(moves[-1]) <= MOST_STEP
 
 
 def _kind(rows: Sequence[Vector] | None, direction: Vector) -> str:

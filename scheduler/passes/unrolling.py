@@ -18,14 +18,12 @@ from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import filters_of, has_inner_bands, reordered
 from scopt.scheduler.decisions.prospects import holds_contraction
 from scopt.scheduler.decisions.setting import Setting
-from scopt.scheduler.locality.strides import linear_schedule, steps_along, strides
+from scopt.scheduler.locality.strides import linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
 # Instances that straight code may have in the place of loops, of one statement and of all: what compilers still keep in
 # registers and schedule well.
 MOST_INSTANCES, MOST_OF_ALL = 64, 96
-# Elements that a loop may step by in an array: compilers put vectors of these together from whole lines.
-MOST_STEP = 4
 # Values of a member of a band that is small beside others.
 FEW_POINTS = 16
 
@@ -89,10 +87,8 @@ class _Unroller(Struct, eq=False):
     def has_lanes(self, node: isl.ScheduleNode, members: Sequence[int]) -> bool:
         """Whether one of these members of a band may be a vector loop that walks along lines."""
         schedule = linear_schedule(self.setting.scop, node)
-        return any(
-            node.band_member_get_coincident(k) and steps_along(self.setting.scop, schedule, k, MOST_STEP)
-            for k in members
-        )
+        free = [k for k in members if node.band_member_get_coincident(k)]
+        return any(strides(self.setting.scop, schedule, k).along_lines for k in free)
 
     def has_vectors(self, node: isl.ScheduleNode) -> bool:
         """Whether a small loop of a band is a vector loop as good as any: it carries nothing and fills a vector."""
