@@ -8,6 +8,8 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.ir.marked_schedule import RegisterTiling
+from scopt.machine.costs import PACKED_CELL
+from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.kernel_loops import parallel_member, with_register_tiles
@@ -56,7 +58,27 @@ def _cycles(band: Band, tiling: RegisterTiling, parallel: int | None) -> float:
     row, _, step = tiling.contraction.members
     sizes = list(work.trips)
     sizes[row], sizes[step] = tiling.block, tiling.depth
-    compute, memory = kernel_cycles(band.setting, tiling, work.instances()), work.fetched(sizes)
+    compute = kernel_cycles(band.setting, tiling, work.instances() * _filling(work, tiling)) + _packing(work, tiling)
+    memory = work.fetched(sizes)
     if parallel is None:
         return work.alone(compute, memory)
     return work.parallel(compute, memory, 1)
+
+
+def _filling(work: Work, tiling: RegisterTiling) -> float:
+    """What tiles compute, of what they have to: those at the borders are filled up."""
+    row, column, _ = tiling.contraction.members
+    return _filled(work.trips[row], tiling.rows) * _filled(work.trips[column], tiling.columns)
+
+
+def _packing(work: Work, tiling: RegisterTiling) -> float:
+    """Cycles of copying operands into packed memory, one of them again for each block of rows, and cells to a tile and
+    back for each block of steps."""
+    row, column, step = (float(work.trips[k]) for k in tiling.contraction.members)
+    width = column * _filled(int(column), tiling.columns)
+    copied = row * step + max(row / tiling.block, 1) * width * step + 2 * max(step / tiling.depth, 1) * row * width
+    return PACKED_CELL * copied * work.instances() / max(row * column * step, 1)
+
+
+def _filled(trips: int, size: int) -> float:
+    return -(-trips // size) * size / max(trips, 1)
