@@ -109,7 +109,7 @@ def _analysed(
             wide = dependences_of(rewritten.scop, options)
             try:
                 outcome = at_work(rewritten.scop, wide)
-                if outcome.definitions:
+                if outcome.definitions or any("vector" in gain.got for gain in outcome.gains):
                     return with_memory(outcome, rewritten)
             except InputError:
                 if given is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 from scopt.poly.bands import Ordered, is_coincident
+from scopt.poly.restructure import has_inner_bands
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.register_tiles import wanted
@@ -17,7 +18,7 @@ def stands_apart(setting: Setting, node: isl.ScheduleNode) -> bool:
     node = _flagged(node, setting.dependences)
     if holds_contraction(setting, node) or _jams(setting, node):
         return True
-    if node.child(0).get_type() != isl.schedule_node_type.leaf:
+    if has_inner_bands(node):
         return False
     plan = setting.planner.plan(node, False)
     return (any(plan.simd) and len(plan.order) > 1) or (plan.order[-1] == 0 and len(plan.order) > 1)

@@ -1,8 +1,10 @@
-"""Forwarding: a scalar that collects what a cell is to get is replaced by the cell, where that makes a contraction.
+"""Forwarding: a scalar that collects what a cell is to get makes way for the cell, where that makes a contraction, or a
+vector loop of a loop around.
 
 In ``for i for j { s = A[i][j]; for k s -= A[i][k] * A[k][j]; A[i][j] = s; }`` the scalar binds all iterations to their
 order, and keeps the sum from being recognized for what it is. Its values could as well be collected in A[i][j] itself,
-which nothing looks at in between. One scalar may serve many
+which nothing looks at in between. In ``for i { s = 0; for k s += f(x[i], y[k]); z[i] = s; }`` each sum keeps its order,
+and loops over i inside of those over k add to all of them side by side. One scalar may serve many
 purposes: each web of values that flow into each other is replaced on its own (live range splitting; Cytron and
   Ferrante, "What's in a name?", 1987).
 """
@@ -10,6 +12,7 @@ purposes: each web of values that flow into each other is replaced on its own (l
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 import islpy as isl
 from msgspec import Struct
@@ -20,13 +23,15 @@ from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
 from scopt.ir.walks import copied
 from scopt.poly.body_rewriting import agree, with_base, with_references
-from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
+from scopt.poly.isl_utils import IN, OUT, SET, union_of_maps, union_of_sets
+from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
+from scopt.scheduler.passes.unrolling import MOST_INSTANCES
 
 
 def forward(scop: Scop, deps: Dependences) -> Scop | None:
-    """The SCoP with cells in place of scalars wherever that makes a statement a contraction;
-    None if it nowhere does."""
+    """The SCoP with cells in place of scalars wherever that makes a statement a contraction, or lets a loop around a sum
+    be a vector loop; None if it nowhere does."""
     result = scop
     for array in scop.arrays.values():
         if array.rank or not array.private or array.type.volatile or array.pointer:
@@ -34,7 +39,7 @@ def forward(scop: Scop, deps: Dependences) -> Scop | None:
         for names in _webs(scop, deps, array):
             web = _web(scop, deps, array, names)
             made = _forwarded(result, web) if web is not None else None
-            if made is not None and _gains(scop, made, names):
+            if web is not None and made is not None and (_gains(scop, made, names) or _makes_lanes(made, web)):
                 result = made
     return _without_unused(result) if result is not scop else None
 
@@ -213,6 +218,37 @@ def _gains(before: Scop, after: Scop, names: frozenset[str]) -> bool:
         shape_of(after, after.statement(n)) is not None and shape_of(before, before.statement(n)) is None
         for n in names & kept
     )
+
+
+def _makes_lanes(after: Scop, web: _Web) -> bool:
+    """Whether sums that have to keep their order, of too much for straight code, now run side by side in a loop around
+    them that walks through memory well."""
+    kept = {s.name for s in after.statements}
+    sums = [after.statement(s.name) for s in web.statements if s.name in kept and len(s.iterators) > web.depth]
+    long = [s for s in sums if not _is_short(s, web.depth)]
+    return web.array.type.floating and bool(long) and any(_walk_well(sums, k) for k in range(web.depth))
+
+
+def _is_short(statement: Statement, depth: int) -> bool:
+    """Whether all that runs inside of so many loops are a few instances."""
+    inner = statement.domain.project_out(SET, 0, depth).project_out_all_params()
+    if not inner.is_bounded():
+        return False
+    spans = [inner.dim_max_val(k).sub(inner.dim_min_val(k)) for k in range(inner.dim(SET))]
+    return prod(int(span.to_python()) + 1 for span in spans) <= MOST_INSTANCES
+
+
+def _walk_well(statements: Sequence[Statement], iterator: int) -> bool:
+    """Whether accesses move by one element along an iterator, those that write cells, or not at all."""
+    for statement in statements:
+        for access in statement.accesses:
+            rows = subscript_rows(access.relation)
+            if rows is None or any(row[iterator] for row in rows[:-1]):
+                return False
+            step = abs(rows[-1][iterator]) if rows else 0
+            if step > 1 or (step < 1 and rows and access.is_write):
+                return False
+    return True
 
 
 def _without_unused(scop: Scop) -> Scop:

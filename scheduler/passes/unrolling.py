@@ -65,18 +65,25 @@ class _Unroller(Struct, eq=False):
 
     def members(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
         """A band of statements without its small members, which become straight code, if that pays."""
-        setting, width = self.setting, node.band_n_member()
-        small = [k for k in range(width) if _points(node, k, FEW_POINTS) is not None]
-        rest = [k for k in range(width) if k not in small]
+        small = self.small_members(node)
+        rest = [k for k in range(node.band_n_member()) if k not in small]
         if not small or not rest or not node.band_get_permutable() or not self.has_lanes(node, rest):
             return None
-        if holds_contraction(setting, node) or self.has_vectors(node):
+        if holds_contraction(self.setting, node) or self.has_vectors(node):
             return None
         node = reordered(node, [*rest, *small]).band_split(len(rest))
         inner = node.child(0)
-        if not _is_box(inner) or not _is_short(node, (inner,)):
-            return None
-        return self.straight(inner).parent()
+        return self.straight(inner).parent() if _is_box(inner) and _is_short(node, (inner,)) else None
+
+    def small_members(self, node: isl.ScheduleNode) -> list[int]:
+        """As many of the members with few values as straight code may have, the innermost ones; those that carry
+        something first."""
+        values = {k: len(_points(node, k, FEW_POINTS) or ()) for k in range(node.band_n_member())}
+        found: list[int] = []
+        for member in sorted(values, key=lambda k: (-bool(node.band_member_get_coincident(k)), k), reverse=True):
+            if values[member] and prod(values[k] for k in (member, *found)) <= MOST_INSTANCES:
+                found.append(member)
+        return sorted(found)
 
     def inner_bands(self, node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
         if node.get_type() == _TYPE.band:
@@ -154,17 +161,19 @@ def _values(node: isl.ScheduleNode, domain: isl.UnionSet | None = None) -> list[
     values = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(node.get_domain())
     if domain is not None:
         values = values.intersect_domain(domain)
-    return _ordered(isl.Set.from_union_set(values.range()), MOST_INSTANCES)
+    return _ordered(values.range(), MOST_INSTANCES)
 
 
 def _points(node: isl.ScheduleNode, member: int, most: int) -> list[isl.UnionSet] | None:
     """The values of one member, likewise."""
     own = isl.UnionMap.from_union_pw_aff(node.band_get_partial_schedule().get_at(member))
-    return _ordered(isl.Set.from_union_set(own.intersect_domain(node.get_domain()).range()), most)
+    return _ordered(own.intersect_domain(node.get_domain()).range(), most)
 
 
-def _ordered(points: isl.Set, most: int) -> list[isl.UnionSet] | None:
-    rest = points.project_out_all_params().coalesce()
+def _ordered(points: isl.UnionSet, most: int) -> list[isl.UnionSet] | None:
+    if points.is_empty():
+        return []
+    rest = isl.Set.from_union_set(points).project_out_all_params().coalesce()
     found: list[isl.UnionSet] = []
     if not rest.is_bounded():
         return None
