@@ -31,7 +31,7 @@ from scopt.machine.costs import (
 )
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
-from scopt.scheduler.decisions.chains import waiting
+from scopt.scheduler.decisions.latencies import waiting
 from scopt.scheduler.locality.footprints import (
     ReferenceGroup,
     TileSpace,

@@ -18,7 +18,8 @@ from scopt.scheduler.decisions.kernel_loops import parallel_member, with_registe
 from scopt.scheduler.decisions.panels import TiledLoops
 from scopt.scheduler.decisions.private_copies import private_for, private_for_wavefront
 from scopt.scheduler.decisions.register_tiles import band_tile, tile_notes, wanted
-from scopt.scheduler.locality.strides import linear_schedule
+from scopt.scheduler.decisions.small_loops import inner_bands, is_small_box
+from scopt.scheduler.locality.strides import linear_schedule, strides
 from scopt.scheduler.locality.tile_sizes import CANDIDATES, band_sizes
 from scopt.scheduler.locality.tiling import atomic, sizes_for, tiled, wavefront
 
@@ -175,11 +176,25 @@ def _no_wavefronts(band: Band) -> str | None:
 
 
 def _tiles(band: Band, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, TiledLoops] | None:
-    """The band tiled, in readable steps, if it is; its loops are made one each."""
-    if band.width < 2 or not band.setting.options.tile:
+    """The band tiled, in readable steps, if it is; its loops are made one each. Small loops inside of one that streams
+    through rows are left to the compiler, which unrolls them and makes that one its vector loop."""
+    if (
+        band.width < 2
+        or not band.setting.options.tile
+        or (not band.setting.options.tile_sizes and _streams(band, node))
+    ):
         return None
     node, tiles = _tiled(band, node, scaled=True)
     return node, tiles
+
+
+def _streams(band: Band, node: isl.ScheduleNode) -> bool:
+    """Whether the last member carries nothing and walks along lines, around nothing but small loops."""
+    last = band.width - 1
+    if not node.band_member_get_coincident(last):
+        return False
+    walk = strides(band.setting.scop, linear_schedule(band.setting.scop, node), last)
+    return walk.along_lines and all(map(is_small_box, inner_bands(node.child(0))))
 
 
 def _tiled(band: Band, node: isl.ScheduleNode, *, scaled: bool) -> tuple[isl.ScheduleNode, TiledLoops]:

@@ -33,10 +33,10 @@ from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import sets_of, union_of_sets, walk
 from scopt.poly.set_pieces import in_sequence, marked
 from scopt.scheduler.decisions.arbiter import arbitrate
-from scopt.scheduler.decisions.chains import cycles_to
 from scopt.scheduler.decisions.claims import Band, Builder, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
+from scopt.scheduler.decisions.latencies import cycles_to
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strip_references import (
     bytes_a_row,

@@ -26,12 +26,12 @@ from scopt.poly.body_rewriting import agree, with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, SET, union_of_maps, union_of_sets
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
-from scopt.scheduler.passes.unrolling import MOST_INSTANCES
+from scopt.scheduler.decisions.small_loops import MOST_INSTANCES
 
 
 def forward(scop: Scop, deps: Dependences) -> Scop | None:
-    """The SCoP with cells in place of scalars wherever that makes a statement a contraction, or lets a loop around a sum
-    be a vector loop; None if it nowhere does."""
+    """The SCoP with cells in place of scalars wherever that makes a statement a contraction, or one around a sum
+    a vector loop; None if it nowhere does."""
     result = scop
     for array in scop.arrays.values():
         if array.rank or not array.private or array.type.volatile or array.pointer:

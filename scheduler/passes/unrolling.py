@@ -7,7 +7,7 @@ Kennedy, "Optimizing compilers for modern architectures", 2001, 8.4).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import prod
 
 import islpy as isl
@@ -18,14 +18,18 @@ from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import filters_of, has_inner_bands, reordered
 from scopt.scheduler.decisions.prospects import holds_contraction
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.small_loops import (
+    FEW_POINTS,
+    MOST_INSTANCES,
+    inner_bands,
+    is_short,
+    is_small_box,
+    values_of,
+    values_of_member,
+)
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
-# Instances that straight code may have in the place of loops, of one statement and of all: what compilers still keep in
-# registers and schedule well.
-MOST_INSTANCES, MOST_OF_ALL = 64, 96
-# Values of a member of a band that is small beside others.
-FEW_POINTS = 16
 
 
 def unroll_loops(setting: Setting, tree: isl.Schedule) -> isl.Schedule:
@@ -55,11 +59,11 @@ class _Unroller(Struct, eq=False):
 
     def around(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
         """A band with straight code in the place of all bands below, if that pays."""
-        inner = tuple(self.inner_bands(node.child(0)))
+        inner = tuple(inner_bands(node.child(0)))
         everything = range(node.band_n_member())
         if not self.has_lanes(node, everything) or any(self.has_vectors(one) for one in inner):
             return None
-        if not all(map(_is_box, inner)) or not _is_short(node, inner):
+        if not all(map(is_small_box, inner)) or not is_short(node, inner):
             return None
         return self.straight(node.child(0)).parent()
 
@@ -73,23 +77,17 @@ class _Unroller(Struct, eq=False):
             return None
         node = reordered(node, [*rest, *small]).band_split(len(rest))
         inner = node.child(0)
-        return self.straight(inner).parent() if _is_box(inner) and _is_short(node, (inner,)) else None
+        return self.straight(inner).parent() if is_small_box(inner) and is_short(node, (inner,)) else None
 
     def small_members(self, node: isl.ScheduleNode) -> list[int]:
         """As many of the members with few values as straight code may have, the innermost ones; those that carry
         something first."""
-        values = {k: len(_points(node, k, FEW_POINTS) or ()) for k in range(node.band_n_member())}
+        values = {k: len(values_of_member(node, k, FEW_POINTS) or ()) for k in range(node.band_n_member())}
         found: list[int] = []
         for member in sorted(values, key=lambda k: (-bool(node.band_member_get_coincident(k)), k), reverse=True):
             if values[member] and prod(values[k] for k in (member, *found)) <= MOST_INSTANCES:
                 found.append(member)
         return sorted(found)
-
-    def inner_bands(self, node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
-        if node.get_type() == _TYPE.band:
-            yield node
-        for position in range(node.n_children()):
-            yield from self.inner_bands(node.child(position))
 
     def has_lanes(self, node: isl.ScheduleNode, members: Sequence[int]) -> bool:
         """Whether one of these members of a band may be a vector loop that walks along lines."""
@@ -102,7 +100,7 @@ class _Unroller(Struct, eq=False):
         schedule = linear_schedule(self.setting.scop, node)
         for member in range(node.band_n_member()):
             if node.band_member_get_coincident(member) and strides(self.setting.scop, schedule, member).contiguous:
-                points = _points(node, member, MOST_INSTANCES)
+                points = values_of_member(node, member, MOST_INSTANCES)
                 if points is not None and len(points) >= self.lanes(node):
                     return True
         return False
@@ -122,65 +120,8 @@ class _Unroller(Struct, eq=False):
         """Everything below a node without bands: each point of a band is a child of a sequence."""
         if node.get_type() == _TYPE.band:
             own = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
-            parts = [own.intersect_range(point).domain() for point in _values(node) or ()]
+            parts = [own.intersect_range(point).domain() for point in values_of(node) or ()]
             node = node.delete().insert_sequence(filters_of([part for part in parts if not part.is_empty()]))
         for position in range(node.n_children()):
             node = self.straight(node.child(position)).parent()
         return node
-
-
-def _is_box(node: isl.ScheduleNode) -> bool:
-    """Whether a band runs through the same few points, whatever the loops around it are at."""
-    points = _values(node)
-    if points is None:
-        return False
-    around = node.get_prefix_schedule_relation()
-    for part in sets_of(node.get_domain()):
-        domain = isl.UnionSet.from_set(part)
-        whole = around.intersect_domain(domain).range()
-        own = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(domain)
-        for point in points:
-            there = own.intersect_range(point).domain()
-            if not there.is_empty() and not around.intersect_domain(there).range().is_equal(whole):
-                return False
-    return True
-
-
-def _is_short(node: isl.ScheduleNode, inner: tuple[isl.ScheduleNode, ...]) -> bool:
-    """Whether straight code in the place of bands below a node has no more instances than it may."""
-    counts = []
-    for part in sets_of(node.get_domain()):
-        own = isl.UnionSet.from_set(part)
-        counts.append(prod(len(_values(one, own) or ()) for one in inner if not one.get_domain().is_disjoint(own)))
-    return max(counts) <= MOST_INSTANCES and sum(counts) <= MOST_OF_ALL
-
-
-def _values(node: isl.ScheduleNode, domain: isl.UnionSet | None = None) -> list[isl.UnionSet] | None:
-    """The points of a band in their order, or those of a part of its instances; None if they are too many, or depend on
-    parameters."""
-    values = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(node.get_domain())
-    if domain is not None:
-        values = values.intersect_domain(domain)
-    return _ordered(values.range(), MOST_INSTANCES)
-
-
-def _points(node: isl.ScheduleNode, member: int, most: int) -> list[isl.UnionSet] | None:
-    """The values of one member, likewise."""
-    own = isl.UnionMap.from_union_pw_aff(node.band_get_partial_schedule().get_at(member))
-    return _ordered(own.intersect_domain(node.get_domain()).range(), most)
-
-
-def _ordered(points: isl.UnionSet, most: int) -> list[isl.UnionSet] | None:
-    if points.is_empty():
-        return []
-    rest = isl.Set.from_union_set(points).project_out_all_params().coalesce()
-    found: list[isl.UnionSet] = []
-    if not rest.is_bounded():
-        return None
-    while not rest.is_empty():
-        if len(found) == most:
-            return None
-        first = rest.lexmin()
-        rest = rest.subtract(first)
-        found.append(isl.UnionSet.from_set(first))
-    return found

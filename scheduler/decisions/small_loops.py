@@ -1,0 +1,81 @@
+"""Loops that run through the same few points each time: what straight code may stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+import islpy as isl
+
+from scopt.poly.isl_utils import sets_of
+
+# Instances that straight code may have in the place of loops, of one statement and of all: what compilers still keep in
+# registers and schedule well.
+MOST_INSTANCES, MOST_OF_ALL = 64, 96
+# Values of a member of a band that is small beside others.
+FEW_POINTS = 16
+
+
+def inner_bands(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+    """The bands at a node and below."""
+    if node.get_type() == isl.schedule_node_type.band:
+        yield node
+    for position in range(node.n_children()):
+        yield from inner_bands(node.child(position))
+
+
+def is_small_box(node: isl.ScheduleNode) -> bool:
+    """Whether a band runs through the same few points, whatever the loops around it are at."""
+    points = values_of(node)
+    if points is None:
+        return False
+    around = node.get_prefix_schedule_relation()
+    for part in sets_of(node.get_domain()):
+        domain = isl.UnionSet.from_set(part)
+        whole = around.intersect_domain(domain).range()
+        own = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(domain)
+        for point in points:
+            there = own.intersect_range(point).domain()
+            if not there.is_empty() and not around.intersect_domain(there).range().is_equal(whole):
+                return False
+    return True
+
+
+def is_short(node: isl.ScheduleNode, inner: tuple[isl.ScheduleNode, ...]) -> bool:
+    """Whether straight code in the place of bands below a node has no more instances than it may."""
+    counts = []
+    for part in sets_of(node.get_domain()):
+        own = isl.UnionSet.from_set(part)
+        counts.append(prod(len(values_of(one, own) or ()) for one in inner if not one.get_domain().is_disjoint(own)))
+    return max(counts) <= MOST_INSTANCES and sum(counts) <= MOST_OF_ALL
+
+
+def values_of(node: isl.ScheduleNode, domain: isl.UnionSet | None = None) -> list[isl.UnionSet] | None:
+    """The points of a band in their order, or those of a part of its instances; None if they are too many, or depend on
+    parameters."""
+    values = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(node.get_domain())
+    if domain is not None:
+        values = values.intersect_domain(domain)
+    return _ordered(values.range(), MOST_INSTANCES)
+
+
+def values_of_member(node: isl.ScheduleNode, member: int, most: int) -> list[isl.UnionSet] | None:
+    """The values of one member, likewise."""
+    own = isl.UnionMap.from_union_pw_aff(node.band_get_partial_schedule().get_at(member))
+    return _ordered(own.intersect_domain(node.get_domain()).range(), most)
+
+
+def _ordered(points: isl.UnionSet, most: int) -> list[isl.UnionSet] | None:
+    if points.is_empty():
+        return []
+    rest = isl.Set.from_union_set(points).project_out_all_params().coalesce()
+    found: list[isl.UnionSet] = []
+    if not rest.is_bounded():
+        return None
+    while not rest.is_empty():
+        if len(found) == most:
+            return None
+        first = rest.lexmin()
+        rest = rest.subtract(first)
+        found.append(isl.UnionSet.from_set(first))
+    return found
