@@ -77,3 +77,30 @@ def test_elsewhere_scalars_stay(body: str) -> None:
 def test_a_scalar_that_is_used_afterwards_stays() -> None:
     scop = scop_of(nest(f"{SUM} C[i][j] = s;"), MATRICES, after="A[0][0] = s;")
     assert forward(scop, dependences(scop)) is None
+
+
+ROWS = "int n, int m, double f[99], double x[99], double w[99], double A[99][99]"
+SIDE_BY_SIDE = """for (i = 0; i < n; i++) { s = 0;
+  for (k = 0; k < n; k++) s += w[k] / (1 + (x[i] - x[k]) * (x[i] - x[k]));
+  f[i] = s; }"""
+
+
+def test_sums_that_run_side_by_side() -> None:
+    scop = scop_of(SIDE_BY_SIDE, ROWS)
+    made = forward(scop, dependences(scop))
+    assert made is not None
+    assert statements(made)[0] == "f[i] = 0"
+    assert statements(made)[1].startswith("f[i] += w[k] / ")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        SIDE_BY_SIDE.replace("x[k]", "A[i][k]"),  # from row to row
+        SIDE_BY_SIDE.replace("f[i]", "f[2 * i]"),  # the cells aren't neighbours
+        SIDE_BY_SIDE.replace("k < n", "k < 5"),  # few enough for straight code
+    ],
+)
+def test_sums_that_would_walk_badly_or_are_short_stay(body: str) -> None:
+    scop = scop_of(body, ROWS)
+    assert forward(scop, dependences(scop)) is None

@@ -1,0 +1,104 @@
+"""Small loops inside of others: which become straight code, and which stay loops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.sources import source_of
+
+IMAGES = "int n, int m, float o[n][m], float a[n + 8][m + 8], float w[3][3], float u[2 * n][2 * m]"
+WINDOW = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) { float v = 0;
+  for (int p = 0; p < 3; p++) for (int q = 0; q < 3; q++) v += a[i + p][j + q] * w[p][q];
+  o[i][j] = v; }"""
+CELLS = """for (i = 0; i < n; i++) for (j = 0; j < m; j++)
+  for (int p = 0; p < 3; p++) for (int q = 0; q < 3; q++) o[i][j] += a[i + p][j + q] * w[p][q];"""
+REPEATED = """for (i = 0; i < n; i++) for (j = 0; j < m; j++)
+  for (int p = 0; p < 2; p++) for (int q = 0; q < 2; q++) u[2 * i + p][2 * j + q] = a[i][j];"""
+POOLED = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) { float v = u[2 * i][2 * j];
+  for (int p = 0; p < 2; p++) for (int q = 0; q < 2; q++)
+    v = u[2 * i + p][2 * j + q] > v ? u[2 * i + p][2 * j + q] : v;
+  o[i][j] = v; }"""
+
+
+def text(body: str, params: str = IMAGES, **options: bool) -> str:
+    """What comes out; nothing may be refused."""
+    result = optimize(source_of(body, params), Options(**options))  # type: ignore[arg-type]
+    assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
+    return result.text.decode()
+
+
+def loops(found: str) -> int:
+    region = found[found.index("#pragma scop") : found.index("#pragma endscop")]
+    return len(re.findall(r"\bfor \(", region))
+
+
+@pytest.mark.parametrize(
+    ("body", "vectors"),
+    [(WINDOW, 1), (CELLS, 1), (REPEATED, 0), (POOLED, 0)],
+    ids=["window", "cells", "repeated", "pooled"],
+)
+def test_the_loop_around_is_the_innermost_one(body: str, vectors: int) -> None:
+    found = text(body)
+    assert loops(found) == 2
+    assert found.count("omp simd") == vectors
+
+
+def test_order_of_a_sum_is_kept() -> None:
+    found = text(WINDOW)
+    terms = re.findall(r"v \+= .*\* w\[(\d)\]\[(\d)\]", found)
+    assert terms == [(str(p), str(q)) for p in range(3) for q in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (WINDOW.replace("q < 3", "q < n"), "a size that isn't known"),
+        (
+            WINDOW.replace("p < 3", "p < 9").replace("q < 3", "q < 9").replace("* w[p][q]", ""),
+            "too much for straight code",
+        ),
+        (WINDOW.replace("q < 3", "q <= i % 2"), "not the same each time"),
+        (WINDOW.replace("a[i + p][j + q]", "a[j + p][i + q]"), "the loop around would jump"),
+        (
+            "for (i = 0; i < n; i++) for (j = 0; j < 16; j++) o[i][j] = 2 * a[i][j];",
+            "the small loop is a good vector loop",
+        ),
+    ],
+)
+def test_others_stay(body: str, why: str) -> None:
+    assert "[j + 1]" not in text(body), why
+    assert "+= a[i][j]" not in text(body), why
+
+
+def test_not_without_vectors() -> None:
+    assert loops(text(WINDOW, simd=False)) > 2
+
+
+PROGRAM = """
+#include <stdio.h>
+static float o[21][34], a[29][42], w[3][3], u[42][68];
+void f(int n, int m, float o[n][m], float a[n + 8][m + 8], float w[3][3], float u[2 * n][2 * m]);
+int main(void)
+{
+  for (int i = 0; i < 29; i++) for (int j = 0; j < 42; j++) a[i][j] = (i * 7 + j * 5) % 11 - 4.25f;
+  for (int i = 0; i < 42; i++) for (int j = 0; j < 68; j++) u[i][j] = (i * 3 + j * 13) % 17 - 7.5f;
+  for (int i = 0; i < 9; i++) w[i / 3][i % 3] = i * 0.37f - 1;
+  f(21, 34, o, a, w, u);
+  for (int i = 0; i < 21; i++) for (int j = 0; j < 34; j++) printf("%a ", o[i][j]);
+  for (int i = 0; i < 42; i++) for (int j = 0; j < 68; j++) printf("%a ", u[i][j]);
+}
+"""
+
+
+@pytest.mark.parametrize("body", [WINDOW, CELLS, REPEATED, POOLED], ids=["window", "cells", "repeated", "pooled"])
+def test_results_stay(body: str, run_c: Callable[..., str]) -> None:
+    flags = ("-O2", "-fopenmp", "-ffp-contract=off")
+    outputs = []
+    for name, source in (("ours", text(body)), ("theirs", source_of(body, IMAGES).decode())):
+        outputs.append(run_c(source + PROGRAM, *flags, name=name))
+    assert outputs[0] == outputs[1]
