@@ -51,12 +51,12 @@ SWEEP = """
 for (t = 0; t < n; t++)
   for (i = 1; i < n - 1; i++) {
     A[i][0] = 1.0 / (t + 2);
-    for (j = 1; j < n; j++) A[i][j] = B[i][j] / (A[i][j-1] * 0.5 + 2.0);
+    for (j = 1; j < n; j++) A[i][j] = B[i][j] / (A[i][j-1] * 0.5 * 1.5 * 0.75 + 2.0);
     for (j = n - 2; j >= 1; j--) C[j][i] = A[i][j] * C[j+1][i] + A[i][j-1];
   }"""
 FILTER = (
     "for (i = 0; i < n; i++) { s = 0.0;"
-    " for (j = 0; j < n; j++) { A[i][j] = s * 0.5 + B[i][j]; s = A[i][j] * 0.25 + s; } }"
+    " for (j = 0; j < n; j++) { A[i][j] = s * 0.5 * 1.5 * 0.75 + B[i][j]; s = A[i][j] * 0.25 * 1.5 * 0.75 + s; } }"
 )
 LARGE = "int n, int m, double A[3000][3000], double Q[3000][3000], double R[3000][3000]"
 # The tiles that write Q are the last ones of their wavefronts.

@@ -30,7 +30,7 @@ ROW_SUM = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) x[i] += A[i][j] * y[j
 COLUMN_SUM = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) x[j] += A[i][j] * y[i];"
 # A private variable: such rows aren't jammed, a loop walks along several of them side by side.
 SIDE_BY_SIDE = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { s = A[i][j]; x[i] += s * y[j]; }"
-RECURRENCE = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 + B[i][j];"
+RECURRENCE = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + B[i][j];"
 DIVISIONS = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = B[i][j] / A[i][j-1];"
 STENCIL = """for (t = 0; t < m; t++) {
   for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) B[i][j] = A[i][j-1] + A[i][j+1] + A[i-1][j] + A[i+1][j];
@@ -42,7 +42,7 @@ COLUMNS = """for (k = 0; k < n; k++) {
     C[k][j] = 0.0;
     for (i = 0; i < m; i++) C[k][j] += B[i][k] * A[i][j];
     for (i = 0; i < m; i++) A[i][j] = A[i][j] - B[i][k] * C[k][j]; } }"""
-WAVES = "for (i = 1; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i-1][j] * 0.5 + A[i][j-1];"
+WAVES = "for (i = 1; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i-1][j] * 0.5 * 1.5 * 0.75 + A[i][j-1];"
 COPY = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = B[i][j] * 2.0;"
 
 

@@ -22,17 +22,21 @@ from scopt.scheduler.passes.band_passes import apply_passes
 from tests.fuzz.harness import without_thresholds
 from tests.sources import scop_of
 
-RECURRENCE = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 + B[i][j];"
-DOWN = "for (j = 0; j < m; j++) for (i = 1; i < n; i++) A[i][j] = A[i-1][j] * 0.5 + B[i][j];"
+RECURRENCE = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + B[i][j];"
+DOWN = "for (j = 0; j < m; j++) for (i = 1; i < n; i++) A[i][j] = A[i-1][j] * 0.5 * 1.5 * 0.75 + B[i][j];"
 PREFIX_SUM = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] + B[i][j];"
-CARRIED_TWICE = "for (i = 1; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 + A[i-1][j];"
-BOTH_WAYS = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 + B[i][j] + B[j][i];"
-KEPT = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) { s = A[i][j-1] * 0.5 + B[i][j]; A[i][j] = s * s; }"
+CARRIED_TWICE = "for (i = 1; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + A[i-1][j];"
+BOTH_WAYS = (
+    "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + B[i][j] + B[j][i];"
+)
+KEPT = (
+    "for (i = 0; i < n; i++) for (j = 1; j < m; j++) { s = A[i][j-1] * 0.5 * 1.5 * 0.75 + B[i][j]; A[i][j] = s * s; }"
+)
 # A scalar that is used after the region holds the rows to their order.
 FILTER = """
 for (i = 0; i < n; i++) {
   double w = 0.0;
-  for (j = 0; j < m; j++) { A[i][j] = w * 0.5 + B[i][j]; w = A[i][j] * 0.25 + w; }
+  for (j = 0; j < m; j++) { A[i][j] = w * 0.5 * 1.5 * 0.75 + B[i][j]; w = A[i][j] * 0.25 * 1.5 * 0.75 + w; }
 }"""
 LOCAL_ARRAY = """
 for (i = 0; i < n; i++) {
@@ -40,7 +44,10 @@ for (i = 0; i < n; i++) {
   for (j = 0; j < m; j++) w[j] = B[i][j] + 1.0;
   for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * w[j] + 0.5;
 }"""
-GUARDED = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 + (x[i] > 0.0 ? B[i+1][j] : 1.0);"
+GUARDED = (
+    "for (i = 0; i < n; i++) for (j = 1; j < m; j++)"
+    " A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + (x[i] > 0.0 ? B[i+1][j] : 1.0);"
+)
 THEN_A_PRODUCT = (
     RECURRENCE
     + " for (i = 0; i < n; i++) for (j = 0; j < m; j++) for (k = 0; k < m; k++) C[i][j] += A[i][k] * B[k][j];"
@@ -50,12 +57,12 @@ SWEEPS = """
 for (t = 0; t < 3; t++) {
   for (i = 1; i < n - 1; i++) {
     A[i][0] = 1.0 / (t + 2);
-    for (j = 1; j < m; j++) A[i][j] = B[i][j] / (A[i][j-1] * 0.5 + 2.0);
+    for (j = 1; j < m; j++) A[i][j] = B[i][j] / (A[i][j-1] * 0.5 * 1.5 * 0.75 + 2.0);
     for (j = m - 2; j >= 1; j--) C[j][i] = A[i][j] * C[j+1][i] + A[i][j-1];
   }
   for (i = 1; i < n - 1; i++) {
     A[i][0] = 2.0;
-    for (j = 1; j < m; j++) A[i][j] = (C[i-1][j] - C[i+1][j] * 0.5 + C[i][j]) / (A[i][j-1] * 0.5 + 3.0);
+    for (j = 1; j < m; j++) A[i][j] = (C[i-1][j] - C[i+1][j] * 0.5 + C[i][j]) / (A[i][j-1] * 0.5 * 1.5 * 0.75 + 3.0);
     for (j = m - 2; j >= 1; j--) B[i][j] = A[i][j] * B[i][j+1] + 0.25;
   }
 }"""
