@@ -16,6 +16,7 @@ from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
+from scopt.scheduler.decisions.small_loops import FEW_POINTS, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
 
@@ -73,9 +74,9 @@ class Grouping(Struct, frozen=True, eq=False):
 class LeafFacts(Struct, frozen=True, eq=False):
     """What is known of a leaf band before anything is decided.
 
-    carried, walks, slopes: of each member. vector: the member for the vector loop, grouping: of the innermost loops
-    over it; wished: somebody asks for it. threads: the member that pragmas want parallel. reduced: see
-    `Planner.reduced_member`.
+    carried, walks, slopes: of each member. short: those with too few values for threads. vector: the member for the
+    vector loop, grouping: of the innermost loops over it; wished: somebody asks for it. threads: the member that
+    pragmas want parallel. reduced: see `Planner.reduced_member`.
     """
 
     carried: tuple[bool, ...]
@@ -86,6 +87,7 @@ class LeafFacts(Struct, frozen=True, eq=False):
     threads: int | None
     reduced: tuple[int, tuple[Reduction, ...]] | None
     slopes: tuple[int, ...]
+    short: frozenset[int] = frozenset()
 
 
 class Planner(Struct, frozen=True, eq=False):
@@ -120,7 +122,8 @@ class Planner(Struct, frozen=True, eq=False):
             max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1
             for k in range(width)
         )
-        return LeafFacts(carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes)
+        short = frozenset(k for k in range(width) if values_of_member(node, k, FEW_POINTS) is not None)
+        return LeafFacts(carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes, short)
 
     def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:
         """Everything about a leaf band that gets neither register tiles nor jammed rows."""
@@ -134,7 +137,7 @@ class Planner(Struct, frozen=True, eq=False):
         coincident = [k for k in others if not carried[k]]
         parallel: int | None = None
         skew = tile_vector = False
-        coincident.sort(key=lambda k: k != facts.threads)
+        coincident.sort(key=lambda k: (k != facts.threads, k in facts.short))
         if facts.threads == vector and not carried[vector]:
             coincident = []
         if coincident:

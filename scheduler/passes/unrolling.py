@@ -14,7 +14,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.poly.bands import with_properties_below
-from scopt.poly.isl_utils import sets_of
+from scopt.poly.isl_utils import SET, joined, sets_of
 from scopt.poly.restructure import filters_of, has_inner_bands, reordered
 from scopt.scheduler.decisions.prospects import holds_contraction
 from scopt.scheduler.decisions.setting import Setting
@@ -27,7 +27,7 @@ from scopt.scheduler.decisions.small_loops import (
     values_of,
     values_of_member,
 )
-from scopt.scheduler.locality.strides import linear_schedule, strides
+from scopt.scheduler.locality.strides import MOST_STEP, linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
 
@@ -69,25 +69,62 @@ class _Unroller(Struct, eq=False):
 
     def members(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
         """A band of statements without its small members, which become straight code, if that pays."""
+        if not node.band_get_permutable() or holds_contraction(self.setting, node) or self.has_vectors(node):
+            return None
+        for inner in (self.small_inside(node), self.without_skew(node)):
+            if inner is not None and is_small_box(inner) and is_short(inner.parent(), (inner,)):
+                return self.straight(inner).parent()
+        return None
+
+    def small_inside(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+        """The band with its small members innermost, as a band of their own, which is returned."""
         small = self.small_members(node)
         rest = [k for k in range(node.band_n_member()) if k not in small]
-        if not small or not rest or not node.band_get_permutable() or not self.has_lanes(node, rest):
+        if not small or not rest or not self.has_lanes(node, rest):
             return None
-        if holds_contraction(self.setting, node) or self.has_vectors(node):
+        return reordered(node, [*rest, *small]).band_split(len(rest)).child(0)
+
+    def without_skew(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+        """The band of a single statement without the members that small loops are mixed into, and inside of it a band
+        over these loops in the order of the source. That keeps to the dependences: in one point of what is left of the
+        band all other loops of the source stand still. None where that isn't so, or doesn't pay."""
+        (part, *others) = sets_of(node.get_domain())
+        rows = linear_schedule(self.setting.scop, node).members.get(str(part.get_tuple_name()))
+        if others or rows is None:
             return None
-        node = reordered(node, [*rest, *small]).band_split(len(rest))
-        inner = node.child(0)
-        return self.straight(inner).parent() if is_small_box(inner) and is_short(node, (inner,)) else None
+        iterators = int(part.dim(SET))
+        sizes = [_size(part, k) for k in range(iterators)]
+        inner: list[int] = []
+        best: tuple[list[int], list[int]] | None = None
+        for k in reversed([k for k in range(iterators) if sizes[k]]):
+            inner = [k, *inner]
+            if prod(sizes[k] for k in inner) > MOST_INSTANCES:
+                break
+            rest = [m for m, row in enumerate(rows) if not any(row[k] for k in inner)]
+            if any(node.band_member_get_coincident(m) for m in range(len(rows)) if m not in rest):
+                break  # a loop that nothing is mixed into
+            if len(rest) == iterators - len(inner) and self.has_lanes(node, rest):
+                best = rest, inner
+        if best is None:
+            return None
+        loops = [isl.UnionPwAff.from_pw_aff(_iterator(part, k)) for k in best[1]]
+        return reordered(node, best[0]).child(0).insert_partial_schedule(joined(loops)).band_set_permutable(0)
 
     def small_members(self, node: isl.ScheduleNode) -> list[int]:
         """As many of the members with few values as straight code may have, the innermost ones; those that carry
         something first."""
-        values = {k: len(values_of_member(node, k, FEW_POINTS) or ()) for k in range(node.band_n_member())}
+        values = {k: self.values(node, k) for k in range(node.band_n_member())}
         found: list[int] = []
         for member in sorted(values, key=lambda k: (-bool(node.band_member_get_coincident(k)), k), reverse=True):
             if values[member] and prod(values[k] for k in (member, *found)) <= MOST_INSTANCES:
                 found.append(member)
         return sorted(found)
+
+    def values(self, node: isl.ScheduleNode, member: int) -> int:
+        """How many values a small member has; 0 if it isn't one, or is a parallel loop from row to row."""
+        count = len(values_of_member(node, member, FEW_POINTS) or ())
+        walk = strides(self.setting.scop, linear_schedule(self.setting.scop, node), member)
+        return 0 if count > MOST_STEP and node.band_member_get_coincident(member) and walk.leaves_lines else count
 
     def has_lanes(self, node: isl.ScheduleNode, members: Sequence[int]) -> bool:
         """Whether one of these members of a band may be a vector loop that walks along lines."""
@@ -125,3 +162,17 @@ class _Unroller(Struct, eq=False):
         for position in range(node.n_children()):
             node = self.straight(node.child(position)).parent()
         return node
+
+
+def _size(part: isl.Set, iterator: int) -> int:
+    """How many values an iterator has, if it is few; else 0."""
+    values = part.project_onto_map(isl.dim_type.set, iterator, 1).range().project_out_all_params()
+    if not values.is_bounded():
+        return 0
+    size = int(values.dim_max_val(0).sub(values.dim_min_val(0)).to_python()) + 1
+    return size if size <= FEW_POINTS else 0
+
+
+def _iterator(part: isl.Set, iterator: int) -> isl.PwAff:
+    space = isl.LocalSpace.from_space(part.get_space())
+    return isl.PwAff.var_on_domain(space, isl.dim_type.set, iterator).intersect_domain(part)
