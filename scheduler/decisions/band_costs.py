@@ -31,7 +31,7 @@ from scopt.machine.costs import (
 )
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
-from scopt.scheduler.decisions.latencies import waiting
+from scopt.scheduler.decisions.latencies import places_of, waiting
 from scopt.scheduler.locality.footprints import (
     ReferenceGroup,
     TileSpace,
@@ -109,7 +109,7 @@ class Work(Struct, frozen=True, eq=False):
         trips = tuple(_trips(groups, k) for k in range(width))
         found = {}
         names = [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
-        written = {access.array for name in names for access in scop.statement(name).accesses if access.is_write}
+        written = places_of(a for name in names for a in scop.statement(name).accesses if a.is_write)
         for name in names:
             statement = scop.statement(name)
             waits = waiting(scop, statement, written, machine)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from scopt import ir
-from scopt.ir.scop import Scop, Statement
+from scopt.ir.scop import Access, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import operation_latency
+from scopt.poly.linear import Vector, subscript_rows
 
 
 def cycles_to(root: ir.Node, leaf: ir.Node, machine: Machine, *, integer: bool = False) -> int | None:
@@ -22,15 +23,35 @@ def cycles_to(root: ir.Node, leaf: ir.Node, machine: Machine, *, integer: bool =
     return None
 
 
-def waiting(scop: Scop, statement: Statement, written: Collection[str], machine: Machine) -> int:
-    """Cycles from the operand of a statement that waits longest to its result. written: the arrays that there is a wait
-    for."""
+# Where an access goes: the array, and its subscripts without their constants.
+Place = tuple[str, tuple[Vector, ...] | None]
+
+
+def places_of(accesses: Iterable[Access]) -> frozenset[Place]:
+    """Where accesses go, up to a distance that is always the same."""
+    return frozenset(_place(access) for access in accesses)
+
+
+def waiting(scop: Scop, statement: Statement, written: Collection[Place], machine: Machine) -> int:
+    """Cycles from the operand of a statement that waits longest to its result. written: where there is a wait for what
+    is read: what is far away has been there for long."""
     longest = 0
     for access in statement.accesses:
-        if access.kind == "read" and access.array in written and access.node is not None:
+        if access.kind == "read" and access.node is not None and _place(access) in written:
             integer = scop.arrays[access.array].type.integer
             longest = max(longest, cycles_to(statement.body, access.node, machine, integer=integer) or 0)
     return longest
+
+
+def _place(access: Access) -> Place:
+    rows = subscript_rows(access.relation)
+    return access.array, None if rows is None else tuple(_shortened(row) for row in rows)
+
+
+def _shortened(row: Vector) -> Vector:
+    """Without zeros at its end: of loops that other statements may be outside of."""
+    count = max((k + 1 for k, value in enumerate(row) if value), default=0)
+    return row[:count]
 
 
 def _operator(node: ir.Node) -> str:

@@ -63,7 +63,7 @@ void filter(void)
 {
   for (int i = 0; i < N; i++)
     for (int j = 1; j < M; j++)
-      A[i][j] = A[i][j-1] * 0.5 + B[i][j];
+      A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + B[i][j];
 }
 int main(void)
 {

@@ -47,7 +47,7 @@ FILTER = marked(
     a = 0.0;
     b = 0.0;
     for (int j = 0; j < m; j++) {
-      y[i][j] = 0.3 * x[i][j] + 0.7 * a - 0.1 * b;
+      y[i][j] = 0.3 * x[i][j] + 0.7 * (1.25 * a) - 0.1 * b;
       b = a;
       a = y[i][j];
     }

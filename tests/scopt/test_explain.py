@@ -92,11 +92,11 @@ def test_the_end_of_a_band_names_the_dependence_that_would_run_backwards() -> No
 
 
 def test_skewed_tiles_in_a_wavefront() -> None:
-    final = section(explained(STENCIL, options=Options(tile_sizes=(8, 16))), "after the band passes")
+    final = section(explained(STENCIL, options=Options(tile_sizes=(64, 128))), "after the band passes")
     assert final[0].startswith("tiles are cut along the band's own dimensions")
     assert final[1].startswith("the points of a tile run in wavefronts too")
-    assert final[2] == "wavefront of tiles of 8 over t, tiles of 16 over t + i"
-    assert final[3] == "tiles of 16 over t + i [parallel]"
+    assert final[2] == "wavefront of tiles of 64 over t, tiles of 128 over t + i"
+    assert final[3] == "tiles of 128 over t + i [parallel]"
 
 
 def test_diamond_tiles() -> None:
