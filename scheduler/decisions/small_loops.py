@@ -7,13 +7,15 @@ from math import prod
 
 import islpy as isl
 
-from scopt.poly.isl_utils import sets_of
+from scopt.poly.isl_utils import SET, sets_of
 
 # Instances that straight code may have in the place of loops, of one statement and of all: what compilers still keep in
 # registers and schedule well.
 MOST_INSTANCES, MOST_OF_ALL = 64, 96
 # Values of a member of a band that is small beside others.
 FEW_POINTS = 16
+# Of so many values at most one, in loops that step.
+_SPARSE = 8
 
 
 def inner_bands(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
@@ -70,7 +72,7 @@ def _ordered(points: isl.UnionSet, most: int) -> list[isl.UnionSet] | None:
         return []
     rest = isl.Set.from_union_set(points).project_out_all_params().coalesce()
     found: list[isl.UnionSet] = []
-    if not rest.is_bounded():
+    if not rest.is_bounded() or any(_span(rest, k) > most * _SPARSE for k in range(rest.dim(SET))):
         return None
     while not rest.is_empty():
         if len(found) == most:
@@ -79,3 +81,7 @@ def _ordered(points: isl.UnionSet, most: int) -> list[isl.UnionSet] | None:
         rest = rest.subtract(first)
         found.append(isl.UnionSet.from_set(first))
     return found
+
+
+def _span(points: isl.Set, dimension: int) -> int:
+    return int(points.dim_max_val(dimension).sub(points.dim_min_val(dimension)).to_python()) + 1
