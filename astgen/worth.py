@@ -237,10 +237,9 @@ def _gains(marked: MarkedSchedule, nest: LoopNest) -> bool:
 
 
 def _is_interchanged(path: tuple[For, ...], call: Call) -> bool:
-    """Whether a vector loop around an instance is not the loop of its innermost iterator."""
-    if not call.args:
-        return False
-    return any(loop.mark.simd and loop.iterator not in names(call.args[-1]) for loop in path)
+    """Whether a vector loop around an instance is not the loop of its innermost iterator, nor that one unrolled."""
+    moving = names(call.args[-1]) if call.args else frozenset()
+    return bool(moving) and any(loop.mark.simd and loop.iterator not in moving for loop in path)
 
 
 def _calls(block: Block, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], Call]]:

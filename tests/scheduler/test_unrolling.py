@@ -95,6 +95,14 @@ def test_not_without_vectors() -> None:
     assert loops(text(WINDOW, simd=False)) > 2
 
 
+@pytest.mark.parametrize("body", [WINDOW, CELLS], ids=["window", "cells"])
+def test_also_where_nobody_asks(body: str) -> None:
+    lines = [line for line in source_of(body, IMAGES).splitlines() if not line.startswith(b"#pragma")]
+    result = optimize(b"\n".join(lines), Options(autodetect=True, assume=("noalias",)))
+    assert "region.transformed" in [remark.id for remark in result.remarks]
+    assert b"w[2][2]" in result.text
+
+
 PROGRAM = """
 #include <stdio.h>
 static float o[21][34], a[29][42], w[3][3], u[42][68];
