@@ -95,6 +95,12 @@ def test_not_without_vectors() -> None:
     assert loops(text(WINDOW, simd=False)) > 2
 
 
+def test_not_where_the_user_names_loops() -> None:
+    pragma = "#pragma scopt vector(q)\n"
+    source = source_of(REPEATED, IMAGES).decode().replace("#pragma scop\n", f"{pragma}#pragma scop\n")
+    assert "for (long q = 0; q < 2; q++)" in optimize(source, Options()).text.decode()
+
+
 @pytest.mark.parametrize("body", [WINDOW, CELLS], ids=["window", "cells"])
 def test_also_where_nobody_asks(body: str) -> None:
     lines = [line for line in source_of(body, IMAGES).splitlines() if not line.startswith(b"#pragma")]
