@@ -49,7 +49,7 @@ def is_short(node: isl.ScheduleNode, inner: tuple[isl.ScheduleNode, ...]) -> boo
     for part in sets_of(node.get_domain()):
         own = isl.UnionSet.from_set(part)
         counts.append(prod(len(values_of(one, own) or ()) for one in inner if not one.get_domain().is_disjoint(own)))
-    return max(counts) <= MOST_INSTANCES and sum(counts) <= MOST_OF_ALL
+    return max(counts, default=0) <= MOST_INSTANCES and sum(counts) <= MOST_OF_ALL
 
 
 def values_of(node: isl.ScheduleNode, domain: isl.UnionSet | None = None) -> list[isl.UnionSet] | None:

@@ -88,9 +88,12 @@ class _Unroller(Struct, eq=False):
         """The band of a single statement without the members that small loops are mixed into, and inside of it a band
         over these loops in the order of the source. That keeps to the dependences: in one point of what is left of the
         band all other loops of the source stand still. None where that isn't so, or doesn't pay."""
-        (part, *others) = sets_of(node.get_domain())
+        parts = sets_of(node.get_domain())
+        if len(parts) != 1:
+            return None
+        part = parts[0]
         rows = linear_schedule(self.setting.scop, node).members.get(str(part.get_tuple_name()))
-        if others or rows is None:
+        if rows is None:
             return None
         iterators = int(part.dim(SET))
         sizes = [_size(part, k) for k in range(iterators)]
