@@ -95,6 +95,12 @@ def test_not_without_vectors() -> None:
     assert loops(text(WINDOW, simd=False)) > 2
 
 
+def test_loops_that_never_run() -> None:
+    body = "for (i = 0; i < n; i++) for (j = 3; j < 2; j++) for (int p = 0; p < 3; p++) o[i][j] += p;"
+    result = optimize(source_of(body, IMAGES), Options())
+    assert "internal.error" not in [remark.id for remark in result.remarks]
+
+
 def test_not_where_the_user_names_loops() -> None:
     pragma = "#pragma scopt vector(q)\n"
     source = source_of(REPEATED, IMAGES).decode().replace("#pragma scop\n", f"{pragma}#pragma scop\n")
