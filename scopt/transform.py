@@ -109,7 +109,8 @@ def _analysed(
             wide = dependences_of(rewritten.scop, options)
             try:
                 outcome = at_work(rewritten.scop, wide)
-                if outcome.definitions or any("vector" in gain.got for gain in outcome.gains):
+                lanes = any("vector" in gain.got for gain in outcome.gains)
+                if outcome.definitions or (lanes and not rewritten.extents):  # new arrays are for kernels alone
                     return with_memory(outcome, rewritten)
             except InputError:
                 if given is None:

@@ -8,7 +8,6 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.ir.marked_schedule import RegisterTiling
-from scopt.machine.costs import PACKED_CELL
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.contractions import contraction_of
@@ -73,11 +72,11 @@ def _filling(work: Work, tiling: RegisterTiling) -> float:
 
 def _packing(work: Work, tiling: RegisterTiling) -> float:
     """Cycles of copying operands into packed memory, one of them again for each block of rows, and cells to a tile and
-    back for each block of steps."""
+    back for each block of steps: a vector a cycle."""
     row, column, step = (float(work.trips[k]) for k in tiling.contraction.members)
     width = column * _filled(int(column), tiling.columns)
     copied = row * step + max(row / tiling.block, 1) * width * step + 2 * max(step / tiling.depth, 1) * row * width
-    return PACKED_CELL * copied * work.instances() / max(row * column * step, 1)
+    return copied / work.lanes * work.instances() / max(row * column * step, 1)
 
 
 def _filled(trips: int, size: int) -> float:

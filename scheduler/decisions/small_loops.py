@@ -29,7 +29,7 @@ def inner_bands(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
 def is_small_box(node: isl.ScheduleNode) -> bool:
     """Whether a band runs through the same few points, whatever the loops around it are at."""
     points = values_of(node)
-    if points is None:
+    if not points:
         return False
     around = node.get_prefix_schedule_relation()
     for part in sets_of(node.get_domain()):
@@ -72,7 +72,8 @@ def _ordered(points: isl.UnionSet, most: int) -> list[isl.UnionSet] | None:
         return []
     rest = isl.Set.from_union_set(points).project_out_all_params().coalesce()
     found: list[isl.UnionSet] = []
-    if not rest.is_bounded() or any(_span(rest, k) > most * _SPARSE for k in range(rest.dim(SET))):
+    spans = [span(rest, k) for k in range(rest.dim(SET))]
+    if any(one is None or one > most * _SPARSE for one in spans):
         return None
     while not rest.is_empty():
         if len(found) == most:
@@ -83,5 +84,10 @@ def _ordered(points: isl.UnionSet, most: int) -> list[isl.UnionSet] | None:
     return found
 
 
-def _span(points: isl.Set, dimension: int) -> int:
-    return int(points.dim_max_val(dimension).sub(points.dim_min_val(dimension)).to_python()) + 1
+def span(points: isl.Set, dimension: int) -> int | None:
+    """From the least value of a dimension to the largest one, whatever the parameters are; None if there is no end, 0
+    if there is none."""
+    values = points.project_onto_map(isl.dim_type.set, dimension, 1).range().project_out_all_params()
+    if values.is_empty() or not values.is_bounded():
+        return 0 if values.is_empty() else None
+    return int(values.dim_max_val(0).sub(values.dim_min_val(0)).to_python()) + 1

@@ -89,7 +89,7 @@ class SplitLoops(Struct, frozen=True):
 
 
 class UnrollLoops(Struct, frozen=True):
-    """on: whether any are unrolled: that is for vectors. Where the user names loops, all stay loops."""
+    """on: whether any are unrolled: that is for vectors. Loops that the user names stay loops."""
 
     on: bool = True
     name: ClassVar[str] = "unrolled-loops"
@@ -98,8 +98,7 @@ class UnrollLoops(Struct, frozen=True):
     keeps: ClassVar[frozenset[Fact]] = EVERYTHING
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        wanted = self.on and not setting.loops and not setting.hopes
-        return _with(schedule, unroll_loops(setting, schedule.tree)) if wanted else schedule
+        return _with(schedule, unroll_loops(setting, schedule.tree)) if self.on else schedule
 
 
 class MakeStrips(Struct, frozen=True):

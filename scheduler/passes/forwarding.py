@@ -23,10 +23,10 @@ from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
 from scopt.ir.walks import copied
 from scopt.poly.body_rewriting import agree, with_base, with_references
-from scopt.poly.isl_utils import IN, OUT, SET, union_of_maps, union_of_sets
+from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
-from scopt.scheduler.decisions.small_loops import MOST_INSTANCES
+from scopt.scheduler.decisions.small_loops import MOST_INSTANCES, span
 
 
 def forward(scop: Scop, deps: Dependences) -> Scop | None:
@@ -231,11 +231,8 @@ def _makes_lanes(after: Scop, web: _Web) -> bool:
 
 def _is_short(statement: Statement, depth: int) -> bool:
     """Whether all that runs inside of so many loops are a few instances."""
-    inner = statement.domain.project_out(SET, 0, depth).project_out_all_params()
-    if not inner.is_bounded():
-        return False
-    spans = [inner.dim_max_val(k).sub(inner.dim_min_val(k)) for k in range(inner.dim(SET))]
-    return prod(int(span.to_python()) + 1 for span in spans) <= MOST_INSTANCES
+    spans = [span(statement.domain, k) for k in range(depth, len(statement.iterators))]
+    return None not in spans and prod(one or 0 for one in spans) <= MOST_INSTANCES
 
 
 def _walk_well(statements: Sequence[Statement], iterator: int) -> bool:

@@ -7,7 +7,7 @@ Kennedy, "Optimizing compilers for modern architectures", 2001, 8.4).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 
 import islpy as isl
@@ -16,6 +16,7 @@ from msgspec import Struct
 from scopt.poly.bands import with_properties_below
 from scopt.poly.isl_utils import SET, joined, sets_of
 from scopt.poly.restructure import filters_of, has_inner_bands, reordered
+from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.prospects import holds_contraction
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.small_loops import (
@@ -24,9 +25,11 @@ from scopt.scheduler.decisions.small_loops import (
     inner_bands,
     is_short,
     is_small_box,
+    span,
     values_of,
     values_of_member,
 )
+from scopt.scheduler.influence.honoured import wished_members
 from scopt.scheduler.locality.strides import MOST_STEP, linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
@@ -63,7 +66,7 @@ class _Unroller(Struct, eq=False):
         everything = range(node.band_n_member())
         if not self.has_lanes(node, everything) or any(self.has_vectors(one) for one in inner):
             return None
-        if not all(map(is_small_box, inner)) or not is_short(node, inner):
+        if not all(map(is_small_box, inner)) or not is_short(node, inner) or self.is_named(inner):
             return None
         return self.straight(node.child(0)).parent()
 
@@ -72,9 +75,16 @@ class _Unroller(Struct, eq=False):
         if not node.band_get_permutable() or holds_contraction(self.setting, node) or self.has_vectors(node):
             return None
         for inner in (self.small_inside(node), self.without_skew(node)):
-            if inner is not None and is_small_box(inner) and is_short(inner.parent(), (inner,)):
+            if inner is None or not is_small_box(inner) or not is_short(inner.parent(), (inner,)):
+                continue
+            if not self.is_named((inner,)):
                 return self.straight(inner).parent()
         return None
+
+    def is_named(self, bands: Iterable[isl.ScheduleNode]) -> bool:
+        """Whether the user wants a loop of these bands to be a parallel or a vector loop."""
+        scop, wishes = self.setting.scop, (*self.setting.loops, *self.setting.hopes)
+        return any(wished_members(scop, node, wishes, kind) for node in bands for kind in ("parallel", "vector"))
 
     def small_inside(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
         """The band with its small members innermost, as a band of their own, which is returned."""
@@ -141,20 +151,10 @@ class _Unroller(Struct, eq=False):
         for member in range(node.band_n_member()):
             if node.band_member_get_coincident(member) and strides(self.setting.scop, schedule, member).contiguous:
                 points = values_of_member(node, member, MOST_INSTANCES)
-                if points is not None and len(points) >= self.lanes(node):
+                work = Work.of(self.setting.scop, self.setting.options.machine, node)
+                if points is not None and len(points) >= work.lanes:
                     return True
         return False
-
-    def lanes(self, node: isl.ScheduleNode) -> int:
-        names = {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
-        bits = [
-            self.setting.scop.arrays[access.array].type.bits
-            for one in self.setting.scop.statements
-            if one.name in names
-            for access in one.accesses
-            if self.setting.scop.arrays[access.array].rank
-        ]
-        return self.setting.options.machine.lanes(max(bits, default=64) // 8)
 
     def straight(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Everything below a node without bands: each point of a band is a child of a sequence."""
@@ -169,11 +169,8 @@ class _Unroller(Struct, eq=False):
 
 def _size(part: isl.Set, iterator: int) -> int:
     """How many values an iterator has, if it is few; else 0."""
-    values = part.project_onto_map(isl.dim_type.set, iterator, 1).range().project_out_all_params()
-    if not values.is_bounded():
-        return 0
-    size = int(values.dim_max_val(0).sub(values.dim_min_val(0)).to_python()) + 1
-    return size if size <= FEW_POINTS else 0
+    size = span(part, iterator)
+    return size if size is not None and size <= FEW_POINTS else 0
 
 
 def _iterator(part: isl.Set, iterator: int) -> isl.PwAff:

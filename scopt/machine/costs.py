@@ -127,10 +127,8 @@ GATHER, SCATTER = 2, 3
 FORKED_AGAIN = 1 / 8
 # How much of what runs beside something longer is waited for all the same.
 BESIDE = 1 / 8
-# Cycles of an element that is copied to or from packed memory: in vectors of a line, mostly.
-PACKED_CELL = 0.125
 # Cycles of entering and leaving a loop whose bounds and number of iterations change each time: several minima and
-# maxima, and a branch that isn't foreseen (measured on tiles of dynamic programs, whose points were interleaved).
+# maxima, and a branch that isn't foreseen (chosen: it puts tiles of dynamic programs in the order that was measured).
 ENTRY = 40
 # Cycles of a product of integers, and of a comparison and a conditional move.
 _PRODUCT, _CHOICE = 3, 2

@@ -101,7 +101,14 @@ def test_loops_that_never_run() -> None:
     assert "internal.error" not in [remark.id for remark in result.remarks]
 
 
-def test_not_where_the_user_names_loops() -> None:
+def test_other_wishes_leave_straight_code_and_vectors() -> None:
+    source = source_of(WINDOW, IMAGES).decode().replace("#pragma scop\n", "#pragma scopt parallel(i)\n#pragma scop\n")
+    found = optimize(source, Options()).text.decode()
+    assert loops(found) == 2
+    assert "omp simd" in found
+
+
+def test_not_loops_that_the_user_names() -> None:
     pragma = "#pragma scopt vector(q)\n"
     source = source_of(REPEATED, IMAGES).decode().replace("#pragma scop\n", f"{pragma}#pragma scop\n")
     assert "for (long q = 0; q < 2; q++)" in optimize(source, Options()).text.decode()
