@@ -51,7 +51,8 @@ class Options(Struct, frozen=True):
     parallel: emit ``omp parallel for``; simd: emit ``omp simd``.
     verify: ``schedule`` checks the schedule tree; ``full`` also reads back the loops and the printed C.
     check_passes: hold each pass over the schedule tree to what it says that it keeps.
-    budget: seconds of processor time that one SCoP may take before it is left as it was; 0 means no limit.
+    budget: seconds of processor time that one SCoP may take before it is left as it was, in each of the processes that
+      work on it; 0 means no limit.
     schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see
       `scopt.schedule_file`); empty for none.
     line_directives: write ``#line`` before and after the text that changed, so that all other text keeps its line

@@ -13,6 +13,7 @@ from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit
 from scopt.poly.reductions import Reorder, updates_of
+from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
 from scopt.tell.results import Outcome
@@ -22,12 +23,13 @@ MAX_OPERATIONS = 40_000_000
 
 
 def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
-    """The SCoP with cells in place of scalars, and arrays in place of others, where that makes contractions; None if it
-    nowhere does."""
-    forwarded = forward(scop, deps.strict())
+    """The SCoP with cells in place of scalars, and arrays in place of others, where that makes contractions, or vector
+    loops; None if it nowhere does."""
+    kernels = wanted(options)
+    forwarded = forward(scop, deps.strict(), kernels=kernels, lanes=options.simd)
     if forwarded is not None:
         scop, deps = forwarded, dependences_of(forwarded, options)
-    expansion = expand(scop, deps.strict())
+    expansion = expand(scop, deps.strict()) if kernels else None
     return Expansion(scop, {}) if expansion is None and forwarded is not None else expansion
 
 

@@ -25,7 +25,6 @@ from scopt.rewritten_scop import (
 )
 from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
 from scopt.scheduler import takes_influence
-from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.influence.guidance import guidance
 from scopt.stage_clock import Clock
 from scopt.steps import Shown
@@ -99,7 +98,7 @@ def _analysed(
             scop = extract(tu, region, f"scop{number}", assume_apart=options.assume_apart)
         with clock("dependences"):
             deps = dependences_of(scop, options)
-            rewritten = watch("rewritten", rewritten_scop(scop, deps, options)) if wanted(options) else None
+            rewritten = watch("rewritten", rewritten_scop(scop, deps, options))
         if rewritten is not None and options.verify == "full":
             with clock("verify statements"):
                 fault = rewriting_fault(scop, rewritten)

@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, LoopDirective, Scop
-from scopt.machine.costs import has_loop
+from scopt.machine.costs import has_loop, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
-from scopt.scheduler.decisions.small_loops import FEW_POINTS, values_of_member
+from scopt.scheduler.decisions.small_loops import values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
 
@@ -122,7 +122,8 @@ class Planner(Struct, frozen=True, eq=False):
             max((abs(int(c)) for rows in schedule.members.values() for c in rows[k]), default=1) or 1
             for k in range(width)
         )
-        short = frozenset(k for k in range(width) if values_of_member(node, k, FEW_POINTS) is not None)
+        few = thread_limit(self.options.machine)
+        short = frozenset(k for k in range(width) if values_of_member(node, k, few) is not None)
         return LeafFacts(carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes, short)
 
     def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:

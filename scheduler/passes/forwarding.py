@@ -29,9 +29,9 @@ from scopt.scheduler.decisions.contractions import shape_of
 from scopt.scheduler.decisions.small_loops import MOST_INSTANCES, span
 
 
-def forward(scop: Scop, deps: Dependences) -> Scop | None:
+def forward(scop: Scop, deps: Dependences, *, kernels: bool = True, lanes: bool = True) -> Scop | None:
     """The SCoP with cells in place of scalars wherever that makes a statement a contraction, or one around a sum
-    a vector loop; None if it nowhere does."""
+    a vector loop; None if it nowhere does. kernels, lanes: whether the one, or the other, is wanted."""
     result = scop
     for array in scop.arrays.values():
         if array.rank or not array.private or array.type.volatile or array.pointer:
@@ -39,7 +39,9 @@ def forward(scop: Scop, deps: Dependences) -> Scop | None:
         for names in _webs(scop, deps, array):
             web = _web(scop, deps, array, names)
             made = _forwarded(result, web) if web is not None else None
-            if web is not None and made is not None and (_gains(scop, made, names) or _makes_lanes(made, web)):
+            if web is None or made is None:
+                continue
+            if (kernels and _gains(scop, made, names)) or (lanes and _makes_lanes(made, web)):
                 result = made
     return _without_unused(result) if result is not scop else None
 

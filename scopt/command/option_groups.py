@@ -166,8 +166,8 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
         type=seconds,
         default=Options().budget,
         help=(
-            "processor time that one region may take before it is left as it was; 0: "
-            "as long as it needs (default: %(default)g)"
+            "processor time that one region may take before it is left as it was, in each "
+            "process that works on it; 0: as long as it needs (default: %(default)g)"
         ),
     )
     group.add_argument(
