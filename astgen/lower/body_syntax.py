@@ -80,9 +80,11 @@ def substituted(node: ir.Node, names: Mapping[str, str]) -> ir.Node:
     return made
 
 
-def array_of(name: str, ctype: CType, size: int, alignment: int) -> Array:
+def array_of(name: str, ctype: CType, sizes: Sequence[int], alignment: int) -> Array:
     """A local array. alignment: bytes of a line: a vector that lies in two takes as long as two."""
-    element_type = ir.TypeDecl(name, [], None, ir.IdentifierType(ctype.spelling.split()))
-    whole = ir.ArrayDecl(element_type, integer(size), [])
+    whole: ir.Node = ir.TypeDecl(name, [], None, ir.IdentifierType(ctype.spelling.split()))
+    for size in reversed(sizes):
+        whole = ir.ArrayDecl(whole, integer(size), [])
     declaration = ir.Decl(name, [], [ir.Alignas(integer(alignment))], [], [], whole, None, None)
-    return Array(name, name, ctype, (integer(size),), (size,), private=True, local=True, declaration=declaration)
+    bounds = tuple(integer(size) for size in sizes)
+    return Array(name, name, ctype, bounds, tuple(sizes), private=True, local=True, declaration=declaration)

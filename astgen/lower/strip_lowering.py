@@ -21,10 +21,12 @@ from scopt.astgen.lower.strip_cells import Copied
 from scopt.astgen.lower.strip_statements import Names, Storage, copied, renamed, thread_choice
 from scopt.ir.marked_schedule import Mark, MarkedSchedule, PackedTile, PanelMark, RowBuffer, StripMark, Strips
 from scopt.ir.nest import LoopMark
-from scopt.ir.scop import Access, Dependences, Scop
+from scopt.ir.scop import Access, Dependences, Scop, Statement
+from scopt.ir.walks import used_names
 from scopt.machine import Machine
 from scopt.machine.costs import scattered_cells
 from scopt.poly.isl_utils import IN, OUT, SET, joined, maps_of, sets_of, union_of_maps
+from scopt.poly.row_buffers import keeps
 from scopt.poly.set_pieces import coordinate, in_band, in_sequence, marked
 
 _TYPE = isl.schedule_node_type
@@ -63,7 +65,8 @@ def lower_strips(scop: Scop, deps: Dependences, schedule: MarkedSchedule, machin
     made = tuple(one for strip in rebuilt.strips for one in strip.statements)
     tiles = [strip for strip in rebuilt.strips if isinstance(strip, PanelTile)]
     statements = (*(one for one in scop.statements if one.name not in buffered), *made)
-    arrays = {**scop.arrays, **names.arrays}
+    used = set(used_names(*(one.body for one in statements)))
+    arrays = {name: one for name, one in scop.arrays.items() if not one.local or one.spelling in used} | names.arrays
     return Buffered(
         replace(scop, statements=statements, arrays=arrays),
         replace(
@@ -209,15 +212,21 @@ class _Strip(Copied, eq=False):
         for buffer in self.strips.buffers:
             yield from self.copies(
                 buffer,
-                [(a, self.exposed(s, a)) for s, a in self.accesses(buffer.array) if not a.is_write],
+                [(a, self.exposed(s, a)) for s, a in self.kept(buffer) if not a.is_write],
                 inwards=True,
             )
 
     def after(self) -> Iterator[isl.Schedule]:
         for buffer in self.strips.buffers:
             yield from self.copies(
-                buffer, [(a, self.needed(s, a)) for s, a in self.accesses(buffer.array) if a.is_write], inwards=False
+                buffer, [(a, self.needed(s, a)) for s, a in self.kept(buffer) if a.is_write], inwards=False
             )
+
+    def kept(self, buffer: RowBuffer) -> Iterator[tuple[Statement, Access]]:
+        """The references to a buffer."""
+        for statement, access in self.accesses(buffer.array):
+            if keeps(buffer, access, _lane(self.strips, statement.domain)[0]):
+                yield statement, access
 
     def copies(
         self, buffer: RowBuffer, parts: Sequence[tuple[Access, isl.UnionSet]], *, inwards: bool

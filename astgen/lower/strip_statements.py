@@ -12,6 +12,7 @@ from scopt import ir
 from scopt.astgen.allocation import INCLUDE, Allocation
 from scopt.astgen.emit.c_expr import ExprPrinter, Level
 from scopt.astgen.lower.body_syntax import array_of, assignment, call, integer
+from scopt.ir.chosen_values import choices
 from scopt.ir.expr import linear, maximum
 from scopt.ir.from_pycparser import parse_c
 from scopt.ir.marked_schedule import Panel, RowBuffer, Strips
@@ -20,6 +21,7 @@ from scopt.ir.scop import Access, Array, CType, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import alignment
 from scopt.poly.body_rewriting import with_references
+from scopt.poly.row_buffers import is_short, keeps, row_cells
 
 # The iterator that holds a strip's first row; no C identifier is like it.
 STRIP = "$strip"
@@ -27,7 +29,7 @@ STRIP = "$strip"
 
 class Storage(Struct, frozen=True, eq=False):
     """Where the strips' arrays are. buffers: by array, how it is kept and the buffer's name. scalars: by name, that of
-    the array with a cell a row.
+    the array with a cell a row. short: names of buffers that are local, too.
 
     thread: the variable that holds the thread's number; None if all strips use the same buffers, one after another.
     private: what each thread has of its own.
@@ -36,8 +38,23 @@ class Storage(Struct, frozen=True, eq=False):
     names: Names
     buffers: dict[str, tuple[RowBuffer, str]]
     scalars: dict[str, str]
+    short: frozenset[str]
     thread: str | None
     private: tuple[str, ...]
+
+    def is_own(self, reference: ir.Node) -> bool:
+        """Whether it is to a cell that a row has of a scalar."""
+        base = reference.name if isinstance(reference, ir.ArrayRef) else None
+        return isinstance(base, ir.ID) and base.name in self.scalars.values()
+
+    def type_of(self, reference: ir.Node) -> str | None:
+        """How the type of a scalar, or of a row's cell of it, is spelled; None of anything else."""
+        base = reference
+        while isinstance(base, ir.ArrayRef):
+            base = base.name
+        arrays = (*self.names.scop.arrays.values(), *self.names.arrays.values())
+        found = {one.type.spelling for one in arrays if isinstance(base, ir.ID) and one.spelling == base.name}
+        return found.pop() if len(found) == 1 else None
 
 
 class Names(Struct, eq=False):
@@ -91,17 +108,36 @@ class Names(Struct, eq=False):
 
     def storage(self, strips: Strips, *, parallel: bool) -> Storage:
         scalars = {name: self.scalar(self.scop.arrays[name], strips.count) for name in strips.scalars}
-        buffers = {one.array: (one, self.buffer(one, strips.count, parallel=parallel)) for one in strips.buffers}
-        thread = self.thread_number() if buffers and parallel else None
-        private = (*((thread,) if thread is not None else ()), *scalars.values())
-        return Storage(self, buffers, scalars, thread, private)
+        buffers, short = {}, []
+        for one in strips.buffers:
+            cells = row_cells(one) if is_short(one) else None
+            name = (
+                self.cells(one, cells, strips.count)
+                if cells is not None
+                else self.buffer(one, strips.count, parallel=parallel)
+            )
+            buffers[one.array] = (one, name)
+            short += [name] if cells is not None else []
+        thread = self.thread_number() if len(short) < len(buffers) and parallel else None
+        private = (*((thread,) if thread is not None else ()), *scalars.values(), *short)
+        return Storage(self, buffers, scalars, frozenset(short), thread, private)
 
     def scalar(self, array: Array, count: int) -> str:
         key = (array.name, str(count), False)
         if key not in self.memory:
             name = self.new(f"{array.spelling}_rows")
             self.memory[key] = name
-            self.arrays[name] = array_of(name, array.type, count, alignment(self.machine))
+            self.arrays[name] = array_of(name, array.type, (count,), alignment(self.machine))
+        return self.memory[key]
+
+    def cells(self, buffer: RowBuffer, cells: Sequence[int], count: int) -> str:
+        """A local array with a few cells for each row."""
+        array, sizes = self.scop.arrays[buffer.array], (*cells, count + buffer.spread)
+        key = (array.name, str(sizes), False)
+        if key not in self.memory:
+            name = self.new(f"{array.spelling}_rows")
+            self.memory[key] = name
+            self.arrays[name] = array_of(name, array.type, sizes, alignment(self.machine))
         return self.memory[key]
 
     def buffer(self, buffer: RowBuffer, count: int, *, parallel: bool) -> str:
@@ -242,7 +278,8 @@ def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, l
 
     def reference(access: Access, node: ir.Node) -> ir.Node | None:
         if access.array in storage.buffers:
-            return _in_buffer(storage, access.array, subscripts_of(node))
+            kept = keeps(storage.buffers[access.array][0], access, lane[0])
+            return _in_buffer(storage, access.array, subscripts_of(node)) if kept else None
         if access.array not in storage.scalars:
             return None
         position, shift = lane
@@ -250,6 +287,8 @@ def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, l
         return ir.ArrayRef(ir.ID(storage.scalars[access.array]), minus(row, ir.ID(STRIP)))
 
     body, _ = with_references(original, reference)
+    # cells that are nobody else's may be written at any time: that makes blends, in place of branches
+    body = choices(body, storage.is_own, storage.type_of) or body
     long = CType(storage.names.scop.long_type, integer=True, bits=64)
     return Statement(
         name, domain, (STRIP, *original.iterators), (long, *original.iterator_types), body, (), original.location
@@ -282,7 +321,7 @@ def statement_of(scop: Scop, name: str, domain: isl.Set, iterators: Sequence[str
 def _in_buffer(storage: Storage, array: str, subscripts: Sequence[ir.Node]) -> ir.Node:
     buffer, name = storage.buffers[array]
     node: ir.Node = ir.ID(name)
-    if storage.thread is not None:
+    if storage.thread is not None and name not in storage.short:
         node = ir.ArrayRef(node, ir.ID(storage.thread))
     for k, subscript in enumerate(subscripts):
         if k != buffer.dimension:

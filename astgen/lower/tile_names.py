@@ -35,7 +35,7 @@ class TileNames(Struct, frozen=True):
             names = chain((base,), (f"{base}{k}" for k in count(2)))
             name = next(n for n in names if n not in taken and self.fits(n, ctype, size))
             taken.add(name)
-            return array_of(name, ctype, size, self.alignment)
+            return array_of(name, ctype, (size,), self.alignment)
 
         return buffer
 

@@ -10,7 +10,7 @@ Trip counts are hints from array extents (`scopt.scheduler.locality.footprints.t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from math import prod
+from math import inf, prod
 
 import islpy as isl
 from msgspec import Struct
@@ -183,11 +183,11 @@ class Work(Struct, frozen=True, eq=False):
                 break  # the lines of this loop, whose body fits, are fetched once
         return self.fetched(sizes)
 
-    def parallel(self, compute: float, memory: float, forks: float) -> float:
-        """Cycles of a loop that threads share, forked so many times; alone where that is no slower, as is tested when
-        the program runs."""
+    def parallel(self, compute: float, memory: float, forks: float, *, most: float = inf) -> float:
+        """Cycles of a loop that threads share, at most so many, forked so many times; alone where that is no slower, as
+        is tested when the program runs."""
         cost = (1 + (forks - 1) * FORKED_AGAIN) * self.machine.fork_nanoseconds * self.machine.gigahertz
-        return min(self.alone(compute, memory), self.alone(compute / self.machine.cores, memory) + cost)
+        return min(self.alone(compute, memory), self.alone(compute / min(self.machine.cores, most), memory) + cost)
 
     def alone(self, compute: float, memory: float) -> float:
         """Cycles of loops that one thread runs, or that a parallel loop around them shares out anyway."""

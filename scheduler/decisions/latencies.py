@@ -60,6 +60,6 @@ def _operator(node: ir.Node) -> str:
             return str(op)
         case ir.Assignment(op=op):
             return str(op).removesuffix("=")
-        case ir.TernaryOp():
+        case ir.TernaryOp() | ir.If():
             return "?:"
     return ""

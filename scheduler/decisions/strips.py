@@ -11,26 +11,30 @@ buffers with the rows side by side; scalars that each row uses anew get a cell a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf, prod
 
 import islpy as isl
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from scopt import ir
-from scopt.ir.marked_schedule import BandChoice, Mark, RowBuffer, StripMark, Strips
+from scopt.ir.marked_schedule import BandChoice, Mark, StripMark, Strips
 from scopt.ir.nest import LoopMark
-from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
+from scopt.ir.scop import Dependences, Scop
 from scopt.machine.costs import (
+    GATHER,
     LEAST_CHAIN,
+    LOADS,
+    STORES,
     least_strip_rows,
     strip_bytes,
     strip_rows,
+    thread_limit,
 )
 from scopt.options import Options
 from scopt.poly import trees
-from scopt.poly.array_extents import extents
 from scopt.poly.bands import Ordered, active, distances, zero
-from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import sets_of, union_of_sets, walk
+from scopt.poly.row_buffers import is_short, row_cells
 from scopt.poly.set_pieces import in_sequence, marked
 from scopt.scheduler.decisions.arbiter import arbitrate
 from scopt.scheduler.decisions.claims import Band, Builder, Claim
@@ -38,15 +42,8 @@ from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.latencies import cycles_to
 from scopt.scheduler.decisions.setting import Setting
-from scopt.scheduler.decisions.strip_references import (
-    bytes_a_row,
-    first_row,
-    moves_of,
-    row_iterator,
-    row_members,
-    row_subscript,
-    runs_along,
-)
+from scopt.scheduler.decisions.strip_places import Keeper, Places
+from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row, row_iterator, row_members
 from scopt.scheduler.decisions.strip_trees import atomic_loop, constant_like, copied_tree, outside, with_band
 from scopt.scheduler.decisions.user_sizes import fitted_rows, rounded, size_of
 
@@ -81,13 +78,16 @@ def with_strips(setting: Setting, tree: isl.Schedule) -> WithStrips:
 
 
 class _Rows(Struct, frozen=True, eq=False):
-    """A nest, or several one after another, with one loop each over the rows. lane: whose row an instance is in."""
+    """A nest, or several one after another, with one loop each over the rows. lane: whose row an instance is in.
+    streams: each step gets other lines, of more than the first cache keeps. outer: members of a single nest that carry
+    nothing either, and stand outside of the strips, one that is to be parallel first."""
 
     nodes: tuple[isl.ScheduleNode, ...]
     members: tuple[int, ...]
     lane: isl.UnionPwAff
-    buffers: tuple[RowBuffer, ...]
-    scalars: tuple[str, ...]
+    places: Places
+    streams: bool = False
+    outer: tuple[int, ...] = ()
 
     @property
     def domain(self) -> isl.UnionSet:
@@ -151,6 +151,8 @@ class _Builder(Struct):
             longest = max(longest, chain)
             rows = self.rows_across(node, member) if chain else None
             if rows is not None:
+                rows = replace(rows, outer=self.outer(band, rows, member))
+                rows = replace(rows, streams=self.streams(band, rows))
                 offers.append((self.claim(band, rows, member, chain), rows))
         if not offers:
             return None
@@ -165,22 +167,44 @@ class _Builder(Struct):
         """The rows that a member walks through; None if strips of them can't be made, or if they need neither buffers
         nor cells of their own: then the loop over the rows can be the innermost one of all, an ordinary vector loop."""
         rows = self.rows((node,), (member,), node.band_get_partial_schedule().get_at(member))
-        return rows if rows is not None and (rows.buffers or rows.scalars) else None
+        return rows if rows is not None and (rows.places.buffers or rows.places.scalars) else None
+
+    def outer(self, band: Band, rows: _Rows, member: int) -> tuple[int, ...]:
+        """The other members that carry nothing, outside of which no buffer has to be chosen; one with enough values for
+        threads first."""
+        if not all(map(is_short, rows.places.buffers)):
+            return ()
+        others, trips = [k for k in band.coincident if k != member], band.work.trips
+        wished, enough = band.setting.wished(band.node, "parallel"), thread_limit(self.options.machine)
+        if wished is not None and wished not in others:
+            return ()
+        return tuple(sorted(others, key=lambda k: (k != wished, -min(trips[k], enough), k)))
+
+    def streams(self, band: Band, rows: _Rows) -> bool:
+        """Whether the lines along the rows come from farther away than the first cache, since each step of a strip gets
+        others."""
+        machine, work = self.options.machine, band.work
+        if rows.places.buffers or not rows.places.moving:
+            return False
+        line, fixed = machine.cache(1).line, {*rows.outer, *rows.members}
+        sizes = [1 if k in fixed else trips for k, trips in enumerate(work.trips)]
+        sizes[rows.members[0]] = strip_rows(machine)
+        return sum(group.lines(sizes, line) for group in work.groups) * line > machine.cache(1).share
 
     def claim(self, band: Band, rows: _Rows, member: int, chain: int) -> Claim:
-        """Strips of rows: a step of the chain serves a vector's lanes, and what copying rows to and fro takes is worth
-        `LEAST_CHAIN` cycles a step."""
-        lanes = band.work.lanes
-        cycles = band.work.instances() * (chain / lanes + LEAST_CHAIN * (1 - 1 / lanes))
+        """Strips of rows."""
         names = {}
         for part in sets_of(rows.domain):
             place = row_iterator(rows.lane, part)
             assert place is not None
             names[str(part.get_tuple_name())] = self.scop.statement(part.get_tuple_name()).iterators[place[0]]
-        cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1)
         count, user = self.count(rows), self.options.tile_sizes
+        cycles = _strip_cycles(band, rows.places, member, chain, count)
+        parallel = rows.outer[0] if rows.outer else member
+        shares = inf if rows.places.buffers else max(band.work.trips[parallel] // (1 if rows.outer else count), 1)
+        cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1, most=shares)
         notes = rounded(user, rows_a_strip=(size_of(user, member), count)) if user else ()
-        return Claim("strips of rows", f"of {count} rows", cost, _nothing, member, None, lanes=names, notes=notes)
+        return Claim("strips of rows", f"of {count} rows", cost, _nothing, parallel, None, lanes=names, notes=notes)
 
     def joined(self, rows: _Rows, node: isl.ScheduleNode) -> _Rows | None:
         """The rows with one more nest, if it uses what they have computed and each of its rows needs only one of
@@ -209,74 +233,10 @@ class _Builder(Struct):
         return pairs.eq_at_multi_union_pw_aff(outside(node))
 
     def rows(self, nodes: tuple[isl.ScheduleNode, ...], members: tuple[int, ...], lane: isl.UnionPwAff) -> _Rows | None:
-        """Where each array of the nests is kept; None if an array can neither stay where it is nor be kept in a
-        buffer."""
-        rows = _Rows(nodes, members, lane, (), ())
-        domain = rows.domain
-        shift = {
-            part.get_tuple_name(): place for part in sets_of(domain) if (place := row_iterator(lane, part)) is not None
-        }
-        uses: dict[str, list[tuple[Statement, Access]]] = {}
-        for name in shift:
-            for access in self.scop.statement(name).accesses:
-                uses.setdefault(access.array, []).append((self.scop.statement(name), access))
-        buffers, scalars = [], []
-        for name, own in uses.items():
-            array = self.scop.arrays[name]
-            if array.rank == 0 and array.private and any(access.is_write for _, access in own):
-                if not self.expandable(array, own, nodes[0], domain, lane):
-                    return None
-                scalars.append(name)
-                continue
-            moves = [moves_of(access, shift[statement.name][0]) for statement, access in own]
-            if array.private and any(access.is_write for _, access in own) and not all(any(one or ()) for one in moves):
-                return None  # each row would need a copy of the whole
-            if not all(runs_along(one) for one in moves):
-                buffer = self.buffer(array, own, shift)
-                if buffer is None:
-                    return None
-                buffers.append(buffer)
-        return _Rows(nodes, members, lane, tuple(buffers), tuple(scalars))
-
-    def expandable(
-        self,
-        array: Array,
-        uses: Sequence[tuple[Statement, Access]],
-        node: isl.ScheduleNode,
-        domain: isl.UnionSet,
-        lane: isl.UnionPwAff,
-    ) -> bool:
-        """Whether each value of a scalar stays in the row, and in the nests, that it was computed in."""
-        if (
-            array.type.volatile
-            or array.type.atomic
-            or any(a.kind == "may-write" or not isinstance(a.node, ir.ID) for _, a in uses)
-        ):
-            return False
-        ranges = self.dependences.ranges[array.name]
-        touched = ranges.intersect_domain(domain).union(ranges.intersect_range(domain))
-        inner = self.inside(ranges, node, domain)
-        return bool(touched.is_subset(inner)) and zero(distances(inner, lane))
-
-    def buffer(
-        self, array: Array, uses: Sequence[tuple[Statement, Access]], shift: dict[str, tuple[int, int]]
-    ) -> RowBuffer | None:
-        """A buffer with the rows side by side: one subscript of all references is the row, up to a constant."""
-        offsets: set[tuple[int, int]] = set()
-        for statement, access in uses:
-            place = row_subscript(array, access, *shift[statement.name])
-            if place is None or not always_evaluated(statement.body, access.node):
-                return None
-            offsets.add(place)
-        dimensions = {dimension for dimension, _ in offsets}
-        writes = [(statement.name, access) for statement, access in uses if access.is_write]
-        if len(dimensions) != 1 or len({name for name, _ in writes}) < len(writes):
-            return None
-        sizes = extents(self.scop, [access.relation for _, access in uses])
-        if sizes is None or array.type.volatile or array.type.atomic or not (array.type.floating or array.type.integer):
-            return None
-        dimension, first = dimensions.pop(), min(offset for _, offset in offsets)
-        return RowBuffer(array.name, dimension, first, max(offset for _, offset in offsets) - first, sizes)
+        """Nests whose arrays all have a place; None if one has none."""
+        domain = union_of_sets(part for node in nodes for part in sets_of(node.get_domain()))
+        places = Keeper(self.scop, self.dependences, nodes, domain, lane).places()
+        return _Rows(nodes, members, lane, places) if places is not None else None
 
     def depth(self, node: isl.ScheduleNode) -> int:
         """Of the deepest statement below a node."""
@@ -324,8 +284,10 @@ class _Builder(Struct):
         count = self.count(rows)
         first = first_row(rows.lane)
         names = tuple(sorted(part.get_tuple_name() for part in sets_of(rows.domain)))
-        strips = Strips(names, rows.lane, first, count, rows.buffers, rows.scalars)
-        inner = in_sequence([self.nest(node, member) for node, member in zip(rows.nodes, rows.members, strict=True)])
+        strips = Strips(names, rows.lane, first, count, rows.places.buffers, rows.places.scalars)
+        inner = in_sequence(
+            [self.nest(rows, node, member) for node, member in zip(rows.nodes, rows.members, strict=True)]
+        )
         self.marks[key] = StripMark(strips)
         inner = marked(inner, key)
         place = (
@@ -336,47 +298,81 @@ class _Builder(Struct):
         )
         strip = place.add(constant_like(rows.lane, first))
         tree = inner.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(strip))
-        tree = atomic_loop(tree, parallel=self.options.parallel)
+        own = self.options.parallel and not rows.outer
+        tree = atomic_loop(tree, parallel=own)
         loop = f"strips:{key}"
-        self.marks[loop] = LoopMark(parallel=self.options.parallel)
-        return marked(tree, loop)
+        self.marks[loop] = LoopMark(parallel=own, private=rows.places.temporaries if own else ())
+        return self.around(rows, marked(tree, loop))
+
+    def around(self, rows: _Rows, tree: isl.Schedule) -> isl.Schedule:
+        """The strips inside of the loops that stand outside of them, the outermost one in parallel."""
+        partial = rows.nodes[0].band_get_partial_schedule()
+        for member in reversed(rows.outer):
+            loop = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(member))
+            tree = atomic_loop(tree.insert_partial_schedule(loop), parallel=member == rows.outer[0])
+        if rows.outer and self.options.parallel:
+            name = f"around{len(self.marks)}"
+            self.marks[name] = LoopMark(parallel=True, private=rows.places.temporaries)
+            tree = marked(tree, name)
+        return tree
 
     def count(self, rows: _Rows) -> int:
         """Rows of a strip: fewer where their buffers would be too large."""
         estimates = {p.name: p.estimate for p in self.scop.parameters}
-        size = sum(bytes_a_row(self.scop.arrays[one.array], one, estimates) for one in rows.buffers)
+        size = sum(bytes_a_row(self.scop.arrays[one.array], one, estimates) for one in rows.places.buffers)
         machine = self.options.machine
         user, least = self.options.tile_sizes, least_strip_rows(machine)
-        count = fitted_rows(machine, user, rows.members[0]) if user else strip_rows(machine)
+        count = fitted_rows(machine, user, rows.members[0]) if user else strip_rows(machine, streams=rows.streams)
         while count > least and size * count > strip_bytes(machine):
             count = max(count // 2 // least * least, least)
         return count
 
-    def nest(self, node: isl.ScheduleNode, member: int) -> isl.Schedule:
+    def nest(self, rows: _Rows, node: isl.ScheduleNode, member: int) -> isl.Schedule:
         partial = node.band_get_partial_schedule()
         lane = partial.get_at(member)
-        others = [partial.get_at(k) for k in range(node.band_n_member()) if k != member]
-        return self.lanes(trees.nested(others, trees.read(node.child(0))), lane)
+        others = [partial.get_at(k) for k in range(node.band_n_member()) if k != member and k not in rows.outer]
+        return self.lanes(trees.nested(others, trees.read(node.child(0))), lane, rows.places.temporaries)
 
-    def lanes(self, tree: trees.Tree, lane: isl.UnionPwAff) -> isl.Schedule:
+    def lanes(self, tree: trees.Tree, lane: isl.UnionPwAff, temporaries: Sequence[str]) -> isl.Schedule:
         """The tree with a vector loop over the rows around each of its statements, or sequences of them."""
         match tree:
             case trees.Band(partial, body):
-                inner = self.lanes(body, lane)
+                inner = self.lanes(body, lane, temporaries)
                 return inner.insert_partial_schedule(partial.intersect_domain(inner.get_domain()))
             case trees.Sequence(parts) if any(trees.has_bands(part) for part in parts):
-                return in_sequence([self.lanes(part, lane) for part in parts])
+                return in_sequence([self.lanes(part, lane, temporaries) for part in parts])
         inner = trees.build(tree)
         own = isl.MultiUnionPwAff.from_union_pw_aff(lane.intersect_domain(inner.get_domain()))
         name = f"rows{len(self.marks)}"
-        self.marks[name] = LoopMark(simd=True)
+        inside = {
+            a.array for part in sets_of(inner.get_domain()) for a in self.scop.statement(part.get_tuple_name()).accesses
+        }
+        private = tuple(one for one in temporaries if one in inside)
+        self.marks[name] = LoopMark(simd=True, private=private)
         return marked(inner.insert_partial_schedule(own), name)
+
+
+def _strip_cycles(band: Band, places: Places, member: int, chain: int, count: int) -> float:
+    """Of strips of so many rows. A step of the chain serves a vector's lanes, and what copying rows to and fro takes is
+    worth `LEAST_CHAIN` cycles a step. Where nothing but a few cells of each row is copied, the chains of a strip's
+    vectors overlap."""
+    work = band.work
+    if not all(map(is_short, places.buffers)):
+        return work.instances() * (chain / work.lanes + LEAST_CHAIN * (1 - 1 / work.lanes))
+    copies = sum(prod(row_cells(buffer) or ()) for buffer in places.buffers)
+    total = copies * work.trips[member] * LEAST_CHAIN / 2  # which is of a copy to the buffer and one back
+    for name, one in work.statements.items():
+        jumps = sum(statement == name for statement, _ in places.apart)
+        loads = (one.uses.loads - jumps) / LOADS / work.lanes + jumps * GATHER
+        stores = one.uses.stores / STORES / work.lanes
+        total += one.count * max(one.arithmetic / work.lanes, loads, stores, one.latency / count)
+    return total
 
 
 def _in_order(band: Band, chain: int, lanes: Mapping[str, str]) -> Claim:
     """What else can become of a nest: its steps wait for each other; what is parallel is decided later. Vector loops
     can only be those over the rows, too. lanes: by statement, their iterator."""
-    cycles = band.work.instances() * chain
+    cycles = max(band.work.instances() * chain, band.work.scalar(None, {}))
     cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1)
     wished = band.setting.wished(band.node, "parallel")
     parallel = wished if wished in band.coincident else next(iter(band.coincident), None)

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from scopt.ir.marked_schedule import BandChoice, MarkedSchedule, StripMark, TileShape
 from scopt.poly.bands import with_properties_below
+from scopt.poly.isl_utils import walk
 from scopt.poly.restructure import has_inner_bands
 from scopt.scheduler.decisions.arbiter import arbitrate, decide
 from scopt.scheduler.decisions.claim_jam import JammedRows
@@ -57,12 +58,13 @@ class _Walk(Struct, frozen=True, eq=False):
         return claim.make(self, node)
 
     def is_strip(self, node: isl.ScheduleNode) -> bool:
-        """Whether strips of rows have been made of what is below a node: the mark of their loop."""
+        """Whether strips of rows have been made of all that is below a node: the mark of their loop, or of one around
+        it."""
         if node.get_type() != _TYPE.mark:
             return False
-        below = node.child(0).child(0)
-        return below.get_type() == _TYPE.mark and isinstance(
-            self.marks.found[below.mark_get_id().get_name()], StripMark
+        return any(
+            below.get_type() == _TYPE.mark and isinstance(self.marks.found[below.mark_get_id().get_name()], StripMark)
+            for below in walk(node)
         )
 
     def note_shape(self, shape: TileShape) -> None:

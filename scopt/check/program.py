@@ -234,10 +234,13 @@ def _is_declared(array: Array) -> bool:
         return False
     if declaration is None or not array.sizes or None in array.sizes:
         return declaration is None or declaration.name == array.name
-    match declaration:
-        case ir.Decl(name=array.name, type=ir.ArrayDecl(dim=ir.Constant(value=size), type=element)):
-            return array.sizes == (int(size),) and type_spelling(element) == array.type.spelling
-    return False
+    if not isinstance(declaration, ir.Decl) or declaration.name != array.name:
+        return False
+    sizes, element = [], declaration.type
+    while isinstance(element, ir.ArrayDecl) and isinstance(element.dim, ir.Constant):
+        sizes.append(int(element.dim.value))
+        element = element.type
+    return array.sizes == tuple(sizes) and type_spelling(element) == array.type.spelling
 
 
 def _check_pointer(program: Program, pointer: str, memory: Allocated) -> None:

@@ -19,6 +19,7 @@ from scopt.check.forms import Carrier, Choice, Copy, Moved, Roles, cell, operand
 from scopt.check.kernel_calls import step_carriers
 from scopt.check.subscript_functions import Subscripts, base_of, function_of, subscripts_of
 from scopt.diagnostics import InternalError
+from scopt.ir.chosen_values import conditions
 from scopt.ir.scop import Access, Statement
 from scopt.ir.walks import same_node, same_tree
 from scopt.poly.isl_utils import IN, OUT
@@ -69,9 +70,23 @@ class _Reader(Struct, frozen=True, eq=False):
         expansion = expansion.intersect_params(self.program.source.context)
         if not running.intersect_params(self.program.source.context).is_subset(expansion.range()):
             self.refuse(f"{name} runs where {original.name} has no instance")
+        return Carrier(original.name, name, expansion, tuple(self.moved(original, statement, expansion)))
+
+    def moved(self, original: Statement, statement: Statement, expansion: isl.Map) -> list[Moved]:
+        """The references to buffers of a statement that stands for an original one, or for it with choices in place of
+        a condition, of values that are kept in buffers."""
+        for body in conditions(statement.body) if isinstance(original.body, ir.If) else ():
+            walk = _Walk(self, original, statement, expansion)
+            try:
+                walk.same(original.body, body)
+            except InternalError:
+                continue
+            own = {position for one in walk.moved for position in one.accesses}
+            if all(k in own for k, access in enumerate(original.accesses) if access.is_write):
+                return walk.moved
         walk = _Walk(self, original, statement, expansion)
         walk.same(original.body, statement.body)
-        return Carrier(original.name, name, expansion, tuple(walk.moved))
+        return walk.moved
 
     # --- copies -------------------------------------------------------------------------------------------------------
 

@@ -95,7 +95,8 @@ class RowBuffer(Struct, frozen=True, eq=False):
     offset - first]``, where `strip` is the strip's first row.
 
     dimension: the subscript that is the row. first: the least offset; spread: by how much the largest one exceeds it.
-    extents: of the array's dimensions, as far as the strips' references reach.
+    extents: of the array's dimensions, as far as the references reach that are kept: all of an array that the strips
+      write; of others those whose `dimension` moves from row to row (`scopt.poly.row_buffers`).
     """
 
     array: str

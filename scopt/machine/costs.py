@@ -201,6 +201,8 @@ def jam_columns(machine: Machine) -> int:
 LEAST_CHAIN = 13
 # Rows of a strip at most: its scalars have a cell for each on the stack.
 _MOST_ROWS = 256
+# Cells that a strip keeps of each row beside its scalars, on the stack.
+SHORT_ROW = 16
 # Shares of a cache: of the first one, cells that are copied before the next row's, with what they are scattered to.
 _SCATTERED = 4
 
@@ -220,9 +222,12 @@ def operation_latency(operator: str, machine: Machine, *, integer: bool = False)
     return 0
 
 
-def strip_rows(machine: Machine) -> int:
+def strip_rows(machine: Machine, *, streams: bool = False) -> int:
     """Rows of a strip, a multiple of `least_strip_rows` unless these are many: as many vectors as cycles pass until the
-    first one's result is there, and whole lines of arrays that run along the rows."""
+    first one's result is there, and whole lines of arrays that run along the rows. streams: these come from memory, so
+    that it takes a longer piece of them for the prefetcher to get going."""
+    if streams:
+        return _MOST_ROWS
     chains = machine.lanes(ELEMENT) * machine.fma_latency
     return min(max(chains, machine.cache(1).line // ELEMENT), _MOST_ROWS)
 

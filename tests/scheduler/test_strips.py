@@ -46,7 +46,7 @@ for (i = 0; i < n; i++) {
 }"""
 GUARDED = (
     "for (i = 0; i < n; i++) for (j = 1; j < m; j++)"
-    " A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + (x[i] > 0.0 ? B[i+1][j] : 1.0);"
+    " A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + (B[0][i] > 0.75 ? B[i][j] : 1.0);"
 )
 THEN_A_PRODUCT = (
     RECURRENCE
@@ -66,6 +66,28 @@ for (t = 0; t < 3; t++) {
     for (j = m - 2; j >= 1; j--) B[i][j] = A[i][j] * B[i][j+1] + 0.25;
   }
 }"""
+
+
+# Sums over pairs: a row's own cells are far apart, the others' are the same for all rows.
+FORCES = """
+for (i = 0; i < n; i++) {
+  double fx = 0.0, fy = 0.0;
+  for (j = 0; j < n; j++) {
+    double dx = A[j][0] - A[i][0], dy = A[j][1] - A[i][1], q = 1.0 / (dx * dx + dy * dy + 0.01);
+    fx += dx * q; fy += dy * q;
+  }
+  B[i][0] = fx; B[i][1] = fy;
+}"""
+NEAREST = """
+for (i = 0; i < n; i++) {
+  double best = 1e30; int at = 0;
+  for (j = 0; j < m; j++) {
+    double d = (A[i][0] - B[0][j]) * (A[i][0] - B[0][j]);
+    if (d < best) { best = d; at = j; }
+  }
+  C[0][i] = best; C[1][i] = at;
+}"""
+ROW_SUMS = "for (i = 0; i < n; i++) { int k = 0; for (j = 0; j < m; j++) k += D[i][j]; D[i][0] = k; }"
 
 
 def schedule_of(body: str, options: Options | None = None, after: str = "") -> MarkedSchedule:
@@ -89,14 +111,33 @@ def test_scalars_that_rows_use_anew_get_a_cell_a_row() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "arrays"),
+    [
+        pytest.param(BOTH_WAYS, ["A", "B"], id="B's cells of a column are where they were"),
+        pytest.param(GUARDED, ["A"], id="what may not exist isn't copied"),
+        pytest.param(FORCES, ["A", "B"], id="what is the same for all rows isn't copied"),
+    ],
+)
+def test_references_that_do_not_move_with_the_rows_stay(body: str, arrays: list[str]) -> None:
+    (strips,) = schedule_of(body).strips.values()
+    assert sorted(one.array for one in strips.buffers) == arrays
+
+
+def test_scalars_that_an_iteration_uses_up_get_a_cell_a_lane() -> None:
+    schedule = schedule_of(FORCES)
+    (strips,) = schedule.strips.values()
+    lanes = {name for mark in schedule.loops.values() if mark.simd for name in mark.private}
+    assert (len(strips.scalars), len(lanes)) == (2, 3)
+    assert not lanes & set(strips.scalars)
+
+
+@pytest.mark.parametrize(
     ("body", "after"),
     [
         pytest.param(PREFIX_SUM, "", id="a chain of one addition doesn't pay"),
         pytest.param(DOWN, "", id="the loop over rows is a vector loop anyway"),
         pytest.param(CARRIED_TWICE, "", id="rows depend on each other"),
-        pytest.param(BOTH_WAYS, "", id="an array is read along rows and across them"),
         pytest.param(LOCAL_ARRAY, "", id="each row needs an array of its own"),
-        pytest.param(GUARDED, "", id="what is read may not exist"),
         pytest.param(KEPT, "x[0] = s;", id="a scalar is used afterwards"),
         pytest.param(
             "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = B[i][j-1] * 0.5 + 1.0;",
@@ -107,6 +148,13 @@ def test_scalars_that_rows_use_anew_get_a_cell_a_row() -> None:
 )
 def test_no_strips_where(body: str, after: str) -> None:
     assert schedule_of(body, after=after).strips == {}
+
+
+def test_no_strips_where_compilers_have_vectors_along_the_rows() -> None:
+    scop = scop_of(ROW_SUMS, params="int n, int m, int D[100][100]")
+    deps = dependences(scop)
+    tree = get_scheduler("pluto").schedule(scop, deps, Options(), None).tree
+    assert apply_passes(scop, deps, tree, Options()).strips == {}
 
 
 def test_a_contraction_does_not_join() -> None:
@@ -185,9 +233,13 @@ def emitted(source: str) -> str:
 
 
 @pytest.mark.parametrize("rows", [3, 32, 71])
-@pytest.mark.parametrize("body", [RECURRENCE, FILTER, SWEEPS], ids=["recurrence", "filter", "sweeps"])
+@pytest.mark.parametrize(
+    "body",
+    [RECURRENCE, FILTER, SWEEPS, BOTH_WAYS, GUARDED, FORCES, NEAREST],
+    ids=["recurrence", "filter", "sweeps", "both ways", "guarded", "forces", "nearest"],
+)
 def test_results_are_the_same(body: str, rows: int, run_c: Callable[..., str]) -> None:
-    square = body is SWEEPS  # its arrays are used along both directions
+    square = body not in (RECURRENCE, FILTER)  # their arrays are used along both directions
     source = MAIN.format(body=body)
     text = emitted(source)
     assert "_rows" in text

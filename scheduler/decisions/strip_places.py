@@ -1,0 +1,151 @@
+"""Where strips of rows keep the arrays that they use: where these are, in buffers with the rows side by side, or in
+cells of each row's, or of each lane's, own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import islpy as isl
+from msgspec import Struct
+
+from scopt import ir
+from scopt.ir.marked_schedule import RowBuffer
+from scopt.ir.scop import Access, Array, Scop, Statement
+from scopt.poly.array_extents import extents
+from scopt.poly.bands import Ordered, distances, zero
+from scopt.poly.body_rewriting import always_evaluated
+from scopt.poly.isl_utils import sets_of, walk
+from scopt.poly.linear import subscript_rows
+from scopt.scheduler.decisions.strip_references import moves_of, row_iterator, row_subscript, runs_along
+from scopt.scheduler.decisions.strip_trees import outside
+
+_TYPE = isl.schedule_node_type
+# A reference, and the statement that it is in.
+Use = tuple[Statement, Access]
+
+
+class Places(Struct, frozen=True, eq=False):
+    """buffers: of arrays whose cells of neighbouring rows are apart. scalars: that get a cell a row; temporaries: that
+    get one a lane, since nothing of them is left behind an iteration of the innermost loops. apart: references that
+    walk from line to line where they are, with their statements' names. moving: some reference runs along the rows, and
+    gets other cells with each step."""
+
+    buffers: tuple[RowBuffer, ...]
+    scalars: tuple[str, ...]
+    temporaries: tuple[str, ...]
+    apart: tuple[tuple[str, Access], ...]
+    moving: bool
+
+
+class Keeper(Struct, frozen=True, eq=False):
+    """Finds places for the arrays of some nests. domain: their instances; lane: whose row an instance is in."""
+
+    scop: Scop
+    dependences: Ordered
+    nodes: tuple[isl.ScheduleNode, ...]
+    domain: isl.UnionSet
+    lane: isl.UnionPwAff
+
+    def places(self) -> Places | None:
+        """None if an array can neither stay where it is nor be kept in a buffer."""
+        shift = {
+            part.get_tuple_name(): place
+            for part in sets_of(self.domain)
+            if (place := row_iterator(self.lane, part)) is not None
+        }
+        uses: dict[str, list[Use]] = {}
+        for name in shift:
+            for access in self.scop.statement(name).accesses:
+                uses.setdefault(access.array, []).append((self.scop.statement(name), access))
+        buffers: list[RowBuffer] = []
+        moving = False
+        scalars: list[str] = []
+        temporaries: list[str] = []
+        apart: list[tuple[str, Access]] = []
+        for name, own in uses.items():
+            array = self.scop.arrays[name]
+            written = any(access.is_write for _, access in own)
+            if array.rank == 0 and array.private and written:
+                if not self.expandable(array, own):
+                    return None
+                (temporaries if self.is_temporary(name, own) else scalars).append(name)
+                continue
+            moves = [moves_of(access, shift[statement.name][0]) for statement, access in own]
+            if array.private and written and not all(any(one or ()) for one in moves):
+                return None  # each row would need a copy of the whole
+            moving = moving or any(one and any(one) and _steps(use, shift) for use, one in zip(own, moves, strict=True))
+            jumping = [use for use, one in zip(own, moves, strict=True) if not runs_along(one)]
+            if not jumping:
+                continue
+            buffer = self.buffer(array, own if written else jumping, shift)
+            if buffer is not None:
+                buffers.append(buffer)
+            elif not written and not array.type.volatile and not array.type.atomic:
+                apart += [(statement.name, access) for statement, access in jumping]
+            else:
+                return None
+        return Places(tuple(buffers), tuple(scalars), tuple(temporaries), tuple(apart), moving)
+
+    def expandable(self, array: Array, uses: Sequence[Use]) -> bool:
+        """Whether each value of a scalar stays in the row, and in the nests, that it was computed in."""
+        if array.type.volatile or array.type.atomic or any(not isinstance(a.node, ir.ID) for _, a in uses):
+            return False
+        return self.stays(array.name, self.nodes[0]) and zero(
+            distances(self.inside(self.dependences.ranges[array.name], self.nodes[0]), self.lane)
+        )
+
+    def is_temporary(self, name: str, uses: Sequence[Use]) -> bool:
+        """Whether each value of a scalar stays in the iteration of an innermost loop that it was computed in."""
+        names = {statement.name for statement, _ in uses}
+        for group in (group for node in self.nodes for group in _innermost(node.child(0))):
+            if names <= {str(part.get_tuple_name()) for part in sets_of(group.get_domain())}:
+                return self.stays(name, group)
+        return False
+
+    def stays(self, name: str, node: isl.ScheduleNode) -> bool:
+        """Whether each value of a scalar is used in the run of a node that it was computed in, if anywhere."""
+        ranges = self.dependences.ranges[name]
+        touched = ranges.intersect_domain(self.domain).union(ranges.intersect_range(self.domain))
+        return bool(touched.is_subset(self.inside(ranges, node)))
+
+    def inside(self, pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
+        """Pairs of the nests' instances that agree in everything outside a node that stands among them."""
+        pairs = pairs.intersect_domain(self.domain).intersect_range(self.domain)
+        if node.get_schedule_depth() == 0 or pairs.is_empty():
+            return pairs
+        return pairs.eq_at_multi_union_pw_aff(outside(node))
+
+    def buffer(self, array: Array, uses: Sequence[Use], shift: dict[str, tuple[int, int]]) -> RowBuffer | None:
+        """A buffer with the rows side by side: one subscript of all these references is the row, up to a constant."""
+        offsets: set[tuple[int, int]] = set()
+        for statement, access in uses:
+            place = row_subscript(array, access, *shift[statement.name])
+            if place is None or not always_evaluated(statement.body, access.node):
+                return None
+            offsets.add(place)
+        dimensions = {dimension for dimension, _ in offsets}
+        writes = [(statement.name, access) for statement, access in uses if access.is_write]
+        if len(dimensions) != 1 or len({name for name, _ in writes}) < len(writes):
+            return None
+        sizes = extents(self.scop, [access.relation for _, access in uses])
+        if sizes is None or array.type.volatile or array.type.atomic or not (array.type.floating or array.type.integer):
+            return None
+        dimension, first = dimensions.pop(), min(offset for _, offset in offsets)
+        return RowBuffer(array.name, dimension, first, max(offset for _, offset in offsets) - first, sizes)
+
+
+def _steps(use: Use, shift: dict[str, tuple[int, int]]) -> bool:
+    """Whether a reference gets other cells with other iterators than the row."""
+    statement, access = use
+    rows = subscript_rows(access.relation)
+    return rows is None or any(value and k != shift[statement.name][0] for row in rows for k, value in enumerate(row))
+
+
+def _innermost(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+    """The parts of a subtree that have a loop over the rows of their own, as outer as can be."""
+    if not any(below.get_type() == _TYPE.band for below in walk(node)):
+        # a filter's own instances are those that reach what is below it
+        yield node.child(0) if node.get_type() == _TYPE.filter else node
+        return
+    for position in range(node.n_children()):
+        yield from _innermost(node.child(position))

@@ -1,0 +1,118 @@
+"""A condition with assignments behind it as assignments of choices, and back: ``if (c) a = x;`` is ``a = c ? x : a;``
+where a may be written at any time. Compilers blend vectors for the one, and branch for the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from scopt import ir
+from scopt.ir.effects import effects
+from scopt.ir.walks import same_tree, walk
+
+# An assignment's target and value.
+Pair = tuple[ir.Node, ir.Node]
+
+
+def choices(
+    body: ir.Node, is_own: Callable[[ir.Node], bool], type_of: Callable[[ir.Node], str | None]
+) -> ir.Node | None:
+    """The body as assignments of choices; None if it is nothing of the kind. is_own: whether what a reference is to may
+    be written at any time; type_of: how its type is spelled, None if that isn't known."""
+    pairs, condition = list(_assignments(body)), body.cond if isinstance(body, ir.If) else None
+    if condition is None or not pairs or not _is_pure(condition):
+        return None
+    types = [type_of(target) for target, _ in pairs]
+    if None in types or not all(is_own(target) and _is_pure(value) for target, value in pairs):
+        return None
+    # the condition is evaluated for each of them
+    last = sorted(pairs, key=lambda pair: _occurs(pair[0], condition))
+    if not _independent(condition, last):
+        return None
+    known = all(_is_of(value, kind, type_of) for (_, value), kind in zip(pairs, types, strict=True))
+    made = []
+    for target, value in last:
+        spelling = str(type_of(target))
+        value = value if known else ir.Cast(_typename(spelling), value)
+        made.append(ir.Assignment("=", target, ir.TernaryOp(condition, value, target)))
+    return made[0] if len(made) == 1 else ir.Compound(made)
+
+
+def conditions(body: ir.Node) -> Iterator[ir.Node]:
+    """Every condition with assignments behind it that does what assignments of choices do, if these are such, and if
+    their targets may be written at any time."""
+    items = body.block_items if isinstance(body, ir.Compound) else (body,)
+    found: list[tuple[ir.Node, Pair]] = []
+    for item in items:
+        match item:
+            case ir.Assignment(op="=", lvalue=target, rvalue=ir.TernaryOp(cond=condition, iftrue=value, iffalse=kept)):
+                if not same_tree(target, kept):
+                    return
+                found.append((condition, (target, value)))
+            case _:
+                return
+    if not found or not all(same_tree(found[0][0], condition) for condition, _ in found):
+        return
+    condition, pairs = found[0][0], [pair for _, pair in found]
+    if not all(map(_is_pure, (condition, *(value for _, value in pairs)))) or not _independent(condition, pairs):
+        return
+    bare = [(target, value.expr) for target, value in pairs if isinstance(value, ir.Cast)]
+    for some in (pairs, bare) if len(bare) == len(pairs) else (pairs,):
+        for place in range(len(some)):
+            ordered = [*some[:-1][:place], some[-1], *some[:-1][place:]]
+            made = [ir.Assignment("=", target, value) for target, value in ordered]
+            yield ir.If(condition, ir.Compound(made), None)
+            if len(made) == 1:
+                yield ir.If(condition, made[0], None)
+
+
+def _assignments(body: ir.Node) -> Iterator[Pair]:
+    """Of a condition without an alternative, all that is behind it; nothing if there is anything else."""
+    if not isinstance(body, ir.If) or body.iffalse is not None:
+        return
+    items = body.iftrue.block_items if isinstance(body.iftrue, ir.Compound) else (body.iftrue,)
+    if all(isinstance(item, ir.Assignment) and item.op == "=" for item in items or ()):
+        yield from ((item.lvalue, item.rvalue) for item in items or ())
+
+
+def _independent(condition: ir.Node, pairs: Sequence[Pair]) -> bool:
+    """Whether assignments do the same in any order, and only the last one changes the condition."""
+    targets = [target for target, _ in pairs]
+    for k, (target, _) in enumerate(pairs):
+        others = [value for m, (_, value) in enumerate(pairs) if m != k]
+        if any(_occurs(target, other) for other in (*targets[:k], *targets[k + 1 :], *others)):
+            return False
+        if k < len(pairs) - 1 and _occurs(target, condition):
+            return False
+    return True
+
+
+def _occurs(reference: ir.Node, root: ir.Node) -> bool:
+    """Whether what a reference is to may be referred to: the same variable, or the same array."""
+    name = _base(reference)
+    return any(isinstance(node, ir.ID) and node.name == name for node in walk(root))
+
+
+def _base(reference: ir.Node) -> str | None:
+    while isinstance(reference, ir.ArrayRef):
+        reference = reference.name
+    return reference.name if isinstance(reference, ir.ID) else None
+
+
+def _is_pure(value: ir.Node) -> bool:
+    """Whether it may be evaluated more often, or in another order: it changes nothing, as far as the file tells."""
+    found = effects(value)
+    return not (found.written or found.called or found.opaque) and not found.unnamed
+
+
+def _is_of(value: ir.Node, spelling: str | None, type_of: Callable[[ir.Node], str | None]) -> bool:
+    """Whether a value surely has a type that is spelled like this."""
+    match value:
+        case ir.Cast(to_type=ir.Typename(type=ir.TypeDecl(type=ir.IdentifierType(names=names)))):
+            return " ".join(names) == spelling
+        case ir.Constant(type=kind):
+            return kind == spelling
+    return type_of(value) == spelling
+
+
+def _typename(spelling: str) -> ir.Node:
+    return ir.Typename(None, [], None, ir.TypeDecl(None, [], None, ir.IdentifierType(spelling.split())))

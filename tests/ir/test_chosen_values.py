@@ -1,0 +1,135 @@
+"""Conditions as choices, and choices as conditions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from scopt import ir
+from scopt.ir.chosen_values import choices, conditions
+from scopt.ir.from_pycparser import parse_c
+from scopt.ir.printing import CPrinter
+from scopt.ir.walks import same_tree
+
+TYPES = {"a": "int", "b": "int", "x": "float", "d": "float"}
+OWN = frozenset("abx")
+
+
+def statement(text: str) -> ir.Node:
+    return parse_c(f"void f(void) {{ {text} }}").ext[0].body.block_items[0]
+
+
+def name_of(node: ir.Node) -> str:
+    return node.name if isinstance(node, ir.ID) else ""
+
+
+def as_choices(text: str) -> ir.Node | None:
+    return choices(statement(text), lambda node: name_of(node) in OWN, lambda node: TYPES.get(name_of(node)))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("if (d < x) x = d;", "x = d < x ? d : x;"),
+        # what the condition looks at comes last
+        ("if (d < x) { x = d; a = b; }", "{ a = d < x ? b : a; x = d < x ? d : x; }"),
+        # where the value may have another type it is converted before the choice would do so
+        ("if (d < 0) a = d;", "a = d < 0 ? (int)d : a;"),
+        ("if (a > 3) b = b + 1;", "b = a > 3 ? (int)(b + 1) : b;"),
+    ],
+)
+def test_conditions_become_choices(text: str, wanted: str) -> None:
+    made = as_choices(text)
+    assert made is not None
+    assert same_tree(made, statement(wanted)), CPrinter().visit(made)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (d < x) d = x;",  # not ours: nobody may write it at any time
+        "if (d < x) x = d; else x = 0;",
+        "if (a < b) { a = b; b = 3; }",  # both change the condition
+        "if (d < x) { a = b; b = 1; }",  # the order matters
+        "if (d < x) { a = 1; a = 2; }",
+        "if (d < x) a += 1;",
+        "if (f(d)) a = 1;",
+        "if (d < x) a = f(d);",
+        "if (a++ < 1) b = 1;",
+        "a = 1;",
+    ],
+)
+def test_other_statements_stay(text: str) -> None:
+    assert as_choices(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ x = d < x ? d : x; a = d < x ? b : a; }",  # the second condition sees the first one's result
+        "{ a = d < x ? b : a; b = d > x ? 1 : b; }",  # two conditions
+        "{ a = d < x ? b : a; b = d < x ? 1 : b; }",  # the second one changes what the first one took: no other order
+        "x = d < x ? d : d;",
+        "x += d < x ? d : x;",
+        "x = f() < x ? d : x;",
+        "{ x = d < x ? d : x; y = 1; }",
+    ],
+)
+def test_choices_that_no_condition_is_known_for(text: str) -> None:
+    assert list(conditions(statement(text))) == []
+
+
+ASSIGNED = st.lists(st.sampled_from(["a", "b", "x"]), min_size=1, max_size=3, unique=True)
+
+
+def run(node: Any, state: dict[str, int]) -> Any:
+    """A statement or expression, on integers."""
+    match node:
+        case ir.Compound(block_items=items):
+            for item in items or ():
+                run(item, state)
+        case ir.If(cond=condition, iftrue=then):
+            if run(condition, state):
+                run(then, state)
+        case ir.Assignment(lvalue=target, rvalue=value):
+            state[target.name] = run(value, state)
+        case ir.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise):
+            return run(then if run(condition, state) else otherwise, state)
+        case ir.BinaryOp(op=op, left=left, right=right):
+            a, b = run(left, state), run(right, state)
+            return {"<": a < b, ">": a > b, "+": a + b}[op]
+        case ir.Cast(expr=inner):
+            return run(inner, state)
+        case ir.Constant(value=value):
+            return int(value)
+        case ir.ID(name=name):
+            return state[name]
+    return None
+
+
+@given(
+    ASSIGNED,
+    st.lists(st.sampled_from(["d", "1", "a + 1", "b", "x", "d + x"]), min_size=3, max_size=3),
+    st.sampled_from(["d < x", "a > b", "d > 2", "x < a + 1"]),
+    st.dictionaries(st.sampled_from("abxd"), st.integers(-4, 4), min_size=4, max_size=4),
+)
+def test_choices_do_what_the_condition_does(
+    targets: list[str], values: list[str], condition: str, state: dict[str, int]
+) -> None:
+    body = " ".join(f"{target} = {value};" for target, value in zip(targets, values, strict=False))
+    original = statement(f"if ({condition}) {{ {body} }}")
+    made = as_choices(f"if ({condition}) {{ {body} }}")
+    if made is None:
+        return
+    wanted, found = dict(state), dict(state)
+    run(original, wanted)
+    run(made, found)
+    assert found == wanted
+    back = list(conditions(made))
+    assert any(same_tree(one, original) for one in back)
+    for one in back:
+        again = dict(state)
+        run(one, again)
+        assert again == wanted
