@@ -26,6 +26,7 @@ from scopt.scheduler.passes.pass_contracts import EVERYTHING, LEGAL, Fact, Pass,
 from scopt.scheduler.passes.sinking import sink_loops
 from scopt.scheduler.passes.splitting import split_loops
 from scopt.scheduler.passes.unrolling import unroll_loops
+from scopt.scheduler.passes.unskewing import unskew_loops
 
 # Is shown what each pass makes, by the pass' name; what it returns goes on.
 Watch = Callable[[str, MarkedSchedule], MarkedSchedule]
@@ -101,6 +102,16 @@ class UnrollLoops(Struct, frozen=True):
         return _with(schedule, unroll_loops(setting, schedule.tree)) if self.on else schedule
 
 
+class UnskewLoops(Struct, frozen=True):
+    name: ClassVar[str] = "unskewed-loops"
+    what: ClassVar[str] = "small loops that are skewed by as much as they are long become loops of their own"
+    needs: ClassVar[frozenset[Fact]] = EVERYTHING
+    keeps: ClassVar[frozenset[Fact]] = EVERYTHING
+
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        return _with(schedule, unskew_loops(setting.scop, setting.dependences, schedule.tree))
+
+
 class MakeStrips(Struct, frozen=True):
     name: ClassVar[str] = "strips"
     what: ClassVar[str] = "recurrences along rows run with vectors across strips of rows"
@@ -133,6 +144,7 @@ def passes(options: Options) -> tuple[Pass, ...]:
         SetApart(),
         SplitLoops(),
         UnrollLoops(on=options.simd),
+        UnskewLoops(),
         MakeStrips(),
         DecideBands(),
     )

@@ -1,0 +1,58 @@
+"""Small loops that a scheduler has skewed get back their iterators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.sources import source_of
+
+PARAMS = "int n, int m, int o[n][m], unsigned char a[n + 16][m + 16], unsigned char b[16][16], double *x"
+# The order of a sum in a scalar; what stands before and behind it runs once.
+MATCH = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) { int v = 0;
+  for (int p = 0; p < 16; p++) for (int q = 0; q < 16; q++) { int d = a[i+p][j+q] - b[p][q]; v += d < 0 ? -d : d; }
+  o[i][j] = v; }"""
+# A stencil in time is skewed for its tiles.
+SWEEP = "for (t = 0; t < n; t++) for (i = 1; i < m - 1; i++) x[i] = x[i-1] + x[i+1];"
+
+
+def text(body: str) -> str:
+    result = optimize(source_of(body, PARAMS), Options())
+    assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
+    return result.text.decode()
+
+
+def test_sums_over_windows_run_along_their_rows() -> None:
+    found = text(MATCH)
+    region = found[found.index("#pragma scop") :]
+    assert "q < 16" in region
+    assert "* p" not in region
+    assert region.index("v = 0") < region.index("q < 16") < region.index("o[i][j] =")
+
+
+def test_bands_that_have_tiles_stay_skewed() -> None:
+    assert "2 * t" in text(SWEEP) or "t + " in text(SWEEP)
+
+
+MAIN = """
+#include <stdio.h>
+static unsigned char a[40][50], b[16][16];
+static int o[24][34];
+int main(void) {{
+  for (int i = 0; i < 40; i++) for (int j = 0; j < 50; j++) a[i][j] = i * 37 + j * 11;
+  for (int i = 0; i < 16; i++) for (int j = 0; j < 16; j++) b[i][j] = i * 91 + j * 5;
+  f(24, 34, o, a, b, 0);
+  for (int i = 0; i < 24; i++) for (int j = 0; j < 34; j++) printf("%d ", o[i][j]);
+  return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize("flags", [("-O2", "-fopenmp"), ("-O1",)])
+def test_results_are_the_same(flags: tuple[str, ...], run_c: Callable[..., str]) -> None:
+    main = MAIN.format()
+    before = run_c(source_of(MATCH, PARAMS).decode() + main, "-O1", "-w", name="before")
+    assert run_c(text(MATCH) + main, *flags, "-w", name="after") == before
