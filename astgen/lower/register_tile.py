@@ -240,8 +240,8 @@ class Tile(Struct, eq=False):
         is a column for columns."""
         moved = row - self.coordinates, self.step - self.coordinates
         function = transposed(self.scop, self.statement, operand, *moved, width, self.function_name(), self.machine)
-        if function is None:
-            return
+        if function is None or function.type.spelling != self.tiling.contraction.operation.type.spelling:
+            return  # elements that are widened go one by one
         name_of_same = next(
             (one.name for one in (*self.earlier, *self.transposed) if one.same(function)), function.name
         )

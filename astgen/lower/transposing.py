@@ -152,7 +152,7 @@ def transposed(
     accesses = [access for access in statement.accesses if access.node in inside]
     arrays = [access for access in accesses if scop.arrays[access.array].rank]
     reference = arrays[0].node if len(arrays) == 1 else None
-    if not isinstance(reference, ir.ArrayRef):
+    if not isinstance(reference, ir.ArrayRef) or any(isinstance(node, ir.Cast) for node in inside):
         return None
     source, array = arrays[0], scop.arrays[arrays[0].array]
     scalars = tuple(access.node for access in accesses if isinstance(access.node, ir.ID))

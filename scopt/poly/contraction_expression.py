@@ -114,6 +114,8 @@ class _Splitter(Struct):
                 return _Value(n, "scalar")
             case ir.ID() | ir.ArrayRef():
                 return self.reference(n)
+            case ir.Cast():
+                return self.converted(n)
             case ir.UnaryOp(op="-" | "+" as op, expr=inner):
                 value = self.visit(inner)
                 if value.kind != "tile":
@@ -151,10 +153,34 @@ class _Splitter(Struct):
         if self.type.floating and n.type == "int" and not (n.value.isdecimal() and len(n.value) < _EXACT_DIGITS):
             raise _Other  # vectors don't take what they can't hold
 
-    def reference(self, n: ir.Node) -> _Value:
+    def converted(self, n: ir.Cast) -> _Value:
+        """A reference that is converted to the cell's type, which happens when it is packed."""
+        match n:
+            case ir.Cast(
+                to_type=ir.Typename(quals=[], type=ir.TypeDecl(type=ir.IdentifierType(names=words))),
+                expr=ir.ID() | ir.ArrayRef() as inner,
+            ) if " ".join(words) == self.type.spelling:
+                value = self.reference(inner, of_any_type=True)
+            case _:
+                raise _Other
+        if value.kind == "tile":
+            raise _Other
+        return _Value(n, value.kind)
+
+    def is_widened(self, ctype: CType) -> bool:
+        """Whether C computes with such values as with those of the cell's type: int, that narrow integers are promoted
+        to."""
+        narrow = ctype.integer and ctype.bits < self.type.bits and not (ctype.volatile or ctype.atomic)
+        return self.type.spelling == "int" and narrow
+
+    def reference(self, n: ir.Node, *, of_any_type: bool = False) -> _Value:
         access = next((a for a in self.statement.accesses if a.node is n and a.kind == "read"), None)
-        if access is None or self.scop.arrays[access.array].type.spelling != self.type.spelling:
-            raise _Other  # an iterator's or a parameter's value, or another type
+        if access is None:
+            raise _Other  # an iterator's or a parameter's value
+        ctype = self.scop.arrays[access.array].type
+        simple = of_any_type and (ctype.integer or ctype.floating) and not (ctype.volatile or ctype.atomic)
+        if ctype.spelling != self.type.spelling and not (simple or self.is_widened(ctype)):
+            raise _Other
         rows = subscript_rows(access.relation)
         if rows is None:
             raise _Other
