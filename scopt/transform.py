@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from scopt.astgen.emit.math_functions import is_math_declaration
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
@@ -109,7 +110,8 @@ def _analysed(
             try:
                 outcome = at_work(rewritten.scop, wide)
                 lanes = any("vector" in gain.got for gain in outcome.gains)
-                if outcome.definitions or (lanes and not rewritten.extents):  # new arrays are for kernels alone
+                kernels = not all(map(is_math_declaration, outcome.definitions))
+                if kernels or (lanes and not rewritten.extents):  # new arrays are for kernels alone
                     return with_memory(outcome, rewritten)
             except InputError:
                 if given is None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from scopt import ir
 from scopt.astgen.allocation import INCLUDE
 from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
+from scopt.astgen.emit.math_functions import is_math_declaration
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.transposing import Transposed
 from scopt.check.functions.conditionals import branches
@@ -51,6 +52,8 @@ def check_functions(
         try:
             if not text.strip() or text.strip() == INCLUDE:
                 includes = includes or bool(text.strip())
+                continue
+            if is_math_declaration(text):
                 continue
             if any(map(MEMORY.match, names)) and not includes:
                 raise Fault("functions of C's library that aren't declared")
