@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.emit_c import Emitted, emit
 from scopt.astgen.emit.loop_work import add_work_guards, with_uncopied_loops
+from scopt.astgen.emit.math_functions import math_declarations
 from scopt.astgen.guard import guard_text
 from scopt.astgen.guard_counters import counter_name
 from scopt.astgen.loops.isl_loops import build
@@ -26,6 +27,7 @@ from scopt.astgen.passes.chains import with_products_apart
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lengths import with_constant_lengths
+from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.worth import check_nest
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
@@ -110,7 +112,8 @@ def guard_of(program: Program, options: Options) -> str:
 
 def emitted(program: Program) -> Emitted:
     """The program as C."""
-    definitions = (*program.buffered.definitions, *program.lowered.definitions)
+    declarations = math_declarations(program.scop, program.nest)
+    definitions = (*program.buffered.definitions, *program.lowered.definitions, *declarations)
     return emit(program.scop, program.nest, definitions=definitions)
 
 
@@ -150,6 +153,14 @@ def _worth(program: Program, setting: Setting) -> Program:
     weights, machine = program.lowered.weights, setting.options.machine
     worth = check_nest(program.scop, program.marked, program.nest, weights, machine)
     return replace(program, nest=worth.nest, condition=worth.condition)
+
+
+def _stepping_loops(program: Program, setting: Setting) -> Program:
+    """What the user's pragmas ask for stays."""
+    if setting.wishes:
+        return program
+    nest = without_stepping_vectors(program.nest)
+    return replace(program, nest=nest, loops=nest)
 
 
 def _uncopied_loops(program: Program, setting: Setting) -> Program:
@@ -196,6 +207,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _choices),
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
+    Rewrite("stepping-loops", "no vectors for loops that step by more than one element", _stepping_loops),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
     Rewrite(
         "uncopied-loops", "loops whose threads copy arrays stand beside the same loops for little work", _uncopied_loops

@@ -36,6 +36,10 @@ from scopt.machine.costs import has_loop
 
 # Variables with initializers that share a declaration.
 _DECLARED_A_LINE = 4
+# Iterations of a loop of constant length that clang may unroll to the last one.
+_UNROLLED = 128
+# What keeps it from that. The lines stand between the directive of OpenMP and its loop.
+NOT_UNROLLED = ("#ifdef __clang__", "#pragma clang loop unroll(disable)", "#endif")
 # Statements of a jammed loop that clang may make one of.
 PAIR = 2
 
@@ -223,6 +227,8 @@ class _Printer(Struct, frozen=True):
         statement = _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
         if self.openmp and (loop.mark.parallel or loop.mark.simd):
             yield cgen.Pragma(pragma_text(self.scop, loop, self.exprs, "\n".join(statement.generate())))
+            if is_short(loop):
+                yield from map(cgen.Line, NOT_UNROLLED)
         yield statement
 
     def pairs(self, block: Block) -> Iterator[cgen.Generable]:
@@ -237,6 +243,20 @@ class _Printer(Struct, frozen=True):
         below = any(isinstance(a, Const) or (isinstance(a, Sum) and a.constant) for a in args)
         op, bound = ("<", plus(upper, 1)) if below else ("<=", upper)
         return f"{op} {self.exprs.expr(bound).at(Level.ADD)}"
+
+
+def is_short(loop: For) -> bool:
+    """Whether clang would unroll a vector loop to the last iteration, before it looks for vectors: it then finds them,
+    if anywhere, along the loop around it, whatever the strides are there."""
+    ends = loop.lower, loop.upper
+    constant = all(isinstance(end, Const) for end in ends)
+    return loop.mark.simd and not loop.mark.parallel and constant and _length(*ends) <= _UNROLLED
+
+
+def _length(lower: Expr, upper: Expr) -> int:
+    assert isinstance(lower, Const)
+    assert isinstance(upper, Const)
+    return upper.value - lower.value + 1
 
 
 def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:

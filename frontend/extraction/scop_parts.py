@@ -13,12 +13,12 @@ from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import RegionNames
 from scopt.frontend.extraction.region_walk import RawStatement, RegionWalk
 from scopt.frontend.model.access_names import RawAccess
-from scopt.frontend.model.aliasing import Aliasing, Names as AliasNames, check_aliasing
+from scopt.frontend.model.aliasing import CHARACTER, Aliasing, Names as AliasNames, check_aliasing
 from scopt.frontend.model.assumptions import long_values, summable, too_large, typed_values
 from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
-from scopt.frontend.syntax.symbols import is_value
-from scopt.ir.scop import Access, Guard, Parameter, Scop, Statement, Stretch
+from scopt.frontend.syntax.symbols import Symbol, is_value
+from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
 from scopt.poly.dependences import classify_private
 from scopt.poly.isl_utils import to_statement_space, universe_params
 
@@ -97,18 +97,18 @@ class ScopParts(Struct, frozen=True, eq=False):
             ),
             guard=guard,
             prologue=tuple(one.text for one in self.names.hoisted),
-            by_value=self.by_value(),
+            by_value=self.by_value(arrays, statements),
             directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 
-    def by_value(self) -> frozenset[str]:
-        """Variables of the function, numbers and pointers, that threads may copy;
-        none in marked regions, which have no alternative."""
+    def by_value(self, arrays: Mapping[str, Array], statements: Iterable[Statement]) -> frozenset[str]:
+        """Variables of the function, numbers and pointers, that threads may copy; in marked regions, which have no
+        alternative, those that some store might change, as far as a compiler knows types."""
+        found = {name: symbol for name, symbol in self.names.symbols.items() if is_value(symbol)}
         if self.names.region.marked:
-            return frozenset()
-        return (
-            frozenset(name for name, symbol in self.names.symbols.items() if is_value(symbol)) - self.names.local_names
-        )
+            stores = [arrays[access.array].type for one in statements for access in one.accesses if access.is_write]
+            found = {name: one for name, one in found.items() if any(_may_change(store, one) for store in stores)}
+        return frozenset(found) - self.names.local_names
 
     def guard(
         self, apart: tuple[tuple[Stretch, Stretch], ...], statements: tuple[Statement, ...], typed: isl.Set
@@ -267,3 +267,12 @@ def _without(tree: Tree, names: set[str]) -> Tree | None:
         case Sequence(parts):
             kept = tuple(part for old in parts if (part := _without(old, names)) is not None)
             return None if not kept else kept[0] if len(kept) == 1 else Sequence(kept)
+
+
+def _may_change(store: CType, symbol: Symbol) -> bool:
+    """Whether a store through a pointer to this type may change a variable (C17 6.5p7)."""
+    if store.integer and store.bits == CHARACTER:
+        return True
+    if symbol.pointer or store.integer != symbol.type.integer:
+        return False
+    return store.bits == symbol.type.bits if store.integer else store.spelling == symbol.type.spelling

@@ -24,7 +24,7 @@ from scopt.ir.walks import walk
 MAX_PAIRS = 32
 # Functions whose result points to an object that nothing else points to.
 _ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
-_CHARACTER = 8
+CHARACTER = 8
 
 
 class Aliasing(Struct, frozen=True, eq=False):
@@ -164,7 +164,7 @@ def _kind(ctype: CType) -> tuple[str, int] | None:
         return "pointer", 0
     if ctype.floating:
         return "floating", ctype.bits // 2 if "_Complex" in ctype.spelling else ctype.bits
-    if ctype.integer and ctype.bits != _CHARACTER:
+    if ctype.integer and ctype.bits != CHARACTER:
         return "integer", ctype.bits
     return None
 
@@ -209,7 +209,7 @@ class _Origins(Struct, frozen=True, eq=False):
 
     def may_move(self, written: Symbol, pointer: Symbol) -> bool:
         """Whether a write of characters may change a pointer: other types can't (C11 6.5)."""
-        if not (written.pointer and written.name in self.names.written and written.type.bits == _CHARACTER):
+        if not (written.pointer and written.name in self.names.written and written.type.bits == CHARACTER):
             return False
         return (
             pointer.pointer

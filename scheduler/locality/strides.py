@@ -3,14 +3,14 @@ all other schedule dimensions fixed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import islpy as isl
 from msgspec import Struct
 
-from scopt.ir.scop import Scop, Statement
-from scopt.poly.linear import Vector, coefficients, dot, solve, subscript_rows
+from scopt.ir.scop import Access, Scop, Statement
+from scopt.poly.linear import Vector, affine_row, coefficients, dot, solve, subscript_rows
 
 # Elements that a loop may step by in a row: compilers put vectors of these together from whole lines.
 MOST_STEP = 4
@@ -19,8 +19,8 @@ MOST_STEP = 4
 class Strides(Struct, frozen=True):
     """Counts of a loop's accesses by what one iteration does to the last subscript; writes counted apart.
 
-    unit: moves by ±1. invariant: stays. other: jumps (another row, a larger step, or unknown); stepping: of those, how
-    many move by a few elements within a row.
+    unit: moves by ±1, or by a few elements, where others leave out none. invariant: stays. other: jumps (another row, a
+    larger step, or unknown); stepping: of those, how many move by a few elements within a row.
     """
 
     unit_reads: int = 0
@@ -118,18 +118,73 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
         "other_writes": 0,
         "stepping": 0,
     }
+    moving = list(_moving(scop, schedule, member))
+    filled = _filled(moving)
+    for move in moving:
+        kind = _kind(move.rows, move.direction)
+        if kind == "other" and move.access in filled:
+            kind = "unit"
+        counts["stepping"] += kind == "other" and _steps(move.rows, move.direction)
+        counts[f"{kind}_{'writes' if move.access.is_write else 'reads'}"] += 1
+    return Strides(**counts)
+
+
+class _Move(Struct, frozen=True, eq=False):
+    """An access that moves along a member. rows: of its subscripts, None where one isn't linear. direction: by how much
+    the iterators step. unrolled: those that no schedule row has: straight code runs through them."""
+
+    access: Access
+    rows: tuple[Vector, ...] | None
+    direction: Vector
+    unrolled: tuple[int, ...]
+
+
+def _moving(scop: Scop, schedule: LinearSchedule, member: int) -> Iterator[_Move]:
+    """The accesses of statements that move along a member."""
     for name, rows in schedule.members.items():
         outside = schedule.prefix[name]
         wanted = [0] * len(outside) + [int(k == member) for k in range(len(rows))]
         direction = solve([*outside, *rows], wanted)
         if direction is None or not any(direction):
             continue  # the statement runs once for each iteration of the other loops: it doesn't move here
+        unrolled = tuple(k for k in range(len(direction)) if not any(row[k] for row in (*outside, *rows)))
         for access in scop.statement(name).accesses:
-            rows_of_access = subscript_rows(access.relation)
-            kind = _kind(rows_of_access, direction)
-            counts["stepping"] += kind == "other" and _steps(rows_of_access, direction)
-            counts[f"{kind}_{'writes' if access.is_write else 'reads'}"] += 1
-    return Strides(**counts)
+            yield _Move(access, subscript_rows(access.relation), direction, unrolled)
+
+
+def _filled(moving: Iterable[_Move]) -> set[Access]:
+    """Those that step within a row, and together leave out no element of it: compilers take them for whole lines, and
+    shuffle."""
+    found: dict[tuple[object, ...], set[int]] = {}
+    groups: dict[Access, tuple[object, ...]] = {}
+    for move in moving:
+        if not move.rows or not _steps(move.rows, move.direction):
+            continue
+        function = move.access.relation.as_pw_multi_aff()
+        names = [str(function.get_dim_name(isl.dim_type.param, k)) for k in range(function.dim(isl.dim_type.param))]
+        *before, last = (affine_row(function.get_pw_aff(k), names) for k in range(len(move.rows)))
+        step = abs(dot(move.rows[-1], move.direction))
+        offsets = _offsets(move, last) if last is not None and None not in before else None
+        if last is None or offsets is None or step.denominator != 1:
+            continue
+        same = tuple(0 if k in move.unrolled else value for k, value in enumerate(last[:-1]))
+        groups[move.access] = (move.access.array, move.access.is_write, step, tuple(names), tuple(before), same)
+        found.setdefault(groups[move.access], set()).update(offset % int(step) for offset in offsets)
+    return {access for access, group in groups.items() if len(found[group]) == group[2]}
+
+
+def _offsets(move: _Move, last: Sequence[int]) -> list[int] | None:
+    """What straight code adds to the last subscript, with its constant; None if that isn't known."""
+    offsets, domain = [last[-1]], move.access.relation.domain()
+    for k in move.unrolled:
+        least, most = domain.dim_min_val(k), domain.dim_max_val(k)
+        if not (least.is_int() and most.is_int()):
+            return None
+        values = range(int(least.to_python()), int(most.to_python()) + 1)
+        if len(values) > MOST_STEP:
+            values = values[:MOST_STEP]
+        offsets = [offset + last[k] * value for offset in offsets for value in values] if last[k] else offsets
+    return offsets
 
 
 def interleaved(scop: Scop, schedule: LinearSchedule, member: int, name: str, line: int) -> frozenset[str]:

@@ -13,9 +13,10 @@ from itertools import pairwise, product
 from msgspec import Struct, field
 
 from scopt.astgen.allocation import Allocation
+from scopt.astgen.emit.emit_c import NOT_UNROLLED
 from scopt.check.outcomes import If, Node, Pieces, World, check_runs
 from scopt.diagnostics import InternalError
-from scopt.frontend.text.tokens import RawToken, directive_words, scan
+from scopt.frontend.text.tokens import RawToken, directive_words, is_line_directive, scan
 
 # Token texts; a pragma is one, with its words apart.
 Words = tuple[str, ...]
@@ -47,7 +48,7 @@ class Parts(Struct, frozen=True, dict=True):
     def words(self) -> dict[str, Words]:
         """The text, the original and the guard as tokens."""
         original = tuple(spelled(token) for token in self.original if token.kind != "comment")
-        return {"text": tokens_of(self.text), "original": original, "guard": tokens_of(self.guard)}
+        return {"text": tokens_of(self.text, hints=False), "original": original, "guard": tokens_of(self.guard)}
 
 
 def check_composed(new: bytes | Sequence[RawToken], parts: Parts) -> None:
@@ -73,9 +74,10 @@ def check_composed(new: bytes | Sequence[RawToken], parts: Parts) -> None:
             raise InternalError(f"what takes the region's place is wrong: {failures[0]}")
 
 
-def tokens_of(text: str) -> Words:
-    """The tokens of C text, comments left out."""
-    return tuple(spelled(token) for token in scan(text.encode("latin-1")).tokens if token.kind != "comment")
+def tokens_of(text: str, *, hints: bool = True) -> Words:
+    """The tokens of C text, comments left out. hints: with what clang alone is told of loops."""
+    tokens = [token for token in scan(text.encode("latin-1")).tokens if token.kind != "comment"]
+    return tuple(map(spelled, tokens if hints else _without_hints(tokens)))
 
 
 def spelled(token: RawToken) -> str:
@@ -153,9 +155,7 @@ def _allocated(allocation: Allocation, reserved: frozenset[str]) -> tuple[str, .
 def _kept(tokens: Sequence[RawToken], macros: Mapping[str, int], hold: bool) -> Iterator[str]:
     """The tokens that the preprocessor leaves where all macros have their values, or where one has another."""
     active, opened = True, ""
-    for token in tokens:
-        if token.kind == "comment":
-            continue
+    for token in _without_hints([token for token in tokens if token.kind != "comment"]):
         words = directive_words(token.text) if token.kind == "directive" else []
         word = words[0] if words else ""
         if word == "if" and not opened and _values("".join(words[1:])) == macros:
@@ -172,6 +172,17 @@ def _kept(tokens: Sequence[RawToken], macros: Mapping[str, int], hold: bool) -> 
             yield spelled(token)
     if opened:
         raise InternalError("a conditional directive isn't closed")
+
+
+def _without_hints(tokens: Sequence[RawToken]) -> Iterator[RawToken]:
+    """Without what clang alone is told of a loop, which changes nothing that is computed."""
+    size, hints = len(NOT_UNROLLED), set[int]()
+    rest = [k for k, token in enumerate(tokens) if not is_line_directive(token)]
+    lines = [tokens[k].text.strip() if tokens[k].kind == "directive" else "" for k in rest]
+    for k in range(len(rest)):
+        if lines[k : k + size] == list(NOT_UNROLLED):
+            hints.update(rest[k : k + size])
+    yield from (token for k, token in enumerate(tokens) if k not in hints)
 
 
 def _values(condition: str) -> dict[str, int] | None:

@@ -202,8 +202,9 @@ class Scop(Struct, frozen=True, eq=False):
     prologue: declarations, one each, that have to stand in a block around the emitted code: names for members of
       structures.
     by_value: variables around the region, each a number or a pointer, of which threads may have copies. Where they
-      share one it has an address, and clang keeps it in memory in all of the function, the original alternative
-      included; so they are named where there is one.
+      share one it has an address, and clang keeps it in memory: in all of the function, the original alternative
+      included, and, after each store that may change it, in the parallel loop too. So they are named where there is
+      an alternative, or such a store.
     """
 
     name: str

@@ -39,7 +39,7 @@ def loops(found: str) -> int:
 
 @pytest.mark.parametrize(
     ("body", "vectors"),
-    [(WINDOW, 1), (CELLS, 1), (REPEATED, 0), (POOLED, 0)],
+    [(WINDOW, 1), (CELLS, 1), (REPEATED, 1), (POOLED, 1)],
     ids=["window", "cells", "repeated", "pooled"],
 )
 def test_the_loop_around_is_the_innermost_one(body: str, vectors: int) -> None:

@@ -1,6 +1,11 @@
 // scopt: --tile-size none
 #include <math.h>
 
+
+#ifdef __GNUC__
+double (sqrt)(double) __attribute__((const));
+#endif
+
 /* A condition on data goes into the statement; one on iterators into the loops. */
 void conditions(int n, double a[n][n], double b[n])
 {

@@ -4,13 +4,11 @@ int even[1000], odd[1000];
 void strided(int n)
 {
 #pragma scop
-    #pragma omp parallel for simd if(parallel: n > 50000) schedule(static)
+    #pragma omp parallel for if(n > 50000) firstprivate(n) schedule(static)
     for (long i = 0; i < n; i += 2)
       even[i] = 3 * (int)i;
-    #pragma omp simd
     for (long i = 1; i < 1000; i += 3)
       odd[i] = odd[i] + 1;
-    #pragma omp simd
     for (long i = 4; i < 1000; i += 6)
       odd[i - 1] = 7;
 #pragma endscop

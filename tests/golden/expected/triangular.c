@@ -8,7 +8,7 @@ void trmm(int n, int m, float alpha, float A[restrict n][n], float B[restrict n]
         for (long j = 0; j < m; j++)
           B[i][j] += A[k][i] * B[k][j];
       }
-    #pragma omp parallel for if((double)n * m > 20000) schedule(static)
+    #pragma omp parallel for if((double)n * m > 20000) firstprivate(alpha) schedule(static)
     for (long i = 0; i < n; i++) {
       #pragma omp simd
       for (long j = 0; j < m; j++)

@@ -1,0 +1,26 @@
+"""Vector loops that step: which keep their mark."""
+
+from __future__ import annotations
+
+import pytest
+
+from scopt.astgen.passes.stepping import without_stepping_vectors
+from scopt.ir.nest import Block, Call, Const, For, LoopMark, LoopNest, Name, Reduction
+
+
+@pytest.mark.parametrize(
+    ("step", "mark", "left"),
+    [
+        (1, LoopMark(simd=True), LoopMark(simd=True)),
+        (2, LoopMark(simd=True), LoopMark()),
+        (2, LoopMark(parallel=True, simd=True, private=("s",)), LoopMark(parallel=True, private=("s",))),
+        # each lane needs its own copy, or puts something together
+        (2, LoopMark(simd=True, private=("s",)), LoopMark(simd=True, private=("s",))),
+        (2, LoopMark(simd=True, reductions=(Reduction("+", "s"),)), None),
+    ],
+)
+def test_loops_that_step_are_no_vector_loops(step: int, mark: LoopMark, left: LoopMark | None) -> None:
+    loop = For("i", Const(0), Name("n"), step, Block((Call("S0", (Name("i"),)),)), mark)
+    (made,) = without_stepping_vectors(LoopNest(Block((loop,)))).body.items
+    assert isinstance(made, For)
+    assert made.mark == (mark if left is None else left)
