@@ -5,7 +5,7 @@
 #include "general.h"
 
 #ifndef N
-#define N DATASET(2700, 40000, 400000, 4000000, 16000000)
+#define N DATASET(3300, 50000, 500000, 5000000, 20000000)
 #endif
 #define _PB_N POLYBENCH_LOOP_BOUND(N, n)
 

@@ -2,7 +2,7 @@
 #include "general.h"
 
 #ifndef PATHS
-#define PATHS DATASET(520, 2000, 6300, 20000, 40000)
+#define PATHS DATASET(1000, 4000, 13000, 40000, 80000)
 #endif
 #ifndef N
 #define N DATASET(13, 50, 160, 500, 1000)

@@ -6,13 +6,13 @@
 #include "general.h"
 
 #ifndef NC
-#define NC DATASET(3, 16, 32, 128, 256)
+#define NC DATASET(22, 55, 120, 256, 410)
 #endif
 #ifndef H
-#define H DATASET(5, 11, 35, 112, 220)
+#define H DATASET(10, 24, 52, 112, 180)
 #endif
 #ifndef W
-#define W DATASET(5, 11, 35, 112, 220)
+#define W DATASET(10, 24, 52, 112, 180)
 #endif
 #define _PB_NC POLYBENCH_LOOP_BOUND(NC, nc)
 #define _PB_H POLYBENCH_LOOP_BOUND(H, h)

@@ -6,13 +6,13 @@
 #include "general.h"
 
 #ifndef NB
-#define NB DATASET(2, 2, 4, 8, 16)
+#define NB DATASET(11, 28, 59, 128, 200)
 #endif
 #ifndef NC
-#define NC DATASET(4, 32, 64, 128, 256)
+#define NC DATASET(11, 28, 59, 128, 200)
 #endif
 #ifndef P
-#define P DATASET(28, 196, 784, 3136, 3136)
+#define P DATASET(270, 680, 1500, 3136, 5000)
 #endif
 #define _PB_NB POLYBENCH_LOOP_BOUND(NB, nb)
 #define _PB_NC POLYBENCH_LOOP_BOUND(NC, nc)

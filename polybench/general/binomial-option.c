@@ -2,10 +2,10 @@
 #include "general.h"
 
 #ifndef NO
-#define NO DATASET(5, 10, 32, 100, 200)
+#define NO DATASET(9, 22, 46, 100, 160)
 #endif
 #ifndef N
-#define N DATASET(26, 100, 320, 1000, 2000)
+#define N DATASET(87, 220, 460, 1000, 1600)
 #endif
 #define _PB_NO POLYBENCH_LOOP_BOUND(NO, no)
 #define _PB_N POLYBENCH_LOOP_BOUND(N, n)

@@ -3,7 +3,7 @@
 #include "general.h"
 
 #ifndef N
-#define N DATASET(21, 80, 250, 800, 1600)
+#define N DATASET(52, 200, 630, 2000, 4000)
 #endif
 #ifndef WORDS
 #define WORDS DATASET(3, 8, 16, 16, 16)

@@ -6,13 +6,13 @@
 #include "general.h"
 
 #ifndef NK
-#define NK DATASET(3, 16, 32, 64, 128)
+#define NK DATASET(3, 16, 40, 128, 256)
 #endif
 #ifndef NS
-#define NS DATASET(12, 100, 200, 500, 500)
+#define NS DATASET(12, 300, 500, 500, 500)
 #endif
 #ifndef NT
-#define NT DATASET(6, 40, 200, 400, 800)
+#define NT DATASET(6, 100, 250, 800, 1600)
 #endif
 #define _PB_NK POLYBENCH_LOOP_BOUND(NK, nk)
 #define _PB_NS POLYBENCH_LOOP_BOUND(NS, ns)

@@ -2,7 +2,7 @@
 #include "general.h"
 
 #ifndef N
-#define N DATASET(200, 3000, 30000, 300000, 1200000)
+#define N DATASET(530, 8000, 80000, 800000, 3200000)
 #endif
 #define _PB_N POLYBENCH_LOOP_BOUND(N, n)
 

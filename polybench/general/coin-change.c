@@ -2,10 +2,10 @@
 #include "general.h"
 
 #ifndef COINS
-#define COINS DATASET(5, 20, 40, 200, 400)
+#define COINS DATASET(5, 40, 100, 200, 400)
 #endif
 #ifndef SUM
-#define SUM DATASET(200, 8000, 40000, 200000, 400000)
+#define SUM DATASET(200, 10000, 40000, 200000, 400000)
 #endif
 #define _PB_COINS POLYBENCH_LOOP_BOUND(COINS, coins)
 #define _PB_SUM POLYBENCH_LOOP_BOUND(SUM, sum)

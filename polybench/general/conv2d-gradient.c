@@ -8,16 +8,16 @@
 #define NB DATASET(2, 2, 4, 8, 16)
 #endif
 #ifndef NC
-#define NC DATASET(3, 8, 16, 32, 32)
+#define NC DATASET(3, 12, 20, 32, 32)
 #endif
 #ifndef NF
-#define NF DATASET(4, 8, 16, 32, 64)
+#define NF DATASET(4, 12, 20, 32, 64)
 #endif
 #ifndef H
-#define H DATASET(6, 14, 20, 32, 32)
+#define H DATASET(6, 16, 22, 32, 32)
 #endif
 #ifndef W
-#define W DATASET(7, 14, 20, 32, 32)
+#define W DATASET(7, 16, 22, 32, 32)
 #endif
 #define _PB_NB POLYBENCH_LOOP_BOUND(NB, nb)
 #define _PB_NC POLYBENCH_LOOP_BOUND(NC, nc)

@@ -5,19 +5,19 @@
 #include "general.h"
 
 #ifndef NB
-#define NB DATASET(2, 2, 2, 4, 8)
+#define NB DATASET(2, 2, 3, 4, 8)
 #endif
 #ifndef NC
-#define NC DATASET(3, 8, 16, 32, 32)
+#define NC DATASET(3, 12, 20, 32, 48)
 #endif
 #ifndef NF
-#define NF DATASET(4, 8, 16, 32, 64)
+#define NF DATASET(4, 12, 20, 32, 48)
 #endif
 #ifndef H
-#define H DATASET(6, 14, 28, 56, 56)
+#define H DATASET(6, 20, 36, 56, 56)
 #endif
 #ifndef W
-#define W DATASET(7, 14, 28, 56, 56)
+#define W DATASET(7, 20, 36, 56, 56)
 #endif
 #define _PB_NB POLYBENCH_LOOP_BOUND(NB, nb)
 #define _PB_NC POLYBENCH_LOOP_BOUND(NC, nc)

@@ -5,10 +5,10 @@
 #include "general.h"
 
 #ifndef H
-#define H DATASET(41, 160, 510, 1600, 3200)
+#define H DATASET(83, 320, 1000, 3200, 6400)
 #endif
 #ifndef W
-#define W DATASET(62, 240, 760, 2400, 4800)
+#define W DATASET(120, 480, 1500, 4800, 9600)
 #endif
 #define _PB_H POLYBENCH_LOOP_BOUND(H, h)
 #define _PB_W POLYBENCH_LOOP_BOUND(W, w)

@@ -6,13 +6,13 @@
 #include "general.h"
 
 #ifndef H
-#define H DATASET(6, 22, 71, 224, 450)
+#define H DATASET(20, 48, 100, 224, 360)
 #endif
 #ifndef W
-#define W DATASET(6, 22, 71, 224, 450)
+#define W DATASET(20, 48, 100, 224, 360)
 #endif
 #ifndef NC
-#define NC DATASET(9, 24, 48, 96, 192)
+#define NC DATASET(8, 21, 45, 96, 150)
 #endif
 #define _PB_H POLYBENCH_LOOP_BOUND(H, h)
 #define _PB_W POLYBENCH_LOOP_BOUND(W, w)

@@ -3,7 +3,7 @@
 #include "general.h"
 
 #ifndef N
-#define N DATASET(12, 30, 65, 140, 220)
+#define N DATASET(17, 43, 93, 200, 320)
 #endif
 #define _PB_N POLYBENCH_LOOP_BOUND(N, n)
 

@@ -5,7 +5,7 @@
 #include "general.h"
 
 #ifndef NB
-#define NB DATASET(100, 400, 1300, 4000, 8000)
+#define NB DATASET(30, 600, 4000, 40000, 80000)
 #endif
 #ifndef NL
 #define NL DATASET(5, 20, 50, 50, 100)

@@ -5,10 +5,10 @@
 #include "general.h"
 
 #ifndef BLOCKS
-#define BLOCKS DATASET(15, 60, 190, 600, 1200)
+#define BLOCKS DATASET(31, 120, 380, 1200, 2400)
 #endif
 #ifndef SAMPLES
-#define SAMPLES DATASET(10, 40, 130, 400, 800)
+#define SAMPLES DATASET(21, 80, 250, 800, 1600)
 #endif
 #define _PB_BLOCKS POLYBENCH_LOOP_BOUND(BLOCKS, blocks)
 #define _PB_SAMPLES POLYBENCH_LOOP_BOUND(SAMPLES, samples)

@@ -9,7 +9,7 @@
 #define NT DATASET(3, 6, 12, 20, 40)
 #endif
 #ifndef N
-#define N DATASET(70, 170, 370, 800, 1300)
+#define N DATASET(140, 340, 740, 1600, 2500)
 #endif
 #define _PB_NT POLYBENCH_LOOP_BOUND(NT, nt)
 #define _PB_N POLYBENCH_LOOP_BOUND(N, n)

@@ -2,7 +2,7 @@
 #include "general.h"
 
 #ifndef NT
-#define NT DATASET(4, 10, 20, 20, 40)
+#define NT DATASET(3, 4, 8, 20, 40)
 #endif
 #ifndef N
 #define N DATASET(87, 220, 460, 1000, 1600)

@@ -5,7 +5,7 @@
 #include "general.h"
 
 #ifndef N
-#define N DATASET(40, 600, 6000, 60000, 240000)
+#define N DATASET(80, 1200, 12000, 120000, 480000)
 #endif
 #ifndef K
 #define K DATASET(5, 16, 16, 32, 32)

@@ -3,7 +3,7 @@
 #include "general.h"
 
 #ifndef NT
-#define NT DATASET(2, 4, 6, 8, 12)
+#define NT DATASET(2, 3, 5, 8, 16)
 #endif
 #ifndef H
 #define H DATASET(26, 65, 140, 300, 480)

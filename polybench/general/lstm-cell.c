@@ -6,7 +6,7 @@
 #include "general.h"
 
 #ifndef NB
-#define NB DATASET(41, 160, 510, 1600, 3200)
+#define NB DATASET(46, 180, 570, 1800, 3600)
 #endif
 #ifndef NH
 #define NH DATASET(52, 200, 630, 2000, 4000)

@@ -5,10 +5,10 @@
 #include "general.h"
 
 #ifndef M
-#define M DATASET(130, 500, 1600, 5000, 10000)
+#define M DATASET(65, 250, 790, 2500, 5000)
 #endif
 #ifndef N
-#define N DATASET(150, 600, 1900, 6000, 12000)
+#define N DATASET(77, 300, 950, 3000, 6000)
 #endif
 #define _PB_M POLYBENCH_LOOP_BOUND(M, m)
 #define _PB_N POLYBENCH_LOOP_BOUND(N, n)

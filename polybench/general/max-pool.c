@@ -5,13 +5,13 @@
 #include "general.h"
 
 #ifndef NC
-#define NC DATASET(3, 16, 32, 128, 256)
+#define NC DATASET(11, 28, 59, 128, 200)
 #endif
 #ifndef H
-#define H DATASET(5, 14, 44, 140, 280)
+#define H DATASET(12, 30, 65, 140, 220)
 #endif
 #ifndef W
-#define W DATASET(5, 14, 44, 140, 280)
+#define W DATASET(12, 30, 65, 140, 220)
 #endif
 #define _PB_NC POLYBENCH_LOOP_BOUND(NC, nc)
 #define _PB_H POLYBENCH_LOOP_BOUND(H, h)

@@ -2,10 +2,10 @@
 #include "general.h"
 
 #ifndef H
-#define H DATASET(28, 110, 340, 1080, 2200)
+#define H DATASET(140, 540, 1700, 5400, 11000)
 #endif
 #ifndef W
-#define W DATASET(50, 190, 610, 1920, 3800)
+#define W DATASET(250, 960, 3000, 9600, 19000)
 #endif
 #define _PB_H POLYBENCH_LOOP_BOUND(H, h)
 #define _PB_W POLYBENCH_LOOP_BOUND(W, w)

@@ -2,10 +2,10 @@
 #include "general.h"
 
 #ifndef H
-#define H DATASET(56, 220, 680, 2160, 4300)
+#define H DATASET(110, 430, 1400, 4320, 8600)
 #endif
 #ifndef W
-#define W DATASET(99, 380, 1200, 3840, 7700)
+#define W DATASET(200, 770, 2400, 7680, 15000)
 #endif
 #define _PB_H POLYBENCH_LOOP_BOUND(H, h)
 #define _PB_W POLYBENCH_LOOP_BOUND(W, w)

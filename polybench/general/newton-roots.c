@@ -2,7 +2,7 @@
 #include "general.h"
 
 #ifndef N
-#define N DATASET(670, 10000, 100000, 1000000, 4000000)
+#define N DATASET(2000, 30000, 300000, 3000000, 12000000)
 #endif
 #define _PB_N POLYBENCH_LOOP_BOUND(N, n)
 

@@ -6,7 +6,7 @@
 #include "general.h"
 
 #ifndef NT
-#define NT DATASET(3, 5, 8, 10, 20)
+#define NT DATASET(2, 4, 6, 10, 20)
 #endif
 #ifndef N
 #define N DATASET(52, 130, 280, 600, 950)

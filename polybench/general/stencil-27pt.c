@@ -3,7 +3,7 @@
 #include "general.h"
 
 #ifndef N
-#define N DATASET(14, 34, 74, 160, 250)
+#define N DATASET(19, 47, 100, 220, 350)
 #endif
 #define _PB_N POLYBENCH_LOOP_BOUND(N, n)
 

@@ -2,7 +2,7 @@
 #include "general.h"
 
 #ifndef NT
-#define NT DATASET(4, 10, 20, 20, 40)
+#define NT DATASET(3, 4, 8, 20, 40)
 #endif
 #ifndef H
 #define H DATASET(79, 190, 420, 900, 1400)

@@ -2,10 +2,10 @@
 #include "general.h"
 
 #ifndef V
-#define V DATASET(9, 15, 22, 32, 40)
+#define V DATASET(8, 13, 19, 28, 35)
 #endif
 #ifndef O
-#define O DATASET(5, 7, 11, 16, 20)
+#define O DATASET(5, 6, 10, 14, 18)
 #endif
 #define _PB_V POLYBENCH_LOOP_BOUND(V, v)
 #define _PB_O POLYBENCH_LOOP_BOUND(O, o)

@@ -2,10 +2,10 @@
 #include "general.h"
 
 #ifndef N
-#define N DATASET(39, 150, 470, 1500, 3000)
+#define N DATASET(77, 300, 950, 3000, 6000)
 #endif
 #ifndef M
-#define M DATASET(52, 200, 630, 2000, 4000)
+#define M DATASET(100, 400, 1300, 4000, 8000)
 #endif
 #define _PB_N POLYBENCH_LOOP_BOUND(N, n)
 #define _PB_M POLYBENCH_LOOP_BOUND(M, m)

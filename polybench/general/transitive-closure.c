@@ -2,7 +2,7 @@
 #include "general.h"
 
 #ifndef N
-#define N DATASET(87, 220, 460, 1000, 1600)
+#define N DATASET(52, 130, 280, 600, 950)
 #endif
 #define _PB_N POLYBENCH_LOOP_BOUND(N, n)
 

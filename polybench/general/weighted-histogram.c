@@ -2,7 +2,7 @@
 #include "general.h"
 
 #ifndef M
-#define M DATASET(26, 100, 320, 1000, 2000)
+#define M DATASET(52, 200, 630, 2000, 4000)
 #endif
 #ifndef N
 #define N DATASET(260, 1000, 3200, 10000, 20000)
