@@ -26,8 +26,9 @@ OPTIONS = (
     ("-DPOLYBENCH_STACK_ARRAYS", "-DPOLYBENCH_USE_SCALAR_LB"),
     ("-DPOLYBENCH_PADDING_FACTOR=3", "-DPOLYBENCH_INTER_ARRAY_PADDING_FACTOR=64"),
 )
-# Seconds for a region. What takes longer is transformed in a simpler way or left as it was: the results are the same.
-BUDGET = 10
+# Seconds for a region; of the kernels that take far longer, to be left as they were or transformed in a simpler way.
+BUDGET = 20
+BUDGETS = {"fdtd-3d": 4, "life": 4}
 
 Dump = Callable[..., str]
 
@@ -73,7 +74,7 @@ def test_dumps_are_identical(name: str, tmp_path: Path, dump: Dump) -> None:
     }
     assert len(values) > 1
     assert not {"nan", "-nan", "inf", "-inf"} & values
-    options = Options(cpp_flags=(INCLUDE, "-DMINI_DATASET"), budget=BUDGET)
+    options = Options(cpp_flags=(INCLUDE, "-DMINI_DATASET"), budget=BUDGETS.get(name, BUDGET))
     result = pipeline.optimize(source.read_bytes(), options, file=str(source))
     assert len(result.regions) == 1
     assert [remark.text() for remark in result.remarks if remark.id.startswith("internal.")] == []
