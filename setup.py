@@ -17,7 +17,7 @@ setup(
     package_dir=folders,
     package_data={
         "scopt": ["py.typed", "cmake/*.cmake"],
-        "scopt.polybench": ["polybench.h", "polybench.c", "kernels/*.c", "kernels/*.h"],
+        "scopt.polybench": ["polybench.h", "polybench.c", "kernels/*.c", "kernels/*.h", "general/*.c", "general/*.h"],
         "scopt.polybench.limits": ["*.c"],
         "scopt.scheduler.influence": ["schema.json"],
     },

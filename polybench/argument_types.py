@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Collection, Sequence
-from pathlib import Path
+
+from scopt.polybench.catalog import OWN_SUITES, named_suite
 
 # The data sets of PolyBench, smallest first.
 SIZES = ("MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE")
+SUITE_HELP = f"{' or '.join(OWN_SUITES)}, which come with scopt, or the root of a PolyBench/C tree (polybench)"
 
 
 def joined_values(arguments: Sequence[str], options: Collection[str]) -> list[str]:
@@ -85,9 +87,9 @@ def add_suite(group: argparse._ArgumentGroup, size: str) -> None:
     """Options for where kernels come from, and how large they are; size: of those that are timed, by default."""
     group.add_argument(
         "--suite",
-        type=Path,
-        metavar="DIR",
-        help="root of a PolyBench/C tree (default: the kernels that come with scopt)",
+        type=named_suite,
+        metavar="SUITE",
+        help=SUITE_HELP,
     )
     group.add_argument(
         "--size",

@@ -120,7 +120,8 @@ def _configurations(options: argparse.Namespace) -> tuple[Configuration, ...]:
     """The columns; a peer that can't be used is a warning."""
     compilers = tuple(find_compiler(name) for name in options.cc)
     flags, command = options.scopt_flags, options.scopt_command
-    found = list(own_configurations(compilers, options.scheduler, flags, command, reassociate=options.reassociate))
+    also = {"reassociate": options.reassociate, "autodetect": options.autodetect}
+    found = list(own_configurations(compilers, options.scheduler, flags, command, **also))
     for name in options.against:
         peer = find_peer(name, compilers, options.threads)
         if isinstance(peer, str):

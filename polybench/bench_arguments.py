@@ -10,7 +10,7 @@ from scopt.polybench.suite_command import command_parser
 from scopt.polybench.toolchains import PEERS
 
 DESCRIPTION = """\
-Measure what scopt gains on the PolyBench kernels.
+Measure what scopt gains on the PolyBench kernels, or on those of another suite.
 
 Each kernel is built as it is (CC -O3 -march=native), with scopt (the same flags and -fopenmp), \
 and with the other optimizers asked
@@ -85,6 +85,7 @@ examples:
   scopt-bench gemm jacobi-2d --size MEDIUM
   scopt-bench --against polly,graphite,pluto --json results.json --plot speedups.svg
   scopt-bench --suite ~/polybench-c-4.2.1 --cc gcc,clang
+  scopt-bench --suite general harris lcs --autodetect
   scopt-bench gemm mvt jacobi-2d --limits
   scopt-bench lu --defs '-DN=1000' --scopt-flags '--tile-size 16'"""
 
@@ -134,6 +135,11 @@ def _add_configurations(parser: argparse.ArgumentParser) -> None:
         "--reassociate",
         action="store_true",
         help="also scopt --reassociate, whose results may differ by rounding; says by how much they do",
+    )
+    how.add_argument(
+        "--autodetect",
+        action="store_true",
+        help="also scopt --autodetect, which finds the regions itself: its source has no pragmas",
     )
     how.add_argument("--scopt-flags", type=words, default=(), metavar="'FLAGS'", help="more options for scopt")
     how.add_argument(

@@ -4,6 +4,7 @@ compiled for the check or for timing."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +25,7 @@ CHECK_FLAGS = (
     "-include",
     str(own_suite() / "exact.h"),
 )
+MARK = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+(?:end)?scop\b.*$", re.MULTILINE)
 TIMED_FLAGS = ("-O3", "-march=native", "-DPOLYBENCH_TIME")
 
 
@@ -65,15 +67,16 @@ def build(
     """
     folder.mkdir(parents=True, exist_ok=True)
     options = (*(f"-I{include}" for include in kernel.includes), *defines)
-    source, seconds, messages = kernel.source, None, ""
+    given = _unmarked(kernel.source, folder) if configuration.unmarked else kernel.source
+    source, seconds, messages = given, None, ""
     if configuration.transform:
         source = folder / f"{kernel.name}.c"
-        seconds, messages = _transform(kernel, configuration, options, source, timeout)
+        seconds, messages = _transform(kernel, configuration, options, (given, source), timeout)
     program = folder / f"{kernel.name}.exe"
     compiled = run(compile_command(kernel, configuration, source, (*flags, *options), program), timeout, cwd=folder)
     if not compiled.ok:
         raise BuildError(Failure("compile", compiled.reason()))
-    unchanged = source != kernel.source and source.read_bytes() == kernel.source.read_bytes()
+    unchanged = source != given and source.read_bytes() == given.read_bytes()
     return Built(program, compiled.seconds, seconds, unchanged, messages)
 
 
@@ -96,10 +99,19 @@ def transform_command(
     return tuple(words)
 
 
+def _unmarked(source: Path, folder: Path) -> Path:
+    """A copy of the source in `folder` with empty lines for the marks of its regions."""
+    copy = folder / "unmarked" / source.name
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_bytes(MARK.sub(b"", source.read_bytes()))
+    return copy
+
+
 def _transform(
-    kernel: Kernel, configuration: Configuration, options: Sequence[str], output: Path, timeout: float
+    kernel: Kernel, configuration: Configuration, options: Sequence[str], paths: tuple[Path, Path], timeout: float
 ) -> tuple[float, str]:
-    """Write the transformed source; seconds taken and messages."""
+    """Write the transformed source; seconds taken and messages. paths: of the source given and of the one written."""
+    source, output = paths
     environment = {}
     if "{flags}" not in configuration.transform:
         environment["CPATH"] = ":".join(str(include) for include in kernel.includes)
@@ -108,7 +120,7 @@ def _transform(
             filter(None, (configuration.pythonpath, os.environ.get("PYTHONPATH")))
         )
     output.unlink(missing_ok=True)
-    command = transform_command(configuration, kernel.source, output, options)
+    command = transform_command(configuration, source, output, options)
     done = run(command, timeout, cwd=output.parent, environment=environment)
     if not done.ok:
         raise BuildError(Failure("transform", done.reason()))

@@ -1,4 +1,4 @@
-"""The kernels of a suite: this folder's own, or those of any tree in PolyBench's style."""
+"""The kernels of a suite: one of this folder's own, or those of any tree in PolyBench's style."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from msgspec import Struct
 from scopt.diagnostics import InputError
 
 HARNESS = "polybench.c"
+# The suites that come with scopt: name and folder.
+OWN_SUITES = {"polybench": ".", "general": "general"}
 
 
 class Kernel(Struct, frozen=True):
@@ -27,25 +29,33 @@ class Kernel(Struct, frozen=True):
 
 
 def own_suite() -> Path:
-    """The root of the suite that comes with scopt."""
+    """The root of scopt's own PolyBench kernels; below it lie the other suites that come with scopt."""
     return Path(__file__).resolve().parent
+
+
+def named_suite(text: str) -> Path:
+    """The root of a suite that comes with scopt, by its name (`OWN_SUITES`); any other text is a root's path."""
+    return own_suite() / OWN_SUITES[text] if text in OWN_SUITES else Path(text)
 
 
 def load_suite(root: Path) -> tuple[Kernel, ...]:
     """All kernels below `root`, sorted by name.
 
-    A kernel is a C file with ``#pragma scop``, apart from templates and ``*.orig.c``. Raises InputError if `root` is no
-    folder, has no polybench.c, no kernel, or two kernels of one name.
+    A kernel is a C file with ``#pragma scop``, apart from templates and ``*.orig.c``. A folder below that of the
+    suite's polybench.c with a polybench.c of its own is another suite. Raises InputError if `root` is no folder, has no
+    polybench.c, no kernel, or two kernels of one name.
     """
     root = root.resolve()
     if not root.is_dir():
         raise InputError(f"suite {root}: no such folder")
-    harness = next(iter(sorted(root.rglob(HARNESS))), None)
-    if harness is None:
+    harnesses = sorted(root.rglob(HARNESS), key=lambda path: (len(path.parts), path))
+    if not harnesses:
         raise InputError(f"suite {root}: there is no {HARNESS} in it; give the root of a tree in PolyBench's style")
+    harness = harnesses[0]
+    nested = [other.parent for other in harnesses if harness.parent in other.parent.parents]
     kernels: dict[str, Kernel] = {}
     for source in sorted(root.rglob("*.c")):
-        if not _is_kernel(source):
+        if any(folder in source.parents for folder in nested) or not _is_kernel(source):
             continue
         kernel = Kernel(source.stem, source, tuple(dict.fromkeys((harness.parent, source.parent))), harness)
         other = kernels.setdefault(kernel.name, kernel)

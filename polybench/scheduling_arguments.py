@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import get_args
 
 from scopt.options import SCHEDULERS, Fusion
-from scopt.polybench.argument_types import defines, name_list, names_among, positive, seconds
+from scopt.polybench.argument_types import SUITE_HELP, defines, name_list, names_among, positive, seconds
+from scopt.polybench.catalog import named_suite
 from scopt.polybench.growth import SIZES, source_of_size
 from scopt.polybench.suite_command import command_parser
 
@@ -47,9 +48,9 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--suite",
-        type=Path,
-        metavar="DIR",
-        help="root of a PolyBench/C tree (default: the kernels that come with scopt)",
+        type=named_suite,
+        metavar="SUITE",
+        help=SUITE_HELP,
     )
     add(
         "--growth",

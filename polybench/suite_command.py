@@ -39,7 +39,7 @@ def exit_status(prog: str, command: Callable[[], int]) -> int:
 
 def kernels_of(suite: Path | None, words: Sequence[str]) -> tuple[Kernel, ...]:
     """The kernels that the words, each a name or several with commas between, ask for; all if there are none. suite: a
-    root, or None for scopt's own. Raises InputError."""
+    root, or None for scopt's own PolyBench kernels. Raises InputError."""
     return select(load_suite(suite or own_suite()), [name for word in words for name in word.split(",") if name])
 
 

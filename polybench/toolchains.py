@@ -42,6 +42,7 @@ class Configuration(Struct, frozen=True):
     are replaced; a word ``{flags}`` becomes the -I and -D flags (a command without it gets the folders in CPATH).
     pythonpath: a folder that the command needs on its PYTHONPATH, or "".
     tolerance: by how much, relatively, results may differ from the original's; 0: not at all.
+    unmarked: whether the command gets the source without its ``#pragma scop`` and ``#pragma endscop``.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Configuration(Struct, frozen=True):
     transform: tuple[str, ...] = ()
     pythonpath: str = ""
     tolerance: float = 0.0
+    unmarked: bool = False
 
 
 def find_compiler(name: str) -> Compiler:
@@ -82,12 +84,14 @@ def own_configurations(
     command: Sequence[str] = (),
     *,
     reassociate: bool = False,
+    autodetect: bool = False,
 ) -> tuple[Configuration, ...]:
     """The originals and scopt's output, for each compiler; the first is the baseline.
 
     schedulers: names for --scheduler, or () for scopt's default. extra: more flags for scopt. command: as in
       `scopt_command`.
     reassociate: also with --reassociate, checked to `TOLERANCE`.
+    autodetect: also with --autodetect, on sources without marks.
     """
     root = "" if command else str(Path(scopt.__file__).resolve().parent.parent)
     originals = [Configuration(compiler.name, compiler) for compiler in compilers]
@@ -102,7 +106,13 @@ def own_configurations(
         for compiler in compilers
         for scheduler in schedulers or ("",)
     ]
-    return (*originals, *ours, *(_reassociated(one) for one in ours if reassociate))
+    detecting = [_autodetecting(one) for one in ours if autodetect]
+    return (*originals, *ours, *detecting, *(_reassociated(one) for one in (*ours, *detecting) if reassociate))
+
+
+def _autodetecting(configuration: Configuration) -> Configuration:
+    name, transform = f"{configuration.name}-autodetect", (*configuration.transform, "--autodetect")
+    return replace(configuration, name=name, transform=transform, unmarked=True)
 
 
 def _reassociated(configuration: Configuration) -> Configuration:

@@ -77,11 +77,15 @@ def test_the_wheel_holds_every_module_under_one_name(installed: Path) -> None:
         "py.typed",
         "polybench/polybench.h",
         "polybench/polybench.c",
+        "polybench/exact.h",
         "polybench/kernels/gemm.c",
+        "polybench/general/polybench.c",
+        "polybench/general/general.h",
         "polybench/limits/blas.c",
     ):
         assert (installed / "scopt" / name).is_file()
     assert len(list((installed / "scopt/polybench/kernels").glob("*.c"))) == 30
+    assert len(list((installed / "scopt/polybench/general").glob("*.c"))) > 60
 
 
 def test_the_commands_work_away_from_the_checkout(installed: Path, tmp_path: Path) -> None:

@@ -48,12 +48,12 @@ class Program(Struct, frozen=True, eq=False):
         return self.polytopes.problem
 
 
-def kernel_program(name: str, size: str, options: Options, suite: Path | None = None) -> Program:
-    """A kernel of the suite in `suite` (scopt's own if None).
+def kernel_program(name: str, size: str, options: Options, suite: str | Path | None = None) -> Program:
+    """A kernel of `suite`, which is a name or the root of a tree (None: scopt's own PolyBench kernels).
     size: of its data set, MINI to EXTRALARGE. Raises InputError."""
-    from scopt.polybench.catalog import load_suite, own_suite, select
+    from scopt.polybench.catalog import load_suite, named_suite, own_suite, select
 
-    kernel = select(load_suite(suite or own_suite()), [name])[0]
+    kernel = select(load_suite(named_suite(str(suite)) if suite else own_suite()), [name])[0]
     flags = (*options.cpp_flags, *(f"-I{folder}" for folder in kernel.includes), f"-D{size}_DATASET")
     return _program(name, kernel.source, 0, replace(options, cpp_flags=flags), kernel)
 

@@ -38,7 +38,7 @@ class _SpaceEnv(gymnasium.Env[Any, Any]):
     kernel: a kernel of PolyBench, or several, one of which is drawn for each episode (or chosen by
       ``reset(options={"kernel": name})``).
     source: a C file, in place of a kernel; region: which of its marked regions, from 0. size: of the kernels' data set.
-      suite: of other kernels.
+      suite: of other kernels, by its name or the root of its tree.
     options: of scopt, for the preprocessor and the band passes. n: the largest coefficient.
     observation: see `spaces`; max_nodes, max_edges: of padded observations (default: what the programs need).
     reward: "simulated" (a static cost), "measured", or a function of the schedule tree. measuring: how "measured"
@@ -78,7 +78,7 @@ class _SpaceEnv(gymnasium.Env[Any, Any]):
         if n < 1 or max_steps < 1 or penalty >= 0 or (max_coefficients is not None and max_coefficients < 1):
             raise InputError("scopt: error: n, max_steps and max_coefficients are positive, penalty is negative")
         self._kernels = (kernel,) if isinstance(kernel, str) else tuple(kernel or ())
-        self._source, self._region, self._size, self._suite = source, region, size, Path(suite) if suite else None
+        self._source, self._region, self._size, self._suite = source, region, size, suite
         self._options, self._reward_kind, self._measuring = options or Options(), reward, measuring or Measuring()
         self.n, self.max_steps, self.max_coefficients, self.penalty, self.render_mode = (
             n,

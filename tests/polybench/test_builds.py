@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.polybench.builds import CHECK_FLAGS, TIMED_FLAGS, BuildError, build, compile_command, transform_command
 from scopt.polybench.catalog import Kernel, load_suite, own_suite, select
@@ -44,6 +45,20 @@ def test_original(cc: str, tmp_path: Path, kernel: Kernel) -> None:
     )
     assert built.program.is_file()
     assert (built.transform_seconds, built.unchanged) == (None, False)
+
+
+def test_a_source_without_marks(cc: str, tmp_path: Path, kernel: Kernel) -> None:
+    command = script(tmp_path, 'cat "$1" > "$3"')
+    configuration = Configuration("scopt", find_compiler(cc), transform=(command, "{source}", "-o", "{output}"))
+    for _ in range(2):
+        built = build(
+            kernel, replace(configuration, unmarked=True), ["-DMINI_DATASET"], CHECK_FLAGS, tmp_path / "work", 120
+        )
+        assert built.unchanged
+    given, original = (tmp_path / "work/jacobi-1d.c").read_text(), kernel.source.read_text()
+    assert [line for line in original.splitlines() if "scop" in line] == ["#pragma scop", "#pragma endscop"]
+    assert "scop" not in given
+    assert given.splitlines() == ["" if "scop" in line else line for line in original.splitlines()]
 
 
 def test_transformed(cc: str, tmp_path: Path, kernel: Kernel) -> None:

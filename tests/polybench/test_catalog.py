@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scopt.diagnostics import InputError
-from scopt.polybench.catalog import load_suite, own_suite, select
+from scopt.polybench.catalog import load_suite, named_suite, own_suite, select
 
 SCOP = "void f(void) {\n#pragma scop\n#pragma endscop\n}\n"
 
@@ -38,6 +38,23 @@ def test_foreign_tree(suite: Path) -> None:
     gemm, nussinov = load_suite(suite)
     assert (gemm.name, nussinov.name) == ("gemm", "nussinov")
     assert gemm.includes == (suite / "utilities", suite / "blas/gemm")
+
+
+def test_suites_by_name(tmp_path: Path) -> None:
+    assert named_suite("polybench").resolve() == own_suite()
+    general = load_suite(named_suite("general"))
+    assert {kernel.harness for kernel in general} == {own_suite() / "general/polybench.c"}
+    assert {kernel.includes for kernel in general} == {(own_suite() / "general",)}
+    assert named_suite(str(tmp_path)) == tmp_path
+
+
+def test_a_suite_below_another_is_none_of_its_kernels(suite: Path) -> None:
+    for name in ("polybench.c", "inner/polybench.c"):
+        (suite / name).parent.mkdir(exist_ok=True)
+        (suite / name).touch()
+    (suite / "inner/gemm.c").write_text(SCOP)
+    assert {kernel.harness for kernel in load_suite(suite)} == {suite / "polybench.c"}
+    assert [kernel.source for kernel in load_suite(suite / "inner")] == [suite / "inner/gemm.c"]
 
 
 def test_bytes_that_are_no_utf8(suite: Path) -> None:

@@ -78,6 +78,17 @@ def test_a_column_with_another_order_of_sums() -> None:
     assert 0 < loose.tolerance <= 1e-6
 
 
+def test_a_column_without_marks() -> None:
+    _, marked, found, *loose = own_configurations([GCC], [], ["-q"], autodetect=True, reassociate=True)
+    assert (marked.name, marked.unmarked) == ("scopt", False)
+    assert (found.name, found.unmarked, found.tolerance) == ("scopt-autodetect", True, 0)
+    assert found.transform == (*marked.transform, "--autodetect")
+    assert [(one.name, one.unmarked) for one in loose] == [
+        ("scopt-reassociate", False),
+        ("scopt-autodetect-reassociate", True),
+    ]
+
+
 def test_scopt_command() -> None:
     assert scopt_command("isl", ["--tile-size", "16"], ["my-scopt", "-x"]) == (
         *("my-scopt", "-x", "{source}", "-o", "{output}", "--cc", "{cc}", "{flags}"),
