@@ -108,9 +108,9 @@ def _is_of(value: ir.Node, spelling: str | None, type_of: Callable[[ir.Node], st
     """Whether a value surely has a type that is spelled like this."""
     match value:
         case ir.Cast(to_type=ir.Typename(type=ir.TypeDecl(type=ir.IdentifierType(names=names)))):
-            return " ".join(names) == spelling
+            return bool(" ".join(names) == spelling)
         case ir.Constant(type=kind):
-            return kind == spelling
+            return bool(kind == spelling)
     return type_of(value) == spelling
 
 
