@@ -171,6 +171,38 @@ STRIDES = marked(
     ((1, 1), (4, 9), (37, 41), (40, 60)),
 )
 
+STEPPED = marked(
+    "stepped",
+    (Operand("A", "n + 1", "m + 2"), Operand("x", "m + 2")),
+    """
+  for (int i = 0; i < n; i++)
+    for (int j = 1; j < m; j += 2)
+      A[i][j] = A[i][j] * 0.5 + x[j] * x[j + 1];""",
+    ((1, 1), (4, 9), (37, 41)),
+)
+
+# Rows side by side, with cells of their own beside what is the same for all, and a choice.
+NEAREST = marked(
+    "nearest",
+    (Operand("A", "n + 1", "3"), Operand("B", "m + 1", "2"), Operand("x", "n + 1"), Operand("y", "n + 1")),
+    """
+  for (int i = 0; i < n; i++) {
+    double best = 100.0, sum = 0.0;
+    int at = -1;
+    for (int j = 0; j < m; j++) {
+      double d = (A[i][0] - B[j][0]) * (A[i][1] - B[j][1]) * 0.5 + A[i][2];
+      sum += d * 0.25;
+      if (d < best) {
+        best = d;
+        at = j;
+      }
+    }
+    x[i] = best * sum;
+    y[i] = at;
+  }""",
+    ((1, 1), (5, 9), (37, 41), (64, 20)),
+)
+
 SMALL = marked(
     "small",
     (Operand("x", "20"), Operand("c", "1", value="0")),

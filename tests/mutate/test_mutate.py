@@ -19,7 +19,9 @@ from tests.mutate.sources import SOURCES
 
 # A few that are quickly made, and take all steps together.
 SAMPLE = tuple(
-    one for one in SOURCES if one.name in ("symm", "cholesky", "filter", "jacobi", "histogram", "small", "shifted")
+    one
+    for one in SOURCES
+    if one.name in ("symm", "cholesky", "filter", "jacobi", "histogram", "small", "shifted", "stepped")
 )
 BY_NAME = {one.name: one for one in SOURCES}
 
