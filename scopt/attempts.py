@@ -29,6 +29,7 @@ from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
 from scopt.scheduler.passes.band_passes import apply_passes
+from scopt.scheduler.passes.vector_share import vector_share
 from scopt.simpler_forms import any_order, same_order
 from scopt.stage_clock import Clock
 from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
@@ -125,6 +126,8 @@ def _generated(work: Work, options: Options) -> Generated:
         proposed = watch("schedule", _proposed(work, options))
     with clock("bands"):
         hopes = asked_loops(scop, proposed.scenario) if options.simd and not work.guide.loops else ()
+        if _keeps_more_vectors(work, options, proposed):
+            proposed = replace(proposed, tree=scop.schedule)
         marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
     if options.verify != "off":
         with clock("verify schedule"):
@@ -149,6 +152,19 @@ def _generated(work: Work, options: Options) -> Generated:
         *kept_in_order(scop, reorder_of(options), program.told),
     )
     return Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard)
+
+
+def _keeps_more_vectors(work: Work, options: Options, proposed: ScheduleResult) -> bool:
+    """Whether more of the work would run in vectors if the loops stayed in the order of the source: tiles over several
+    loops, or iterations of them that are skewed, are worth less. Not where somebody wants a schedule of his own."""
+    tree = work.guide.tree
+    asked = work.fixed is not None or (tree and tree.branches) or work.guide.loops or proposed.scenario
+    if asked or options.scheduler != Options().scheduler or not options.simd:
+        return False
+    share = vector_share(work.scop, apply_passes(work.scop, work.deps, proposed.tree, options))
+    return (
+        share < 1 and vector_share(work.scop, apply_passes(work.scop, work.deps, work.scop.schedule, options)) > share
+    )
 
 
 def _proposed(work: Work, options: Options) -> ScheduleResult:

@@ -137,8 +137,12 @@ class _Rebuild(Struct):
         before = len(self.strips)
         inner = self.tree(node.child(0))
         if isinstance(mark, LoopMark) and mark.parallel:
-            private = tuple(dict.fromkeys(name for strip in self.strips[before:] for name in strip.private))
-            self.marks[name] = replace(mark, private=(*mark.private, *private))
+            inside = self.strips[before:]
+            private = tuple(dict.fromkeys(name for strip in inside for name in strip.private))
+            # rows' cells stand for scalars, of which nobody else in the loop has a use
+            gone = {name for strip in inside if isinstance(strip, _Strip) for name in strip.strips.scalars}
+            kept = tuple(name for name in mark.private if name not in gone)
+            self.marks[name] = replace(mark, private=(*kept, *private))
         return marked(inner, name)
 
     def strip(self, node: isl.ScheduleNode, strips: Strips) -> isl.Schedule:

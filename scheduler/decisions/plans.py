@@ -8,17 +8,23 @@ from typing import Any
 
 import islpy as isl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, LoopDirective, Scop
-from scopt.machine.costs import has_loop, thread_limit
+from scopt.machine.costs import ELEMENT, has_loop, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
-from scopt.scheduler.decisions.small_loops import values_of_member
+from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
+
+# What a loop loses as the vector loop that is too short for vectors: more than strides can gain.
+_SHORT = 100
+# Members of a band where some may be bound to others: windows that move.
+MANY_MEMBERS = 4
 
 
 class LeafPlan(Struct, frozen=True, eq=False):
@@ -108,8 +114,13 @@ class Planner(Struct, frozen=True, eq=False):
         carried = tuple(not node.band_member_get_coincident(k) for k in range(width))
         walks = tuple(strides(self.scop, schedule, k) for k in range(width))
         groupings = [self.grouping(node, k) for k in range(width)]
-        quality = [walk.score() - grouping.penalty for walk, grouping in zip(walks, groupings, strict=True)]
         wished = wished_member(self.scop, node, self.loops, "vector")
+        stubs = [k for k in range(width) if k != wished and self.is_stub(node, k)]
+        groupings = [replace(one, free=()) if k in stubs else one for k, one in enumerate(groupings)]
+        quality = [
+            walk.score() - (grouping.penalty if grouping.free else _SHORT)
+            for walk, grouping in zip(walks, groupings, strict=True)
+        ]
         if wished is None:
             # of several, that of the deepest statements: the others have their loops around it
             hoped = wished_members(self.scop, node, self.hopes, "vector")
@@ -125,6 +136,12 @@ class Planner(Struct, frozen=True, eq=False):
         few = thread_limit(self.options.machine)
         short = frozenset(k for k in range(width) if values_of_member(node, k, few) is not None)
         return LeafFacts(carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes, short)
+
+    def is_stub(self, node: isl.ScheduleNode, member: int) -> bool:
+        """Whether a member of a band of many has a few values at a time only, which vectors would not fill."""
+        if node.band_n_member() < MANY_MEMBERS:
+            return False
+        return is_short_always(node, member, self.options.machine.lanes(ELEMENT) // 2)
 
     def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:
         """Everything about a leaf band that gets neither register tiles nor jammed rows."""

@@ -7,7 +7,7 @@ from math import prod
 
 import islpy as isl
 
-from scopt.poly.isl_utils import SET, sets_of
+from scopt.poly.isl_utils import OUT, SET, sets_of
 
 # Instances that straight code may have in the place of loops, of one statement and of all: what compilers still keep in
 # registers and schedule well.
@@ -65,6 +65,20 @@ def values_of_member(node: isl.ScheduleNode, member: int, most: int) -> list[isl
     """The values of one member, likewise."""
     own = isl.UnionMap.from_union_pw_aff(node.band_get_partial_schedule().get_at(member))
     return _ordered(own.intersect_domain(node.get_domain()).range(), most)
+
+
+def is_short_always(node: isl.ScheduleNode, member: int, most: int) -> bool:
+    """Whether a member of a band has no more values than that whatever the others are at, and the loops around."""
+    own = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(node.get_domain())
+    if node.get_schedule_depth():
+        around = isl.UnionMap.from_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
+        own = around.intersect_domain(node.get_domain()).flat_range_product(own)
+    dates = isl.Set.from_union_set(own.range())
+    place = int(node.get_schedule_depth()) + member
+    rest = dates.identity().project_out(OUT, place, 1)
+    together = rest.apply_range(rest.reverse()).deltas().project_out_all_params()
+    reach = together.dim_max_val(place)
+    return bool(reach.is_int()) and int(reach.to_python()) < most
 
 
 def _ordered(points: isl.UnionSet, most: int) -> list[isl.UnionSet] | None:

@@ -10,10 +10,11 @@ from scopt import ir
 from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer
 from scopt.ir.nest import Expr, Max, Name
-from scopt.ir.scop import Access, Array
+from scopt.ir.scop import Access, Array, Scop
 from scopt.machine.costs import UNKNOWN_EXTENT
-from scopt.poly.isl_utils import OUT, sets_of
+from scopt.poly.isl_utils import OUT, sets_of, walk
 from scopt.poly.linear import affine_row
+from scopt.scheduler.locality.strides import linear_schedule
 
 
 def row_members(node: isl.ScheduleNode) -> list[int]:
@@ -26,6 +27,21 @@ def row_members(node: isl.ScheduleNode) -> list[int]:
         ):
             found.append(k)
     return found
+
+
+def is_mixed(scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwAff) -> bool:
+    """Whether other loops, of a band or below it, are skewed by the rows of a member: then few of these meet in one
+    step."""
+    places = {str(part.get_tuple_name()): row_iterator(lane, part) for part in sets_of(node.get_domain())}
+    for band in walk(node):
+        if band.get_type() != isl.schedule_node_type.band:
+            continue
+        same = band.get_schedule_depth() == node.get_schedule_depth()
+        for name, rows in linear_schedule(scop, band).members.items():
+            place, others = places[name], [row for k, row in enumerate(rows) if not (same and k == member)]
+            if place is not None and any(row[place[0]] for row in others):
+                return True
+    return False
 
 
 def row_iterator(function: isl.UnionPwAff, domain: isl.Set) -> tuple[int, int] | None:

@@ -43,7 +43,7 @@ from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.latencies import cycles_to
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strip_places import Keeper, Places
-from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row, row_iterator, row_members
+from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row, is_mixed, row_iterator, row_members
 from scopt.scheduler.decisions.strip_trees import atomic_loop, constant_like, copied_tree, outside, with_band
 from scopt.scheduler.decisions.user_sizes import fitted_rows, rounded, size_of
 
@@ -166,7 +166,10 @@ class _Builder(Struct):
     def rows_across(self, node: isl.ScheduleNode, member: int) -> _Rows | None:
         """The rows that a member walks through; None if strips of them can't be made, or if they need neither buffers
         nor cells of their own: then the loop over the rows can be the innermost one of all, an ordinary vector loop."""
-        rows = self.rows((node,), (member,), node.band_get_partial_schedule().get_at(member))
+        lane = node.band_get_partial_schedule().get_at(member)
+        if is_mixed(self.scop, node, member, lane):
+            return None
+        rows = self.rows((node,), (member,), lane)
         return rows if rows is not None and (rows.places.buffers or rows.places.scalars) else None
 
     def outer(self, band: Band, rows: _Rows, member: int) -> tuple[int, ...]:
@@ -312,7 +315,8 @@ class _Builder(Struct):
             tree = atomic_loop(tree.insert_partial_schedule(loop), parallel=member == rows.outer[0])
         if rows.outer and self.options.parallel:
             name = f"around{len(self.marks)}"
-            self.marks[name] = LoopMark(parallel=True, private=rows.places.temporaries)
+            private = (*rows.places.temporaries, *rows.places.scalars)
+            self.marks[name] = LoopMark(parallel=True, private=private)
             tree = marked(tree, name)
         return tree
 
