@@ -161,6 +161,8 @@ def _keeps_more_vectors(work: Work, options: Options, proposed: ScheduleResult) 
     asked = work.fixed is not None or (tree and tree.branches) or work.guide.loops or proposed.scenario
     if asked or options.scheduler != Options().scheduler or not options.simd:
         return False
+    if work.deps.reductions:
+        return False  # of sums in any order compilers make vectors by themselves
     share = vector_share(work.scop, apply_passes(work.scop, work.deps, proposed.tree, options))
     return (
         share < 1 and vector_share(work.scop, apply_passes(work.scop, work.deps, work.scop.schedule, options)) > share

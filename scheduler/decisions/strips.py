@@ -25,6 +25,7 @@ from scopt.machine.costs import (
     LEAST_CHAIN,
     LOADS,
     STORES,
+    SUMMED,
     least_strip_rows,
     strip_bytes,
     strip_rows,
@@ -46,6 +47,7 @@ from scopt.scheduler.decisions.strip_places import Keeper, Places
 from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row, is_mixed, row_iterator, row_members
 from scopt.scheduler.decisions.strip_trees import atomic_loop, constant_like, copied_tree, outside, with_band
 from scopt.scheduler.decisions.user_sizes import fitted_rows, rounded, size_of
+from scopt.scheduler.locality.strides import linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
 
@@ -247,7 +249,8 @@ class _Builder(Struct):
 
     def chain(self, node: isl.ScheduleNode, member: int) -> int:
         """Cycles a step of the longest chain that the innermost loops below the rows' loop carry; 0 if one of them
-        carries nothing, or has a better form in register tiles or jammed rows."""
+        carries nothing, sums integers along lines (compilers make vectors of it), or has a better form in register
+        tiles or jammed rows."""
         longest = 0
         for inner in walk(node):
             if not _is_leaf_band(inner):
@@ -262,7 +265,11 @@ class _Builder(Struct):
             if jam_of(self.scop, self.dependences, inner, self.options) is not None:
                 return 0
             if others:
-                longest = max(longest, self.carried_chain(inner))
+                chain = self.carried_chain(inner)
+                along = strides(self.scop, linear_schedule(self.scop, inner), others[-1]).contiguous
+                if along and chain <= SUMMED:
+                    return 0
+                longest = max(longest, chain)
         return longest
 
     def carried_chain(self, band: isl.ScheduleNode) -> int:

@@ -83,7 +83,7 @@ def _without(node: isl.ScheduleNode, member: int, factor: int, outer: int) -> is
     before, after = _beside(node, joined(members[outer:]))
     node = node.delete().insert_partial_schedule(joined(members[member:])).band_set_permutable(0)
     node = node.insert_partial_schedule(joined(members[outer:member])).band_set_permutable(1)
-    if outer and (before or after):
+    if before or after:
         rest = node.get_domain().subtract(united([*before, *after]))
         node = node.insert_sequence(filters_of([*before, rest, *after]))
         for position in (*range(len(before)), *range(len(before) + 1, len(before) + 1 + len(after))):

@@ -207,6 +207,10 @@ SHORT_ROW = 16
 _SCATTERED = 4
 
 
+# Cycles from a sum of integers to the next.
+SUMMED = 1
+
+
 def operation_latency(operator: str, machine: Machine, *, integer: bool = False) -> int:
     """Cycles from operand to result of an arithmetic operation, or of a choice (``?:``, with its comparison); 0 of
     anything else. integer: of integers (Fog, "Instruction tables": one cycle for most, three for products)."""
@@ -216,7 +220,7 @@ def operation_latency(operator: str, machine: Machine, *, integer: bool = False)
         case "*":
             return _PRODUCT if integer else machine.fma_latency
         case "+" | "-":
-            return 1 if integer else machine.fma_latency
+            return SUMMED if integer else machine.fma_latency
         case "?:":
             return _CHOICE if integer else machine.fma_latency
     return 0
