@@ -126,9 +126,10 @@ def _generated(work: Work, options: Options) -> Generated:
         proposed = watch("schedule", _proposed(work, options))
     with clock("bands"):
         hopes = asked_loops(scop, proposed.scenario) if options.simd and not work.guide.loops else ()
-        if _keeps_more_vectors(work, options, proposed):
-            proposed = replace(proposed, tree=scop.schedule)
         marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
+        if _original_has_more_vectors(work, options, proposed, marked):
+            proposed = replace(proposed, tree=scop.schedule)
+            marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
     if options.verify != "off":
         with clock("verify schedule"):
             rows_apart = apart(scop, deps, marked)
@@ -154,7 +155,7 @@ def _generated(work: Work, options: Options) -> Generated:
     return Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard)
 
 
-def _keeps_more_vectors(work: Work, options: Options, proposed: ScheduleResult) -> bool:
+def _original_has_more_vectors(work: Work, options: Options, proposed: ScheduleResult, marked: MarkedSchedule) -> bool:
     """Whether more of the work would run in vectors if the loops stayed in the order of the source: tiles over several
     loops, or iterations of them that are skewed, are worth less. Not where somebody wants a schedule of his own."""
     tree = work.guide.tree
@@ -163,10 +164,10 @@ def _keeps_more_vectors(work: Work, options: Options, proposed: ScheduleResult) 
         return False
     if work.deps.reductions:
         return False  # of sums in any order compilers make vectors by themselves
-    share = vector_share(work.scop, apply_passes(work.scop, work.deps, proposed.tree, options))
-    return (
-        share < 1 and vector_share(work.scop, apply_passes(work.scop, work.deps, work.scop.schedule, options)) > share
-    )
+    share = vector_share(work.scop, marked)
+    if share == 1 or proposed.tree.plain_is_equal(work.scop.schedule):
+        return False
+    return vector_share(work.scop, apply_passes(work.scop, work.deps, work.scop.schedule, options)) > share
 
 
 def _proposed(work: Work, options: Options) -> ScheduleResult:
