@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.c_expr import HELPERS, Kind, helper_name, kind_of
 from scopt.diagnostics import ScoptError
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import (
     FALSE,
     TRUE,
@@ -196,16 +197,6 @@ def _in_double(n: ir.Node) -> bool:
     while isinstance(n, ir.BinaryOp) and n.op == "*":
         n = n.left
     return isinstance(n, ir.Cast) and type_spelling(n.to_type) == "double"
-
-
-def type_spelling(n: ir.Node) -> str:
-    """The spelling of a type name without declarators; empty for any other."""
-    match n:
-        case ir.Typename(type=ir.TypeDecl(type=ir.IdentifierType(names=words)), quals=[]):
-            return " ".join(words)
-        case ir.TypeDecl(type=ir.IdentifierType(names=words), quals=[]):
-            return " ".join(words)
-    return ""
 
 
 # --- canonical forms: what prints to the same meaning is equal --------------------------------------------------------

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter, Kind, Level, Text, kind_of
-from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
+from scopt.astgen.emit.c_read import Reader, Unreadable
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import linear
 from scopt.ir.nest import Expr, Name
 from scopt.ir.scop import Array

@@ -10,13 +10,14 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import APART, SCALAR, helper_name
-from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition, type_spelling
+from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.astgen.emit.c_statement import assignable
 from scopt.astgen.emit.emit_c import NOT_UNROLLED, PAIR, Emitted, copyable, inline, parted, reduced_names
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.statement_match import StatementMatch
 from scopt.diagnostics import InternalError
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import plus
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from scopt import ir
-from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, type_spelling
+from scopt.astgen.emit.c_read import Reader, Unreadable, canonical
 from scopt.astgen.emit.flat import Meant, is_flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, linear_subscript
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.nest import Call, Const, Expr, Name
 from scopt.ir.scop import Array, CType, Scop
 from scopt.ir.walks import same_node

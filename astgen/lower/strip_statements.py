@@ -12,7 +12,7 @@ from scopt import ir
 from scopt.astgen.allocation import INCLUDE, Allocation
 from scopt.astgen.emit.c_expr import ExprPrinter, Level
 from scopt.astgen.lower.body_syntax import array_of, assignment, call, integer
-from scopt.ir.chosen_values import choices
+from scopt.ir.chosen_values import choices, element_type
 from scopt.ir.expr import linear, maximum
 from scopt.ir.from_pycparser import parse_c
 from scopt.ir.marked_schedule import Panel, RowBuffer, Strips
@@ -49,12 +49,7 @@ class Storage(Struct, frozen=True, eq=False):
 
     def type_of(self, reference: ir.Node) -> str | None:
         """How the type of a scalar, or of a row's cell of it, is spelled; None of anything else."""
-        base = reference
-        while isinstance(base, ir.ArrayRef):
-            base = base.name
-        arrays = (*self.names.scop.arrays.values(), *self.names.arrays.values())
-        found = {one.type.spelling for one in arrays if isinstance(base, ir.ID) and one.spelling == base.name}
-        return found.pop() if len(found) == 1 else None
+        return element_type((*self.names.scop.arrays.values(), *self.names.arrays.values()), reference)
 
 
 class Names(Struct, eq=False):

@@ -12,9 +12,10 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt import ir
-from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
+from scopt.astgen.emit.c_read import Reader, Unreadable
 from scopt.astgen.guard_counters import counter_name
 from scopt.diagnostics import InternalError
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import conjunction
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.ir.nest import Block, Condition, LoopNest

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.c_expr import helper_name
-from scopt.astgen.emit.c_read import Reader, Unreadable, type_spelling
+from scopt.astgen.emit.c_read import Reader, Unreadable
 from scopt.diagnostics import InternalError
 from scopt.frontend.text.tokens import IDENTIFIER
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.ir.nest import Const, Expr, Max
 from scopt.ir.printing import CPrinter

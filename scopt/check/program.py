@@ -15,7 +15,7 @@ import islpy as isl
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.c_read import Reader, canonical, type_spelling
+from scopt.astgen.emit.c_read import Reader, canonical
 from scopt.astgen.emit.emit_c import Emitted, helper_definitions
 from scopt.astgen.emit.reparse import check_printed
 from scopt.astgen.generation import Program
@@ -33,6 +33,7 @@ from scopt.check.touched import check_touched
 from scopt.check.turned import check_turned
 from scopt.crew import Crew
 from scopt.diagnostics import InternalError
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.nest import Block, For, Hold, LoopMark
 from scopt.ir.nest_walks import calls, children, items
 from scopt.ir.scop import Array, Dependence, Dependences

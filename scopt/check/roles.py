@@ -19,7 +19,7 @@ from scopt.check.forms import Carrier, Choice, Copy, Moved, Roles, cell, operand
 from scopt.check.kernel_calls import step_carriers
 from scopt.check.subscript_functions import Subscripts, base_of, function_of, subscripts_of
 from scopt.diagnostics import InternalError
-from scopt.ir.chosen_values import conditions
+from scopt.ir.chosen_values import conditions, element_type
 from scopt.ir.scop import Access, Statement
 from scopt.ir.walks import same_node, same_tree
 from scopt.poly.isl_utils import IN, OUT
@@ -75,7 +75,7 @@ class _Reader(Struct, frozen=True, eq=False):
     def moved(self, original: Statement, statement: Statement, expansion: isl.Map) -> list[Moved]:
         """The references to buffers of a statement that stands for an original one, or for it with choices in place of
         a condition, of values that are kept in buffers."""
-        for body in conditions(statement.body) if isinstance(original.body, ir.If) else ():
+        for body in conditions(statement.body, self.type_of) if isinstance(original.body, ir.If) else ():
             walk = _Walk(self, original, statement, expansion)
             try:
                 walk.same(original.body, body)
@@ -87,6 +87,10 @@ class _Reader(Struct, frozen=True, eq=False):
         walk = _Walk(self, original, statement, expansion)
         walk.same(original.body, statement.body)
         return walk.moved
+
+    def type_of(self, reference: ir.Node) -> str | None:
+        """How the type of a scalar, or of an array's element, is spelled; None of anything else."""
+        return element_type(self.program.scop.arrays.values(), reference)
 
     # --- copies -------------------------------------------------------------------------------------------------------
 

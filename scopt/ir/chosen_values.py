@@ -3,10 +3,12 @@ where a may be written at any time. Compilers blend vectors for the one, and bra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from scopt import ir
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.effects import effects
+from scopt.ir.scop import Array
 from scopt.ir.walks import same_tree, walk
 
 # An assignment's target and value.
@@ -21,8 +23,8 @@ def choices(
     pairs, condition = list(_assignments(body)), body.cond if isinstance(body, ir.If) else None
     if condition is None or not pairs or not _is_pure(condition):
         return None
-    types = [type_of(target) for target, _ in pairs]
-    if None in types or not all(is_own(target) and _is_pure(value) for target, value in pairs):
+    types = [kind for target, _ in pairs if (kind := type_of(target)) is not None]
+    if len(types) < len(pairs) or not all(is_own(target) and _is_pure(value) for target, value in pairs):
         return None
     # the condition is evaluated for each of them
     last = sorted(pairs, key=lambda pair: _occurs(pair[0], condition))
@@ -37,15 +39,17 @@ def choices(
     return made[0] if len(made) == 1 else ir.Compound(made)
 
 
-def conditions(body: ir.Node) -> Iterator[ir.Node]:
+def conditions(body: ir.Node, type_of: Callable[[ir.Node], str | None]) -> Iterator[ir.Node]:
     """Every condition with assignments behind it that does what assignments of choices do, if these are such, and if
-    their targets may be written at any time."""
+    their targets may be written at any time. type_of: as for `choices`; both sides of a choice have to be of the
+    target's type, lest the value that stays is converted to and fro."""
     items = body.block_items if isinstance(body, ir.Compound) else (body,)
     found: list[tuple[ir.Node, Pair]] = []
     for item in items:
         match item:
             case ir.Assignment(op="=", lvalue=target, rvalue=ir.TernaryOp(cond=condition, iftrue=value, iffalse=kept)):
-                if not same_tree(target, kept):
+                kind = type_of(target)
+                if kind is None or not same_tree(target, kept) or not _is_of(value, kind, type_of):
                     return
                 found.append((condition, (target, value)))
             case _:
@@ -55,6 +59,7 @@ def conditions(body: ir.Node) -> Iterator[ir.Node]:
     condition, pairs = found[0][0], [pair for _, pair in found]
     if not all(map(_is_pure, (condition, *(value for _, value in pairs)))) or not _independent(condition, pairs):
         return
+    # an assignment converts by itself
     bare = [(target, value.expr) for target, value in pairs if isinstance(value, ir.Cast)]
     for some in (pairs, bare) if len(bare) == len(pairs) else (pairs,):
         for place in range(len(some)):
@@ -63,6 +68,15 @@ def conditions(body: ir.Node) -> Iterator[ir.Node]:
             yield ir.If(condition, ir.Compound(made), None)
             if len(made) == 1:
                 yield ir.If(condition, made[0], None)
+
+
+def element_type(arrays: Iterable[Array], reference: ir.Node) -> str | None:
+    """How the type of a scalar, or of the element that a reference is to, is spelled; None of anything else."""
+    name, rank = _base(reference), 0
+    while isinstance(reference, ir.ArrayRef):
+        reference, rank = reference.name, rank + 1
+    found = {one.type.spelling if one.rank == rank else None for one in arrays if one.spelling == name}
+    return found.pop() if len(found) == 1 else None
 
 
 def _assignments(body: ir.Node) -> Iterator[Pair]:
@@ -104,11 +118,11 @@ def _is_pure(value: ir.Node) -> bool:
     return not (found.written or found.called or found.opaque) and not found.unnamed
 
 
-def _is_of(value: ir.Node, spelling: str | None, type_of: Callable[[ir.Node], str | None]) -> bool:
+def _is_of(value: ir.Node, spelling: str, type_of: Callable[[ir.Node], str | None]) -> bool:
     """Whether a value surely has a type that is spelled like this."""
     match value:
-        case ir.Cast(to_type=ir.Typename(type=ir.TypeDecl(type=ir.IdentifierType(names=names)))):
-            return bool(" ".join(names) == spelling)
+        case ir.Cast(to_type=to_type):
+            return type_spelling(to_type) == spelling
         case ir.Constant(type=kind):
             return bool(kind == spelling)
     return type_of(value) == spelling

@@ -241,3 +241,13 @@ def ctype_of(node: Any, scope: Mapping[str, Symbol]) -> CType | None:
     None for pointers, arrays and functions."""
     shape = shape_of(node, scope)
     return None if shape.layers else shape.type
+
+
+def type_spelling(n: ir.Node) -> str:
+    """The spelling of a type name without declarators; empty for any other."""
+    match n:
+        case ir.Typename(type=ir.TypeDecl(type=ir.IdentifierType(names=words)), quals=[]):
+            return " ".join(words)
+        case ir.TypeDecl(type=ir.IdentifierType(names=words), quals=[]):
+            return " ".join(words)
+    return ""

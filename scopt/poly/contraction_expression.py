@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from scopt import ir
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.marked_schedule import Operation
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.poly.isl_utils import IN
@@ -155,14 +156,9 @@ class _Splitter(Struct):
 
     def converted(self, n: ir.Cast) -> _Value:
         """A reference that is converted to the cell's type, which happens when it is packed."""
-        match n:
-            case ir.Cast(
-                to_type=ir.Typename(quals=[], type=ir.TypeDecl(type=ir.IdentifierType(names=words))),
-                expr=ir.ID() | ir.ArrayRef() as inner,
-            ) if " ".join(words) == self.type.spelling:
-                value = self.reference(inner, of_any_type=True)
-            case _:
-                raise _Other
+        if not isinstance(n.expr, ir.ID | ir.ArrayRef) or type_spelling(n.to_type) != self.type.spelling:
+            raise _Other
+        value = self.reference(n.expr, of_any_type=True)
         if value.kind == "tile":
             raise _Other
         return _Value(n, value.kind)

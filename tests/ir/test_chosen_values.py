@@ -25,8 +25,12 @@ def name_of(node: ir.Node) -> str:
     return node.name if isinstance(node, ir.ID) else ""
 
 
+def type_of(node: ir.Node) -> str | None:
+    return TYPES.get(name_of(node))
+
+
 def as_choices(text: str) -> ir.Node | None:
-    return choices(statement(text), lambda node: name_of(node) in OWN, lambda node: TYPES.get(name_of(node)))
+    return choices(statement(text), lambda node: name_of(node) in OWN, type_of)
 
 
 @pytest.mark.parametrize(
@@ -72,13 +76,16 @@ def test_other_statements_stay(text: str) -> None:
         "{ a = d < x ? b : a; b = d > x ? 1 : b; }",  # two conditions
         "{ a = d < x ? b : a; b = d < x ? 1 : b; }",  # the second one changes what the first one took: no other order
         "x = d < x ? d : d;",
+        "a = d < x ? (char)b : a;",  # a conversion that the assignment does not make
+        "a = d < x ? d : a;",  # what stays goes through the other type
+        "y = d < x ? d : y;",  # of unknown type
         "x += d < x ? d : x;",
         "x = f() < x ? d : x;",
         "{ x = d < x ? d : x; y = 1; }",
     ],
 )
 def test_choices_that_no_condition_is_known_for(text: str) -> None:
-    assert list(conditions(statement(text))) == []
+    assert list(conditions(statement(text), type_of)) == []
 
 
 ASSIGNED = st.lists(st.sampled_from(["a", "b", "x"]), min_size=1, max_size=3, unique=True)
@@ -127,7 +134,7 @@ def test_choices_do_what_the_condition_does(
     run(original, wanted)
     run(made, found)
     assert found == wanted
-    back = list(conditions(made))
+    back = list(conditions(made, type_of))
     assert any(same_tree(one, original) for one in back)
     for one in back:
         again = dict(state)
