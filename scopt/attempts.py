@@ -160,7 +160,9 @@ def _original_has_more_vectors(work: Work, options: Options, proposed: ScheduleR
     loops, or iterations of them that are skewed, are worth less. Not where somebody wants a schedule of his own."""
     tree = work.guide.tree
     asked = work.fixed is not None or (tree and tree.branches) or work.guide.loops or proposed.scenario
-    if asked or options.scheduler != Options().scheduler or not options.simd:
+    usual = Options()
+    own = (options.scheduler, options.fusion, options.inputs, options.tile_sizes)
+    if asked or own != (usual.scheduler, usual.fusion, usual.inputs, usual.tile_sizes) or not options.simd:
         return False
     if work.deps.reductions:
         return False  # of sums in any order compilers make vectors by themselves

@@ -227,7 +227,7 @@ class _Printer(Struct, frozen=True):
         statement = _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
         if self.openmp and (loop.mark.parallel or loop.mark.simd):
             yield cgen.Pragma(pragma_text(self.scop, loop, self.exprs, "\n".join(statement.generate())))
-            if is_short(loop):
+            if may_vanish(loop):
                 yield from map(cgen.Line, NOT_UNROLLED)
         yield statement
 
@@ -245,18 +245,13 @@ class _Printer(Struct, frozen=True):
         return f"{op} {self.exprs.expr(bound).at(Level.ADD)}"
 
 
-def is_short(loop: For) -> bool:
+def may_vanish(loop: For) -> bool:
     """Whether clang would unroll a vector loop to the last iteration, before it looks for vectors: it then finds them,
     if anywhere, along the loop around it, whatever the strides are there."""
-    ends = loop.lower, loop.upper
-    constant = all(isinstance(end, Const) for end in ends)
-    return loop.mark.simd and not loop.mark.parallel and constant and _length(*ends) <= _UNROLLED
-
-
-def _length(lower: Expr, upper: Expr) -> int:
-    assert isinstance(lower, Const)
-    assert isinstance(upper, Const)
-    return upper.value - lower.value + 1
+    match loop:
+        case For(lower=Const(first), upper=Const(last), mark=LoopMark(simd=True, parallel=False)):
+            return last - first < _UNROLLED
+    return False
 
 
 def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:

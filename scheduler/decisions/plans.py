@@ -70,6 +70,11 @@ class Grouping(Struct, frozen=True, eq=False):
     reductions: tuple[tuple[Reduction, ...], ...]
 
     @property
+    def bound(self) -> Grouping:
+        """The same, as no vector loops."""
+        return replace(self, free=(False,) * len(self.free))
+
+    @property
     def penalty(self) -> int:
         """What vectors lose: the copies of a reduction have to be put together in the end."""
         if any(ok and not carried for ok, carried in zip(self.free, self.reductions, strict=True)):
@@ -116,10 +121,10 @@ class Planner(Struct, frozen=True, eq=False):
         groupings = [self.grouping(node, k) for k in range(width)]
         wished = wished_member(self.scop, node, self.loops, "vector")
         stubs = [k for k in range(width) if k != wished and self.is_stub(node, k)]
-        groupings = [replace(one, free=()) if k in stubs else one for k, one in enumerate(groupings)]
+        groupings = [one.bound if k in stubs else one for k, one in enumerate(groupings)]
         quality = [
-            walk.score() - (grouping.penalty if grouping.free else _SHORT)
-            for walk, grouping in zip(walks, groupings, strict=True)
+            walk.score() - (_SHORT if k in stubs else grouping.penalty)
+            for k, (walk, grouping) in enumerate(zip(walks, groupings, strict=True))
         ]
         if wished is None:
             # of several, that of the deepest statements: the others have their loops around it
@@ -138,10 +143,12 @@ class Planner(Struct, frozen=True, eq=False):
         return LeafFacts(carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes, short)
 
     def is_stub(self, node: isl.ScheduleNode, member: int) -> bool:
-        """Whether a member of a band of many has a few values at a time only, which vectors would not fill."""
-        if node.band_n_member() < MANY_MEMBERS:
+        """Whether a member of a band of many has many values, but only a few wherever the others are: windows that move
+        with another loop. Vectors would not be filled."""
+        few = self.options.machine.lanes(ELEMENT) // 2
+        if node.band_n_member() < MANY_MEMBERS or values_of_member(node, member, few) is not None:
             return False
-        return is_short_always(node, member, self.options.machine.lanes(ELEMENT) // 2)
+        return is_short_always(node, member, few)
 
     def plan(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafPlan:
         """Everything about a leaf band that gets neither register tiles nor jammed rows."""

@@ -206,6 +206,7 @@ class _Builder(Struct):
         count, user = self.count(rows), self.options.tile_sizes
         cycles = _strip_cycles(band, rows.places, member, chain, count)
         parallel = rows.outer[0] if rows.outer else member
+        # buffers were measured to pay with any number of strips; how many there are is a guess from arrays' extents
         shares = inf if rows.places.buffers else max(band.work.trips[parallel] // (1 if rows.outer else count), 1)
         cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1, most=shares)
         notes = rounded(user, rows_a_strip=(size_of(user, member), count)) if user else ()

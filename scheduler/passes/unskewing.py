@@ -32,7 +32,7 @@ def unskew_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule) -> isl.Sc
 def _below(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, bool]:
     """The node, with all done that is to be done at it and below; and whether there was anything."""
     found = False
-    if node.get_type() == _TYPE.band and node.band_n_member() > 1:
+    if node.get_type() == _TYPE.band and node.band_n_member() > 1 and node.band_get_permutable():
         place = next(_skewed(scop, node), None)
         if place is not None:
             position, factor, outer = place

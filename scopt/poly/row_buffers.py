@@ -28,4 +28,4 @@ def keeps(buffer: RowBuffer, access: Access, iterator: int) -> bool:
     if access.array != buffer.array:
         return False
     rows = subscript_rows(access.relation)
-    return rows is None or bool(rows[buffer.dimension][iterator : iterator + 1] not in ((), (0,)))
+    return rows is None or any(rows[buffer.dimension][iterator : iterator + 1])
