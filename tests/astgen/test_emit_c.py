@@ -12,7 +12,7 @@ from scopt.astgen.emit.loop_work import add_work_guards
 from scopt.astgen.emit.reparse import check_printed
 from scopt.diagnostics import InternalError
 from scopt.ir import expr as ex
-from scopt.ir.nest import Block, Call, Compare, Const, For, If, LoopMark, LoopNest, Mod, Name
+from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, If, LoopMark, LoopNest, Mod, Name
 from scopt.ir.scop import Array, Scop
 from tests.astgen.scops import (
     DOUBLE,
@@ -203,6 +203,27 @@ def test_threads_copy_the_variables_that_they_only_read() -> None:
             check_printed(written, nest, replace(printed, text=printed.text.replace("n, x, y", wrong)))
     assert "firstprivate" not in text(replace(scop, by_value=frozenset()), only)
     assert "firstprivate" not in text(scop, loops(scop, "S0[i] -> [i]", marks={0: LoopMark(simd=True)}))
+
+
+HINT = "#ifdef __clang__\n#pragma clang loop unroll(disable)\n#endif\n"
+
+
+@pytest.mark.parametrize(
+    ("upper", "mark", "hinted"),
+    [
+        (Const(7), SIMD, True),
+        (Const(7), LoopMark(parallel=True, simd=True), False),
+        (Const(7), PARALLEL, False),
+        (Const(1000), SIMD, False),
+        (Name("n"), SIMD, False),
+    ],
+)
+def test_clang_keeps_short_vector_loops(upper: Expr, mark: LoopMark, hinted: bool) -> None:
+    scop = make_scop(S("S0[i] : 0 <= i < n", "A[i] = i;"))
+    nest = LoopNest(Block((For("i", Const(0), upper, 1, Block((Call("S0", (Name("i"),)),)), mark),)))
+    printed = text(scop, nest)
+    assert (f"\n{HINT}for (" in printed) is hinted
+    assert printed.count("clang") == (2 if hinted else 0)
 
 
 def test_a_pointer_has_no_private_copy() -> None:

@@ -162,6 +162,28 @@ def test_control(text: str, right: bool) -> None:
     assert _passes(new, Parts(TEXT, scan(OWN).tokens, GUARD, reserved=RESERVED)) is right
 
 
+HINT = "#ifdef __clang__\n#pragma clang loop unroll(disable)\n#endif\n"
+
+
+@pytest.mark.parametrize(
+    ("hint", "right"),
+    [
+        (HINT, True),
+        (HINT.replace("#pragma", "  #pragma"), True),
+        (HINT.replace("ifdef", "ifndef"), False),
+        (HINT.replace("__clang__", "n"), False),
+        (HINT.replace("unroll(disable)", "unroll(full)"), False),
+        (HINT.replace("#endif", "n++;\n#endif"), False),
+        (HINT.replace("#endif\n", ""), False),
+        (HINT.replace("#endif", "#else"), False),
+    ],
+)
+def test_what_clang_alone_is_told_of_a_loop(hint: str, right: bool) -> None:
+    new = TEXT.replace("for (", f"{hint}for (", 1)
+    assert _passes(new, Parts(TEXT, scan(OWN).tokens, "", reserved=RESERVED)) is right
+    assert _passes(new, Parts(new, scan(OWN).tokens, "", reserved=RESERVED)) is right
+
+
 WITH_MEMORY = [
     ("{ ALLOCATE if (cells) {\nTEXT} else {\nOWN} free(cells); }", True),
     ("{ ALLOCATE if (cells) {\nTEXT free(cells); } else {\nOWN free(cells); } }", True),
