@@ -14,6 +14,7 @@ from scopt.frontend.model.access_names import Names, RawAccess
 from scopt.frontend.model.affine import NotAffine, Scope
 from scopt.frontend.model.element_sets import SubscriptReader, all_elements
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
+from scopt.frontend.model.sure_writes import Cell, with_sure_writes
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
@@ -35,6 +36,7 @@ class AccessCollector(Struct):
     assigned: scalars that the statement has surely assigned by now, so that a read doesn't see what was there before
       it.
     divided: references to arrays that hold rows, and what stands in their place.
+    branches: by the reference, the cells of writes that only their conditions make may-writes.
     """
 
     names: Names
@@ -47,6 +49,7 @@ class AccessCollector(Struct):
     conditional: bool = False
     assigned: set[str] = field(default_factory=set)
     divided: dict[Any, ir.ArrayRef] = field(default_factory=dict)
+    branches: dict[Any, Cell] = field(default_factory=dict)
 
     @property
     def reader(self) -> SubscriptReader:
@@ -66,7 +69,9 @@ class AccessCollector(Struct):
         self.statement(body)
         become: dict[ir.Node, ir.Node] = {}
         body = rewritten(body, lambda node, made: self.divided.get(node, made), become)
-        return body, tuple(replace(access, node=become.get(access.node, access.node)) for access in self.found)
+        found = [replace(access, node=become.get(access.node, access.node)) for access in self.found]
+        branches = {become.get(node, node): cell for node, cell in self.branches.items()}
+        return body, with_sure_writes(body, found, branches)
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -308,11 +313,11 @@ class AccessCollector(Struct):
         return exact, cells
 
     def add(self, array: Array, kind: AccessKind, subscripts: isl.Set, node: Any) -> None:
+        cells = project_out_params(subscripts, self.inner)
         if kind == "write" and self.conditional:
             kind = "may-write"
-        self.found.append(
-            RawAccess(array.name, kind, project_out_params(subscripts, self.inner), node, self.names.location(node))
-        )
+            self.branches[node] = array.name, cells
+        self.found.append(RawAccess(array.name, kind, cells, node, self.names.location(node)))
 
 
 def _is_null(node: Any) -> bool:

@@ -87,6 +87,29 @@ def test_data_dependent_if_is_one_statement_with_may_writes() -> None:
     assert {("A", "may-write"), ("s", "may-write"), ("x", "read")} <= kinds
 
 
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        ("if (x[i] > 0) A[0][i] = 1; else A[0][i] = 2;", ["write", "write"]),
+        ("if (x[i] > 0) A[0][i] += 1; else { s = 1; A[0][i] = 2; }", ["write", "write"]),
+        ("if (x[i] > 0) A[0][i] = 1; else if (x[i] > 1) A[0][i] = 2; else A[0][i] = 3;", ["write"] * 3),
+        ("if (x[i] > 0) A[0][i] = 1; else if (x[i] > 1) A[0][i] = 2;", ["may-write"] * 2),
+        ("if (x[i] > 0) A[0][i] = 1; else A[1][i] = 2;", ["may-write"] * 2),
+        ("if (x[i] > 0) { A[0][i] = 1; A[1][i] = 1; } else A[1][i] = 2;", ["may-write", "write", "write"]),
+        ("if (x[i] > 0) { for (k = 0; k < x[i]; k++) A[0][i] = 1; } else A[0][i] = 2;", ["may-write"] * 2),
+        ("if (x[i] > 0) A[(int)x[i]][i] = 1; else A[(int)x[i]][i] = 2;", ["may-write"] * 2),
+        ("if (x[i] > 0) y[n * i + 1] = 1; else y[n * i + 1] = 2;", ["write"] * 2),
+        ("if (x[i] > 0) x[i] > 1 ? (A[0][i] = 1) : 0; else A[0][i] = 2;", ["may-write"] * 2),
+    ],
+)
+def test_what_is_written_on_each_way_is_surely_written(body: str, kinds: list[str]) -> None:
+    scop = scop_of(
+        f"for (i = 0; i < n; i++) {{ {body} }}", params="int n, double A[100][100], double *x, double *y"
+    )
+    accesses = [a for statement in scop.statements for a in statement.accesses]
+    assert [a.kind for a in accesses if a.array in ("A", "y") and a.is_write] == kinds
+
+
 def test_loop_inside_an_opaque_statement_gets_its_own_iterator() -> None:
     """An iterator declared outside would be shared by all threads."""
     body = scop_of("for (i = 0; i < n; i++) if (x[i] > 0) for (k = 0; k < n; k++) A[i][k] = k;").statements[0].body
