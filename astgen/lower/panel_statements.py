@@ -19,9 +19,11 @@ from scopt.astgen.lower.body_syntax import assignment, call, integer
 from scopt.astgen.lower.strip_cells import Copied
 from scopt.astgen.lower.strip_statements import Names, minus, plus, statement_of, subscripts_of
 from scopt.diagnostics import InternalError
+from scopt.ir.chosen_values import choices, element_type, whole_choice
 from scopt.ir.marked_schedule import Mark, PackedTile, Panel
-from scopt.ir.nest import LoopMark
+from scopt.ir.nest import Const, LoopMark
 from scopt.ir.scop import Access, CType, Dependences, Scop, Statement
+from scopt.ir.walks import walk
 from scopt.poly.body_rewriting import with_references
 from scopt.poly.isl_utils import OUT, SET, compact, joined, maps_of, sets_of
 from scopt.poly.linear import affine_row
@@ -94,15 +96,29 @@ class PanelTile(Copied, eq=False):
             return self.reference(panel, subscripts_of(node)) if panel is not None else None
 
         body, become = with_references(original, reference)
-        accesses = tuple(
+        # vectors are blended; and a panel's cells are nobody else's, so that they may be written at any time
+        body = whole_choice(body, self.type_of) or choices(body, self.is_own, self.type_of) or body
+        nodes = set(walk(body))
+        moved = (
             self.moved(access, become.get(access.node, access.node) if access.node is not None else None, expansion)
             for access in original.accesses
         )
+        accesses = tuple(access for access in moved if access.node is None or access.node in nodes)
         long = CType(self.scop.long_type, integer=True, bits=64)
         iterators = (*(_name(k) for k in range(len(origins))), *original.iterators)
         types = (*(long for _ in origins), *original.iterator_types)
         own = expansion.range().coalesce()
         self.statements.append(Statement(name, own, iterators, types, body, accesses, original.location))
+
+    def type_of(self, reference: ir.Node) -> str | None:
+        """How the type of a scalar, or of an element, is spelled; None of anything else."""
+        return element_type((*self.scop.arrays.values(), *self.names.arrays.values()), reference)
+
+    def is_own(self, reference: ir.Node) -> bool:
+        """Whether a reference is to a panel."""
+        while isinstance(reference, ir.ArrayRef):
+            reference = reference.name
+        return isinstance(reference, ir.ID) and reference.name in {place.name for place in self.places.values()}
 
     def panel(self, array: str) -> Panel | None:
         return next((one for one in self.tile.panels if one.array == array), None)
@@ -121,11 +137,16 @@ class PanelTile(Copied, eq=False):
         return origin
 
     def reference(self, panel: Panel, subscripts: Sequence[ir.Node]) -> ir.Node:
-        """A cell of a panel."""
+        """A cell of a panel. subscripts: the array's."""
         node: ir.Node = ir.ID(self.places[panel.array].name)
-        for subscript in subscripts[:-1]:
-            node = ir.ArrayRef(node, subscript)
-        return ir.ArrayRef(node, plus(minus(subscripts[-1], ir.ID(_name(panel.origin))), -panel.first))
+        for one in panel.dimensions:
+            index = subscripts[one.subscripts[0]]
+            for other in one.subscripts[1:]:
+                index = ir.BinaryOp("+", index, subscripts[other])
+            if one.origin is not None:
+                index = plus(minus(index, ir.ID(_name(one.origin))), -one.first)
+            node = ir.ArrayRef(node, index)
+        return node
 
     def moved(self, access: Access, node: ir.Node | None, expansion: isl.Map) -> Access:
         """An access of the new statement. Raises InternalError if it is outside of its panel."""
@@ -137,22 +158,18 @@ class PanelTile(Copied, eq=False):
             raise InternalError(
                 f"{self.scop.location}: '{access.array}' is packed, but a reference touches several of its cells"
             )
-        function, last = relation.as_pw_multi_aff(), relation.dim(OUT) - 1
-        origin = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(relation.get_space().domain()), SET, panel.origin)
-        column = function.get_pw_aff(last).sub(origin).add_constant_val(isl.Val(-panel.first))
-        inside = isl.Map.from_pw_multi_aff(function.set_pw_aff(last, column))
-        kept = inside.lower_bound_val(OUT, last, isl.Val(0)).upper_bound_val(OUT, last, isl.Val(panel.width - 1))
+        place = self.places[panel.array].name
+        inside = _in_panel(panel, relation).set_tuple_name(OUT, place)
+        kept = inside
+        for k, one in enumerate(panel.dimensions):
+            if one.origin is not None:
+                assert isinstance(one.cells, Const)
+                kept = kept.lower_bound_val(OUT, k, isl.Val(0)).upper_bound_val(OUT, k, isl.Val(one.cells.value - 1))
         if not kept.is_equal(inside):
             raise InternalError(
                 f"{self.scop.location}: a tile refers to cells of '{access.array}' outside of its panel"
             )
-        return Access(
-            self.places[panel.array].name,
-            access.kind,
-            inside.set_tuple_name(OUT, self.places[panel.array].name),
-            node,
-            access.location,
-        )
+        return Access(place, access.kind, inside, node, access.location)
 
     # --- copies -------------------------------------------------------------------------------------------------------
 
@@ -205,11 +222,13 @@ class PanelTile(Copied, eq=False):
         self, panel: Panel, parts: Sequence[tuple[Access, isl.UnionSet]], *, inwards: bool
     ) -> Iterator[isl.Schedule]:
         """Loops that copy the cells that some instances refer to, row by row:
-        ``{ name[p0, …, o, row, …, column] }``."""
+        ``{ name[p0, …, o, …, row, …, column] }``."""
         cells = None
         for access, instances in parts:
             for relation in maps_of(self.prefix.intersect_domain(instances)):
-                outer = relation.flat_range_product(self.origin(panel.origin, relation.domain()))
+                outer = relation
+                for origin in panel.origins:
+                    outer = outer.flat_range_product(self.origin(origin, relation.domain()))
                 found = (
                     outer.reverse().apply_range(access.relation.intersect_domain(relation.domain())).wrap().flatten()
                 )
@@ -219,9 +238,11 @@ class PanelTile(Copied, eq=False):
         name = self.names.statement(f"{panel.array}_{'in' if inwards else 'out'}")
         domain = _convex(cells).set_tuple_name(name)
         self.statements.append(self.copied(name, domain, panel, inwards=inwards))
-        *rows, column = (coordinate(domain, k) for k in range(self.depth + 1, domain.dim(SET)))
+        first = self.depth + len(panel.origins)
+        *rows, column = (coordinate(domain, k) for k in range(first, domain.dim(SET)))
         loop = f"copy:{name}"
-        self.marks[loop] = LoopMark(simd=True)
+        along = panel.dimensions[-1].subscripts == (domain.dim(SET) - 1 - first,)
+        self.marks[loop] = LoopMark(simd=along)
         tree = isl.Schedule.from_domain(isl.UnionSet.from_set(domain)).insert_partial_schedule(joined([column]))
         yield marked(tree, loop).insert_partial_schedule(joined(rows))
 
@@ -233,21 +254,43 @@ class PanelTile(Copied, eq=False):
         for cell in cells:
             there = ir.ArrayRef(there, ir.ID(cell))
         here = self.reference(panel, [ir.ID(cell) for cell in cells])
-        iterators = [*(f"${k}" for k in range(self.depth)), _name(panel.origin), *cells]
+        iterators = [*(f"${k}" for k in range(self.depth)), *map(_name, panel.origins), *cells]
         return statement_of(
             self.scop, name, domain, iterators, assignment(here, there) if inwards else assignment(there, here)
         )
 
     def iterators(self, panel: Panel) -> Sequence[str]:
-        """Names for an array's subscripts: the iterators that stand there in the deepest statement."""
-        parameters = [p.name for p in self.scop.parameters]
-        statement, access = max(self.accesses(panel.array), key=lambda use: len(use[0].iterators))
-        function, names = access.relation.as_pw_multi_aff(), list[str]()
+        """Names for an array's subscripts: the iterators that stand there, in the reference that has most of them."""
+        names = max(
+            (self.subscript_iterators(statement, access) for statement, access in self.accesses(panel.array)),
+            key=lambda found: len(set(filter(None, found))),
+        )
+        known = [name if name and name not in names[:k] else None for k, name in enumerate(names)]
+        return [name or self.names.new(f"cell{k}") for k, name in enumerate(known)]
+
+    def subscript_iterators(self, statement: Statement, access: Access) -> Sequence[str | None]:
+        """The one iterator that each subscript moves with, if there is one."""
+        parameters, found = [p.name for p in self.scop.parameters], list[str | None]()
+        function = access.relation.as_pw_multi_aff()
         for k in range(function.dim(OUT)):
             row = affine_row(function.get_pw_aff(k), parameters)
             moving = [name for name, factor in zip(statement.iterators, row or (), strict=False) if factor]
-            names.append(moving[0] if len(moving) == 1 and moving[0] not in names else self.names.new(f"cell{k}"))
-        return names
+            found.append(moving[0] if len(moving) == 1 else None)
+        return found
+
+
+def _in_panel(panel: Panel, relation: isl.Map) -> isl.Map:
+    """``{ [o, …, i, …] -> [place] }`` for a reference to the array, origins first."""
+    function, local = relation.as_pw_multi_aff(), isl.LocalSpace.from_space(relation.get_space().domain())
+    made = isl.MultiPwAff.zero(function.get_space())
+    for k, one in enumerate(panel.dimensions):
+        value = function.get_pw_aff(one.subscripts[0])
+        for other in one.subscripts[1:]:
+            value = value.add(function.get_pw_aff(other))
+        if one.origin is not None:
+            value = value.sub(isl.PwAff.var_on_domain(local, SET, one.origin)).add_constant_val(isl.Val(-one.first))
+        made = made.set_pw_aff(k, value)
+    return isl.Map.from_multi_pw_aff(made).intersect_domain(relation.domain())
 
 
 def _convex(cells: isl.Set) -> isl.Set:

@@ -16,7 +16,7 @@ from scopt.ir.chosen_values import choices, element_type
 from scopt.ir.expr import linear, maximum
 from scopt.ir.from_pycparser import parse_c
 from scopt.ir.marked_schedule import Panel, RowBuffer, Strips
-from scopt.ir.nest import Const
+from scopt.ir.nest import Const, Expr
 from scopt.ir.scop import Access, Array, CType, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import alignment
@@ -140,10 +140,8 @@ class Names(Struct, eq=False):
         array = self.scop.arrays[buffer.array]
         printer = ExprPrinter.of(self.scop)
         others = [extent for k, extent in enumerate(buffer.extents) if k != buffer.dimension]
-        positive = [
-            size if not linear(size)[0] and linear(size)[1] > 0 else maximum((size, Const(1))) for size in others
-        ]
-        shape = "".join(f"[{printer.expr(size).at(Level.TERNARY)}]" for size in positive) + f"[{count + buffer.spread}]"
+        sizes = [printer.expr(_positive(size)).at(Level.TERNARY) for size in others]
+        shape = "".join(f"[{size}]" for size in sizes) + f"[{count + buffer.spread}]"
         return self.allocated(array, f"{array.spelling}_rows", shape, parallel=parallel)
 
     def allocated(self, array: Array, wish: str, shape: str, *, parallel: bool) -> str:
@@ -162,15 +160,11 @@ class Names(Struct, eq=False):
         return self.memory[key]
 
     def panel(self, panel: Panel, *, parallel: bool) -> tuple[str, str | None]:
-        """What holds a panel: an array with the array's other dimensions, then the columns; and, if parallel, what
-        holds one for each thread. Then the former is a pointer to a thread's own."""
+        """What holds a panel: an array with its dimensions; and, if parallel, what holds one for each thread. Then the
+        former is a pointer to a thread's own."""
         array = self.scop.arrays[panel.array]
         printer = ExprPrinter.of(self.scop)
-        positive = [
-            size if not linear(size)[0] and linear(size)[1] > 0 else maximum((size, Const(1)))
-            for size in panel.extents[:-1]
-        ]
-        sizes = [*(printer.expr(size).at(Level.TERNARY) for size in positive), str(panel.width)]
+        sizes = [printer.expr(_positive(one.cells)).at(Level.TERNARY) for one in panel.dimensions]
         shape = "".join(f"[{size}]" for size in sizes)
         if not parallel:
             return self.allocated(array, f"{array.spelling}_panel", shape, parallel=False), None
@@ -234,6 +228,12 @@ static inline int {self.thread}(int threads) {{ return (void)threads, 0; }}
 #endif
 """,
         )
+
+
+def _positive(size: Expr) -> Expr:
+    """A size, one at least: no other type exists."""
+    terms, constant = linear(size)
+    return size if not terms and constant > 0 else maximum((size, Const(1)))
 
 
 def _free(wish: str, taken: Collection[str]) -> str:

@@ -17,8 +17,8 @@ from math import ceil
 import islpy as isl
 from msgspec import Struct
 
-from scopt.ir.marked_schedule import PackedTile, Panel
-from scopt.ir.nest import Expr
+from scopt.ir.marked_schedule import PackedTile, Panel, PanelDimension
+from scopt.ir.nest import Const, Expr
 from scopt.ir.references import is_cell
 from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
 from scopt.machine import Machine
@@ -85,8 +85,15 @@ def packed_tile(
         return None
     members = sorted({one.member for one in found.values()})
     origins = tuple(_origin(tiles.members.get_at(k), tiles.sizes[k]).intersect_domain(domain) for k in members)
-    panels = (Panel(name, members.index(one.member), one.first, one.width, one.extents) for name, one in found.items())
-    return PanelOffer(PackedTile(names, origins, tuple(panels)), pages, misses)
+    panels = tuple(_panel(name, members.index(one.member), one) for name, one in found.items())
+    return PanelOffer(PackedTile(names, origins, panels), pages, misses)
+
+
+def _panel(array: str, origin: int, columns: _Columns) -> Panel:
+    """All rows, and the columns from an origin on."""
+    *rows, last = range(len(columns.extents))
+    whole = (PanelDimension((k,), None, 0, columns.extents[k]) for k in rows)
+    return Panel(array, (*whole, PanelDimension((last,), origin, columns.first, Const(columns.width))))
 
 
 def _whole(scop: Scop, names: Sequence[str]) -> isl.UnionSet:
@@ -162,8 +169,8 @@ def _pages_of(group: ReferenceGroup, rows: int, page: int) -> int:
 
 
 class _Columns(Struct, frozen=True):
-    """The columns of an array that a tile refers to: those of one of its members, and constants around. first, width,
-    extents: as in `Panel`."""
+    """The columns of an array that a tile refers to: those of one of its members, and constants around. first, width:
+    the least one, from the tile's origin on, and how many. extents: of the array, as far as the references reach."""
 
     member: int
     first: int

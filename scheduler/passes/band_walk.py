@@ -10,6 +10,7 @@ from scopt.poly.bands import with_properties_below
 from scopt.poly.isl_utils import walk
 from scopt.poly.restructure import has_inner_bands
 from scopt.scheduler.decisions.arbiter import arbitrate, decide
+from scopt.scheduler.decisions.claim_diagonals import DiagonalVectors
 from scopt.scheduler.decisions.claim_jam import JammedRows
 from scopt.scheduler.decisions.claim_loops import PlainLoops
 from scopt.scheduler.decisions.claim_nests import NestInOrder, NestWavefronts, NestWavefrontsWithKernel, ParallelNest
@@ -24,7 +25,7 @@ from scopt.scheduler.passes.sinking import sunk
 
 _TYPE = isl.schedule_node_type
 # Who claims bands with nothing but statements below, and bands with bands below; between equals, in this order.
-OF_LEAVES: tuple[Mechanism, ...] = (RegisterTiles(), JammedRows(), Wavefronts(), PlainLoops())
+OF_LEAVES: tuple[Mechanism, ...] = (RegisterTiles(), JammedRows(), DiagonalVectors(), Wavefronts(), PlainLoops())
 OF_NESTS: tuple[Mechanism, ...] = (ParallelNest(), NestWavefrontsWithKernel(), NestWavefronts(), NestInOrder())
 
 

@@ -19,7 +19,7 @@ from scopt.check.forms import Carrier, Choice, Copy, Moved, Roles, cell, operand
 from scopt.check.kernel_calls import step_carriers
 from scopt.check.subscript_functions import Subscripts, base_of, function_of, subscripts_of
 from scopt.diagnostics import InternalError
-from scopt.ir.chosen_values import conditions, element_type
+from scopt.ir.chosen_values import as_ways, conditions, element_type
 from scopt.ir.scop import Access, Statement
 from scopt.ir.walks import same_node, same_tree
 from scopt.poly.isl_utils import IN, OUT
@@ -74,7 +74,7 @@ class _Reader(Struct, frozen=True, eq=False):
 
     def moved(self, original: Statement, statement: Statement, expansion: isl.Map) -> list[Moved]:
         """The references to buffers of a statement that stands for an original one, or for it with choices in place of
-        a condition, of values that are kept in buffers."""
+        a condition: of values that are kept in buffers, or that it assigns whatever holds."""
         for body in conditions(statement.body, self.type_of) if isinstance(original.body, ir.If) else ():
             walk = _Walk(self, original, statement, expansion)
             try:
@@ -85,7 +85,9 @@ class _Reader(Struct, frozen=True, eq=False):
             if all(k in own for k, access in enumerate(original.accesses) if access.is_write):
                 return walk.moved
         walk = _Walk(self, original, statement, expansion)
-        walk.same(original.body, statement.body)
+        whole = isinstance(original.body, ir.If) and not isinstance(statement.body, ir.If)
+        ways = as_ways(original.body, statement.body, self.type_of) if whole else None
+        walk.same(original.body, statement.body if ways is None else ways)
         return walk.moved
 
     def type_of(self, reference: ir.Node) -> str | None:

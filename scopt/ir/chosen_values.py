@@ -1,5 +1,6 @@
 """A condition with assignments behind it as assignments of choices, and back: ``if (c) a = x;`` is ``a = c ? x : a;``
-where a may be written at any time. Compilers blend vectors for the one, and branch for the other."""
+where a may be written at any time, ``if (c) a = x; else a = y;`` is ``a = c ? x : y;`` anywhere. Compilers blend
+vectors for the one, and branch for the other."""
 
 from __future__ import annotations
 
@@ -68,6 +69,72 @@ def conditions(body: ir.Node, type_of: Callable[[ir.Node], str | None]) -> Itera
             yield ir.If(condition, ir.Compound(made), None)
             if len(made) == 1:
                 yield ir.If(condition, made[0], None)
+
+
+def whole_choice(body: ir.Node, type_of: Callable[[ir.Node], str | None]) -> ir.Node | None:
+    """A condition, each way of which assigns one and the same cell, as one assignment; None if it isn't one. type_of:
+    as for `choices`."""
+    ways = _ways(body)
+    if not isinstance(body, ir.If) or ways is None:
+        return None
+    target = ways[0][0]
+    spelling = type_of(target)
+    alike = all(same_tree(target, other) and _is_pure(value) for other, value in ways)
+    if spelling is None or not alike or not _is_pure(target):
+        return None
+    value = _chosen(body, spelling, type_of)
+    return None if value is None else ir.Assignment("=", target, value)
+
+
+def _ways(body: ir.Node | None) -> list[Pair] | None:
+    """The assignments of which each run makes one; None of anything else."""
+    match body:
+        case ir.If(iftrue=first, iffalse=second):
+            mine, others = _ways(first), _ways(second)
+            return None if mine is None or others is None else [*mine, *others]
+        case ir.Compound(block_items=[one]):
+            return _ways(one)
+        case ir.Assignment(op="=", lvalue=target, rvalue=value):
+            return [(target, value)]
+    return None
+
+
+def _chosen(body: ir.Node, spelling: str, type_of: Callable[[ir.Node], str | None]) -> ir.Node | None:
+    """What a condition's ways assign, all of one type; None if a condition does something else besides."""
+    match body:
+        case ir.If(cond=condition, iftrue=first, iffalse=second):
+            mine, other = _chosen(first, spelling, type_of), _chosen(second, spelling, type_of)
+            pure = _is_pure(condition) and mine is not None and other is not None
+            return ir.TernaryOp(condition, mine, other) if pure else None
+        case ir.Compound(block_items=[one]):
+            return _chosen(one, spelling, type_of)
+        case ir.Assignment(rvalue=value):
+            return value if _is_of(value, spelling, type_of) else ir.Cast(_typename(spelling), value)
+    return None
+
+
+def as_ways(like: ir.Node, body: ir.Node, type_of: Callable[[ir.Node], str | None]) -> ir.Node | None:
+    """The condition of the form of another one that does what an assignment of choices does; None if there is none.
+    type_of: as for `choices`; each value has to be of the target's type, lest it is converted to another's first."""
+    match like, body:
+        case (
+            ir.If(iftrue=first, iffalse=second),
+            ir.Assignment(op="=", lvalue=target, rvalue=ir.TernaryOp(cond=condition, iftrue=mine, iffalse=others)),
+        ) if second is not None and _is_pure(condition):
+            made = as_ways(first, ir.Assignment("=", target, mine), type_of)
+            other = as_ways(second, ir.Assignment("=", target, others), type_of)
+            return None if made is None or other is None else ir.If(condition, made, other)
+        case ir.Compound(block_items=[one]), _:
+            inner = as_ways(one, body, type_of)
+            return None if inner is None else ir.Compound([inner])
+        case ir.Assignment(op="=", rvalue=value), ir.Assignment(lvalue=target, rvalue=own):
+            spelling = type_of(target)
+            if spelling is None or not _is_of(own, spelling, type_of) or not (_is_pure(own) and _is_pure(target)):
+                return None
+            # an assignment converts by itself
+            bare = isinstance(own, ir.Cast) and not isinstance(value, ir.Cast)
+            return ir.Assignment("=", target, own.expr if bare else own)
+    return None
 
 
 def element_type(arrays: Iterable[Array], reference: ir.Node) -> str | None:

@@ -122,23 +122,34 @@ class Strips(Struct, frozen=True, eq=False):
     scalars: tuple[str, ...]
 
 
-class Panel(Struct, frozen=True, eq=False):
-    """Where a tile keeps an array's cells: ``array[…][column]`` in ``panel[…][column - origin - first]``.
+class PanelDimension(Struct, frozen=True, eq=False):
+    """One subscript of a panel: the sum of some of its array's subscripts, less a tile's origin, less `first`.
 
-    origin: position in the tile's `origins`. first: the least column of a tile, from its origin on. width: columns of
-      the panel.
-    extents: of the array's dimensions, as far as the tiles' references reach.
+    subscripts: their positions. origin: position in the tile's `origins`; None: there is none. first: the least value
+      of a tile, from its origin on. cells: how many values there are, at most.
     """
 
-    array: str
-    origin: int
+    subscripts: tuple[int, ...]
+    origin: int | None
     first: int
-    width: int
-    extents: tuple[Expr, ...]
+    cells: Expr
+
+
+class Panel(Struct, frozen=True, eq=False):
+    """Where a tile keeps an array's cells. dimensions: as many as the array has; cells have places of their own."""
+
+    array: str
+    dimensions: tuple[PanelDimension, ...]
+
+    @property
+    def origins(self) -> tuple[int, ...]:
+        """Those that places are told from."""
+        return tuple(sorted({one.origin for one in self.dimensions if one.origin is not None}))
 
 
 class PackedTile(Struct, frozen=True, eq=False):
-    """Tiles that keep arrays in panels: narrow in the last subscript, contiguous, with all rows that a tile touches.
+    """Tiles that keep arrays in panels: contiguous, narrow in the last subscript, which may be a row and the one before
+    a diagonal.
 
     statements: all that the tiles run, each in all of its instances. origins: ``{ S[…] -> [(o)] }`` for all statements,
     the same value for all instances of a tile.

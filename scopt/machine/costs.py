@@ -130,6 +130,11 @@ BESIDE = 1 / 8
 # Cycles of entering and leaving a loop whose bounds and number of iterations change each time: several minima and
 # maxima, and a branch that isn't foreseen (chosen: it puts tiles of dynamic programs in the order that was measured).
 ENTRY = 40
+# Cycles of copying a cell of a table between its row and a diagonal, each in another line than the one before, with its
+# share of the memory that the table is written to (measured on tables of ints).
+DIAGONAL_COPY = 5 / 2
+# Diagonals of a tile for each of its rows, at most (chosen).
+_DIAGONALS_A_ROW = 4
 # Cycles of a product of integers, and of a comparison and a conditional move.
 _PRODUCT, _CHOICE = 3, 2
 # Iterations of a loop that nothing is known of, where claims are compared: small ones are told when the program runs.
@@ -192,6 +197,19 @@ def jam_columns(machine: Machine) -> int:
     """Columns of jammed rows that a thread runs through at a time: a page. In pieces of less, prefetching stops before
     it has got going (measured)."""
     return max(machine.page_bytes // ELEMENT, 1)
+
+
+def diagonal_rows(machine: Machine, element: int) -> int:
+    """Rows of a tile that runs along diagonals: a loop over them is worth being entered; several vectors of elements of
+    so many bytes."""
+    return 1 << (max(ENTRY, 2 * machine.lanes(element)) - 1).bit_length()
+
+
+def diagonal_steps(machine: Machine, rows: int, cell: int) -> int:
+    """Diagonals of such a tile, whose cells, of so many bytes in all tables together, the second cache keeps; not many
+    times the rows, so that there are tiles for all threads."""
+    most = max(machine.cache(2).share // (rows * cell), 1)
+    return min(max(1 << (most.bit_length() - 1), rows), _DIAGONALS_A_ROW * rows)
 
 
 # --- strips of rows ---------------------------------------------------------------------------------------------------

@@ -51,7 +51,9 @@ def always_evaluated(root: ir.Node, leaf: ir.Node | None) -> bool:
     if root is leaf:
         return True
     if isinstance(root, ir.BinaryOp) and root.op in ("&&", "||"):
-        return False
+        return always_evaluated(root.left, leaf)
+    if isinstance(root, ir.If | ir.TernaryOp):
+        return always_evaluated(root.cond, leaf)
     if not isinstance(
         root, ir.Assignment | ir.BinaryOp | ir.UnaryOp | ir.Cast | ir.FuncCall | ir.ExprList | ir.ArrayRef
     ):

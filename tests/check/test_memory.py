@@ -11,7 +11,7 @@ from scopt.astgen.allocation import Allocation, allocations
 from scopt.astgen.lower.strip_statements import Names
 from scopt.check.memory import Allocated, read_allocation, read_allocations
 from scopt.diagnostics import InternalError
-from scopt.ir.marked_schedule import Panel, RowBuffer
+from scopt.ir.marked_schedule import Panel, PanelDimension, RowBuffer
 from scopt.ir.nest import Const, Expr, Max, Name, Sum
 from scopt.ir.scop import Array, Scop
 from scopt.machine import Machine
@@ -38,7 +38,9 @@ def buffers(*, parallel: bool) -> tuple[Scop, tuple[Allocation, ...]]:
     """Memory of strips: rows of an array, and a panel of it."""
     names = Names(scop(), Machine())
     names.buffer(RowBuffer("A", 0, 0, 2, (Name("m"), Sum(((1, Name("n")),), -1))), 8, parallel=parallel)
-    names.panel(Panel("A", 0, 0, 16, (Name("n"), Name("m"))), parallel=parallel)
+    names.panel(
+        Panel("A", (PanelDimension((0,), None, 0, Name("n")), PanelDimension((1,), 0, 0, Const(16)))), parallel=parallel
+    )
     return replace(names.scop, arrays={**names.scop.arrays, **names.arrays}), names.allocations()
 
 

@@ -103,9 +103,7 @@ def test_data_dependent_if_is_one_statement_with_may_writes() -> None:
     ],
 )
 def test_what_is_written_on_each_way_is_surely_written(body: str, kinds: list[str]) -> None:
-    scop = scop_of(
-        f"for (i = 0; i < n; i++) {{ {body} }}", params="int n, double A[100][100], double *x, double *y"
-    )
+    scop = scop_of(f"for (i = 0; i < n; i++) {{ {body} }}", params="int n, double A[100][100], double *x, double *y")
     accesses = [a for statement in scop.statements for a in statement.accesses]
     assert [a.kind for a in accesses if a.array in ("A", "y") and a.is_write] == kinds
 

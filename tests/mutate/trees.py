@@ -12,8 +12,18 @@ import islpy as isl
 import yaml
 from msgspec.structs import replace
 
-from scopt.ir.marked_schedule import Mark, MarkedSchedule, PackedTile, PanelMark, StripMark, Strips, TileMark
-from scopt.ir.nest import LoopMark
+from scopt.ir.marked_schedule import (
+    Mark,
+    MarkedSchedule,
+    PackedTile,
+    Panel,
+    PanelDimension,
+    PanelMark,
+    StripMark,
+    Strips,
+    TileMark,
+)
+from scopt.ir.nest import Const, LoopMark
 from scopt.ir.scop import Scop
 from scopt.scheduler.base import ScheduleResult
 
@@ -210,24 +220,28 @@ def _strips_fields(strips: Strips) -> Iterator[tuple[str, Strips]]:
         yield "scalar of a strip dropped", replace(strips, scalars=strips.scalars[:k] + strips.scalars[k + 1 :])
 
 
+def _panel_dimensions(panel: Panel, origins: int) -> Iterator[tuple[str, tuple[PanelDimension, ...]]]:
+    for k, one in enumerate(panel.dimensions):
+        changes: list[tuple[str, PanelDimension]] = []
+        for more in (1, -1):
+            if one.origin is not None:
+                changes.append((f"first of a panel {more:+}", replace(one, first=one.first + more)))
+            if isinstance(one.cells, Const):
+                changes.append((f"cells of a panel {more:+}", replace(one, cells=Const(one.cells.value + more))))
+        if len(one.subscripts) > 1:
+            changes.append(("subscript of a panel dropped", replace(one, subscripts=one.subscripts[1:])))
+        if one.origin is not None and origins > 1:
+            changes.append(("origin of a panel", replace(one, origin=(one.origin + 1) % origins)))
+        for what, other in changes:
+            yield what, (*panel.dimensions[:k], other, *panel.dimensions[k + 1 :])
+    yield "dimensions of a panel", panel.dimensions[::-1]
+
+
 def _packed_fields(tile: PackedTile) -> Iterator[tuple[str, PackedTile]]:
     for k, panel in enumerate(tile.panels):
         before, behind = tile.panels[:k], tile.panels[k + 1 :]
         yield "panel dropped", replace(tile, panels=before + behind)
-        for name in ("first", "width"):
-            for more in (1, -1):
-                yield (
-                    f"{name} of a panel {more:+}",
-                    replace(tile, panels=(*before, replace(panel, **{name: getattr(panel, name) + more}), *behind)),
-                )
-        yield (
-            "extents of a panel",
-            replace(tile, panels=(*before, replace(panel, extents=panel.extents[::-1]), *behind)),
-        )
-        if len(tile.origins) > 1:
-            yield (
-                "origin of a panel",
-                replace(tile, panels=(*before, replace(panel, origin=(panel.origin + 1) % len(tile.origins)), *behind)),
-            )
+        for what, other in _panel_dimensions(panel, len(tile.origins)):
+            yield what, replace(tile, panels=(*before, replace(panel, dimensions=other), *behind))
     for k in range(len(tile.statements)):
         yield "statement of a tile dropped", replace(tile, statements=tile.statements[:k] + tile.statements[k + 1 :])

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from scopt.astgen.lower.strip_lowering import Buffered, lower_strips
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule, PackedTile, PanelMark
+from scopt.ir.nest import Const
 from scopt.ir.scop import Dependences, Scop
 from scopt.machine import Machine
 from scopt.options import Options
@@ -48,7 +49,8 @@ def parts(body: str, params: str = LARGE, options: Options | None = None) -> tup
 def packed(body: str, params: str = LARGE, options: Options | None = None) -> list[tuple[str, int, int]]:
     """Array, first column and width of all panels."""
     _, _, marked = parts(body, params, options)
-    return [(one.array, one.first, one.width) for tile in marked.packed.values() for one in tile.panels]
+    found = [(one.array, one.dimensions[-1]) for tile in marked.packed.values() for one in tile.panels]
+    return [(name, last.first, last.cells.value) for name, last in found if isinstance(last.cells, Const)]
 
 
 # --- where there are panels -------------------------------------------------------------------------------------------
@@ -130,12 +132,14 @@ def test_without_a_parallel_loop_there_is_one_panel_of_each_array() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"first": 1}, {"first": -1}, {"width": 31}], ids=["too far right", "too far left", "too narrow"]
+    "change", [{"first": 1}, {"first": -1}, {"cells": Const(31)}], ids=["too far right", "too far left", "too narrow"]
 )
-def test_cells_outside_of_their_panel_are_found(change: dict[str, int]) -> None:
+def test_cells_outside_of_their_panel_are_found(change: dict[str, int | Const]) -> None:
     scop, deps, marked = parts(PLAIN)
     ((key, tile),) = marked.packed.items()
-    wrong = replace(tile, panels=(replace(tile.panels[0], **change), *tile.panels[1:]))
+    rows, columns = tile.panels[0].dimensions
+    panel = replace(tile.panels[0], dimensions=(rows, replace(columns, **change)))
+    wrong = replace(tile, panels=(panel, *tile.panels[1:]))
     with pytest.raises(InternalError, match="outside of its panel"):
         lower_strips(scop, deps, replace(marked, marks={**marked.marks, key: PanelMark(wrong)}), Machine())
 
