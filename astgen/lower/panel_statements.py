@@ -20,7 +20,7 @@ from scopt.astgen.lower.strip_cells import Copied
 from scopt.astgen.lower.strip_statements import Names, minus, plus, statement_of, subscripts_of
 from scopt.diagnostics import InternalError
 from scopt.ir.chosen_values import choices, element_type, whole_choice
-from scopt.ir.marked_schedule import Mark, PackedTile, Panel
+from scopt.ir.marked_schedule import Mark, PackedTile, Panel, PanelDimension
 from scopt.ir.nest import Const, LoopMark
 from scopt.ir.scop import Access, CType, Dependences, Scop, Statement
 from scopt.ir.walks import walk
@@ -115,7 +115,9 @@ class PanelTile(Copied, eq=False):
         return element_type((*self.scop.arrays.values(), *self.names.arrays.values()), reference)
 
     def is_own(self, reference: ir.Node) -> bool:
-        """Whether a reference is to a panel."""
+        """Whether a reference is to a panel, or to a scalar that each thread has of its own."""
+        if isinstance(reference, ir.ID):
+            return any(one.spelling == reference.name and one.private for one in self.scop.arrays.values())
         while isinstance(reference, ir.ArrayRef):
             reference = reference.name
         return isinstance(reference, ir.ID) and reference.name in {place.name for place in self.places.values()}
@@ -140,12 +142,7 @@ class PanelTile(Copied, eq=False):
         """A cell of a panel. subscripts: the array's."""
         node: ir.Node = ir.ID(self.places[panel.array].name)
         for one in panel.dimensions:
-            index = subscripts[one.subscripts[0]]
-            for other in one.subscripts[1:]:
-                index = ir.BinaryOp("+", index, subscripts[other])
-            if one.origin is not None:
-                index = plus(minus(index, ir.ID(_name(one.origin))), -one.first)
-            node = ir.ArrayRef(node, index)
+            node = ir.ArrayRef(node, _place(one, subscripts))
         return node
 
     def moved(self, access: Access, node: ir.Node | None, expansion: isl.Map) -> Access:
@@ -180,7 +177,9 @@ class PanelTile(Copied, eq=False):
                 yield self.choice(place.name, place.memory)
         for panel in self.tile.panels:
             yield from self.copies(
-                panel, [(a, self.exposed(s, a)) for s, a in self.accesses(panel.array) if not a.is_write], inwards=True
+                panel,
+                [(a, self.brought(s, a)) for s, a in self.accesses(panel.array) if a.kind != "write"],
+                inwards=True,
             )
 
     def after(self) -> Iterator[isl.Schedule]:
@@ -218,6 +217,12 @@ class PanelTile(Copied, eq=False):
         self.statements.append(statement)
         return statement
 
+    def brought(self, statement: Statement, access: Access) -> isl.UnionSet:
+        """The instances that a cell is copied in for: what may be written, or not, keeps its value else."""
+        if access.is_write:
+            return isl.UnionSet.from_set(access.relation.domain())
+        return self.exposed(statement, access)
+
     def copies(
         self, panel: Panel, parts: Sequence[tuple[Access, isl.UnionSet]], *, inwards: bool
     ) -> Iterator[isl.Schedule]:
@@ -241,7 +246,7 @@ class PanelTile(Copied, eq=False):
         first = self.depth + len(panel.origins)
         *rows, column = (coordinate(domain, k) for k in range(first, domain.dim(SET)))
         loop = f"copy:{name}"
-        along = panel.dimensions[-1].subscripts == (domain.dim(SET) - 1 - first,)
+        along = panel.dimensions[-1].terms == ((domain.dim(SET) - 1 - first, 1),)
         self.marks[loop] = LoopMark(simd=along)
         tree = isl.Schedule.from_domain(isl.UnionSet.from_set(domain)).insert_partial_schedule(joined([column]))
         yield marked(tree, loop).insert_partial_schedule(joined(rows))
@@ -279,14 +284,29 @@ class PanelTile(Copied, eq=False):
         return found
 
 
+def _place(one: PanelDimension, subscripts: Sequence[ir.Node]) -> ir.Node:
+    """A subscript of a panel. What is subtracted from has our own type, lest unsigned numbers run round."""
+    positive = [subscripts[position] for position, sign in one.terms if sign > 0]
+    negative = [subscripts[position] for position, sign in one.terms if sign < 0]
+    if one.origin is None:
+        return positive[0]
+    origin = ir.ID(_name(one.origin))
+    value = minus(positive[0], origin) if positive else ir.UnaryOp("-", origin)
+    for other in positive[1:]:
+        value = ir.BinaryOp("+", value, other)
+    for other in negative:
+        value = minus(value, other)
+    return plus(value, -one.first)
+
+
 def _in_panel(panel: Panel, relation: isl.Map) -> isl.Map:
     """``{ [o, …, i, …] -> [place] }`` for a reference to the array, origins first."""
     function, local = relation.as_pw_multi_aff(), isl.LocalSpace.from_space(relation.get_space().domain())
     made = isl.MultiPwAff.zero(function.get_space())
     for k, one in enumerate(panel.dimensions):
-        value = function.get_pw_aff(one.subscripts[0])
-        for other in one.subscripts[1:]:
-            value = value.add(function.get_pw_aff(other))
+        value = isl.PwAff.zero_on_domain(local)
+        for position, sign in one.terms:
+            value = value.add(function.get_pw_aff(position).scale_val(isl.Val(sign)))
         if one.origin is not None:
             value = value.sub(isl.PwAff.var_on_domain(local, SET, one.origin)).add_constant_val(isl.Val(-one.first))
         made = made.set_pw_aff(k, value)

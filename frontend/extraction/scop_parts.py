@@ -13,11 +13,12 @@ from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import RegionNames
 from scopt.frontend.extraction.region_walk import RawStatement, RegionWalk
 from scopt.frontend.model.access_names import RawAccess
-from scopt.frontend.model.aliasing import CHARACTER, Aliasing, Names as AliasNames, check_aliasing
+from scopt.frontend.model.aliasing import Aliasing, Names as AliasNames, check_aliasing
 from scopt.frontend.model.assumptions import long_values, summable, too_large, typed_values
 from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.syntax.symbols import Symbol, is_value
+from scopt.ir.ctypes import CHARACTER
 from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
 from scopt.poly.dependences import classify_private
 from scopt.poly.isl_utils import to_statement_space, universe_params

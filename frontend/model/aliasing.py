@@ -16,6 +16,7 @@ from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.frontend.syntax.unit import Region
+from scopt.ir.ctypes import CHARACTER
 from scopt.ir.effects import assigns
 from scopt.ir.scop import Array, CType, Statement, Stretch
 from scopt.ir.walks import walk
@@ -24,7 +25,6 @@ from scopt.ir.walks import walk
 MAX_PAIRS = 32
 # Functions whose result points to an object that nothing else points to.
 _ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
-CHARACTER = 8
 
 
 class Aliasing(Struct, frozen=True, eq=False):

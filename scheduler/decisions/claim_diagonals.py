@@ -51,7 +51,7 @@ class DiagonalVectors(Struct, frozen=True):
         for order in ((0, 1), (1, 0)):
             found = diagonals(band.setting, reordered(band.node, order))
             answers[order] = found
-            if not isinstance(found, str) and all(one.subscripts[1] == len(one.extents) - 1 for one in found.panels):
+            if not isinstance(found, str) and all(one.subscripts[1][0] == len(one.extents) - 1 for one in found.panels):
                 return found, order
         first = next((order for order, found in answers.items() if not isinstance(found, str)), (0, 1))
         return answers[first], first
@@ -70,12 +70,14 @@ class DiagonalVectors(Struct, frozen=True):
 def _cycles(band: Band, found: Diagonals, order: tuple[int, int], rows: int, steps: int) -> float:
     """As many lanes at once as vectors have, a loop over them for each diagonal of a tile, one copy of each table."""
     work = band.work
-    cells = max(one.count for one in work.statements.values())
+    cells = work.trips[0] * work.trips[1]  # statements that some iterations have are not counted for more
     busy = sum(
-        one.count * max(one.arithmetic, one.uses.loads / LOADS, one.uses.stores / STORES)
+        min(one.count, cells) * max(one.arithmetic, one.uses.loads / LOADS, one.uses.stores / STORES)
         for one in work.statements.values()
     )
-    compute = busy / work.lanes + cells * (ENTRY / rows + found.apart * GATHER + len(found.panels) * DIAGONAL_COPY)
+    instances = min(max(one.count for one in work.statements.values()), cells)
+    compute = busy / work.lanes
+    compute += instances * (ENTRY / rows + found.apart * GATHER + len(found.panels) * DIAGONAL_COPY)
     if band.parallel_above:
         return work.alone(compute, 0.0)
     first, second = (work.trips[k] for k in order)

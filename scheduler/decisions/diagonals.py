@@ -11,23 +11,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 
 import islpy as isl
 from msgspec import Struct
 
+from scopt.ir.ctypes import CHARACTER
 from scopt.ir.marked_schedule import PackedTile, Panel, PanelDimension
 from scopt.ir.nest import Const, Expr
 from scopt.ir.references import is_cell
 from scopt.ir.scop import Access, Array, Scop, Statement
 from scopt.poly.array_extents import extents
-from scopt.poly.bands import private_arrays
+from scopt.poly.bands import active, distances, nonnegative, private_arrays
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import sets_of, union_of_maps, union_of_sets
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.setting import Setting
 
-# Where a band's two members are in a statement: the iterators' positions, and what is to be added to them.
-Place = tuple[tuple[int, int], tuple[int, int]]
+# A member of a band in a statement: an iterator's position, its sign, and what is to be added to it.
+Side = tuple[int, int, int]
+# Where a band's two members are in a statement.
+Place = tuple[Side, Side]
 
 
 class Diagonals(Struct, frozen=True, eq=False):
@@ -41,12 +45,12 @@ class Diagonals(Struct, frozen=True, eq=False):
 
 
 class SkewedArray(Struct, frozen=True, eq=False):
-    """subscripts: which ones are the two members, up to constants. rows, sums: least and largest difference of the
-    first one to its member, and of both to the sum of the members. extents: of the array, as far as the references
-    reach. written: it is."""
+    """subscripts: which ones are the two members, up to constants, with their signs. rows, sums: least and largest
+    difference of the first one to its member, and of both to the sum of the members. extents: of the array, as far as
+    the references reach. written: it is."""
 
     array: str
-    subscripts: tuple[int, int]
+    subscripts: tuple[tuple[int, int], tuple[int, int]]
     rows: tuple[int, int]
     sums: tuple[int, int]
     extents: tuple[Expr, ...]
@@ -62,7 +66,7 @@ def diagonals(setting: Setting, node: isl.ScheduleNode) -> Diagonals | str:
     if places is None or not domain.is_equal(whole):
         return "its loops aren't two of each statement's iterators, in all iterations"
     arrays = {access.array for name in names for access in scop.statement(name).accesses}
-    if arrays & {one.array for one in setting.deps.reductions}:
+    if setting.deps.reductions and not _in_order(setting.strict, node):
         return "a sum in any order is part of it"
     private = _private(setting, node)
     panels, apart = list[SkewedArray](), 0
@@ -94,7 +98,8 @@ def packed(node: isl.ScheduleNode, found: Diagonals, rows: int, steps: int) -> P
 
 def _panel(one: SkewedArray, rows: int, steps: int) -> Panel:
     """Other subscripts first, then the diagonal, then the row."""
-    others = [PanelDimension((k,), None, 0, size) for k, size in enumerate(one.extents) if k not in one.subscripts]
+    moving = {position for position, _ in one.subscripts}
+    others = [PanelDimension(((k, 1),), None, 0, size) for k, size in enumerate(one.extents) if k not in moving]
     diagonal = PanelDimension(one.subscripts, 0, one.sums[0], Const(steps + one.sums[1] - one.sums[0]))
     row = PanelDimension(one.subscripts[:1], 1, one.rows[0], Const(rows + one.rows[1] - one.rows[0]))
     return Panel(one.array, (*others, diagonal, row))
@@ -104,6 +109,12 @@ def _origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
     """Where the tile of an instance begins."""
     value = isl.Val(size)
     return member.scale_down_val(value).floor().scale_val(value)
+
+
+def _in_order(setting: Setting, node: isl.ScheduleNode) -> bool:
+    """Whether both members keep reductions in their order, too."""
+    partial, pairs = node.band_get_partial_schedule(), active(setting.dependences.must, node)
+    return all(nonnegative(distances(pairs, partial.get_at(k))) for k in range(2))
 
 
 def _places(node: isl.ScheduleNode) -> dict[str, Place] | None:
@@ -117,21 +128,21 @@ def _places(node: isl.ScheduleNode) -> dict[str, Place] | None:
         if not pairs:
             return None
         found[str(part.get_tuple_name())] = pairs
-    common = Counter((one[0], other[0]) for pairs in found.values() for one, other in pairs)
-    return {name: max(pairs, key=lambda pair: common[pair[0][0], pair[1][0]]) for name, pairs in found.items()}
+    common = Counter((one[:2], other[:2]) for pairs in found.values() for one, other in pairs)
+    return {name: max(pairs, key=lambda pair: common[pair[0][:2], pair[1][:2]]) for name, pairs in found.items()}
 
 
-def _iterators(member: isl.UnionPwAff, domain: isl.Set) -> list[tuple[int, int]]:
-    """The iterators that a member is on a statement's instances, up to a constant, and the constants."""
+def _iterators(member: isl.UnionPwAff, domain: isl.Set) -> list[Side]:
+    """The iterators that a member is on a statement's instances, up to signs and constants."""
     pieces = member.intersect_domain(isl.UnionSet.from_set(domain)).get_pw_aff_list()
     if pieces.n_pw_aff() != 1:
         return []
-    own, found = pieces.get_at(0).intersect_domain(domain), list[tuple[int, int]]()
-    for k in range(domain.dim(isl.dim_type.set)):
+    own, found = pieces.get_at(0).intersect_domain(domain), list[Side]()
+    for k, sign in product(range(domain.dim(isl.dim_type.set)), (1, -1)):
         other = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(domain.get_space()), isl.dim_type.set, k)
-        value = _constant(own.sub(other))
+        value = _constant(own.sub(other.scale_val(isl.Val(sign))))
         if value is not None:
-            found.append((k, value))
+            found.append((k, sign, value))
     return found
 
 
@@ -147,8 +158,8 @@ def _apart(access: Access, place: Place) -> bool:
     rows = subscript_rows(access.relation)
     if rows is None:
         return True
-    (first, _), (second, _) = place
-    moves = [row[first] - row[second] for row in rows]
+    (first, forward, _), (second, other, _) = place
+    moves = [forward * row[first] - other * row[second] for row in rows]
     return any(moves[:-1]) or (bool(moves) and abs(moves[-1]) > 1)
 
 
@@ -159,11 +170,10 @@ def _skewed(
     kind = array.type
     if array.private or kind.volatile or kind.atomic or not (kind.floating or kind.integer):
         return None
+    if kind.integer and kind.bits == CHARACTER:
+        return None  # compilers make no vectors where a store may change anything
     if not all(
-        access.kind != "may-write"
-        and access.relation.is_single_valued()
-        and is_cell(access.node, array.spelling, array.rank)
-        for _, access in uses
+        access.relation.is_single_valued() and is_cell(access.node, array.spelling, array.rank) for _, access in uses
     ):
         return None
     sizes = extents(scop, [access.relation for _, access in uses])
@@ -177,25 +187,24 @@ def _skewed(
     return SkewedArray(array.name, pair, (min(rows), max(rows)), (min(sums), max(sums)), sizes, written)
 
 
-def _subscripts(access: Access, place: Place) -> dict[tuple[int, int], tuple[int, int]]:
-    """Which subscripts may be the two members, and what each is more than its member: those that differ by constants,
-    all others being constants."""
+def _subscripts(access: Access, place: Place) -> dict[tuple[tuple[int, int], tuple[int, int]], tuple[int, int]]:
+    """Which subscripts may be the two members, with which signs, and what each is more than its member: those that
+    differ by constants, all others being constants."""
     function = access.relation.as_pw_multi_aff()
     local = isl.LocalSpace.from_space(access.relation.get_space().domain())
-    sides: list[dict[int, int]] = []
-    for iterator, shift in place:
-        own = isl.PwAff.var_on_domain(local, isl.dim_type.set, iterator).add_constant_val(isl.Val(shift))
-        values = [_constant(function.get_pw_aff(k).sub(own)) for k in range(function.dim(isl.dim_type.out))]
-        sides.append({k: value for k, value in enumerate(values) if value is not None})
-    fixed = {k for k in range(function.dim(isl.dim_type.out)) if _constant(function.get_pw_aff(k)) is not None}
-    every = fixed | set(sides[0]) | set(sides[1])
-    if len(every) < function.dim(isl.dim_type.out):
-        return {}
+    subscripts = [function.get_pw_aff(k) for k in range(function.dim(isl.dim_type.out))]
+    sides: list[dict[tuple[int, int], int]] = []
+    for iterator, sign, shift in place:
+        # as far as the subscript is the iterator, it has the member's sign
+        own = isl.PwAff.var_on_domain(local, isl.dim_type.set, iterator).add_constant_val(isl.Val(sign * shift))
+        values = {(k, sign): _constant(one.sub(own)) for k, one in enumerate(subscripts)}
+        sides.append({key: sign * value for key, value in values.items() if value is not None})
+    fixed = {k for k, one in enumerate(subscripts) if _constant(one) is not None}
     return {
-        (k, m): (more, other)
-        for k, more in sides[0].items()
-        for m, other in sides[1].items()
-        if k != m and every <= fixed | {k, m}
+        (first, second): (more, other)
+        for first, more in sides[0].items()
+        for second, other in sides[1].items()
+        if first[0] != second[0] and fixed | {first[0], second[0]} >= set(range(len(subscripts)))
     }
 
 

@@ -92,8 +92,8 @@ def packed_tile(
 def _panel(array: str, origin: int, columns: _Columns) -> Panel:
     """All rows, and the columns from an origin on."""
     *rows, last = range(len(columns.extents))
-    whole = (PanelDimension((k,), None, 0, columns.extents[k]) for k in rows)
-    return Panel(array, (*whole, PanelDimension((last,), origin, columns.first, Const(columns.width))))
+    whole = (PanelDimension(((k, 1),), None, 0, columns.extents[k]) for k in rows)
+    return Panel(array, (*whole, PanelDimension(((last, 1),), origin, columns.first, Const(columns.width))))
 
 
 def _whole(scop: Scop, names: Sequence[str]) -> isl.UnionSet:

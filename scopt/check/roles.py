@@ -74,7 +74,7 @@ class _Reader(Struct, frozen=True, eq=False):
 
     def moved(self, original: Statement, statement: Statement, expansion: isl.Map) -> list[Moved]:
         """The references to buffers of a statement that stands for an original one, or for it with choices in place of
-        a condition: of values that are kept in buffers, or that it assigns whatever holds."""
+        a condition: of values that nobody else looks at, or that it assigns whatever holds."""
         for body in conditions(statement.body, self.type_of) if isinstance(original.body, ir.If) else ():
             walk = _Walk(self, original, statement, expansion)
             try:
@@ -82,13 +82,21 @@ class _Reader(Struct, frozen=True, eq=False):
             except InternalError:
                 continue
             own = {position for one in walk.moved for position in one.accesses}
-            if all(k in own for k, access in enumerate(original.accesses) if access.is_write):
+            written = {
+                k for k, access in enumerate(original.accesses) if access.is_write and not self.is_private(access)
+            }
+            if written <= own:
                 return walk.moved
         walk = _Walk(self, original, statement, expansion)
         whole = isinstance(original.body, ir.If) and not isinstance(statement.body, ir.If)
         ways = as_ways(original.body, statement.body, self.type_of) if whole else None
         walk.same(original.body, statement.body if ways is None else ways)
         return walk.moved
+
+    def is_private(self, access: Access) -> bool:
+        """Whether it is to a scalar that nobody has a use of outside of its region, nor another thread in it."""
+        array = self.program.source.arrays[access.array]
+        return array.private and array.rank == 0
 
     def type_of(self, reference: ir.Node) -> str | None:
         """How the type of a scalar, or of an array's element, is spelled; None of anything else."""

@@ -67,6 +67,8 @@ class _HasBody(Protocol):
     def body(self) -> str: ...
 
 
+# Bits of the types that may be of any object (C17 6.5p7).
+CHARACTER = 8
 _SIZES = {"short": 2, "int": 4, "long": 8, "long long": 8, "void *": 8, "float": 4, "double": 8, "long double": 16}
 _SIZE_MACROS = {
     "short": "__SIZEOF_SHORT__",

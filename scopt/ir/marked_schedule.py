@@ -123,13 +123,13 @@ class Strips(Struct, frozen=True, eq=False):
 
 
 class PanelDimension(Struct, frozen=True, eq=False):
-    """One subscript of a panel: the sum of some of its array's subscripts, less a tile's origin, less `first`.
+    """One subscript of a panel: a sum of some of its array's subscripts, less a tile's origin, less `first`.
 
-    subscripts: their positions. origin: position in the tile's `origins`; None: there is none. first: the least value
-      of a tile, from its origin on. cells: how many values there are, at most.
+    terms: positions of subscripts, each with its sign. origin: position in the tile's `origins`; None: there is none.
+      first: the least value of a tile, from its origin on. cells: how many values there are, at most.
     """
 
-    subscripts: tuple[int, ...]
+    terms: tuple[tuple[int, int], ...]
     origin: int | None
     first: int
     cells: Expr

@@ -39,7 +39,8 @@ def buffers(*, parallel: bool) -> tuple[Scop, tuple[Allocation, ...]]:
     names = Names(scop(), Machine())
     names.buffer(RowBuffer("A", 0, 0, 2, (Name("m"), Sum(((1, Name("n")),), -1))), 8, parallel=parallel)
     names.panel(
-        Panel("A", (PanelDimension((0,), None, 0, Name("n")), PanelDimension((1,), 0, 0, Const(16)))), parallel=parallel
+        Panel("A", (PanelDimension(((0, 1),), None, 0, Name("n")), PanelDimension(((1, 1),), 0, 0, Const(16)))),
+        parallel=parallel,
     )
     return replace(names.scop, arrays={**names.scop.arrays, **names.arrays}), names.allocations()
 

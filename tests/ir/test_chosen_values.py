@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from scopt import ir
-from scopt.ir.chosen_values import choices, conditions
+from scopt.ir.chosen_values import as_ways, choices, conditions, whole_choice
 from scopt.ir.from_pycparser import parse_c
 from scopt.ir.printing import CPrinter
 from scopt.ir.walks import same_tree
@@ -86,6 +86,59 @@ def test_other_statements_stay(text: str) -> None:
 )
 def test_choices_that_no_condition_is_known_for(text: str) -> None:
     assert list(conditions(statement(text), type_of)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("if (d < x) a = b; else a = 1;", "a = d < x ? b : 1"),
+        ("if (d < x) { a = b; } else { a = 1; }", "a = d < x ? b : 1"),
+        ("if (d < x) x = d; else if (d > x) x = 2 * d; else x = x;", "x = d < x ? d : (d > x ? (float) (2 * d) : x)"),
+        ("if (d < x) { if (a) x = d; else x = a; } else x = d;", "x = d < x ? (a ? d : (float) a) : d"),
+    ],
+)
+def test_ways_that_assign_one_cell_are_one_choice(text: str, made: str) -> None:
+    original = statement(text)
+    found = whole_choice(original, type_of)
+    assert found is not None
+    assert same_tree(found, statement(f"{made};"))
+    back = as_ways(original, found, type_of)
+    assert back is not None
+    assert same_tree(back, original)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (d < x) a = b;",  # nothing is assigned else
+        "if (d < x) a = b; else b = a;",
+        "if (d < x) a = b; else { a = 1; b = 2; }",
+        "if (d < x) a = b; else a += 1;",
+        "if (d < x) y = b; else y = 1;",  # of unknown type
+        "if (d++ < x) a = b; else a = 1;",
+        "if (d < x) a = b++; else a = 1;",
+        "if (d < x) a = f(); else a = 1;",
+        "a = b;",
+    ],
+)
+def test_ways_that_are_no_choice(text: str) -> None:
+    assert whole_choice(statement(text), type_of) is None
+
+
+@pytest.mark.parametrize(
+    ("like", "text"),
+    [
+        ("if (d < x) a = b; else a = 1;", "a = d < x ? d : 1;"),  # through the other type
+        ("if (d < x) a = b; else a = d;", "a = d < x ? b : (char) d;"),
+        ("if (d < x) a = b; else a = 1;", "a += d < x ? b : 1;"),
+        ("if (d < x) a = b; else a = 1;", "a = b;"),
+        ("if (d < x) a = b;", "a = d < x ? b : a;"),
+        ("if (d < x) y = b; else y = 1;", "y = d < x ? b : 1;"),
+        ("if (d < x) a = b; else { a = 1; b = 2; }", "a = d < x ? b : 1;"),
+    ],
+)
+def test_choices_that_are_no_ways(like: str, text: str) -> None:
+    assert as_ways(statement(like), statement(text), type_of) is None
 
 
 ASSIGNED = st.lists(st.sampled_from(["a", "b", "x"]), min_size=1, max_size=3, unique=True)

@@ -228,8 +228,11 @@ def _panel_dimensions(panel: Panel, origins: int) -> Iterator[tuple[str, tuple[P
                 changes.append((f"first of a panel {more:+}", replace(one, first=one.first + more)))
             if isinstance(one.cells, Const):
                 changes.append((f"cells of a panel {more:+}", replace(one, cells=Const(one.cells.value + more))))
-        if len(one.subscripts) > 1:
-            changes.append(("subscript of a panel dropped", replace(one, subscripts=one.subscripts[1:])))
+        if len(one.terms) > 1:
+            changes.append(("subscript of a panel dropped", replace(one, terms=one.terms[1:])))
+        for m, (position, sign) in enumerate(one.terms):
+            other = (*one.terms[:m], (position, -sign), *one.terms[m + 1 :])
+            changes.append(("sign of a panel's subscript", replace(one, terms=other)))
         if one.origin is not None and origins > 1:
             changes.append(("origin of a panel", replace(one, origin=(one.origin + 1) % origins)))
         for what, other in changes:
