@@ -265,11 +265,11 @@ class PanelTile(Copied, eq=False):
         )
 
     def iterators(self, panel: Panel) -> Sequence[str]:
-        """Names for an array's subscripts: the iterators that stand there, in the reference that has most of them."""
-        names = max(
-            (self.subscript_iterators(statement, access) for statement, access in self.accesses(panel.array)),
-            key=lambda found: len(set(filter(None, found))),
-        )
+        """Names for an array's subscripts: the iterators that stand there, in the reference that has most of them, of
+        the deepest statement."""
+        uses = sorted(self.accesses(panel.array), key=lambda use: -len(use[0].iterators))
+        found = [self.subscript_iterators(statement, access) for statement, access in uses]
+        names = max(found, key=lambda one: len(set(filter(None, one))))
         known = [name if name and name not in names[:k] else None for k, name in enumerate(names)]
         return [name or self.names.new(f"cell{k}") for k, name in enumerate(known)]
 

@@ -42,7 +42,11 @@ class _Fusion:
                 inside = (
                     partial if prefix is None else prefix.intersect_domain(domain_of(tree)).flat_range_product(partial)
                 )
-                return Band(partial, self.visit(body, inside))
+                inner = self.visit(body, inside)
+                if isinstance(body, Sequence) and isinstance(inner, Band):
+                    # the loops inside were fused, too: one band, as far as it is permutable, can be tiled
+                    return Band(partial.flat_range_product(inner.partial), inner.body)
+                return Band(partial, inner)
             case Sequence(parts):
                 fused = list(parts)
                 # What was fused may share data with a neighbour that its parts shared none with.

@@ -203,6 +203,27 @@ NEAREST = marked(
     ((1, 1), (5, 9), (37, 41), (64, 20)),
 )
 
+# A dynamic program along diagonals: two tables, ways that write one cell, and a scalar that a lane has of its own.
+ALIGNED = marked(
+    "aligned",
+    (Operand("A", "n + 1", "m + 1"), Operand("B", "n + 1", "m + 1"), Operand("x", "n + 1"), Operand("y", "m + 1")),
+    """
+  for (int i = 1; i <= n; i++)
+    for (int j = 1; j <= m; j++) {
+      double d = x[i - 1] - y[j - 1] * A[i - 1][j - 1];
+      if (A[i - 1][j] < A[i][j - 1])
+        A[i][j] = A[i - 1][j] * 0.75 + d * d;
+      else if (d < 0.25)
+        A[i][j] = A[i][j - 1] * 0.5 + d;
+      else
+        A[i][j] = A[i - 1][j - 1] * 0.25 - d;
+      B[i][j] = B[i][j - 1] * 0.5;
+      if (A[i][j] > B[i - 1][j])
+        B[i][j] = B[i - 1][j] * 0.5 + 1.0;
+    }""",
+    ((1, 1), (64, 70), (140, 330)),
+)
+
 SMALL = marked(
     "small",
     (Operand("x", "20"), Operand("c", "1", value="0")),

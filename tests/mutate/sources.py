@@ -6,6 +6,7 @@ from tests.mutate.contractions import CHOLESKY, FOLDING, GEMM, MAXPLUS, SYMM, SY
 from tests.mutate.guarded import GUARDED, SHIFTED, SMOOTHED
 from tests.mutate.nested import ADI, FILTER, HEAT, JACOBI, LINE, PANELS, SEIDEL
 from tests.mutate.plain import (
+    ALIGNED,
     COLUMNS,
     FLOYD,
     HISTOGRAM,
@@ -48,6 +49,7 @@ SOURCES = (
     STRIDES,
     STEPPED,
     NEAREST,
+    ALIGNED,
     SMALL,
     GUARDED,
     SMOOTHED,
