@@ -15,7 +15,7 @@ from scopt.poly.restructure import reordered
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.diagonals import Diagonals, diagonals, packed
 from scopt.scheduler.decisions.register_tiles import wanted
-from scopt.scheduler.locality.tiling import atomic, tiled, wavefront
+from scopt.scheduler.locality.tiling import atomic, sizes_for, tiled, wavefront
 
 
 class DiagonalVectors(Struct, frozen=True):
@@ -60,11 +60,13 @@ class DiagonalVectors(Struct, frozen=True):
         return band.setting.scop.statement(statement).iterators[position]
 
     def sizes(self, band: Band, found: Diagonals) -> tuple[int, int]:
-        """Rows and diagonals of a tile."""
+        """Rows and diagonals of a tile: the user's, or the machine's."""
         machine, arrays = band.setting.options.machine, band.setting.scop.arrays
         widths = [max(arrays[one.array].type.bits or 64, 8) // 8 for one in found.panels]
         rows = diagonal_rows(machine, min(widths))
-        return rows, diagonal_steps(machine, rows, sum(widths))
+        own = rows, diagonal_steps(machine, rows, sum(widths))
+        first, second = sizes_for(band.setting.options.tile_sizes, own)
+        return first, second
 
 
 def _cycles(band: Band, found: Diagonals, order: tuple[int, int], rows: int, steps: int) -> float:

@@ -93,6 +93,12 @@ def test_without_threads_tiles_run_in_order() -> None:
     assert not any(mark.parallel for mark in found.loops.values())
 
 
+def test_sizes_may_be_given() -> None:
+    ((_, tile),) = marked(BODY, Options(tile_sizes=(20, 50))).packed.items()
+    diagonal, row = tile.panels[0].dimensions
+    assert (diagonal.cells, row.cells) == (Const(52), Const(21))
+
+
 def test_tables_of_few_rows_get_none() -> None:
     params = PARAMS.replace("float S[][m]", "float S[90][3000]")
     assert "too few rows" in dict(choice(BODY, params=params).reasons)[NAME]
