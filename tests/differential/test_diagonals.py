@@ -35,9 +35,9 @@ static void add(const void *cells, size_t size)
 }
 int main(void)
 {
-  int sizes[] = {0, 1, 2, 3, 63, 64, 65, 130, 257, 328};
-  for (int x = 0; x < 10; x++)
-    for (int y = 0; y < 10; y++) {
+  int sizes[] = {0, 1, 2, 64, 65, 130, 328};
+  for (int x = 0; x < 7; x++)
+    for (int y = 0; y < 7; y++) {
       for (int i = 0; i < MOST; i++) {
         a[i] = i * i %% 5, b[i] = i * i %% 7 %% 5, best[i] = i %% 3;
         for (int j = 0; j < MOST; j++)
@@ -146,6 +146,6 @@ def test_every_bit_is_the_same(
     text = without_thresholds(result.text.decode())
     assert "S_panel[" in text
     original = run_c(source, *FLAGS, name="original")
-    assert len(original.splitlines()) == 100
+    assert len(original.splitlines()) == 49
     assert run_c(text, *FLAGS, name="emitted") == original
     assert run_c(text, *(flag for flag in FLAGS if flag != "-fopenmp"), name="plain") == original
