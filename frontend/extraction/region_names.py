@@ -13,11 +13,12 @@ from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.pointers import as_subscripts
 from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.sizes import hoist_sizes
+from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
-from scopt.frontend.syntax.scoping import loop_iterator, unique_names
+from scopt.frontend.syntax.scoping import UniqueNames, loop_iterator, unique_names
 from scopt.frontend.syntax.structs import Types, reference_of, references, shared_storage
 from scopt.frontend.syntax.symbols import Symbol, facts_of, scope_at, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -108,6 +109,7 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
     local_names = frozenset(unique.declared)
     _refuse_thread_local(tu, region, items, symbols)
+    items = substituted_locals(items, _local_names(tu, region, symbols, unique))
     items = as_subscripts(items, symbols, tu.long_type, frozenset(flat))
     inside = local_names | unique.iterators
     items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)
@@ -117,6 +119,19 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     items = distinct(members.items)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     return RegionNames(tu, region, items, symbols, unique.iterators, local_names, effects(*items), hoisted, whole)
+
+
+def _local_names(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol], unique: UniqueNames) -> LocalNames:
+    """What forward substitution asks for."""
+    facts = facts_of(tu, region.function)
+    return LocalNames(
+        symbols,
+        frozenset(unique.declared),
+        unique.iterators,
+        frozenset(region.symbolic),
+        tu.functions,
+        lambda name: may_be_read_after(facts, region, name),
+    )
 
 
 def _without_directives(item: Any) -> Any:

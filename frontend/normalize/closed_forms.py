@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from scopt import ir
-from scopt.frontend.normalize.tree_rewriting import number, signed_number, value_of
+from scopt.frontend.normalize.tree_rewriting import cast, number, signed_number, value_of
 from scopt.ir.effects import STEPS
 from scopt.ir.scop import CType
 from scopt.ir.walks import changed, mapped
@@ -76,7 +76,7 @@ class Values(Struct, frozen=True, eq=False):
         """An expression as a value of the variable's type."""
         if self.ctype is None or (self.ctype.signed and self.ctype.bits == _LONG_BITS):
             return node
-        return _cast(self.ctype.spelling, node)
+        return cast(self.ctype.spelling, node)
 
     @property
     def wide(self) -> str:
@@ -85,7 +85,7 @@ class Values(Struct, frozen=True, eq=False):
 
     def widened(self, node: Any) -> Any:
         """An expression as one of that type."""
-        return node if value_of(node) is not None or _is_of_type(node, self.wide) else _cast(self.wide, node)
+        return node if value_of(node) is not None or _is_of_type(node, self.wide) else cast(self.wide, node)
 
     def plus(self, left: Any, right: Any) -> Any:
         a, b = value_of(left), value_of(right)
@@ -144,12 +144,6 @@ def _spelling(cast: ir.Cast) -> str:
 
 def _times(factor: int, node: Any) -> Any:
     return node if factor == 1 else ir.BinaryOp("*", signed_number(factor), node)
-
-
-def _cast(spelling: str, node: Any) -> Any:
-    return ir.Cast(
-        ir.Typename(None, [], None, ir.TypeDecl(None, [], None, ir.IdentifierType(spelling.split()))), node, node.coord
-    )
 
 
 # --- in place of a variable -------------------------------------------------------------------------------------------

@@ -14,6 +14,12 @@ def number(value: int) -> ir.Constant:
     return ir.Constant("int", str(value))
 
 
+def cast(spelling: str, node: Any) -> ir.Cast:
+    """An expression converted to a type."""
+    named = ir.TypeDecl(None, [], None, ir.IdentifierType(spelling.split()))
+    return ir.Cast(ir.Typename(None, [], None, named), node, node.coord)
+
+
 def plus(expression: Any, value: int) -> Any:
     """The expression with a constant added."""
     if value == 0:
