@@ -17,6 +17,7 @@ from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
 from scopt.frontend.model.access_names import Names, RawAccess, Survey
 from scopt.frontend.model.accesses import AccessCollector
 from scopt.frontend.model.affine import NotAffine, Scope, condition
+from scopt.frontend.model.guards import conjunction, conjuncts
 from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, parse_loop
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
@@ -171,13 +172,32 @@ class RegionWalk(Struct, frozen=True, eq=False):
         try:
             holds = condition(node.cond, self.affine.scope(place.domain, place.iterators))
         except NotAffine:
-            return self.leaf(node, place)
+            apart = self.apart(node, place)
+            return self.leaf(node, place) if apart is None else self.branch(apart, place)
         then = self.visit(node.iftrue, replace(place, domain=place.domain.intersect(holds)))
         otherwise = None
         if node.iffalse is not None:
             otherwise = self.visit(node.iffalse, replace(place, domain=place.domain.subtract(holds)))
         parts = tuple(part for part in (then, otherwise) if part is not None)
         return None if not parts else parts[0] if len(parts) == 1 else Sequence(parts)
+
+    def apart(self, node: ir.If, place: Place) -> ir.If | None:
+        """`if (a && b)` as `if (a) if (b)`, with what is affine outside; None where nothing is, or there is an else."""
+        parts = list(conjuncts(node.cond))
+        done = effects(node.cond)
+        if node.iffalse is not None or done.assigned or done.through or done.called or done.unnamed:
+            return None
+        affine, data, domain = [], [], place.domain
+        for part in parts:
+            try:
+                domain = domain.intersect(condition(part, self.affine.scope(domain, place.iterators)))
+                affine.append(part)
+            except NotAffine:
+                data.append(part)
+        if not affine:
+            return None
+        inner = changed(node, cond=conjunction(data))
+        return changed(node, cond=conjunction(affine), iftrue=inner)
 
     def declaration(self, node: ir.Decl, place: Place) -> Tree | None:
         """A local: a kill of its old value, and an assignment if it is initialized."""

@@ -13,6 +13,7 @@ from scopt import ir
 from scopt.frontend.model.access_names import Names, RawAccess
 from scopt.frontend.model.affine import NotAffine, Scope
 from scopt.frontend.model.element_sets import SubscriptReader, all_elements
+from scopt.frontend.model.guards import may_fail, may_hold
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
 from scopt.frontend.model.sure_writes import Cell, with_sure_writes
 from scopt.frontend.normalize.opaque import leaving
@@ -53,7 +54,7 @@ class AccessCollector(Struct):
 
     @property
     def reader(self) -> SubscriptReader:
-        return SubscriptReader(self.names, self.domain, self.iterators, self.inner)
+        return SubscriptReader(self.names, self.domain, self.iterators, self.inner, certain=not self.conditional)
 
     def child(self, **changes: Any) -> AccessCollector:
         """The same statement, seen from a nested place: results go to the same list."""
@@ -62,6 +63,12 @@ class AccessCollector(Struct):
     def sometimes(self) -> AccessCollector:
         """A part that may be left out."""
         return self.child(conditional=True)
+
+    def where(self, cond: Any, *, holds: bool) -> AccessCollector:
+        """A part that is only executed where a condition holds, or fails."""
+        scope = self.names.scope(self.domain, self.inner)
+        place = may_hold(cond, scope) if holds else may_fail(cond, scope)
+        return self.child(conditional=True, domain=self.domain.intersect(place))
 
     def collected(self, body: Any) -> tuple[Any, tuple[RawAccess, ...]]:
         """A statement, in which references to arrays that hold rows have a
@@ -86,7 +93,7 @@ class AccessCollector(Struct):
                     inner.block_item(item)
             case ir.If():
                 self.truth(node.cond)
-                then, otherwise = self.sometimes(), self.sometimes()
+                then, otherwise = self.where(node.cond, holds=True), self.where(node.cond, holds=False)
                 then.statement(node.iftrue)
                 otherwise.statement(node.iffalse)
                 self.assigned |= then.assigned & otherwise.assigned
@@ -187,7 +194,7 @@ class AccessCollector(Struct):
                 self.read(node.expr)
             case ir.BinaryOp(op="&&" | "||"):
                 self.truth(node.left)
-                self.sometimes().truth(node.right)
+                self.where(node.left, holds=node.op == "&&").truth(node.right)
             case ir.UnaryOp(op="!"):
                 self.truth(node.expr)
             case ir.BinaryOp(op="==" | "!=") if _is_null(node.right) or _is_null(node.left):
@@ -197,8 +204,8 @@ class AccessCollector(Struct):
                 self.read(node.right)
             case ir.TernaryOp():
                 self.truth(node.cond)
-                self.sometimes().read(node.iftrue)
-                self.sometimes().read(node.iffalse)
+                self.where(node.cond, holds=True).read(node.iftrue)
+                self.where(node.cond, holds=False).read(node.iffalse)
             case ir.Cast():
                 self.read(node.expr)
             case ir.ExprList():

@@ -22,12 +22,13 @@ from scopt.poly.isl_utils import constant_pw_aff, project_out_params
 
 class SubscriptReader(Struct, frozen=True, eq=False):
     """Where subscripts stand. domain: of the iterators there, and of the parameters.
-    inner: iterators of loops inside of the statement."""
+    inner: iterators of loops inside of the statement. certain: what is there is executed for all of the domain."""
 
     names: Names
     domain: isl.Set
     iterators: tuple[str, ...]
     inner: Mapping[str, CType]
+    certain: bool = True
 
     def note(self, array: Array, subscript: Any) -> None:
         """Remember a subscript that may be one into rows of rows."""
@@ -84,11 +85,11 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         """A subscript that leaves its row reaches an element of another row, which the model would take for a different
         one.
 
-        Refused where it happens whatever the parameters are; where it depends on them, the declared extents are
-        trusted.
+        Refused where it happens whatever the parameters are; where it depends on them, or on data, the declared extents
+        are trusted.
         """
         size = array.sizes[position]
-        if position == 0 or size is None:
+        if position == 0 or size is None or not self.certain:
             return
         outside = aff.lt_set(constant_pw_aff(0)).union(aff.ge_set(constant_pw_aff(size))).intersect(self.domain)
         if outside.is_empty():
