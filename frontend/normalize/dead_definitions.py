@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scopt import ir
+from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.effects import effects
 from scopt.ir.walks import changed, mapped, used_names
 
@@ -30,16 +31,23 @@ def without_dead(items: Sequence[Any], definitions: Mapping[Any, str], live: fro
 def _read(items: Sequence[Any], definitions: Mapping[Any, str], dead: frozenset[str]) -> frozenset[str]:
     """Names that something reads besides definitions of dead variables."""
 
-    def names(node: Any) -> Iterator[str]:
+    def names(node: Any, steps: frozenset[str]) -> Iterator[str]:
+        """steps: iterators of loops around, which have their values from these."""
         if definitions.get(node) in dead:
             return
-        if isinstance(node, ir.ID):
-            yield node.name
+        match node:
+            case ir.ID(name=name) if name not in steps:
+                yield name
+            case ir.For() if (iterator := loop_iterator(node)) and iterator not in effects(node.stmt).changed:
+                yield from names(node.init, steps)
+                for part in filter(None, (node.cond, node.next, node.stmt)):
+                    yield from names(part, steps | {iterator})
+                return
         plain = isinstance(node, ir.Assignment) and node.op == "=" and isinstance(node.lvalue, ir.ID)
         for part in (node.rvalue,) if plain else node.parts:
-            yield from names(part)
+            yield from names(part, steps)
 
-    return frozenset(name for item in items for name in names(item))
+    return frozenset(name for item in items for name in names(item, frozenset()))
 
 
 def _less(node: Any, definitions: Mapping[Any, str], dead: frozenset[str]) -> Any:
