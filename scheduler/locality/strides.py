@@ -10,7 +10,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.ir.scop import Access, Scop, Statement
-from scopt.poly.linear import Vector, affine_row, coefficients, dot, solve, subscript_rows
+from scopt.poly.linear import Vector, affine_row, coefficients, solve, subscript_moves
 
 # Elements that a loop may step by in a row: compilers put vectors of these together from whole lines.
 MOST_STEP = 4
@@ -121,20 +121,20 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
     moving = list(_moving(scop, schedule, member))
     filled = _filled(moving)
     for move in moving:
-        kind = _kind(move.rows, move.direction)
+        kind = _kind(move.moves)
         if kind == "other" and move.access in filled:
             kind = "unit"
-        counts["stepping"] += kind == "other" and _steps(move.rows, move.direction)
+        counts["stepping"] += kind == "other" and _steps(move.moves)
         counts[f"{kind}_{'writes' if move.access.is_write else 'reads'}"] += 1
     return Strides(**counts)
 
 
 class _Move(Struct, frozen=True, eq=False):
-    """An access that moves along a member. rows: of its subscripts, None where one isn't linear. direction: by how much
-    the iterators step. unrolled: those that no schedule row has: straight code runs through them."""
+    """An access that moves along a member. moves: by how much its subscripts grow, None where that isn't known.
+    direction: by how much the iterators step. unrolled: those that no schedule row has: straight code runs through them."""
 
     access: Access
-    rows: tuple[Vector, ...] | None
+    moves: Vector | None
     direction: Vector
     unrolled: tuple[int, ...]
 
@@ -149,7 +149,7 @@ def _moving(scop: Scop, schedule: LinearSchedule, member: int) -> Iterator[_Move
             continue  # the statement runs once for each iteration of the other loops: it doesn't move here
         unrolled = tuple(k for k in range(len(direction)) if not any(row[k] for row in (*outside, *rows)))
         for access in scop.statement(name).accesses:
-            yield _Move(access, subscript_rows(access.relation), direction, unrolled)
+            yield _Move(access, subscript_moves(access.relation, direction), direction, unrolled)
 
 
 def _filled(moving: Iterable[_Move]) -> set[Access]:
@@ -158,12 +158,12 @@ def _filled(moving: Iterable[_Move]) -> set[Access]:
     found: dict[tuple[object, ...], set[int]] = {}
     groups: dict[Access, tuple[object, ...]] = {}
     for move in moving:
-        if not move.rows or not _steps(move.rows, move.direction):
+        if not move.moves or not _steps(move.moves):
             continue
         function = move.access.relation.as_pw_multi_aff()
         names = [str(function.get_dim_name(isl.dim_type.param, k)) for k in range(function.dim(isl.dim_type.param))]
-        *before, last = (affine_row(function.get_pw_aff(k), names) for k in range(len(move.rows)))
-        step = abs(dot(move.rows[-1], move.direction))
+        *before, last = (affine_row(function.get_pw_aff(k), names) for k in range(len(move.moves)))
+        step = abs(move.moves[-1])
         offsets = _offsets(move, last) if last is not None and None not in before else None
         if last is None or offsets is None or step.denominator != 1:
             continue
@@ -197,8 +197,8 @@ def interleaved(scop: Scop, schedule: LinearSchedule, member: int, name: str, li
     direction = solve([*outside, *rows], [0] * len(outside) + [int(k == member) for k in range(len(rows))])
     found = set()
     for access in scop.statement(name).accesses if direction is not None else ():
-        subscripts, size = subscript_rows(access.relation), scop.arrays[access.array].type.bits // 8
-        moves = [dot(row, direction) for row in subscripts] if subscripts is not None and direction is not None else []
+        size = scop.arrays[access.array].type.bits // 8
+        moves = subscript_moves(access.relation, direction) if direction is not None else None
         if moves and not any(moves[:-1]) and 1 < abs(moves[-1]) <= line // max(1, size):
             found.add(access.array)
     return frozenset(found)
@@ -223,18 +223,14 @@ def unskewed(scop: Scop, schedule: LinearSchedule, member: int, statement: str) 
     return (iterator if direction[moving[0]] > 0 else iterator.neg()).to_union_pw_aff()
 
 
-def _steps(rows: Sequence[Vector] | None, direction: Vector) -> bool:
+def _steps(moves: Vector | None) -> bool:
     """Whether an access moves by a few elements within a row."""
-    if rows is None:
-        return False
-    moves = [dot(row, direction) for row in rows]
-    return not any(moves[:-1]) and 0 < abs(moves[-1]) <= MOST_STEP
+    return bool(moves) and not any(moves[:-1]) and 0 < abs(moves[-1]) <= MOST_STEP
 
 
-def _kind(rows: Sequence[Vector] | None, direction: Vector) -> str:
-    if rows is None:
+def _kind(moves: Vector | None) -> str:
+    if moves is None:
         return "other"
-    moves = [dot(row, direction) for row in rows]
     if not any(moves):
         return "invariant"
     if not any(moves[:-1]) and abs(moves[-1]) == Fraction(1):

@@ -90,6 +90,35 @@ def subscript_rows(relation: isl.Map) -> tuple[Vector, ...] | None:
     return tuple(rows)
 
 
+def subscript_moves(relation: isl.Map, direction: Vector) -> Vector | None:
+    """By how much each subscript grows when the statement's iterators move by a direction; None where that differs from
+    place to place. A quotient or remainder of what stays doesn't move."""
+    rows = subscript_rows(relation)
+    if rows is not None:
+        return tuple(dot(row, direction) for row in rows)
+    if not relation.is_single_valued() or any(step.denominator != 1 for step in direction):
+        return None
+    function = relation.as_pw_multi_aff()
+    moved = _moved(function.get_domain_space(), direction)
+    found = []
+    for position in range(function.dim(isl.dim_type.out)):
+        subscript = function.get_pw_aff(position)
+        growth = subscript.pullback_multi_aff(moved).sub(subscript)
+        least, most = growth.min_val(), growth.max_val()
+        if not least.is_rat() or not least.eq(most):
+            return None
+        found.append(_fraction(least))
+    return tuple(found)
+
+
+def _moved(space: isl.Space, direction: Vector) -> isl.MultiAff:
+    """``{ S[i] -> S[i + direction] }``."""
+    result = isl.MultiAff.identity(space.map_from_set())
+    for position, step in enumerate(direction):
+        result = result.set_aff(position, result.get_aff(position).add_constant_val(isl.Val(int(step))))
+    return result
+
+
 def parameter_space(context: isl.Context, parameters: Sequence[str]) -> isl.Space:
     """The space of these parameters, in this order."""
     space = isl.Space.params_alloc(context, len(parameters))

@@ -82,7 +82,7 @@ CASES = {
     ),
     "from the iteration before": "k = 0; for (i = 0; i < n; i++) { x[k] = y[i]; k = i + 2; }",
     "also an iterator": "for (j = 0; j < n; j++) x[j] = y[j]; for (i = 0; i < n; i++) { j = i + 1; z[j] = x[i]; }",
-    "also an iterator, from its value": "k = 2; for (k = k + 1; k < n; k++) x[k] = y[k]; for (i = 0; i < n; i++) { k = i; z[k] = x[k]; }",
+    "also an iterator, from its value": "j = 2; for (j = j + 1; j < n; j++) x[j] = y[j]; for (i = 0; i < n; i++) { j = i; z[j] = x[j]; }",
     "in a loop that ends early": (
         "for (i = 0; i < n; i++) { int e = i + 3; for (j = 0; j < m; j++) { int f = e + j; if (y[f] > 0) break;"
         " A[i][j] = y[f]; } }"
