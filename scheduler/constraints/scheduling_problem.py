@@ -180,8 +180,30 @@ def edges_of(scop: Scop, dependences: Iterable[Dependence]) -> tuple[Edge, ...]:
         for piece in defined(dependence.relation).get_basic_maps():
             if piece.is_empty():
                 continue
-            found.append(Edge(len(found), dependence, points_of(piece, dependence, parameters), live, piece))
+            points = points_of(piece, dependence, parameters)
+            parts = [(piece, points)]
+            if dependence.source == dependence.sink and any(_stays(point) for point in points):
+                parts = [(part, points_of(part, dependence, parameters)) for part in by_level(piece)]
+            found += [Edge(len(found) + k, dependence, own, live, part) for k, (part, own) in enumerate(parts)]
     return tuple(found)
+
+
+def _stays(point: Point) -> bool:
+    """Whether a vertex has no distance: no instance depends on itself, so that there are others between the integer
+    points of the piece."""
+    return point.weight > 0 and not any(point.sink)
+
+
+def by_level(piece: isl.BasicMap) -> list[isl.BasicMap]:
+    """The parts of a statement's dependence on itself by the first iterator that differs, and by its direction: each
+    keeps a distance there, between its integer points too. In the original order of the loops each is then carried,
+    which a piece whose polyhedron has points without a distance never is."""
+    found, rest = [], isl.Map.from_basic_map(piece)
+    for level in range(piece.dim(isl.dim_type.in_)):
+        for order in (rest.order_lt, rest.order_gt):
+            found += order(isl.dim_type.in_, level, isl.dim_type.out, level).get_basic_maps()
+        rest = rest.equate(isl.dim_type.in_, level, isl.dim_type.out, level)
+    return [part for part in found if not part.is_empty()]
 
 
 def points_of(piece: isl.BasicMap, dependence: Dependence, parameters: Sequence[str]) -> tuple[Point, ...]:

@@ -37,13 +37,15 @@ class Wish(Struct, frozen=True):
     none of the remaining edges.
 
     progression: whether statements have to get on; False where an influence asks for one more dimension. far: reuse
-    distances may grow with the parameters even where negative coefficients are needed.
+    distances may grow with the parameters even where negative coefficients are needed. falling: they may also grow
+    where a parameter becomes smaller.
     """
 
     node: InfluenceNode | None = None
     coincident: bool = False
     progression: bool = True
     far: bool = False
+    falling: bool = False
 
 
 class Strategy(Protocol):
@@ -237,6 +239,8 @@ class GroupSolver(Struct, frozen=True, eq=False):
             return Result(group.after(rows), rows)
         if (cut := self.cut(group, outer, start=False, bound=False)) is not None:
             return cut
+        if (rows := self.solve(group, outer, Wish(far=True, falling=True))) is not None:
+            return Result(group.after(rows), rows)
         rows = self.solve(group, outer, Wish(), self.rescue) if self.rescue is not None else None
         if rows is None:
             raise NoSchedule(f"no further dimension for {', '.join(group.statements)}")

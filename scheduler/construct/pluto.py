@@ -111,7 +111,8 @@ class PlutoStrategy(Struct, frozen=True):
             shifted_if_reversed(draft, step)
         if wish.node is not None:
             injected(draft, wish.node.rows, step.outer, step.spaces)
-        bounded(draft, (*step.edges, *step.inputs), step.spaces[step.statements[0]].parameters, self.form, zero=zero)
+        parameters = step.spaces[step.statements[0]].parameters
+        bounded(draft, (*step.edges, *step.inputs), parameters, self.form, zero=zero, falling=wish.falling)
         return draft
 
 
