@@ -100,6 +100,8 @@ def affine(node: Any, scope: Scope) -> Value:
             return found if isinstance(found, Value) else Value(param_pw_aff(node.name), found)
         case ir.UnaryOp(op="sizeof" | "_Alignof"):
             return _size(node, scope)
+        case ir.UnaryOp(op="~") if (found := scope.constant(node)) is not None:
+            return Value(constant_pw_aff(found[0]), found[1])
         case ir.UnaryOp(op="-"):
             value = _promote(affine(node.expr, scope))
             return _checked(Value(value.aff.neg(), value.type), scope, node)
@@ -109,6 +111,8 @@ def affine(node: Any, scope: Scope) -> Value:
             return _truth(condition(node, scope))
         case ir.BinaryOp(op=op) if op in _COMPARE or op in ("&&", "||"):
             return _truth(condition(node, scope))
+        case ir.BinaryOp(op="&" | "^"):
+            return _masked(node, scope)
         case ir.BinaryOp():
             return _binary(node, scope)
         case ir.TernaryOp():
@@ -254,6 +258,30 @@ def _binary(node: ir.BinaryOp, scope: Scope) -> Value:
             return _checked(Value(left.scale_val(factor), common), scope, node)
         case _:
             raise NotAffine("nonlinear", f"operator '{node.op}' is not affine", node)
+
+
+def _masked(node: ir.BinaryOp, scope: Scope) -> Value:
+    """The lowest bits of a value, as `x & 7`; the others, as `x & ~7`; the lowest bits inverted, as `x ^ 1`. Negative
+    numbers are two's complements."""
+    left, right = _promote(affine(node.left, scope)), _promote(affine(node.right, scope))
+    common = _common(left.type, right.type)
+    mask = _constant_of(right.aff)
+    value = left if mask is not None else right
+    mask = mask if mask is not None else _constant_of(left.aff)
+    if mask is None:
+        raise NotAffine("nonlinear", f"'{node.op}' of two variables is not affine", node)
+    if value.type.signed and not common.signed:
+        _checked(Value(value.aff, common), scope, node)
+    if not common.signed:
+        mask %= 1 << common.bits
+    others = ~mask if common.signed else ((1 << common.bits) - 1) ^ mask
+    lowest = next((bits for bits in (mask, others) if bits >= 0 and not bits & (bits + 1)), None)
+    if lowest is None or (node.op == "^" and lowest != mask):
+        raise NotAffine("nonlinear", f"'{node.op}' with this constant is not affine", node)
+    rest = value.aff.mod_val(isl.Val(lowest + 1))
+    if node.op == "^":
+        return Value(value.aff.sub(rest.scale_val(isl.Val(2))).add(constant_pw_aff(mask)), common)
+    return Value(rest if lowest == mask else value.aff.sub(rest), common)
 
 
 def _constant_of(aff: isl.PwAff) -> int | None:

@@ -38,7 +38,10 @@ def trees(draw: st.DrawFn, depth: int = 3) -> tuple[str, str]:
         leaf = draw(st.sampled_from([*NAMES, "3", "7", "0"]))
         return leaf, leaf
     left = draw(trees(depth - 1))
-    kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "?", "neg"]))
+    kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "&", "^", "?", "neg"]))
+    if kind in "&^":
+        mask = draw(st.sampled_from([0, 1, 3, 7] if kind == "^" else [0, 1, 3, 7, -1, -2, -8]))
+        return f"(({left[0]}) {kind} ({mask}))", f"({left[1]} {kind} {mask})"
     if kind in "*/%":
         constant = draw(st.sampled_from([2, 3, 5, -2, -3]))
         python = {
@@ -77,7 +80,7 @@ def test_division_of_what_is_not_negative_is_a_floor() -> None:
         ("i * j", "nonlinear"),
         ("i / j", "nonlinear"),
         ("a[i]", "indirect"),
-        ("i & 1", "nonlinear"),
+        ("i & 5", "nonlinear"), ("i & n", "nonlinear"), ("i ^ -2", "nonlinear"),
         ("1.5", "nonlinear"),
         ("g(i)", "call"),
         ("i / 0", "nonlinear"),
