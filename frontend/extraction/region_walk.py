@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.diagnostics import Location, Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
+from scopt.frontend.extraction.border_iterations import decided, parts
 from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
 from scopt.frontend.model.access_names import Names, RawAccess, Survey
@@ -25,7 +26,7 @@ from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.effects import effects
 from scopt.ir.scop import CType
-from scopt.ir.walks import changed, mapped
+from scopt.ir.walks import changed, copied, mapped
 
 
 class RawStatement(Struct, frozen=True, eq=False):
@@ -127,8 +128,21 @@ class RegionWalk(Struct, frozen=True, eq=False):
             return self.opaque(node, place, refusal)
         self.affine.types[loop.iterator] = iterator_type
         loops = (*place.loops, self.names.origin(node))
-        body = self.visit(node.stmt, Place((*place.iterators, loop.iterator), loop.domain, loops))
-        return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
+        inside = Place((*place.iterators, loop.iterator), loop.domain, loops)
+        borders = parts(node, loop.iterator, loop.domain, self.affine.scope(loop.domain, inside.iterators))
+        if len(borders) < 2:
+            body = self.visit(node.stmt, inside)
+            return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
+        return self.bordered(node, loop, inside, borders)
+
+    def bordered(self, node: ir.For, loop: ParsedLoop, inside: Place, borders: list[isl.Set]) -> Tree:
+        """An innermost loop in parts that follow each other."""
+        trees = []
+        for domain in borders if loop.step > 0 else reversed(borders):
+            stmt = decided(copied(node.stmt), self.affine.scope(domain, inside.iterators))
+            if (body := self.visit(stmt, replace(inside, domain=domain))) is not None:
+                trees.append(Loop(loop.iterator, 1 if loop.step > 0 else -1, body))
+        return Sequence(tuple(trees))
 
     def header(self, node: ir.For, place: Place) -> tuple[CType, ParsedLoop]:
         """The type of a loop's iterator, and what it runs over. Raises Refusal."""

@@ -295,6 +295,12 @@ def _constant_of(aff: isl.PwAff) -> int | None:
 def _division(node: ir.BinaryOp, left: isl.PwAff, right: isl.PwAff, common: CType, scope: Scope) -> Value:
     """C's division truncates towards zero; it is a floor division where the dividend is not negative."""
     divisor = _constant_of(right)
+    if divisor is None and node.op == "%" and always(scope, left.ge_set(constant_pw_aff(0))):
+        beyond = left.sub(right)
+        if always(scope, beyond.lt_set(right)):  # around once, as (i + 1) % n
+            inside = left.lt_set(right)
+            rest = left.intersect_domain(inside).union_add(beyond.intersect_domain(inside.complement()))
+            return Value(rest.coalesce(), common)
     if divisor is None:
         raise NotAffine("nonlinear", f"'{node.op}' by a variable is not affine", node, "divide by a constant")
     if divisor == 0:
