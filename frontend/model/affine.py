@@ -100,8 +100,8 @@ def affine(node: Any, scope: Scope) -> Value:
             return found if isinstance(found, Value) else Value(param_pw_aff(node.name), found)
         case ir.UnaryOp(op="sizeof" | "_Alignof"):
             return _size(node, scope)
-        case ir.UnaryOp(op="~") if (found := scope.constant(node)) is not None:
-            return Value(constant_pw_aff(found[0]), found[1])
+        case ir.UnaryOp(op="~") if (constant := scope.constant(node)) is not None:
+            return Value(constant_pw_aff(constant[0]), constant[1])
         case ir.UnaryOp(op="-"):
             value = _promote(affine(node.expr, scope))
             return _checked(Value(value.aff.neg(), value.type), scope, node)

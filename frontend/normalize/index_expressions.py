@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -69,7 +69,9 @@ class IndexExpressions(Struct, frozen=True, eq=False):
     def is_formula(self, call: ir.FuncCall) -> bool:
         """Whether a call is that of a function which is one expression of its parameters, such as min and max."""
         function = self.functions.get(call.name.name) if isinstance(call.name, ir.ID) else None
-        items = (function.body.block_items or ()) if function is not None else ()
+        if function is None:
+            return False
+        items: Sequence[Any] = function.body.block_items or ()
         if len(items) != 1 or not isinstance(items[0], ir.Return) or items[0].expr is None or call.args is None:
             return False
         args = function.decl.type.args

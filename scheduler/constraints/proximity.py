@@ -24,8 +24,9 @@ def bounded(
     zero: bool = False,
     falling: bool = False,
 ) -> None:
-    """u·p + w >= sink's date - source's date for all pairs; (u, w) minimal. u >= 0 and w >= 0. zero: u = 0 and w = 0. falling: u may be
-    negative, for distances that grow without end where a parameter falls, as those of a loop from it up to another one.
+    """u·p + w >= sink's date - source's date for all pairs; (u, w) minimal. u >= 0 and w >= 0. zero: u = 0 and w = 0.
+    falling: u may be negative, for distances that grow without end where a parameter falls, as those of a loop from it
+    up to another one.
 
     Two statements may reuse a cell in either order where the edge is an input dependence: bound both signs.
     """

@@ -131,7 +131,8 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
 
 class _Move(Struct, frozen=True, eq=False):
     """An access that moves along a member. moves: by how much its subscripts grow, None where that isn't known.
-    direction: by how much the iterators step. unrolled: those that no schedule row has: straight code runs through them."""
+    direction: by how much the iterators step. unrolled: those that no schedule row has: straight code runs through
+    them."""
 
     access: Access
     moves: Vector | None
@@ -225,7 +226,7 @@ def unskewed(scop: Scop, schedule: LinearSchedule, member: int, statement: str) 
 
 def _steps(moves: Vector | None) -> bool:
     """Whether an access moves by a few elements within a row."""
-    return bool(moves) and not any(moves[:-1]) and 0 < abs(moves[-1]) <= MOST_STEP
+    return moves is not None and bool(moves) and not any(moves[:-1]) and 0 < abs(moves[-1]) <= MOST_STEP
 
 
 def _kind(moves: Vector | None) -> str:

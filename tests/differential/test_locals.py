@@ -36,12 +36,15 @@ CASES = {
         " for (int s = i; s < e; s++) { double v = A[i][s] + A[s + 1][e]; if (v < A[i][e]) A[i][e] = v; } }"
     ),
     "halves": (
-        "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { int a = i / 2, b = j / 2; A[i][j] += B[a][b] + B[a + 1][b]; }"
+        "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { int a = i / 2, b = j / 2;"
+        " A[i][j] += B[a][b] + B[a + 1][b]; }"
     ),
     "halves, shifted": "for (i = 0; i < n; i++) { const int h = i >> 1, r = i & 1; x[i] = y[h] * (1 + r) + y[h + r]; }",
     "declared before": "for (i = 0; i < n; i++) { k = i + 1; x[k] = y[i] + y[k]; }",
     "declared before and seen after": "for (i = 0; i < n; i++) { k = i + 1; x[k] = y[i] + y[k]; } x[500] = k;",
-    "redefined": "for (i = 0; i < n; i++) { k = i; x[k] = y[k]; k = 2 * k + 1; z[k] = y[k]; k += 3; A[0][k % 64] = y[k]; }",
+    "redefined": (
+        "for (i = 0; i < n; i++) { k = i; x[k] = y[k]; k = 2 * k + 1; z[k] = y[k]; k += 3; A[0][k % 64] = y[k]; }"
+    ),
     "redefined by data": "for (i = 0; i < n; i++) { k = i + 1; x[k] = y[k]; k = p[i]; z[k] += y[i]; }",
     "stepped": "for (i = 0; i < n; i++) { k = 2 * i; x[k] = y[i]; k++; x[k] = -y[i]; }",
     "clamped by an if": (
@@ -82,7 +85,9 @@ CASES = {
     ),
     "from the iteration before": "k = 0; for (i = 0; i < n; i++) { x[k] = y[i]; k = i + 2; }",
     "also an iterator": "for (j = 0; j < n; j++) x[j] = y[j]; for (i = 0; i < n; i++) { j = i + 1; z[j] = x[i]; }",
-    "also an iterator, from its value": "j = 2; for (j = j + 1; j < n; j++) x[j] = y[j]; for (i = 0; i < n; i++) { j = i; z[j] = x[j]; }",
+    "also an iterator, from its value": (
+        "j = 2; for (j = j + 1; j < n; j++) x[j] = y[j]; for (i = 0; i < n; i++) { j = i; z[j] = x[j]; }"
+    ),
     "in a loop that ends early": (
         "for (i = 0; i < n; i++) { int e = i + 3; for (j = 0; j < m; j++) { int f = e + j; if (y[f] > 0) break;"
         " A[i][j] = y[f]; } }"
@@ -93,7 +98,9 @@ CASES = {
         "for (i = 0; i < n; i++) { int e = i + 1; switch (p[i] % 3) { case 0: x[e] = 1; break; case 1: e = 5;"
         " default: x[e] += 2; } z[e] = 2; }"
     ),
-    "guarded by and": "for (i = 0; i < n; i++) { double s = y[i]; if (i > 0 && A[0][i - 1] < s) s = A[0][i - 1]; x[i] = s; }",
+    "guarded by and": (
+        "for (i = 0; i < n; i++) { double s = y[i]; if (i > 0 && A[0][i - 1] < s) s = A[0][i - 1]; x[i] = s; }"
+    ),
     "guarded on both sides": (
         "for (i = 1; i < n; i++) for (j = 0; j < 64; j++) { double s = A[i - 1][j];"
         " if (j > 0 && A[i - 1][j - 1] < s) s = A[i - 1][j - 1];"
@@ -104,12 +111,32 @@ CASES = {
         "for (i = 0; i < n; i++) for (j = 0; j < 64; j++)"
         " B[i][j] = (j > 0 ? A[i][j - 1] : 0) + (j == 63 ? 0.5 : A[i][j + 1]);"
     ),
-    "guarded by data": "for (i = 0; i < n; i++) for (j = 0; j < 64; j++) if (j % 64 != 0 && z[j] < 2) B[i][j] += A[i][j - 1];",
+    "guarded by data": (
+        "for (i = 0; i < n; i++) for (j = 0; j < 64; j++) if (j % 64 != 0 && z[j] < 2) B[i][j] += A[i][j - 1];"
+    ),
     "guarded, with else": (
         "for (i = 0; i < n; i++) for (j = 0; j < 64; j++)"
         " if (y[i] < 0 && j > 0) B[i][j] += B[i][j - 1]; else B[i][j] = A[j][i];"
     ),
-    "guarded store": "for (i = 0; i < 64; i++) for (j = 0; j < n; j++) if (i < 63 && B[i][j] < 0) A[i + 1][j] = A[i][j];",
+    "first and last": (
+        "for (i = 0; i < n; i++) for (j = 0; j < m; j++)"
+        " B[i][j] = A[i][j == 0 ? m - 1 : j - 1] - A[i][(j + 1) % m] + A[(i + 1) % n][j];"
+    ),
+    "first and last, downwards": (
+        "for (i = 0; i < n; i++) for (j = m - 1; j >= 0; j--)"
+        " A[i][j] += A[i][j == 0 ? m - 1 : j - 1] + A[i][j < m - 1 ? j + 1 : 0];"
+    ),
+    "first and last, of each other": (
+        "for (i = 0; i < n; i++) { int l = i - 1, h = i + 1; if (l < 0) l = n - 1; if (h >= n) h = 0;"
+        " x[i] = x[l] + x[h]; }"
+    ),
+    "first and last, by three": "for (i = 1; i < n; i += 3) x[i] += y[i == 1 ? n : i - 1] * y[i + 3 >= n ? 0 : i];",
+    "first and last, and a sum": (
+        "for (i = 0; i < n; i++) { double s = 0; for (j = 0; j < m; j++) s += A[i][j == 0 ? 63 : j - 1]; x[i] = s; }"
+    ),
+    "guarded store": (
+        "for (i = 0; i < 64; i++) for (j = 0; j < n; j++) if (i < 63 && B[i][j] < 0) A[i + 1][j] = A[i][j];"
+    ),
 }
 
 
