@@ -155,3 +155,20 @@ def test_only_given_edges_count() -> None:
     ).run()
     assert [dimension.rows["S0"][:2] for dimension in free] == [(1, 0), (0, 1)]
     assert bound[0].rows["S0"][:2] in ((1, -1), (-1, 1))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # a chain through a window of two by two, whose polyhedron has a point without a distance between two steps
+        "for (i = 0; i < n; i++) { s = 0; for (j = 0; j < 2; j++) for (k = 0; k < 2; k++) s += A[i + j][k];"
+        " x[i] = s; }",
+        # distances that grow without end where m falls
+        "for (i = 0; i < n; i++) for (j = m; j < n; j++) if (A[i][j] > 0) x[i] += 1;",
+    ],
+)
+def test_nothing_else_has_to_rescue_the_schedule(body: str) -> None:
+    scop = scop_of(body)
+    deps = dependences(scop)
+    tree = get_scheduler("pluto").schedule(scop, deps.strict(), Options()).tree
+    check_order(scop, deps.strict(), tree.get_map())
