@@ -224,7 +224,7 @@ class _Walk(Struct, frozen=True, eq=False):
             return False
         if symbol.dims or symbol.pointer or not _is_integer(symbol.type):
             return False
-        if name in self.done.written or name in self.done.passed or name in self.names.iterators:
+        if name in self.done.written or name in self.names.iterators:
             return False
         return is_value(symbol) or not self.may_be_stored_to()
 

@@ -51,7 +51,8 @@ class IndexExpressions(Struct, frozen=True, eq=False):
             case ir.BinaryOp(op=op) if op in _SUMS or op in _TRUTHS:
                 return self.holds(node.left) and self.holds(node.right)
             case ir.BinaryOp(op=op) if op in _BY_CONSTANTS:
-                return self.holds(node.left) and self.constant(node.right)
+                around = node.op == "%" and isinstance(node.right, ir.ID) and self.is_steady(node.right.name)
+                return self.holds(node.left) and (around or self.constant(node.right))
             case ir.TernaryOp():
                 return all(map(self.holds, node.parts))
             case ir.Cast():

@@ -130,6 +130,12 @@ CASES = {
         "for (i = 0; i < n; i++) { int l = i - 1, h = i + 1; if (l < 0) l = n - 1; if (h >= n) h = 0;"
         " x[i] = x[l] + x[h]; }"
     ),
+    "first and last, around": (
+        "for (i = 0; i < n; i++) { int h = (i + 1) % n, l = (i + n - 1) % n; x[i] = y[l] * y[h] + sqrt(n); }"
+    ),
+    "first and last, around, unsigned": (
+        "for (unsigned v = 0; v < (unsigned)n; v++) { unsigned h = (v + 1) % n; x[v] = y[h] + h; }"
+    ),
     "first and last, by three": "for (i = 1; i < n; i += 3) x[i] += y[i == 1 ? n : i - 1] * y[i + 3 >= n ? 0 : i];",
     "first and last, and a sum": (
         "for (i = 0; i < n; i++) { double s = 0; for (j = 0; j < m; j++) s += A[i][j == 0 ? 63 : j - 1]; x[i] = s; }"
