@@ -28,6 +28,7 @@ from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.stepping import without_stepping_vectors
+from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.worth import check_nest
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
@@ -203,6 +204,10 @@ def _products_apart(program: Program, setting: Setting) -> Program:
     return replace(program, scop=scop, nest=nest)
 
 
+def _two_forms(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_two_forms(program.nest))
+
+
 REWRITES: tuple[Rewrite, ...] = (
     Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _choices),
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
@@ -218,4 +223,5 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
+    Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
 )

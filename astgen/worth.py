@@ -87,12 +87,13 @@ def check_nest(
     costs = statement_costs(scop, weights, machine)
     gain = vector_elements(scop, machine)
     found: list[Condition] = []
-    for condition in _conditions(nest.body, costs, threads_cost(machine), frozenset(p.name for p in scop.parameters)):
+    known = frozenset(p.name for p in scop.parameters)
+    for condition, quick in _conditions(nest.body, costs, threads_cost(machine), known):
         if condition == _NEVER:
             continue
         if condition is None:
             return Worth(nest)
-        condition = _scaled(condition, gain)
+        condition = condition if quick else _scaled(condition, gain)
         if condition not in found:
             found.append(condition)
     if not found:
@@ -257,16 +258,21 @@ def _calls(block: Block, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...
 
 def _conditions(
     block: Block, costs: Mapping[str, Fraction], limit: Fraction, parameters: frozenset[str]
-) -> Iterator[Condition | None]:
+) -> Iterator[tuple[Condition | None, bool]]:
     """Any of these is enough: the tests of parallel loops in terms of the parameters, or of a loop as a whole where
-    none is inside; None: always."""
+    none is inside; None: always. Each with whether it counts on vectors."""
     for loop in _outermost(block):
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
         if inside and all(test is not None for test in tests):
-            yield from (None if test == _ALWAYS else test for test in tests)
+            for test, (_, inner) in zip(tests, inside, strict=True):
+                yield None if test == _ALWAYS else test, _has_vectors(inner)
         else:
-            yield _whole(loop, costs, limit, parameters)
+            yield _whole(loop, costs, limit, parameters), False
+
+
+def _has_vectors(loop: For) -> bool:
+    return any(isinstance(item, For) and item.mark.simd for item in items(Block((loop,))))
 
 
 def _is_plain(condition: Condition) -> bool:

@@ -20,7 +20,7 @@ from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, Loop
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
 from scopt.ir.scop import Scop
 from scopt.machine import DEFAULT, Machine
-from scopt.machine.costs import instance_cost, least_instance, threads_cost, vector_gain
+from scopt.machine.costs import ELEMENT, cached_cost, instance_cost, least_instance, threads_cost, vector_gain
 
 _HARDLY = 64
 
@@ -40,7 +40,8 @@ def add_work_guards(
     mark.
     """
     costs = statement_costs(scop, weights or {}, machine)
-    threads = _Threads(machine, {name: prod(size or 1 for size in array.sizes) for name, array in scop.arrays.items()})
+    cells = {name: prod(size or 1 for size in array.sizes) for name, array in scop.arrays.items()}
+    threads = _Threads(machine, cells, vector_costs(scop, costs, machine))
     return LoopNest(_guard(nest.body, costs, threads, frozenset(p.name for p in scop.parameters)))
 
 
@@ -56,7 +57,7 @@ def with_uncopied_loops(nest: LoopNest) -> LoopNest:
                     If(
                         enough,
                         Block((replace(item, work=None),)),
-                        Block((replace(item, work=None, mark=_without_threads(item.mark)),)),
+                        Block((replace(item, work=None, mark=without_threads(item.mark)),)),
                     ),
                 )
         return (item,)
@@ -65,10 +66,12 @@ def with_uncopied_loops(nest: LoopNest) -> LoopNest:
 
 
 class _Threads(Struct, frozen=True):
-    """What threads cost. cells: of each array."""
+    """What threads cost, and what they save. cells: of each array. vectors: nanoseconds of an instance of each
+    statement in a vector loop."""
 
     machine: Machine
     cells: Mapping[str, int]
+    vectors: Mapping[str, Fraction]
 
     def nanoseconds(self, mark: LoopMark) -> Fraction:
         """Starting and joining; setting up each thread's copies of arrays,
@@ -83,6 +86,18 @@ def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine:
     return {name: max(cost, least_instance(machine)) for name, cost in costs.items()}
 
 
+def vector_costs(scop: Scop, costs: Mapping[str, Fraction], machine: Machine) -> dict[str, Fraction]:
+    """Nanoseconds of an instance of each statement of the SCoP in a vector loop: its share of operations on whole
+    vectors, or of what comes from the second cache. costs: of each one by one."""
+    found = {}
+    for statement in scop.statements:
+        cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
+        sizes = [max(scop.arrays[access.array].type.bits // 8, 1) for access in cells]
+        lanes = machine.lanes(max(sizes, default=ELEMENT))
+        found[statement.name] = max(costs[statement.name] / lanes, cached_cost(machine, sum(sizes)))
+    return found
+
+
 def _guard(block: Block, costs: Mapping[str, Fraction], threads: _Threads, parameters: frozenset[str]) -> Block:
     return Block(tuple(_guard_item(item, costs, threads, parameters) for item in block.items))
 
@@ -93,7 +108,7 @@ def _guard_item(item: Item, costs: Mapping[str, Fraction], threads: _Threads, pa
             otherwise = None if item.otherwise is None else _guard(item.otherwise, costs, threads, parameters)
             return If(item.condition, _guard(item.then, costs, threads, parameters), otherwise)
         case For() if item.mark.parallel:
-            weight, factors = loop_work(item, costs)
+            weight, factors = loop_work(item, costs, threads.vectors)
             factors = tuple(_rough(factor, parameters) for factor in factors)
             inner = replace(item, body=_unmark(item.body, item.mark.simd))
             threshold = threads.nanoseconds(item.mark)
@@ -101,7 +116,7 @@ def _guard_item(item: Item, costs: Mapping[str, Fraction], threads: _Threads, pa
                 limit = rounded(threshold / weight)
                 return replace(inner, work=exceeds(factors, limit))
             if weight < threshold:
-                return replace(inner, mark=_without_threads(item.mark))
+                return replace(inner, mark=without_threads(item.mark))
             return inner
         case For():
             body = _unmark(item.body, True) if item.mark.simd else _guard(item.body, costs, threads, parameters)
@@ -132,7 +147,8 @@ def _unmark(block: Block, simd: bool) -> Block:
     return Block(tuple(map(visit, block.items)))
 
 
-def _without_threads(mark: LoopMark) -> LoopMark:
+def without_threads(mark: LoopMark) -> LoopMark:
+    """The mark of the same loop on one thread."""
     return replace(mark, parallel=False) if mark.simd else replace(mark, parallel=False, private=(), reductions=())
 
 
@@ -157,13 +173,18 @@ def _rough(factor: Expr, parameters: frozenset[str]) -> Expr:
 # --- trip counts ------------------------------------------------------------------------------------------------------
 
 
-def loop_work(loop: For, costs: Mapping[str, Fraction]) -> tuple[Fraction, tuple[Expr, ...]]:
+def loop_work(
+    loop: For, costs: Mapping[str, Fraction], vectors: Mapping[str, Fraction] | None = None
+) -> tuple[Fraction, tuple[Expr, ...]]:
     """The heaviest statement under the loop: a weight in nanoseconds,
-    and the symbolic factors it is multiplied with."""
+    and the symbolic factors it is multiplied with. vectors: what statements cost in vector loops, if that is less."""
     totals: dict[tuple[Expr, ...], Fraction] = {}
     for path, call in _paths(loop, ()):
         weight, factors = _own_trips(loop)
-        weight *= costs[call.statement]
+        cost = costs[call.statement]
+        if vectors is not None and any(outer.mark.simd for outer in path):
+            cost = min(cost, vectors.get(call.statement, cost))
+        weight *= cost
         for depth in range(1, len(path)):
             share, factor = _inner_trips(path[depth], path[: depth + 1])
             weight *= share

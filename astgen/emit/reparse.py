@@ -199,7 +199,7 @@ class _Checker(Struct, frozen=True):
         if not isinstance(node, ir.If):
             raise Unreadable("an if is not there")
         _equal(
-            canonical_condition(reader.condition(node.cond)), canonical_condition(item.condition), "condition of an if"
+            canonical_condition(reader.work(node.cond)), canonical_condition(item.condition), "condition of an if"
         )
         self.block(item.then, _statements(node.iftrue), reader)
         if (node.iffalse is None) != (item.otherwise is None):

@@ -14,6 +14,7 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.chains import accumulated
+from scopt.astgen.passes.two_forms import in_one_form
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, weighted
 from scopt.ir.nest import Block, Call, Expr, For, LoopNest, Name
@@ -30,7 +31,7 @@ def read_program(program: Program) -> ReadBack:
 
 def expanded(program: Program) -> LoopNest:
     """The nest with a loop over single steps for a call of a kernel, two loops over single cells for one that packs a
-    whole panel, and statements whose product stands apart as they were."""
+    whole panel, statements whose product stands apart as they were, and loops in one form that stand in two."""
     steps = {step.many: name for name, step in program.lowered.steps.items()}
     packs = {turned.name: name for name, turned in program.lowered.turned.items()}
     apart = _apart(program)
@@ -52,11 +53,12 @@ def expanded(program: Program) -> LoopNest:
                 return (replace(item, statement=apart[name]),)
         return (item,)
 
-    return LoopNest(map_block(program.nest.body, visit))
+    return LoopNest(map_block(in_one_form(program.source, program.nest).body, visit))
 
 
 def together(program: Program) -> LoopNest:
-    """The nest with statements whose product stands apart as they were; all else as it is."""
+    """The nest with statements whose product stands apart as they were, and loops in one form that stand in two; all
+    else as it is."""
     apart = _apart(program)
 
     def visit(item: Item) -> tuple[Item, ...]:
@@ -64,7 +66,7 @@ def together(program: Program) -> LoopNest:
             item = replace(item, statement=apart[item.statement])
         return (item,)
 
-    return LoopNest(map_block(program.nest.body, visit))
+    return LoopNest(map_block(in_one_form(program.source, program.nest).body, visit))
 
 
 def _loop(iterator: str, statement: str, args: list[Expr], counts: Mapping[int, Expr]) -> For:

@@ -38,6 +38,8 @@ SKEWED_FORKS = 4
 # Shares of a tile's time: what moving its lines may take more than with the largest tiles; how many times as long a
 # fork may take (both chosen: tiles of stencils are as large as they have to be, not larger).
 _MOVING, _FORKING = Fraction(1, 8), Fraction(5)
+# Bytes that a core gets from its second cache, or brings there, in a cycle (Fog: half of a line at most).
+_CACHED = 32
 # Pieces of iterations for each core, so that the last ones to end keep the others waiting for a sixteenth of the time.
 _PIECES_A_CORE = 16
 
@@ -83,6 +85,11 @@ def threads_cost(machine: Machine, cells: int = 0) -> Fraction:
     """Nanoseconds of starting and joining the threads of a parallel loop, and of the copies that each has of so many
     cells: all are set up, and added to the array one after the other."""
     return machine.fork_nanoseconds + _in_time(Fraction(cells * (machine.cores + 1) * _COPIED_CELL), machine)
+
+
+def cached_cost(machine: Machine, size: int) -> Fraction:
+    """Nanoseconds that so many bytes take on their way between a core and its second cache."""
+    return _in_time(Fraction(size, _CACHED), machine)
 
 
 def thread_limit(machine: Machine) -> int:
