@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from scopt.astgen.emit.loop_work import without_threads
+from scopt.astgen.emit.loop_work import is_tile_loop, without_threads
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If, LoopNest, Or
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
 from scopt.ir.scop import Scop
 
 # Statements of a loop that stands twice (chosen): the text of more is long, and a call takes little of their time.
-_MOST_CALLS = 4
+_MOST_CALLS = 8
 
 
 def with_two_forms(nest: LoopNest) -> LoopNest:
@@ -50,7 +50,7 @@ def _block(block: Block, *, inside: bool) -> Block:
 def _item(item: Item, *, inside: bool) -> Item:
     match item:
         case For() if item.mark.parallel:
-            if not inside or item.work is None or not _is_small(item):
+            if not inside or item.work is None or is_tile_loop(item) or not _is_small(item):
                 return item
             threads = replace(item, work=None)
             return If(item.work, Block((threads,)), Block((_sequential(threads),)))

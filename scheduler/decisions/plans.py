@@ -15,8 +15,9 @@ from scopt.ir.scop import Array, LoopDirective, Scop
 from scopt.machine.costs import ELEMENT, has_loop, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
-from scopt.poly.isl_utils import sets_of
+from scopt.poly.isl_utils import OUT, sets_of
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
+from scopt.poly.source_loops import source_loops
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
@@ -245,6 +246,10 @@ class Planner(Struct, frozen=True, eq=False):
         order = self.with_lines_together(
             parts, order, lines, lambda domain: self.carried(inner, domain, member) == ((), ())
         )
+        if len(order) > 1:
+            order = self.with_nests_together(
+                node, parts, order, lambda domain: self.carried(inner, domain, member) == ((), ())
+            )
         groups, free, private, reductions = [], [], [], []
         for indices in order:
             domain = united([parts[index] for index in indices])
@@ -282,6 +287,35 @@ class Planner(Struct, frozen=True, eq=False):
                 if (known[0] & known[1] or own[0] & own[1]) and all(is_free(domain) for domain in domains):
                     merged[-1] = together
                     continue
+            merged.append(list(group))
+        return merged
+
+    def with_nests_together(
+        self,
+        node: isl.ScheduleNode,
+        parts: Sequence[isl.UnionSet],
+        order: Sequence[Sequence[int]],
+        is_free: Callable[[isl.UnionSet], bool],
+    ) -> list[list[int]]:
+        """The groups, those merged with the one before them that share an array with it, stand in the same loops of the
+        source, and run at the same points of the band. Only groups that carry nothing, where the merged one doesn't
+        either."""
+        loops, accesses = source_loops(self.scop), {s.name: s.accesses for s in self.scop.statements}
+        outside = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
+        if node.get_schedule_depth():
+            around = isl.UnionMap.from_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
+            outside = around.flat_range_product(outside)
+        merged: list[list[int]] = []
+        for group in order:
+            if merged:
+                own, other = (united([parts[k] for k in some]) for some in (merged[-1], group))
+                names = [{str(part.get_tuple_name()) for part in sets_of(some)} for some in (own, other)]
+                arrays = [{a.array for name in some for a in accesses[name] if a.relation.dim(OUT)} for some in names]
+                near = arrays[0] & arrays[1] and len({loops.get(name) for some in names for name in some}) == 1
+                if near and outside.intersect_domain(own).range().is_equal(outside.intersect_domain(other).range()):
+                    if all(map(is_free, (own, other, own.union(other)))):
+                        merged[-1] = sorted([*merged[-1], *group])
+                        continue
             merged.append(list(group))
         return merged
 

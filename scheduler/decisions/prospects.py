@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from scopt.poly.bands import Ordered, is_coincident
+from scopt.poly.bands import with_properties_below
 from scopt.poly.restructure import has_inner_bands
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
@@ -15,13 +15,18 @@ from scopt.scheduler.decisions.setting import Setting
 def stands_apart(setting: Setting, node: isl.ScheduleNode) -> bool:
     """Whether a leaf band would lose by being fused around its first member: its register tiles, its jammed rows, its
     vector loop, or its choice of the innermost one."""
-    node = _flagged(node, setting.dependences)
-    if holds_contraction(setting, node) or _jams(setting, node):
+    node = with_properties_below(setting.scop, setting.dependences, node)
+    if is_special(setting, node):
         return True
     if has_inner_bands(node):
         return False
     plan = setting.planner.plan(node, False)
     return (any(plan.simd) and len(plan.order) > 1) or (plan.order[-1] == 0 and len(plan.order) > 1)
+
+
+def is_special(setting: Setting, node: isl.ScheduleNode) -> bool:
+    """Whether a band whose flags are set may get register tiles or jammed rows."""
+    return holds_contraction(setting, node) or _jams(setting, node)
 
 
 def _jams(setting: Setting, node: isl.ScheduleNode) -> bool:
@@ -36,13 +41,3 @@ def lacks_vectors(setting: Setting, node: isl.ScheduleNode) -> bool:
 def holds_contraction(setting: Setting, node: isl.ScheduleNode) -> bool:
     """Whether a leaf band may get register tiles."""
     return wanted(setting.options) and contraction_of(setting.scop, node) is not None
-
-
-def _flagged(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNode:
-    """A band node with the coincidence of its members as the dependences have it."""
-    partial = node.band_get_partial_schedule()
-    for position in range(node.band_n_member()):
-        node = node.band_member_set_coincident(
-            position, int(is_coincident(node, partial.get_at(position), dependences))
-        )
-    return node

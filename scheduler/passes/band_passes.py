@@ -15,13 +15,17 @@ from msgspec.structs import replace
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Dependences, LoopDirective, Scop
 from scopt.options import Options
-from scopt.poly.bands import with_properties
-from scopt.scheduler.decisions.prospects import lacks_vectors, stands_apart
+from scopt.poly.bands import with_properties, with_properties_below
+from scopt.poly.source_loops import source_loops
+from scopt.scheduler.decisions.arbiter import decide
+from scopt.scheduler.decisions.claims import Band
+from scopt.scheduler.decisions.prospects import is_special, lacks_vectors, stands_apart
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strips import with_strips
-from scopt.scheduler.passes.band_walk import decided
+from scopt.scheduler.passes.band_walk import OF_LEAVES, decided
 from scopt.scheduler.passes.distribution import set_apart
-from scopt.scheduler.passes.fusion import fuse_loops
+from scopt.scheduler.passes.fusion import Fusion, fuse_loops
+from scopt.scheduler.passes.nest_fusion import Costs, fuse_nests
 from scopt.scheduler.passes.pass_contracts import EVERYTHING, LEGAL, Fact, Pass, check_contract
 from scopt.scheduler.passes.sinking import sink_loops
 from scopt.scheduler.passes.splitting import split_loops
@@ -62,6 +66,30 @@ class FuseLoops(Struct, frozen=True):
             return stands_apart(setting, node)
 
         return _with(schedule, fuse_loops(setting.scop, setting.dependences, schedule.tree, apart))
+
+
+class FuseNests(Struct, frozen=True):
+    """on: whether any are fused; a fusion policy of the user's has the last word."""
+
+    on: bool = True
+    name: ClassVar[str] = "fused-nests"
+    what: ClassVar[str] = "statements of one loop nest of the source share their loops again where that costs less"
+    needs: ClassVar[frozenset[Fact]] = EVERYTHING
+    keeps: ClassVar[frozenset[Fact]] = LEGAL
+
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        if not self.on:
+            return schedule
+
+        def flagged(node: isl.ScheduleNode) -> isl.ScheduleNode:
+            return with_properties_below(setting.scop, setting.dependences, node)
+
+        def cycles(node: isl.ScheduleNode, parallel_above: bool) -> float:
+            return decide(Band(setting, flagged(node), parallel_above), OF_LEAVES)[0].cycles
+
+        fusion = Fusion(setting.scop, setting.dependences, lambda _node: False)
+        costs = Costs(cycles, lambda node: is_special(setting, flagged(node)))
+        return _with(schedule, fuse_nests(source_loops(setting.scop), fusion, schedule.tree, costs))
 
 
 class SetApart(Struct, frozen=True):
@@ -140,6 +168,7 @@ def passes(options: Options) -> tuple[Pass, ...]:
     """All passes, in their order. Flags that one of them needs, and the one before doesn't keep, are computed anew."""
     return (
         SinkLoops(wavefronts=options.tile and options.parallel),
+        FuseNests(on=options.fusion == "auto"),
         FuseLoops(on=options.fusion == "auto"),
         SetApart(),
         SplitLoops(),

@@ -25,11 +25,13 @@ def fuse_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule, keeps_apart
 
     Flags of the result have to be recomputed.
     """
-    fusion = _Fusion(scop, dependences, keeps_apart)
+    fusion = Fusion(scop, dependences, keeps_apart)
     return build(fusion.visit(read(tree.get_root()), None))
 
 
-class _Fusion:
+class Fusion:
+    """What neighbours may become; `keeps_apart`: what they shouldn't."""
+
     def __init__(self, scop: Scop, dependences: Ordered, keeps_apart: KeepsApart) -> None:
         self.scop, self.dependences, self.keeps_apart = scop, dependences, keeps_apart
 
@@ -128,6 +130,21 @@ class _Fusion:
         """Whether a sequential loop over `member` around the sequence keeps the order of all pairs."""
         pairs = [self.dependences.must, *self.dependences.reuse.values()]
         return all(nonnegative(distances(self.inside(some, domain, prefix), member)) for some in pairs)
+
+    def in_order(
+        self,
+        member: isl.UnionPwAff,
+        first: isl.UnionSet,
+        second: isl.UnionSet,
+        prefix: isl.MultiUnionPwAff | None,
+    ) -> bool:
+        """Whether a sequential loop over `member` keeps the order of all pairs between two domains: pairs within them
+        are in the order that they were in."""
+        found = [self.dependences.must, *self.dependences.reuse.values()]
+        ways = ((first, second), (second, first))
+        pairs = [some.intersect_domain(source).intersect_range(sink) for some in found for source, sink in ways]
+        whole = first.union(second)
+        return all(nonnegative(distances(self.inside(some, whole, prefix), member)) for some in pairs)
 
 
 def _stays(ranges: isl.UnionMap, domain: isl.UnionSet) -> bool:

@@ -1,0 +1,154 @@
+"""Statements of one loop nest of the source that the scheduler has given nests of their own come together again.
+
+The scheduler distributes statements as far as dependences allow. In ``for i: for j: { x[i][j] *= a; if (x[i][j] < 0)
+x[i][j] = 0; }`` that brings the same lines from memory twice, for nothing. What pays is told by the model of bands:
+vectors, chains, lines from memory, and threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import islpy as isl
+from msgspec import Struct
+
+from scopt.poly.bands import Ordered
+from scopt.poly.isl_utils import joined, sets_of
+from scopt.poly.source_loops import Loops
+from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, nested, read
+from scopt.scheduler.locality.strides import shape_rows
+from scopt.scheduler.passes.fusion import Fusion
+
+# Of what nests cost that stand apart, what they have to cost together (chosen: the model isn't more exact than that).
+_WORTH = 0.95
+
+
+class Costs(Struct, frozen=True, eq=False):
+    """cycles: of a leaf band in a tree, given whether a loop around it is parallel. special: whether something may
+    become of it that needs all of its members."""
+
+    cycles: Callable[[isl.ScheduleNode, bool], float]
+    special: Callable[[isl.ScheduleNode], bool]
+
+
+def fuse_nests(loops: Mapping[str, Loops], fusion: Fusion, tree: isl.Schedule, costs: Costs) -> isl.Schedule:
+    """Put neighbouring leaf bands together, all members at once, where some of their statements share all their loops
+    in the source, each loop stays parallel if both were, and that costs less.
+
+    loops: of the source, by statement. Flags of the result have to be recomputed; without gain it is the tree itself.
+    """
+    nests = _Nests(loops, fusion, costs)
+    made = nests.visit(read(tree.get_root()), None, False)
+    return build(made) if nests.done else tree
+
+
+class _Nests(Struct, eq=False):
+    """done: how many bands have come to others."""
+
+    loops: Mapping[str, Loops]
+    fusion: Fusion
+    costs: Costs
+    done: int = 0
+
+    def visit(self, tree: Tree, prefix: isl.MultiUnionPwAff | None, parallel: bool) -> Tree:
+        """Fuse below. prefix: the dimensions outside; parallel: one of them is a parallel loop."""
+        match tree:
+            case Leaf():
+                return tree
+            case Band(partial, body):
+                own = domain_of(tree)
+                inside = partial if prefix is None else prefix.intersect_domain(own).flat_range_product(partial)
+                if not _is_leaf_band(tree):
+                    members = [partial.get_at(k) for k in range(tree.width)]
+                    parallel = parallel or any(self.fusion.carries_nothing(one, own, prefix) for one in members)
+                return Band(partial, self.visit(body, inside, parallel))
+            case Sequence(parts):
+                found: list[Tree] = []
+                for part in parts:
+                    both = self.together(found[-1], part, prefix, parallel) if found else None
+                    if both is not None:
+                        found[-1] = both
+                        self.done += 1
+                    else:
+                        found.append(part)
+                done = [self.visit(part, prefix, parallel) for part in found]
+                return done[0] if len(done) == 1 else Sequence(tuple(done))
+
+    def together(self, first: Tree, second: Tree, prefix: isl.MultiUnionPwAff | None, parallel: bool) -> Tree | None:
+        """Two neighbours as one band; None where that is illegal or costs more."""
+        if not (isinstance(first, Band) and isinstance(second, Band) and self.shared(first) & self.shared(second)):
+            return None
+        width = min(first.width, second.width)
+        members = self.common(first, second, width, prefix) if self.is_alike(first, second, width) else None
+        if members is None:
+            return None
+        left, right = _inside(first, width), _inside(second, width)
+        made = Band(joined(members), Sequence((*_parts(left), *_parts(right))))
+        if _is_leaf_band(first) and _is_leaf_band(second) and first.width == second.width:
+            special = any(self.costs.special(self.node(one, prefix)) for one in (first, second))
+            if special and not self.costs.special(self.node(made, prefix)):
+                return None
+            alone = sum(self.cycles(one, prefix, parallel) for one in (first, second))
+            return made if self.cycles(made, prefix, parallel) <= _WORTH * alone else None
+        if any(_is_leaf_band(one) and self.costs.special(self.node(one, prefix)) for one in (first, second)):
+            return None
+        before = self.done
+        found = self.visit(made, prefix, parallel)
+        return found if self.done > before else None
+
+    def common(
+        self, first: Band, second: Band, width: int, prefix: isl.MultiUnionPwAff | None
+    ) -> list[isl.UnionPwAff] | None:
+        """The first members of two bands as those of one; None where that is illegal, or where one isn't parallel that
+        both were."""
+        own, other, fusion = domain_of(first), domain_of(second), self.fusion
+        whole, members = own.union(other), []
+        for k in range(width):
+            left, right = first.partial.get_at(k), second.partial.get_at(k)
+            both = left.union_add(right)
+            free = fusion.carries_nothing(left, own, prefix) and fusion.carries_nothing(right, other, prefix)
+            kept = fusion.carries_nothing(both, whole, prefix) if free else fusion.in_order(both, own, other, prefix)
+            if not kept:
+                return None
+            members.append(both)
+        return members
+
+    def is_alike(self, first: Band, second: Band, width: int) -> bool:
+        """Whether members are the same functions of the iterators that statements of both share in the source."""
+        rows: dict[Loops, set[tuple[object, ...]]] = {}
+        for band in (first, second):
+            for part in sets_of(domain_of(band)):
+                name = str(part.get_tuple_name())
+                if self.loops[name] in self.shared(first) & self.shared(second):
+                    functions = band.partial.intersect_domain(isl.UnionSet.from_set(part))
+                    found = shape_rows(self.fusion.scop, functions, name)[:width]
+                    rows.setdefault(self.loops[name], set()).add(found)
+        return all(len(found) == 1 for found in rows.values())
+
+    def shared(self, band: Band) -> set[Loops]:
+        """The loops in the source of a band's deepest statements."""
+        found = [self.loops[str(part.get_tuple_name())] for part in sets_of(domain_of(band))]
+        return {one for one in found if len(one) == max(map(len, found))}
+
+    def cycles(self, band: Band, prefix: isl.MultiUnionPwAff | None, parallel: bool) -> float:
+        """Of a leaf band inside of some dimensions."""
+        return self.costs.cycles(self.node(band, prefix), parallel)
+
+    def node(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> isl.ScheduleNode:
+        """A band inside of some dimensions as a node of a tree."""
+        whole: Tree = band if prefix is None else Band(prefix.intersect_domain(domain_of(band)), band)
+        node = build(whole).get_root().child(0)
+        return node if prefix is None else node.child(0)
+
+
+def _is_leaf_band(band: Band) -> bool:
+    return all(isinstance(part, Leaf) for part in _parts(band.body))
+
+
+def _inside(band: Band, width: int) -> Tree:
+    """What is left of a band without its first members."""
+    return nested([band.partial.get_at(k) for k in range(width, band.width)], band.body)
+
+
+def _parts(tree: Tree) -> tuple[Tree, ...]:
+    return tree.parts if isinstance(tree, Sequence) else (tree,)

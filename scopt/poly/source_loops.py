@@ -1,0 +1,30 @@
+"""Which loops of the source a statement stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from scopt.ir.scop import Scop
+from scopt.poly.isl_utils import sets_of
+from scopt.poly.trees import Band, Leaf, Sequence, Tree, read
+
+Loops = tuple[int, ...]
+
+
+@lru_cache(maxsize=4)
+def source_loops(scop: Scop) -> Mapping[str, Loops]:
+    """By statement, the loops of the source around it, outermost first; each loop has a number."""
+    numbers = iter(range(10**9))
+
+    def visit(tree: Tree, around: Loops) -> Iterator[tuple[str, Loops]]:
+        match tree:
+            case Leaf(domain):
+                yield from ((str(part.get_tuple_name()), around) for part in sets_of(domain))
+            case Band(body=body):
+                yield from visit(body, (*around, *(next(numbers) for _ in range(tree.width))))
+            case Sequence(parts):
+                for part in parts:
+                    yield from visit(part, around)
+
+    return dict(visit(read(scop.schedule.get_root()), ()))
