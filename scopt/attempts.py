@@ -29,7 +29,7 @@ from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
 from scopt.scheduler.passes.band_passes import apply_passes
-from scopt.scheduler.passes.vector_share import vector_share
+from scopt.scheduler.passes.vector_share import is_plain, is_skewed, vector_share
 from scopt.simpler_forms import any_order, same_order
 from scopt.stage_clock import Clock
 from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
@@ -127,7 +127,7 @@ def _generated(work: Work, options: Options) -> Generated:
     with clock("bands"):
         hopes = asked_loops(scop, proposed.scenario) if options.simd and not work.guide.loops else ()
         marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
-        if _original_has_more_vectors(work, options, proposed, marked):
+        if _original_is_better(work, options, proposed, marked):
             proposed = replace(proposed, tree=scop.schedule)
             marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
     if options.verify != "off":
@@ -155,9 +155,10 @@ def _generated(work: Work, options: Options) -> Generated:
     return Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard)
 
 
-def _original_has_more_vectors(work: Work, options: Options, proposed: ScheduleResult, marked: MarkedSchedule) -> bool:
+def _original_is_better(work: Work, options: Options, proposed: ScheduleResult, marked: MarkedSchedule) -> bool:
     """Whether more of the work would run in vectors if the loops stayed in the order of the source: tiles over several
-    loops, or iterations of them that are skewed, are worth less. Not where somebody wants a schedule of his own."""
+    loops, or iterations of them that are skewed, are worth less; and worth nothing where no loop is parallel or a
+    vector loop. Not where somebody wants a schedule of his own."""
     tree = work.guide.tree
     asked = work.fixed is not None or (tree and tree.branches) or work.guide.loops or proposed.scenario
     usual = Options()
@@ -169,6 +170,8 @@ def _original_has_more_vectors(work: Work, options: Options, proposed: ScheduleR
     share = vector_share(work.scop, marked)
     if share == 1 or proposed.tree.plain_is_equal(work.scop.schedule):
         return False
+    if options.parallel and is_plain(marked) and is_skewed(work.scop, marked):
+        return True
     return vector_share(work.scop, apply_passes(work.scop, work.deps, work.scop.schedule, options)) > share
 
 

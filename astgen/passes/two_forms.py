@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from scopt.astgen.emit.loop_work import is_tile_loop, without_threads
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If, LoopNest, Or
-from scopt.ir.nest_walks import Item, calls, children, items, map_block
+from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 
 # Statements of a loop that stands twice (chosen): the text of more is long, and a call takes little of their time.

@@ -38,6 +38,8 @@ class Wavefronts(Struct, frozen=True):
         if not plan.skew:
             why = "a loop of the band is parallel as it is" if band.width > 1 else "there is only one loop"
             return Reason(self.name, why)
+        if any(setting.planner.is_window(band.node, member) for member in plan.order[:2]):
+            return Reason(self.name, "a loop of a few iterations moves with another one")
 
         if plan.serial and band.facts.walks[plan.order[-1]].contiguous and not _overlaps(band, plan):
             plan = replace(plan, rows=True)

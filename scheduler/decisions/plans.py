@@ -3,7 +3,7 @@ before it is touched."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import islpy as isl
@@ -15,9 +15,9 @@ from scopt.ir.scop import Array, LoopDirective, Scop
 from scopt.machine.costs import ELEMENT, has_loop, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
-from scopt.poly.isl_utils import OUT, sets_of
+from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
-from scopt.poly.source_loops import source_loops
+from scopt.scheduler.decisions.merged_groups import with_lines_together, with_nests_together
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
@@ -41,7 +41,8 @@ class LeafPlan(Struct, frozen=True, eq=False):
     slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and
       cheap loop bounds.
     jumps: the vector loop jumps between lines in some access. serial: every innermost loop would carry something; rows:
-      and its instances run in their order, along pieces of rows.
+      and its instances run in their order, along pieces of rows. tiny: the innermost loops would be vector loops, but
+      are too short.
     """
 
     order: tuple[int, ...]
@@ -59,6 +60,7 @@ class LeafPlan(Struct, frozen=True, eq=False):
     reductions: tuple[tuple[Reduction, ...], ...]
     threads: tuple[Reduction, ...] = ()
     rows: bool = False
+    tiny: bool = False
 
 
 class Grouping(Struct, frozen=True, eq=False):
@@ -88,7 +90,7 @@ class LeafFacts(Struct, frozen=True, eq=False):
 
     carried, walks, slopes: of each member. short: those with too few values for threads. vector: the member for the
     vector loop, grouping: of the innermost loops over it; wished: somebody asks for it. threads: the member that
-    pragmas want parallel. reduced: see `Planner.reduced_member`.
+    pragmas want parallel. reduced: see `Planner.reduced_member`. tiny: the vector loop doesn't fill half of a vector.
     """
 
     carried: tuple[bool, ...]
@@ -100,6 +102,7 @@ class LeafFacts(Struct, frozen=True, eq=False):
     reduced: tuple[int, tuple[Reduction, ...]] | None
     slopes: tuple[int, ...]
     short: frozenset[int] = frozenset()
+    tiny: bool = False
 
 
 class Planner(Struct, frozen=True, eq=False):
@@ -141,13 +144,27 @@ class Planner(Struct, frozen=True, eq=False):
         )
         few = thread_limit(self.options.machine)
         short = frozenset(k for k in range(width) if values_of_member(node, k, few) is not None)
-        return LeafFacts(carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes, short)
+        tiny = wished is None and values_of_member(node, vector, self.lanes(node) // 2 - 1) is not None
+        return LeafFacts(
+            carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes, short, tiny
+        )
+
+    def lanes(self, node: isl.ScheduleNode) -> int:
+        """Elements of a vector of the longest type that statements of a band access in arrays."""
+        names = {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
+        arrays = (self.scop.arrays[a.array] for s in self.scop.statements if s.name in names for a in s.accesses)
+        sizes = [max(array.type.bits // 8, 1) for array in arrays if array.rank]
+        return self.options.machine.lanes(max(sizes, default=ELEMENT))
 
     def is_stub(self, node: isl.ScheduleNode, member: int) -> bool:
         """Whether a member of a band of many has many values, but only a few wherever the others are: windows that move
         with another loop. Vectors would not be filled."""
+        return node.band_n_member() >= MANY_MEMBERS and self.is_window(node, member)
+
+    def is_window(self, node: isl.ScheduleNode, member: int) -> bool:
+        """The same for a member of any band."""
         few = self.options.machine.lanes(ELEMENT) // 2
-        if node.band_n_member() < MANY_MEMBERS or values_of_member(node, member, few) is not None:
+        if values_of_member(node, member, few) is not None:
             return False
         return is_short_always(node, member, few)
 
@@ -179,7 +196,7 @@ class Planner(Struct, frozen=True, eq=False):
         elif width >= 2 and tiling and (waves or parallel_above):
             parallel, skew = 1, True
         jumps = walk.leaves_lines
-        tile = tiling and width >= 2 and (width >= 3 or skew or jumps)
+        tile = tiling and width >= 2 and (width - facts.tiny >= 3 or skew or (jumps and not facts.tiny))
         if skew and width == 2:
             tile_vector = True
         if tile and not carried[vector]:
@@ -197,6 +214,7 @@ class Planner(Struct, frozen=True, eq=False):
             skew=skew,
             slopes=tuple(facts.slopes[k] for k in (*others, vector)),
             jumps=jumps,
+            tiny=facts.tiny and any(facts.grouping.free),
             threads=reduced[1] if reduced is not None and parallel is not None else (),
         )
 
@@ -210,9 +228,10 @@ class Planner(Struct, frozen=True, eq=False):
             groups, free = (tuple(part for group in groups for part in group),), (False,)
             private, reductions = ((),), ((),)
         vectors = [ok and not self.holds_loop(group) for ok, group in zip(free, groups, strict=True)]
+        along = walk.contiguous and not facts.tiny  # compilers make straight code of a few iterations
         return {
             "groups": groups,
-            "simd": tuple(ok and self.options.simd and (walk.contiguous or facts.wished) for ok in vectors),
+            "simd": tuple(ok and self.options.simd and (along or facts.wished) for ok in vectors),
             "scalar": tuple(ok and self.options.simd and walk.jumping and not facts.wished for ok in vectors),
             "private": private,
             "reductions": reductions,
@@ -243,13 +262,13 @@ class Planner(Struct, frozen=True, eq=False):
         if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
             order = [list(range(len(parts)))]
         lines = self.lines(node, vector)
-        order = self.with_lines_together(
-            parts, order, lines, lambda domain: self.carried(inner, domain, member) == ((), ())
-        )
+
+        def is_free(domain: isl.UnionSet) -> bool:
+            return self.carried(inner, domain, member) == ((), ())
+
+        order = with_lines_together(parts, order, lines, is_free)
         if len(order) > 1:
-            order = self.with_nests_together(
-                node, parts, order, lambda domain: self.carried(inner, domain, member) == ((), ())
-            )
+            order = with_nests_together(self.scop, node, parts, order, is_free)
         groups, free, private, reductions = [], [], [], []
         for indices in order:
             domain = united([parts[index] for index in indices])
@@ -260,64 +279,6 @@ class Planner(Struct, frozen=True, eq=False):
             private.append(copies)
             reductions.append(carried)
         return Grouping(tuple(groups), tuple(free), tuple(private), tuple(reductions))
-
-    def with_lines_together(
-        self,
-        parts: Sequence[isl.UnionSet],
-        order: Sequence[Sequence[int]],
-        lines: Mapping[str, frozenset[str]],
-        is_free: Callable[[isl.UnionSet], bool],
-    ) -> list[list[int]]:
-        """The groups, those merged with the one before them that access other cells of the same cache lines, or have
-        instances of the same statement: loops of their own would get all of that again. Only groups that carry nothing,
-        where the merged one doesn't either. lines: of what, by statement."""
-        names = [{str(one.get_tuple_name()) for one in sets_of(part)} for part in parts]
-        if not any(lines.values()) and sum(map(len, names)) == len(set[str]().union(*names)):
-            return [list(group) for group in order]
-        merged: list[list[int]] = []
-        for group in order:
-            if merged:
-                together = sorted([*merged[-1], *group])
-                domains = [united([parts[k] for k in some]) for some in (merged[-1], group, together)]
-                known = [
-                    frozenset().union(*(lines[str(part.get_tuple_name())] for part in sets_of(domain)))
-                    for domain in domains
-                ]
-                own = [set[str]().union(*(names[k] for k in some)) for some in (merged[-1], group)]
-                if (known[0] & known[1] or own[0] & own[1]) and all(is_free(domain) for domain in domains):
-                    merged[-1] = together
-                    continue
-            merged.append(list(group))
-        return merged
-
-    def with_nests_together(
-        self,
-        node: isl.ScheduleNode,
-        parts: Sequence[isl.UnionSet],
-        order: Sequence[Sequence[int]],
-        is_free: Callable[[isl.UnionSet], bool],
-    ) -> list[list[int]]:
-        """The groups, those merged with the one before them that share an array with it, stand in the same loops of the
-        source, and run at the same points of the band. Only groups that carry nothing, where the merged one doesn't
-        either."""
-        loops, accesses = source_loops(self.scop), {s.name: s.accesses for s in self.scop.statements}
-        outside = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
-        if node.get_schedule_depth():
-            around = isl.UnionMap.from_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
-            outside = around.flat_range_product(outside)
-        merged: list[list[int]] = []
-        for group in order:
-            if merged:
-                own, other = (united([parts[k] for k in some]) for some in (merged[-1], group))
-                names = [{str(part.get_tuple_name()) for part in sets_of(some)} for some in (own, other)]
-                arrays = [{a.array for name in some for a in accesses[name] if a.relation.dim(OUT)} for some in names]
-                near = arrays[0] & arrays[1] and len({loops.get(name) for some in names for name in some}) == 1
-                if near and outside.intersect_domain(own).range().is_equal(outside.intersect_domain(other).range()):
-                    if all(map(is_free, (own, other, own.union(other)))):
-                        merged[-1] = sorted([*merged[-1], *group])
-                        continue
-            merged.append(list(group))
-        return merged
 
     def lines(self, node: isl.ScheduleNode, vector: int) -> dict[str, frozenset[str]]:
         """What a loop over `vector` gets whole cache lines of for a part of their cells, by statement: arrays in steps,

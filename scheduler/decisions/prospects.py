@@ -21,7 +21,7 @@ def stands_apart(setting: Setting, node: isl.ScheduleNode) -> bool:
     if has_inner_bands(node):
         return False
     plan = setting.planner.plan(node, False)
-    return (any(plan.simd) and len(plan.order) > 1) or (plan.order[-1] == 0 and len(plan.order) > 1)
+    return ((any(plan.simd) or plan.tiny) and len(plan.order) > 1) or (plan.order[-1] == 0 and len(plan.order) > 1)
 
 
 def is_special(setting: Setting, node: isl.ScheduleNode) -> bool:
@@ -35,7 +35,10 @@ def _jams(setting: Setting, node: isl.ScheduleNode) -> bool:
 
 def lacks_vectors(setting: Setting, node: isl.ScheduleNode) -> bool:
     """Whether a leaf band would get no vector loop, nor anything better."""
-    return not holds_contraction(setting, node) and not any(setting.planner.plan(node, False).simd)
+    if holds_contraction(setting, node):
+        return False
+    plan = setting.planner.plan(node, False)
+    return not (plan.tiny or any(plan.simd))
 
 
 def holds_contraction(setting: Setting, node: isl.ScheduleNode) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 import islpy as isl
 from msgspec import Struct
 
-from scopt.poly.bands import Ordered
 from scopt.poly.isl_utils import joined, sets_of
 from scopt.poly.source_loops import Loops
 from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, nested, read

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, active
+from scopt.poly.isl_utils import joined
 from scopt.poly.restructure import distributable, has_inner_bands, leaf_parts, sequence_of, topological
 from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, strides
 
@@ -54,7 +55,10 @@ def waits_for_tiles(node: isl.ScheduleNode) -> bool:
 
 
 def sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
-    """The band without its last member, which is sunk; None where that is illegal or gains nothing."""
+    """The band without its last member, which is sunk; above a single band, without one that carries nothing. None
+    where that is illegal or gains nothing."""
+    if node.child(0).get_type() == _TYPE.band:
+        return _sunk_into(scop, node)
     members = node.band_n_member()
     parts = _parts(node.child(0))
     if members < 2 or parts is None:
@@ -82,6 +86,39 @@ def sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.Schedu
             below = below.child(0).insert_sequence(sequence_of(part.groups)).parent()
         node = below.parent().parent()
     return node.parent()
+
+
+def _sunk_into(scop: Scop, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+    """The band above a leaf band without a member that carries nothing and walks through memory better than those
+    inside, which becomes the innermost one."""
+    lower, width = node.child(0), node.band_n_member()
+    if width < 2 or has_inner_bands(lower):
+        return None
+    free = [k for k in range(width) if node.band_member_get_coincident(k)]
+    scores = {k: _score(scop, node, lower, k) for k in free}
+    best = max(free, key=lambda k: (scores[k], k), default=None)
+    below = linear_schedule(scop, lower)
+    if best is None or scores[best] <= max(strides(scop, below, k).score() for k in range(lower.band_n_member())):
+        return None
+    upper, inner = node.band_get_partial_schedule(), lower.band_get_partial_schedule()
+    moved = isl.MultiUnionPwAff.from_union_pw_aff(upper.get_at(best))
+    rest = joined([upper.get_at(k) for k in range(width) if k != best])
+    permutable = int(bool(node.band_get_permutable()))
+    node = node.child(0).delete().parent().delete()
+    node = node.insert_partial_schedule(inner.flat_range_product(moved)).band_set_permutable(0)
+    return node.insert_partial_schedule(rest).band_set_permutable(permutable)
+
+
+def _score(scop: Scop, upper: isl.ScheduleNode, lower: isl.ScheduleNode, member: int) -> float:
+    """Of a member of the upper band as the innermost loop of the lower one's statements."""
+    below, place = linear_schedule(scop, lower), upper.get_schedule_depth() + member
+    if any(len(rows) <= place for rows in below.prefix.values()):
+        return float("-inf")
+    moved = LinearSchedule(
+        {name: (*rows[:place], *rows[place + 1 :]) for name, rows in below.prefix.items()},
+        {name: (below.prefix[name][place], *rows) for name, rows in below.members.items()},
+    )
+    return strides(scop, moved, 0).score()
 
 
 def _parts(sequence: isl.ScheduleNode) -> list[_Part] | None:

@@ -1,14 +1,16 @@
-"""How much of a SCoP's work runs in vectors: for comparing schedules."""
+"""What a schedule gains: for comparing it with the order of the source."""
 
 from __future__ import annotations
 
 import islpy as isl
 
-from scopt.ir.marked_schedule import MarkedSchedule, StripMark, TileMark
+from scopt.ir.marked_schedule import MarkedSchedule, StripMark, TileMark, loop_of
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
 from scopt.machine.costs import arithmetic
+from scopt.poly.bands import band_nodes
 from scopt.poly.isl_utils import SET, sets_of, walk
+from scopt.scheduler.locality.strides import shape_rows
 
 
 def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
@@ -25,3 +27,24 @@ def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
         if vector or isinstance(mark, TileMark | StripMark):
             found |= {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
     return sum(weights[name] for name in found & weights.keys()) / sum(weights.values()) if weights else 1.0
+
+
+def is_plain(schedule: MarkedSchedule) -> bool:
+    """Whether no loop is parallel, or a vector loop, or runs with others."""
+    return not any(
+        isinstance(mark, TileMark | StripMark) or loop_of(mark).parallel or loop_of(mark).simd or loop_of(mark).jammed
+        for mark in schedule.marks.values()
+    )
+
+
+def is_skewed(scop: Scop, schedule: MarkedSchedule) -> bool:
+    """Whether some loop runs over a sum of iterators."""
+    for node in band_nodes(schedule.tree):
+        partial = node.band_get_partial_schedule()
+        for part in sets_of(node.get_domain()):
+            name = str(part.get_tuple_name())
+            own = partial.intersect_domain(isl.UnionSet.from_set(part))
+            depth = len(scop.statement(name).iterators)
+            if any(sum(map(bool, row[:depth])) > 1 for row in shape_rows(scop, own, name)):
+                return True
+    return False

@@ -1,0 +1,71 @@
+"""Innermost loops that gain nothing by standing apart: their statement groups, merged with the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import islpy as isl
+
+from scopt.ir.scop import Scop
+from scopt.poly.isl_utils import OUT, sets_of
+from scopt.poly.restructure import united
+from scopt.poly.source_loops import source_loops
+
+
+def with_lines_together(
+    parts: Sequence[isl.UnionSet],
+    order: Sequence[Sequence[int]],
+    lines: Mapping[str, frozenset[str]],
+    is_free: Callable[[isl.UnionSet], bool],
+) -> list[list[int]]:
+    """The groups, those merged with the one before them that access other cells of the same cache lines, or have
+    instances of the same statement: loops of their own would get all of that again. Only groups that carry nothing,
+    where the merged one doesn't either. lines: of what, by statement."""
+    names = [{str(one.get_tuple_name()) for one in sets_of(part)} for part in parts]
+    if not any(lines.values()) and sum(map(len, names)) == len(set[str]().union(*names)):
+        return [list(group) for group in order]
+    merged: list[list[int]] = []
+    for group in order:
+        if merged:
+            together = sorted([*merged[-1], *group])
+            domains = [united([parts[k] for k in some]) for some in (merged[-1], group, together)]
+            known = [
+                frozenset().union(*(lines[str(part.get_tuple_name())] for part in sets_of(domain)))
+                for domain in domains
+            ]
+            own = [set[str]().union(*(names[k] for k in some)) for some in (merged[-1], group)]
+            if (known[0] & known[1] or own[0] & own[1]) and all(is_free(domain) for domain in domains):
+                merged[-1] = together
+                continue
+        merged.append(list(group))
+    return merged
+
+
+def with_nests_together(
+    scop: Scop,
+    node: isl.ScheduleNode,
+    parts: Sequence[isl.UnionSet],
+    order: Sequence[Sequence[int]],
+    is_free: Callable[[isl.UnionSet], bool],
+) -> list[list[int]]:
+    """The groups, those merged with the one before them that share an array with it, stand in the same loops of the
+    source, and run at the same points of the band. Only groups that carry nothing, where the merged one doesn't
+    either."""
+    loops, accesses = source_loops(scop), {s.name: s.accesses for s in scop.statements}
+    outside = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
+    if node.get_schedule_depth():
+        around = isl.UnionMap.from_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
+        outside = around.flat_range_product(outside)
+    merged: list[list[int]] = []
+    for group in order:
+        if merged:
+            own, other = (united([parts[k] for k in some]) for some in (merged[-1], group))
+            names = [{str(part.get_tuple_name()) for part in sets_of(some)} for some in (own, other)]
+            arrays = [{a.array for name in some for a in accesses[name] if a.relation.dim(OUT)} for some in names]
+            near = arrays[0] & arrays[1] and len({loops.get(name) for some in names for name in some}) == 1
+            if near and outside.intersect_domain(own).range().is_equal(outside.intersect_domain(other).range()):
+                if all(map(is_free, (own, other, own.union(other)))):
+                    merged[-1] = sorted([*merged[-1], *group])
+                    continue
+        merged.append(list(group))
+    return merged
