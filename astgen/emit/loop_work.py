@@ -20,7 +20,15 @@ from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, Loop
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
 from scopt.ir.scop import Scop
 from scopt.machine import DEFAULT, Machine
-from scopt.machine.costs import ELEMENT, cached_cost, instance_cost, least_instance, threads_cost, vector_gain
+from scopt.machine.costs import (
+    ELEMENT,
+    FORKED_AGAIN,
+    cached_cost,
+    instance_cost,
+    least_instance,
+    threads_cost,
+    vector_gain,
+)
 
 _HARDLY = 64
 
@@ -42,7 +50,7 @@ def add_work_guards(
     costs = statement_costs(scop, weights or {}, machine)
     cells = {name: prod(size or 1 for size in array.sizes) for name, array in scop.arrays.items()}
     threads = _Threads(machine, cells, vector_costs(scop, costs, machine))
-    return LoopNest(_guard(nest.body, costs, threads, frozenset(p.name for p in scop.parameters)))
+    return LoopNest(_Guards(costs, threads, frozenset(p.name for p in scop.parameters)).block(nest.body))
 
 
 def with_uncopied_loops(nest: LoopNest) -> LoopNest:
@@ -98,31 +106,47 @@ def vector_costs(scop: Scop, costs: Mapping[str, Fraction], machine: Machine) ->
     return found
 
 
-def _guard(block: Block, costs: Mapping[str, Fraction], threads: _Threads, parameters: frozenset[str]) -> Block:
-    return Block(tuple(_guard_item(item, costs, threads, parameters) for item in block.items))
+class _Guards(Struct, frozen=True):
+    """costs: of an instance of each statement, one by one. again: a loop around comes to parallel loops again and
+    again."""
 
+    costs: Mapping[str, Fraction]
+    threads: _Threads
+    parameters: frozenset[str]
+    again: bool = False
 
-def _guard_item(item: Item, costs: Mapping[str, Fraction], threads: _Threads, parameters: frozenset[str]) -> Item:
-    match item:
-        case If():
-            otherwise = None if item.otherwise is None else _guard(item.otherwise, costs, threads, parameters)
-            return If(item.condition, _guard(item.then, costs, threads, parameters), otherwise)
-        case For() if item.mark.parallel:
-            weight, factors = loop_work(item, costs, threads.vectors)
-            factors = tuple(_rough(factor, parameters) for factor in factors)
-            inner = replace(item, body=_unmark(item.body, item.mark.simd))
-            threshold = threads.nanoseconds(item.mark)
-            if factors:
-                limit = rounded(threshold / weight)
-                return replace(inner, work=exceeds(factors, limit))
-            if weight < threshold:
-                return replace(inner, mark=without_threads(item.mark))
-            return inner
-        case For():
-            body = _unmark(item.body, True) if item.mark.simd else _guard(item.body, costs, threads, parameters)
-            return replace(item, body=body)
-        case Call() | Hold():
-            return item
+    def block(self, block: Block) -> Block:
+        return Block(tuple(map(self.item, block.items)))
+
+    def item(self, item: Item) -> Item:
+        match item:
+            case If():
+                otherwise = None if item.otherwise is None else self.block(item.otherwise)
+                return If(item.condition, self.block(item.then), otherwise)
+            case For() if item.mark.parallel:
+                share, factors = self.forks(item)
+                factors = tuple(_rough(factor, self.parameters) for factor in factors)
+                inner = replace(item, body=_unmark(item.body, item.mark.simd))
+                if factors:
+                    return replace(inner, work=exceeds(factors, rounded(1 / share)))
+                return replace(inner, mark=without_threads(item.mark)) if share < 1 else inner
+            case For():
+                inside = replace(self, again=True)
+                return replace(item, body=_unmark(item.body, True) if item.mark.simd else inside.block(item.body))
+            case Call() | Hold():
+                return item
+
+    def forks(self, loop: For) -> tuple[Fraction, tuple[Expr, ...]]:
+        """How many forks a parallel loop's work is worth, to be multiplied with some factors. Where a fork follows
+        others, threads wait for it; it costs less, but as much as that for loops that aren't vector loops, whose work
+        is less well known."""
+        cost = self.threads.nanoseconds(loop.mark)
+        weight, factors = loop_work(loop, self.costs, self.threads.vectors)
+        if not self.again:
+            return weight / cost, factors
+        plain, others = loop_work(loop, self.costs)
+        quick = weight / (cost * Fraction(FORKED_AGAIN))
+        return (min(plain / cost, quick), factors) if factors == others else (plain / cost, others)
 
 
 def _unmark(block: Block, simd: bool) -> Block:

@@ -63,9 +63,9 @@ def with_nests_together(
             names = [{str(part.get_tuple_name()) for part in sets_of(some)} for some in (own, other)]
             arrays = [{a.array for name in some for a in accesses[name] if a.relation.dim(OUT)} for some in names]
             near = arrays[0] & arrays[1] and len({loops.get(name) for some in names for name in some}) == 1
-            if near and outside.intersect_domain(own).range().is_equal(outside.intersect_domain(other).range()):
-                if all(map(is_free, (own, other, own.union(other)))):
-                    merged[-1] = sorted([*merged[-1], *group])
-                    continue
+            dates = [outside.intersect_domain(some).range() for some in (own, other)]
+            if near and dates[0].is_equal(dates[1]) and all(map(is_free, (own, other, own.union(other)))):
+                merged[-1] = sorted([*merged[-1], *group])
+                continue
         merged.append(list(group))
     return merged

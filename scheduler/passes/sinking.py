@@ -58,7 +58,7 @@ def sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.Schedu
     """The band without its last member, which is sunk; above a single band, without one that carries nothing. None
     where that is illegal or gains nothing."""
     if node.child(0).get_type() == _TYPE.band:
-        return _sunk_into(scop, node)
+        return _sunk_into(scop, dependences, node)
     members = node.band_n_member()
     parts = _parts(node.child(0))
     if members < 2 or parts is None:
@@ -88,12 +88,15 @@ def sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.Schedu
     return node.parent()
 
 
-def _sunk_into(scop: Scop, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+def _sunk_into(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
     """The band above a leaf band without a member that carries nothing and walks through memory better than those
     inside, which becomes the innermost one."""
     lower, width = node.child(0), node.band_n_member()
     if width < 2 or has_inner_bands(lower):
         return None
+    tables = (dependences.ranges, dependences.reuse)
+    if any(not active(pairs, node).is_empty() for table in tables for pairs in table.values()):
+        return None  # iterations that need private copies would be mixed
     free = [k for k in range(width) if node.band_member_get_coincident(k)]
     scores = {k: _score(scop, node, lower, k) for k in free}
     best = max(free, key=lambda k: (scores[k], k), default=None)

@@ -3,7 +3,7 @@
 void backwards(long n, double x[n], double y[n][n])
 {
 #pragma scop
-    #pragma omp parallel for if((double)n * n > 20000) schedule(dynamic, 8)
+    #pragma omp parallel for if((double)n * n > 200000) schedule(dynamic, 8)
     for (long i = 0; i < n - 1; i++) {
       #pragma omp simd
       for (long j = i + 1; j < n; j++)

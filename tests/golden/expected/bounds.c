@@ -9,13 +9,13 @@ static inline long scopt_max(long a, long b) { return a > b ? a : b; }
 void bounds(int n, int w, double a[n][n])
 {
 #pragma scop
-    #pragma omp parallel for if((double)n * n > 20000) schedule(static)
+    #pragma omp parallel for if((double)n * n > 200000) schedule(static)
     for (long i = 0; i < n; i++) {
       #pragma omp simd
       for (long j = scopt_max(0, i - w); j < scopt_min(n, i + w + 1); j++)
         a[i][j] = 2.0 * a[i][j];
     }
-    #pragma omp parallel for if((double)scopt_min(n, 2L * w) * n > 50000) schedule(dynamic, 8)
+    #pragma omp parallel for if((double)scopt_min(n, 2L * w) * n > 200000) schedule(dynamic, 8)
     for (long i = 0; i < scopt_min(n, 2L * w); i++) {
       #pragma omp simd
       for (long j = scopt_max(i, 3); j < n; j++)

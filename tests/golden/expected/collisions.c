@@ -7,7 +7,7 @@ static inline long scopt_min(long a, long b) { return a < b ? a : b; }
 void collisions(int c1, int c2)
 {
 #pragma scop
-    #pragma omp parallel for if((double)c1 * c2 > 5000) schedule(static)
+    #pragma omp parallel for if((double)c1 * c2 > 40000) schedule(static)
     for (long t2t = 0; t2t < c1; t2t += 4)
       for (long c3t = 0; c3t < c2; c3t += 4)
         for (long t2 = t2t; t2 < scopt_min(c1, t2t + 4); t2++) {

@@ -8,7 +8,7 @@ void comments(int n, double *restrict a, const double *restrict b)
     /* above the region */
     #pragma scop
     /* inside, above the loop */
-    #pragma omp parallel for simd if(parallel: n > 20000) schedule(static)
+    #pragma omp parallel for simd if(parallel: n > 200000) schedule(static)
     for (long i = 0; i < n; i++)
       a[i] = 3.0 * b[i];
     #pragma endscop

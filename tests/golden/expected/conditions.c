@@ -10,7 +10,7 @@ double (sqrt)(double) __attribute__((const));
 void conditions(int n, double a[n][n], double b[n])
 {
 #pragma scop
-    #pragma omp parallel for if((double)n * n > 800) schedule(static)
+    #pragma omp parallel for if((double)n * n > 6000) schedule(static)
     for (long i = 0; i < n; i++) {
       #pragma omp simd
       for (long j = 0; j < n; j++) {
@@ -19,9 +19,6 @@ void conditions(int n, double a[n][n], double b[n])
         else
           a[i][j] = fabs(b[j]);
       }
-    }
-    #pragma omp parallel for if(n > 10000) schedule(static)
-    for (long i = 0; i < n; i++) {
       a[i][i] += b[i] > 0.0 ? b[i] : 0.0;
       if (i + 2 <= n)
         a[i][n - 1L] += b[i] > 0.0 ? b[i] : 0.0;

@@ -10,7 +10,7 @@ void divisions(int n, double a[n], double b[n][n], double hash[16])
         hash[((int)i + 7) % 16] = a[i + 5];
       a[((int)i + 5) / 2] += 1.0;
     }
-    #pragma omp parallel for if(n > 10000) schedule(dynamic, 8)
+    #pragma omp parallel for if(n > 20000) schedule(dynamic, 8)
     for (long i = -2; i < n - 8L; i++) {
       #pragma omp simd
       for (long j = 0; j <= scopt_floord(i, 3); j++)

@@ -5,13 +5,13 @@ static inline long scopt_min(long a, long b) { return a < b ? a : b; }
 void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], double A[ni][nk], double B[nk][nj])
 {
 #pragma scop
-    #pragma omp parallel for if((double)ni * nj > 50000) firstprivate(beta) schedule(static)
+    #pragma omp parallel for if((double)ni * nj > 200000) firstprivate(beta) schedule(static)
     for (long i = 0; i < ni; i++) {
       #pragma omp simd
       for (long j = 0; j < nj; j++)
         C[i][j] *= beta;
     }
-    #pragma omp parallel for if((double)ni * nk * nj > 20000) firstprivate(alpha) schedule(static)
+    #pragma omp parallel for if((double)ni * nk * nj > 80000) firstprivate(alpha) schedule(static)
     for (long it = 0; it < ni; it += 32)
       for (long kt = 0; kt < nk; kt += 32)
         for (long jt = 0; jt < nj; jt += 32)

@@ -2,13 +2,18 @@
 void rows(int n, int m, float a[n][m], float b[m])
 {
 #pragma scop
-    for (long i = 0; i < n; i++) {
-      #pragma omp parallel for if(m > 50000) schedule(static)
-      for (long j = 0; j < m; j++)
-        a[i][j] *= 0.5f;
-      #pragma omp parallel for if(m > 50000) schedule(static)
-      for (long j = 0; j < m; j++)
-        b[j] += a[i][j];
-    }
+    for (long i = 0; i < n; i++)
+      if (m > 20000) {
+        #pragma omp parallel for schedule(static)
+        for (long j = 0; j < m; j++) {
+          a[i][j] *= 0.5f;
+          b[j] += a[i][j];
+        }
+      } else {
+        for (long j = 0; j < m; j++) {
+          a[i][j] *= 0.5f;
+          b[j] += a[i][j];
+        }
+      }
 #pragma endscop
 }

@@ -10,7 +10,7 @@ static inline void scopt_apart(void) {
 void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[restrict m])
 {
 #pragma scop
-    #pragma omp parallel for simd if(parallel: n > 50000) schedule(static)
+    #pragma omp parallel for simd if(parallel: n > 300000) schedule(static)
     for (long i = 0; i < n; i++)
       x[i] = 0;
     #pragma omp parallel for if((double)n * m > 10000) schedule(static)
@@ -50,7 +50,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
             x[i2] = x_0;
           }
       }
-    #pragma omp parallel for if((double)m * n > 10000) schedule(static)
+    #pragma omp parallel for if((double)m * n > 40000) schedule(static)
     for (long jt = 0; jt < m; jt += 512)
       for (long i = 0; i < n; i += 8)
         if (i + 8 <= n) {

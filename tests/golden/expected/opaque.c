@@ -4,7 +4,7 @@ void opaque(int n, double A[64][64], double *x, double *y)
 {
     int i, k;
 #pragma scop
-    #pragma omp parallel for simd if(parallel: n > 50000) schedule(static)
+    #pragma omp parallel for simd if(parallel: n > 300000) schedule(static)
     for (long k = 0; k < n; k++)
       y[k] = 0;
     for (long i = 0; i < n; i++) {

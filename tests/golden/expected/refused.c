@@ -9,7 +9,7 @@ void refused(int n, double a[n], double b[n])
 #pragma endscop
 
 #pragma scop
-	#pragma omp parallel for simd if(parallel: n > 20000) schedule(static)
+	#pragma omp parallel for simd if(parallel: n > 200000) schedule(static)
 	for (long i = 0; i < n; i++)
 	  b[i] = 2.0 * b[i];
 #pragma endscop

@@ -13,15 +13,27 @@ void paths(int n, int d[n][n])
 {
 #pragma scop
   for (long k = 0; k < n; k++) {
-    #pragma omp parallel for if((double)k * k > 10000) firstprivate(n) schedule(static)
-    for (long i = 0; i < k; i++) {
-      #pragma omp simd
-      for (long j = 0; j < k; j++)
-        d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
-      d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
-      #pragma omp simd
-      for (long j = k + 1; j < n; j++)
-        d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+    if ((double)k * k > 10000) {
+      #pragma omp parallel for firstprivate(n) schedule(static)
+      for (long i = 0; i < k; i++) {
+        #pragma omp simd
+        for (long j = 0; j < k; j++)
+          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
+        #pragma omp simd
+        for (long j = k + 1; j < n; j++)
+          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+      }
+    } else {
+      for (long i = 0; i < k; i++) {
+        #pragma omp simd
+        for (long j = 0; j < k; j++)
+          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
+        #pragma omp simd
+        for (long j = k + 1; j < n; j++)
+          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+      }
     }
     #pragma omp simd
     for (long j = 0; j < k; j++)
@@ -30,15 +42,27 @@ void paths(int n, int d[n][n])
     #pragma omp simd
     for (long j = k + 1; j < n; j++)
       d[k][j] = d[k][j] < d[k][k] + d[k][j] ? d[k][j] : d[k][k] + d[k][j];
-    #pragma omp parallel for if((double)(n - k - 1) * k > 10000) firstprivate(n) schedule(static)
-    for (long i = k + 1; i < n; i++) {
-      #pragma omp simd
-      for (long j = 0; j < k; j++)
-        d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
-      d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
-      #pragma omp simd
-      for (long j = k + 1; j < n; j++)
-        d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+    if ((double)(n - k - 1) * k > 10000) {
+      #pragma omp parallel for firstprivate(n) schedule(static)
+      for (long i = k + 1; i < n; i++) {
+        #pragma omp simd
+        for (long j = 0; j < k; j++)
+          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
+        #pragma omp simd
+        for (long j = k + 1; j < n; j++)
+          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+      }
+    } else {
+      for (long i = k + 1; i < n; i++) {
+        #pragma omp simd
+        for (long j = 0; j < k; j++)
+          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
+        #pragma omp simd
+        for (long j = k + 1; j < n; j++)
+          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+      }
     }
   }
 #pragma endscop

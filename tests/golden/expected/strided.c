@@ -4,7 +4,7 @@ int even[1000], odd[1000];
 void strided(int n)
 {
 #pragma scop
-    #pragma omp parallel for if(n > 50000) firstprivate(n) schedule(static)
+    #pragma omp parallel for if(n > 800000) firstprivate(n) schedule(static)
     for (long i = 0; i < n; i += 2)
       even[i] = 3 * (int)i;
     for (long i = 1; i < 1000; i += 3)
