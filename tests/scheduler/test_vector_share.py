@@ -73,3 +73,30 @@ def test_results_are_the_same(body: str, run_c: Callable[..., str]) -> None:
     before = run_c(source_of(body, PARAMS).decode() + MAIN, "-O1", "-ffp-contract=off", "-w", name="before")
     after = without_thresholds(text(body)) + MAIN
     assert run_c(after, "-O2", "-fopenmp", "-ffp-contract=off", "-w", name="after") == before
+
+
+def test_few_iterations_are_no_vector_loop() -> None:
+    """Channels of an image: compilers make straight code of three iterations."""
+    body = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) for (k = 0; k < 3; k++) C[i][j][k] = 2 * C[i][j][k];"
+    found = optimize(source_of(body, "int n, int m, float C[500][500][3]"), Options()).text.decode()
+    assert "omp parallel for" in found
+    assert "omp simd" not in found
+
+
+def test_a_window_in_order_has_no_wavefronts() -> None:
+    """A loop of three iterations that moves with the one around it: nothing is gained by tiles."""
+    body = """s = 0; for (i = 0; i < n; i++) { double r = 0;
+  for (k = 0; k < 3; k++) r += A[i][k] * A[i][k];
+  if (r < 1) s += 1 / (r + 1); }"""
+    found = optimize(source_of(body + " A[0][0] = s;", "int n, double A[5000][3]"), Options()).text.decode()
+    assert "scopt_floord" not in found
+    assert "% 2" not in found
+
+
+def test_sums_have_the_loop_that_walks_along_rows_inside() -> None:
+    """Of a contraction over two loops in their order, the loop that carries nothing comes innermost."""
+    body = """for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) for (t = 0; t < n; t++)
+  A[i][j] += D[i][k][t] * E[t][k][j];"""
+    params = "int n, double A[60][60], double D[60][60][60], double E[60][60][60]"
+    found = optimize(source_of(body, params), Options()).text.decode()
+    assert re.search(r"omp simd\n +for \(long j ", found)

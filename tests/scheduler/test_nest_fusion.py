@@ -1,0 +1,44 @@
+"""Statements of one nest of the source: which share their loops again, and which gain by standing apart."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.sources import source_of
+
+PARAMS = (
+    "int n, int m, double x[3000][3000], double y[3000][3000], double z[3000][3000], double lo[3000], double u[3000],"
+    " double q[3000], double p[3000]"
+)
+# The first statement is live until the next ones; the last one only reads what the one before has written.
+SCALED = """for (i = 0; i < n; i++) { double f = lo[i] / u[i];
+  for (j = 0; j < m; j++) { x[i][j] = f * x[i][j]; if (x[i][j] < 0) x[i][j] = 0; } }"""
+COLUMNS = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) {
+  u[j] += x[i][j]; if (x[i][j] < lo[j]) lo[j] = x[i][j]; }"""
+BOTH_WAYS = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { u[j] += p[i] * x[i][j]; q[i] += x[i][j] * lo[j]; }"
+TWO_SUMS = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { u[i] += x[i][j] * p[j]; q[i] += y[i][j] * p[j]; }"
+
+
+def vector_loops(body: str) -> list[str]:
+    """The statements of each vector loop, and of each other innermost loop."""
+    result = optimize(source_of(body, PARAMS), Options())
+    assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
+    region = re.sub(r"#pragma[^\n]*\n|\{|\}", "", result.text.decode().split("#pragma scop")[1].split("#pragma end")[0])
+    return re.split(r"\bfor \([^\n]*\n", region)
+
+
+@pytest.mark.parametrize(("body", "written"), [(SCALED, ("x[i][j] =",)), (COLUMNS, ("u[", "lo[j] ="))])
+def test_lines_come_once(body: str, written: tuple[str, ...]) -> None:
+    inner = [one for one in vector_loops(body) if "x[i][j] <" in one]
+    assert len(inner) == 1
+    assert all(some in inner[0] for some in written)
+
+
+@pytest.mark.parametrize("body", [BOTH_WAYS, TWO_SUMS], ids=["rows and columns", "two matrices"])
+def test_what_gains_by_standing_apart(body: str) -> None:
+    for one in vector_loops(body):
+        assert not ("u[" in one and "q[" in one)
