@@ -30,6 +30,7 @@ class Strides(Struct, frozen=True):
     other_reads: int = 0
     other_writes: int = 0
     stepping: int = 0
+    unknown: int = 0
 
     @property
     def contiguous(self) -> bool:
@@ -51,6 +52,11 @@ class Strides(Struct, frozen=True):
     def leaves_lines(self) -> bool:
         """Whether some access jumps to another line each time, or nearly."""
         return self.other_reads + self.other_writes > self.stepping
+
+    @property
+    def crosses_rows(self) -> bool:
+        """Whether some access is known to jump to another line each time, or nearly: tiles keep the lines between."""
+        return self.other_reads + self.other_writes - self.unknown > self.stepping
 
     def score(self) -> float:
         """Larger is better for an innermost loop; a jump costs more than a unit stride gains."""
@@ -117,6 +123,7 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
         "other_reads": 0,
         "other_writes": 0,
         "stepping": 0,
+        "unknown": 0,
     }
     moving = list(_moving(scop, schedule, member))
     filled = _filled(moving)
@@ -124,6 +131,7 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
         kind = _kind(move.moves)
         if kind == "other" and move.access in filled:
             kind = "unit"
+        counts["unknown"] += move.moves is None
         counts["stepping"] += kind == "other" and _steps(move.moves)
         counts[f"{kind}_{'writes' if move.access.is_write else 'reads'}"] += 1
     return Strides(**counts)

@@ -100,3 +100,11 @@ def test_sums_have_the_loop_that_walks_along_rows_inside() -> None:
     params = "int n, double A[60][60], double D[60][60][60], double E[60][60][60]"
     found = optimize(source_of(body, params), Options()).text.decode()
     assert re.search(r"omp simd\n +for \(long j ", found)
+
+
+def test_tiles_are_for_jumps_that_are_known() -> None:
+    """Where data or remainders say which cell is read, tiles keep no lines between."""
+    body = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) C[i][j] = A[(i + 1) % n][j] + A[i][(j + 1) % n];"
+    found = optimize(source_of(body, "int n, double A[500][500], double C[500][500]"), Options()).text.decode()
+    assert "omp parallel for" in found
+    assert "scopt_min" not in found
