@@ -195,7 +195,7 @@ class Planner(Struct, frozen=True, eq=False):
             parallel, tile_vector = len(others), bool(others) and tiling
         elif width >= 2 and tiling and (waves or parallel_above):
             parallel, skew = 1, True
-        jumps = walk.crosses_rows
+        jumps = walk.leaves_lines if self.options.tile_sizes else walk.crosses_rows
         tile = tiling and width >= 2 and (width - facts.tiny >= 3 or skew or (jumps and not facts.tiny))
         if skew and width == 2:
             tile_vector = True
