@@ -29,6 +29,7 @@ from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
 from scopt.scheduler.passes.band_passes import apply_passes
+from scopt.scheduler.passes.grouping import with_compounds
 from scopt.scheduler.passes.vector_share import is_plain, is_skewed, vector_share
 from scopt.simpler_forms import any_order, same_order
 from scopt.stage_clock import Clock
@@ -159,11 +160,7 @@ def _original_is_better(work: Work, options: Options, proposed: ScheduleResult, 
     """Whether more of the work would run in vectors if the loops stayed in the order of the source: tiles over several
     loops, or iterations of them that are skewed, are worth less; and worth nothing where no loop is parallel or a
     vector loop. Not where somebody wants a schedule of his own."""
-    tree = work.guide.tree
-    asked = work.fixed is not None or (tree and tree.branches) or work.guide.loops or proposed.scenario
-    usual = Options()
-    own = (options.scheduler, options.fusion, options.inputs, options.tile_sizes)
-    if asked or own != (usual.scheduler, usual.fusion, usual.inputs, usual.tile_sizes) or not options.simd:
+    if proposed.scenario or not _is_free(work, options):
         return False
     if work.deps.reductions:
         return False  # of sums in any order compilers make vectors by themselves
@@ -175,12 +172,28 @@ def _original_is_better(work: Work, options: Options, proposed: ScheduleResult, 
     return vector_share(work.scop, apply_passes(work.scop, work.deps, work.scop.schedule, options)) > share
 
 
+def _is_free(work: Work, options: Options) -> bool:
+    """Whether nobody wants a schedule of his own."""
+    tree, usual = work.guide.tree, Options()
+    if work.fixed is not None or (tree and tree.branches) or work.guide.loops:
+        return False
+    own = (options.scheduler, options.fusion, options.inputs, options.tile_sizes)
+    return options.simd and own == (usual.scheduler, usual.fusion, usual.inputs, usual.tile_sizes)
+
+
 def _proposed(work: Work, options: Options) -> ScheduleResult:
     """The schedule before the band passes. Reductions in their order keep what they use close together; schedulers that
     needn't order them put anything in between."""
     if work.fixed is not None:
         return ScheduleResult(work.fixed)
-    return get_scheduler(options.scheduler).schedule(work.scop, work.deps.strict(), options, work.guide.tree)
+    scheduler, deps = get_scheduler(options.scheduler), work.deps.strict()
+    if _is_free(work, options):
+        grouping = with_compounds(work.scop, deps, options)
+        made = scheduler.schedule(grouping.scop, grouping.deps, options) if grouping is not None else None
+        tree = grouping.expanded(made.tree) if grouping is not None and made is not None else None
+        if tree is not None and made is not None:
+            return replace(made, tree=tree)
+    return scheduler.schedule(work.scop, deps, options, work.guide.tree)
 
 
 def given_up_remark(region: Region, failure: Exception) -> Remark:

@@ -21,7 +21,7 @@ from scopt.frontend.syntax.symbols import Symbol, is_value
 from scopt.ir.ctypes import CHARACTER
 from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
 from scopt.poly.dependences import classify_private
-from scopt.poly.isl_utils import to_statement_space, universe_params
+from scopt.poly.isl_utils import few_pieces, to_statement_space, universe_params
 
 
 class ScopParts(Struct, frozen=True, eq=False):
@@ -56,7 +56,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             if not parameter.type.signed:
                 context = context.intersect(isl.Set(f"[{parameter.name}] -> {{ : {parameter.name} >= 0 }}"))
         domains = {
-            raw.name: to_statement_space(raw.domain, raw.name, raw.iterators).coalesce() for raw in self.statements
+            raw.name: few_pieces(to_statement_space(raw.domain, raw.name, raw.iterators)) for raw in self.statements
         }
         bodies = [raw for raw in self.statements if not raw.kill]
         body_tree = _without(tree, {raw.name for raw in self.statements if raw.kill})

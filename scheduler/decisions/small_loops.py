@@ -8,6 +8,7 @@ from math import prod
 import islpy as isl
 
 from scopt.poly.isl_utils import OUT, SET, sets_of
+from scopt.poly.restructure import filters_of
 
 # Instances that straight code may have in the place of loops, of one statement and of all: what compilers still keep in
 # registers and schedule well.
@@ -50,6 +51,17 @@ def is_short(node: isl.ScheduleNode, inner: tuple[isl.ScheduleNode, ...]) -> boo
         own = isl.UnionSet.from_set(part)
         counts.append(prod(len(values_of(one, own) or ()) for one in inner if not one.get_domain().is_disjoint(own)))
     return max(counts, default=0) <= MOST_INSTANCES and sum(counts) <= MOST_OF_ALL
+
+
+def straightened(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """Everything below a node without bands: each point of a band is a child of a sequence."""
+    if node.get_type() == isl.schedule_node_type.band:
+        own = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
+        parts = [own.intersect_range(point).domain() for point in values_of(node) or ()]
+        node = node.delete().insert_sequence(filters_of([part for part in parts if not part.is_empty()]))
+    for position in range(node.n_children()):
+        node = straightened(node.child(position)).parent()
+    return node
 
 
 def values_of(node: isl.ScheduleNode, domain: isl.UnionSet | None = None) -> list[isl.UnionSet] | None:

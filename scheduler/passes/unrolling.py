@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from scopt.poly.bands import with_properties_below
 from scopt.poly.isl_utils import SET, joined, sets_of
-from scopt.poly.restructure import filters_of, has_inner_bands, reordered
+from scopt.poly.restructure import has_inner_bands, reordered
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.prospects import holds_contraction
 from scopt.scheduler.decisions.setting import Setting
@@ -26,9 +26,11 @@ from scopt.scheduler.decisions.small_loops import (
     is_short,
     is_small_box,
     span,
+    straightened,
     values_of,
     values_of_member,
 )
+from scopt.scheduler.decisions.windows import borders, settled, split_at_borders
 from scopt.scheduler.influence.honoured import wished_members
 from scopt.scheduler.locality.strides import MOST_STEP, linear_schedule, strides
 
@@ -63,12 +65,18 @@ class _Unroller(Struct, eq=False):
     def around(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
         """A band with straight code in the place of all bands below, if that pays."""
         inner = tuple(inner_bands(node.child(0)))
-        everything = range(node.band_n_member())
-        if not self.has_lanes(node, everything) or any(self.has_vectors(one) for one in inner):
+        if any(self.has_vectors(one) for one in inner) or self.is_named(inner):
             return None
-        if not all(map(is_small_box, inner)) or not is_short(node, inner) or self.is_named(inner):
+        depth = int(node.get_schedule_depth()) + int(node.band_n_member())
+        still = settled(node.child(0), depth).parent()
+        inner = tuple(inner_bands(still.child(0)))
+        if not all(values_of(one) for one in inner) or not is_short(still, inner):
             return None
-        return self.straight(node.child(0)).parent()
+        straight = straightened(still.child(0)).parent()
+        found = borders(straight)
+        if found is None or not self.has_lanes(straight, range(node.band_n_member())):
+            return None
+        return split_at_borders(still, straight, found)
 
     def members(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
         """A band of statements without its small members, which become straight code, if that pays."""
@@ -78,7 +86,7 @@ class _Unroller(Struct, eq=False):
             if inner is None or not is_small_box(inner) or not is_short(inner.parent(), (inner,)):
                 continue
             if not self.is_named((inner,)):
-                return self.straight(inner).parent()
+                return straightened(inner).parent()
         return None
 
     def is_named(self, bands: Iterable[isl.ScheduleNode]) -> bool:
@@ -155,16 +163,6 @@ class _Unroller(Struct, eq=False):
                 if points is not None and len(points) >= work.lanes:
                     return True
         return False
-
-    def straight(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        """Everything below a node without bands: each point of a band is a child of a sequence."""
-        if node.get_type() == _TYPE.band:
-            own = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
-            parts = [own.intersect_range(point).domain() for point in values_of(node) or ()]
-            node = node.delete().insert_sequence(filters_of([part for part in parts if not part.is_empty()]))
-        for position in range(node.n_children()):
-            node = self.straight(node.child(position)).parent()
-        return node
 
 
 def _size(part: isl.Set, iterator: int) -> int:

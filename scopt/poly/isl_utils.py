@@ -55,6 +55,16 @@ def project_out_params(thing: Any, names: Iterable[str]) -> Any:
     return thing
 
 
+def few_pieces(points: isl.Set) -> isl.Set:
+    """The same points, in pieces as few and as far apart as isl makes them: where several conditions leave out a point
+    each (``p != 0 || q != 0``), pieces overlap, and each pair of statements has as many dependences as pairs of them."""
+    points = points.coalesce()
+    if points.n_basic_set() < 2:
+        return points
+    apart = points.make_disjoint().coalesce()
+    return apart if apart.n_basic_set() < points.n_basic_set() else points
+
+
 def sets_of(union: isl.UnionSet) -> list[isl.Set]:
     """The sets of a union, in a deterministic order (by tuple name)."""
     found: list[isl.Set] = []
