@@ -117,3 +117,15 @@ def span(points: isl.Set, dimension: int) -> int | None:
     if values.is_empty() or not values.is_bounded():
         return 0 if values.is_empty() else None
     return int(values.dim_max_val(0).sub(values.dim_min_val(0)).to_python()) + 1
+
+
+def reach(points: isl.Set, outer: int, dimension: int) -> int | None:
+    """From the least value of a dimension to the largest one while the first dimensions stand still; None if there is no
+    end, 0 if there is none."""
+    values = points.project_onto_map(isl.dim_type.set, dimension, 1)
+    around = points.project_onto_map(isl.dim_type.set, 0, outer)
+    together = around.reverse().apply_range(values)
+    apart = together.reverse().apply_range(together).deltas().project_out_all_params()
+    if apart.is_empty() or not apart.is_bounded():
+        return 0 if apart.is_empty() else None
+    return int(apart.dim_max_val(0).to_python()) + 1

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import islpy as isl
 from msgspec import Struct
 
-from scopt.poly.isl_utils import OUT, SET, joined, sets_of
+from scopt.poly.isl_utils import SET, joined, sets_of
 from scopt.poly.restructure import filters_of, leaf_parts
 from scopt.scheduler.decisions.small_loops import FEW_POINTS, MOST_INSTANCES, span, straightened
 
@@ -55,7 +55,7 @@ def _base(node: isl.ScheduleNode, member: int, outer: int) -> isl.Aff | None:
     if reach is not None and reach <= FEW_POINTS:
         return None
     dates = dates.project_out(SET, outer, place - outer)
-    for bound in _bounds(dates.simple_hull(), outer):
+    for bound in _bounds(dates.simple_hull().remove_divs(), outer):
         shift = isl.Aff.var_on_domain(isl.LocalSpace.from_space(dates.get_space()), isl.dim_type.set, outer).sub(bound)
         rest = isl.Map.from_aff(shift).intersect_domain(dates).range()
         reach = span(rest, 0)

@@ -7,10 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import islpy as isl
-from msgspec import Struct
+from msgspec import Struct, field
 
+from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.walks import used_names
+from scopt.poly.isl_utils import SET, sets_of
 from scopt.poly.linear import Vector, affine_row, coefficients, solve, subscript_moves
+from scopt.poly.restructure import leaf_parts
 
 # Elements that a loop may step by in a row: compilers put vectors of these together from whole lines.
 MOST_STEP = 4
@@ -67,12 +71,15 @@ class Strides(Struct, frozen=True):
 class LinearSchedule(Struct, frozen=True, eq=False):
     """Rows of a schedule by statement, for what strides need.
 
-    prefix: linear rows outside the band (tile coordinates, which the point loops inside fix anyway, are left out).
-      members: rows of the band's members. A statement with a member that isn't linear is absent.
+    prefix: linear rows outside the band (tile coordinates, which the point loops inside fix anyway, are left out), and
+      what straight code inside of it holds still: ``q - 2 * j`` of a window.
+      members: rows of the band's members. A statement with a member that isn't linear is absent. parts: the instances of
+      statements that straight code runs, in the order of that.
     """
 
     prefix: Mapping[str, tuple[Vector, ...]]
     members: Mapping[str, tuple[Vector, ...]]
+    parts: Mapping[str, tuple[isl.Set, ...]] = field(default_factory=dict)
 
 
 def linear_schedule(scop: Scop, node: isl.ScheduleNode) -> LinearSchedule:
@@ -85,7 +92,37 @@ def linear_schedule(scop: Scop, node: isl.ScheduleNode) -> LinearSchedule:
         own = [row for row in _rows(inside, statement) if row is not None]
         if len(own) == inside.dim(isl.dim_type.out):
             prefix[statement.name], members[statement.name] = tuple(row for row in above if row is not None), tuple(own)
-    return LinearSchedule(prefix, members)
+    parts = _straight_parts(node)
+    for name in parts.keys() & prefix.keys():
+        prefix[name] += _still(parts[name])
+    return LinearSchedule(prefix, members, parts)
+
+
+def _straight_parts(node: isl.ScheduleNode) -> dict[str, tuple[isl.Set, ...]]:
+    """The instances of statements that stand in several places below a node, by these."""
+    if node.child(0).get_type() != isl.schedule_node_type.sequence:
+        return {}
+    found: dict[str, list[isl.Set]] = {}
+    for part in leaf_parts(node.child(0)) or ():
+        for one in sets_of(part):
+            found.setdefault(str(one.get_tuple_name()), []).append(one)
+    return {name: tuple(some) for name, some in found.items() if len(some) > 1}
+
+
+def _still(parts: Sequence[isl.Set]) -> tuple[Vector, ...]:
+    """What has one value in each of the parts, whatever it is: rows over the iterators, of more than one."""
+    rows: set[Vector] | None = None
+    for part in parts:
+        own = set()
+        for constraint in part.affine_hull().remove_divs().get_constraints():
+            values = [constraint.get_coefficient_val(isl.dim_type.set, k) for k in range(int(part.dim(SET)))]
+            row = tuple(Fraction(int(value.to_python())) for value in values)
+            if constraint.is_equality() and sum(map(bool, row)) > 1:
+                own.add(row if next(filter(None, row)) > 0 else tuple(-value for value in row))
+        rows = own if rows is None else rows & own
+        if not rows:
+            return ()
+    return tuple(sorted(rows or ()))
 
 
 def shape_rows(scop: Scop, functions: isl.MultiUnionPwAff, name: str) -> tuple[Vector, ...]:
@@ -158,7 +195,29 @@ def _moving(scop: Scop, schedule: LinearSchedule, member: int) -> Iterator[_Move
             continue  # the statement runs once for each iteration of the other loops: it doesn't move here
         unrolled = tuple(k for k in range(len(direction)) if not any(row[k] for row in (*outside, *rows)))
         for access in scop.statement(name).accesses:
-            yield _Move(access, subscript_moves(access.relation, direction), direction, unrolled)
+            own = _moves(scop, scop.statement(name), access, direction, schedule.parts.get(name, ()))
+            yield _Move(access, own, direction, unrolled)
+
+
+def _moves(
+    scop: Scop, statement: Statement, access: Access, direction: Vector, parts: Sequence[isl.Set]
+) -> Vector | None:
+    """By how much an access's subscripts grow along a direction, as far as that is the same everywhere: in all of the
+    statement, in each part of straight code, or since nothing in them moves; else None."""
+    moves = subscript_moves(access.relation, direction)
+    if moves is not None:
+        return moves
+    every = {subscript_moves(access.relation.intersect_domain(part), direction) for part in parts}
+    if len(every) == 1:
+        return every.pop()
+    if not isinstance(access.node, ir.ArrayRef):
+        return None
+    still = {name for name, step in zip(statement.iterators, direction, strict=True) if not step}
+    still |= {parameter.spelling for parameter in scop.parameters}
+    array, node = scop.arrays[access.array].spelling, access.node
+    if set(used_names(node)) - {array} <= still:
+        return (Fraction(0),) * int(access.relation.dim(isl.dim_type.out))
+    return None
 
 
 def _filled(moving: Iterable[_Move]) -> set[Access]:

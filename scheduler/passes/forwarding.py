@@ -26,7 +26,7 @@ from scopt.poly.body_rewriting import agree, with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
-from scopt.scheduler.decisions.small_loops import MOST_INSTANCES, span
+from scopt.scheduler.decisions.small_loops import MOST_INSTANCES, reach
 
 
 def forward(scop: Scop, deps: Dependences, *, kernels: bool = True, lanes: bool = True) -> Scop | None:
@@ -232,8 +232,8 @@ def _makes_lanes(after: Scop, web: _Web) -> bool:
 
 
 def _is_short(statement: Statement, depth: int) -> bool:
-    """Whether all that runs inside of so many loops are a few instances."""
-    spans = [span(statement.domain, k) for k in range(depth, len(statement.iterators))]
+    """Whether all that runs inside of so many loops are a few instances: constant loops, and windows that move."""
+    spans = [reach(statement.domain, depth, k) for k in range(depth, len(statement.iterators))]
     return None not in spans and prod(one or 0 for one in spans) <= MOST_INSTANCES
 
 

@@ -19,6 +19,7 @@ from scopt.ir.nest import Reduction
 from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.counterexamples import counterexample
 from scopt.poly.dates import agreeing, by_place, date_length, dated, differs, goes_forward, not_forward, outer_part
+from scopt.poly.date_pieces import in_few_pieces
 from scopt.poly.isl_utils import compact, maps_of, sets_of, union_of_maps, union_of_sets, walk
 from scopt.poly.reductions import only_updates
 
@@ -48,6 +49,7 @@ def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Itera
     """
     private = {name for name, array in scop.arrays.items() if array.private}
     kept = deps.select("flow", "anti", "output")
+    dates = in_few_pieces(dates)
     # Relaxed dates and loops hold more than the real ones:
     # what is in order there is, and only the exact check can say no.
     relaxed = _relaxed(scop, dates)
