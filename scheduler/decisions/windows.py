@@ -102,17 +102,16 @@ class Borders(Struct, frozen=True, eq=False):
 
     @property
     def parts(self) -> list[isl.Set]:
-        """The dates of rows that have no interior, those before, in and after the interior; empty ones too.
-
-        What the interior asks of parameters decides about a row's points, not about rows: for small sizes they are all
-        before the interior, or behind it.
-        """
+        """The dates of rows that have no interior, those before, in and after the interior, those that there are; none
+        if nothing can be told apart like this. Rows are in convex parts: tests of them then stand around the loops."""
         last = int(self.interior.dim(SET)) - 1
+        found: list[isl.Set] = []
         inside, late, early = self.everything, self.everything, self.everything
         for constraint in self.interior.get_basic_sets()[0].get_constraints():
             factor = constraint.get_coefficient_val(SET, last)
             half = isl.Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
             if factor.is_zero():
+                found.append(inside.subtract(half))
                 inside = inside.intersect(half)
             elif constraint.is_equality():
                 return []
@@ -120,9 +119,8 @@ class Borders(Struct, frozen=True, eq=False):
                 late = late.intersect(half)
             else:
                 early = early.intersect(half)
-        outside, before = self.everything.subtract(inside), inside.subtract(late)
-        after = inside.intersect(late).subtract(early)
-        return [part.coalesce() for part in (outside, before, self.interior, after)]
+        found += [inside.subtract(late), self.interior, inside.intersect(late).subtract(early)]
+        return [part.coalesce() for part in found if not part.is_empty()]
 
 
 def borders(node: isl.ScheduleNode) -> Borders | None:
@@ -153,8 +151,8 @@ def _range(dates: isl.UnionMap, part: isl.Set) -> isl.Set:
 def split_at_borders(node: isl.ScheduleNode, straight: isl.ScheduleNode, found: Borders) -> isl.ScheduleNode:
     """The band with its last loop in copies for the parts of its dates that are there: straight code in the interior,
     loops elsewhere."""
-    parts = [part for part in found.parts if not part.is_empty()]
-    if len(parts) <= 1:
+    parts = found.parts
+    if len(parts) <= 1 or not any(part.is_equal(found.interior) for part in parts):
         return straight
     sets = [found.dates.intersect_range(isl.UnionSet.from_set(part)).domain() for part in parts]
     at = next(k for k, part in enumerate(parts) if part.is_equal(found.interior))
