@@ -8,7 +8,7 @@ from typing import Any
 from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter, Level, Text
 from scopt.astgen.emit.flat import flat_subscript, reference_of
-from scopt.astgen.emit.subscripts import exact_unsigned, linear_subscript
+from scopt.astgen.emit.subscripts import exact_unsigned, folded, linear_subscript
 from scopt.ir.nest import Call, Const, Expr
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType, Statement
@@ -152,6 +152,13 @@ class StatementGenerator(PlainGenerator):
 
     def visit_ID(self, n: ir.ID) -> str:
         return self.value(n.name) if n.name in self.values else n.name
+
+    def visit_BinaryOp(self, n: ir.BinaryOp) -> str:
+        constant = folded(n, self.values, self.types)
+        if constant is not None:
+            return self.printer.constant(constant).text
+        text: str = super().visit_BinaryOp(n)
+        return text
 
     def visit_StructRef(self, n: ir.StructRef) -> str:
         return f"{self._parenthesize_unless_simple(n.name)}{n.type}{n.field}"  # a field is no variable

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from scopt import ir
+from scopt.astgen.emit.c_expr import Kind
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical
 from scopt.astgen.emit.flat import Meant, is_flat_subscript, reference_of
-from scopt.astgen.emit.subscripts import exact_unsigned, linear_subscript
+from scopt.astgen.emit.subscripts import exact_unsigned, folded, linear_subscript
 from scopt.ir.ctypes import type_spelling
 from scopt.ir.nest import Call, Const, Expr, Name
 from scopt.ir.scop import Array, CType, Scop
@@ -60,6 +61,9 @@ class StatementMatch(Struct, frozen=True):
                 raise Unreadable(f"an iterator hides '{name}', which {self.name} uses")
             case ir.Decl(name=name) if name in self.reader.iterators:
                 raise Unreadable(f"{self.name} declares '{name}', which is an iterator")
+            case ir.BinaryOp() if (value := folded(original, self.values, self.types)) is not None:
+                if self.is_constant(value, printed):
+                    return
             case ir.ArrayRef() if (reference := reference_of(original, self.reader.flat)) is not None:
                 self.flat(*reference, printed)
                 return
@@ -80,6 +84,14 @@ class StatementMatch(Struct, frozen=True):
             raise Unreadable(f"{self.name} is not as it was: another number of operands in {type(original).__name__}")
         for (_, a), (_, b) in zip(mine, theirs, strict=True):
             self.match(a, b)
+
+    def is_constant(self, value: int, printed: ir.Node) -> bool:
+        """Whether an expression is this constant, of type int."""
+        try:
+            read = self.reader.usable(printed)
+        except Unreadable:
+            return False
+        return read.kind is Kind.INT and canonical(read.value) == canonical(Const(value))
 
     def flat(self, array: Array, subscripts: Sequence[ir.Node], printed: ir.Node) -> None:
         """A reference to an array that C knows one dimension of."""

@@ -11,7 +11,7 @@ from scopt.astgen.emit.c_expr import Kind, kind_of
 from scopt.ir.expr import add, linear, names, scale, subtract
 from scopt.ir.nest import Const, Expr, Name
 from scopt.ir.scop import Access, CType, Parameter, Statement
-from scopt.ir.walks import used_names
+from scopt.ir.walks import used_names, walk
 from scopt.poly.isl_utils import IN, OUT, PARAM, SET
 
 
@@ -60,6 +60,28 @@ def linear_subscript(
     if isinstance(e, ir.ID) and e.name in values:
         return values[e.name]  # alone, the iterator's value is right whatever its type
     return visit(e) if _uses(e, values) else None
+
+
+def folded(e: ir.Node, values: Mapping[str, Expr], types: Mapping[str, CType]) -> int | None:
+    """What a sum of type int comes to, wherever the loops are: ``k - i`` in straight code for a window ``k = i - 2 …``.
+    None if that isn't the same everywhere. As the original doesn't overflow, it is what the mathematical sum is.
+
+    Sums of iterators that are constants already are left as they read.
+    """
+    if not isinstance(e, ir.BinaryOp) or e.op not in ("+", "-"):
+        return None
+    used = set(used_names(e))
+    if not used <= values.keys() or any(types[name].spelling != "int" for name in used):
+        return None
+    if all(isinstance(values[name], Const) for name in used):
+        return None
+    if any(isinstance(n, ir.Constant) and not (n.value.isdecimal() and int(n.value) < 2**31) for n in walk(e)):
+        return None
+    value = linear_subscript(e, values, types, {})
+    if value is None:
+        return None
+    coefficients, constant = linear(value)
+    return constant if not any(coefficients.values()) and abs(constant) < 2**31 else None
 
 
 def _uses(n: ir.Node, values: Mapping[str, Expr]) -> bool:

@@ -120,8 +120,8 @@ def span(points: isl.Set, dimension: int) -> int | None:
 
 
 def reach(points: isl.Set, outer: int, dimension: int) -> int | None:
-    """From the least value of a dimension to the largest one while the first dimensions stand still; None if there is no
-    end, 0 if there is none."""
+    """From the least value of a dimension to the largest one while the first ones stand still; None if there is no end,
+    0 if there is none."""
     values = points.project_onto_map(isl.dim_type.set, dimension, 1)
     around = points.project_onto_map(isl.dim_type.set, 0, outer)
     together = around.reverse().apply_range(values)

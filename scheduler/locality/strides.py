@@ -73,8 +73,8 @@ class LinearSchedule(Struct, frozen=True, eq=False):
 
     prefix: linear rows outside the band (tile coordinates, which the point loops inside fix anyway, are left out), and
       what straight code inside of it holds still: ``q - 2 * j`` of a window.
-      members: rows of the band's members. A statement with a member that isn't linear is absent. parts: the instances of
-      statements that straight code runs, in the order of that.
+      members: rows of the band's members. A statement with a member that isn't linear is absent. parts: the instances
+      of statements that straight code runs, in its order.
     """
 
     prefix: Mapping[str, tuple[Vector, ...]]

@@ -15,7 +15,7 @@ import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.ir.scop import Access, Dependence, Dependences, Scop, Statement
+from scopt.ir.scop import Access, Dependence, DependenceKind, Dependences, Scop, Statement
 from scopt.poly.isl_utils import OUT, sets_of, walk
 from scopt.poly.restructure import filters_of
 
@@ -118,8 +118,8 @@ def _moved(access: Access, compound: Compound) -> isl.UnionMap:
 
 def _dependences(deps: Dependences, owner: dict[str, Compound]) -> Iterator[Dependence]:
     """Those between different instances, of compounds and of the rest."""
-    found: dict[tuple[str, str, str, str], list[isl.UnionMap]] = {}
-    kept: dict[tuple[str, str, str, str], Dependence] = {}
+    found: dict[tuple[DependenceKind, str, str, str], list[isl.UnionMap]] = {}
+    kept: dict[tuple[DependenceKind, str, str, str], Dependence] = {}
     for one in deps.all:
         source, sink = owner.get(one.source), owner.get(one.sink)
         if source is None and sink is None:

@@ -56,7 +56,7 @@ def project_out_params(thing: Any, names: Iterable[str]) -> Any:
 
 
 def few_pieces(points: isl.Set) -> isl.Set:
-    """The same points, in pieces as few and as far apart as isl makes them: where several conditions leave out a point
+    """The same points, in few pieces that don't overlap, if isl finds them: where several conditions leave out a point
     each (``p != 0 || q != 0``), pieces overlap, and each pair of statements has as many dependences as pairs of them."""
     points = points.coalesce()
     if points.n_basic_set() < 2:

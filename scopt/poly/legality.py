@@ -18,8 +18,8 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.counterexamples import counterexample
-from scopt.poly.dates import agreeing, by_place, date_length, dated, differs, goes_forward, not_forward, outer_part
 from scopt.poly.date_pieces import in_few_pieces
+from scopt.poly.dates import agreeing, by_place, date_length, dated, differs, goes_forward, not_forward, outer_part
 from scopt.poly.isl_utils import compact, maps_of, sets_of, union_of_maps, union_of_sets, walk
 from scopt.poly.reductions import only_updates
 
