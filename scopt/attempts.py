@@ -124,11 +124,12 @@ def _generated(work: Work, options: Options) -> Generated:
     worse."""
     scop, deps, clock, watch = work.scop, work.deps, work.clock, work.watch
     with clock("schedule"):
-        proposed = watch("schedule", _proposed(work, options))
+        proposed, grouped = _proposed(work, options)
+        proposed = watch("schedule", proposed)
     with clock("bands"):
         hopes = asked_loops(scop, proposed.scenario) if options.simd and not work.guide.loops else ()
         marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
-        if _original_is_better(work, options, proposed, marked):
+        if _original_is_better(work, options, proposed, marked, grouped):
             proposed = replace(proposed, tree=scop.schedule)
             marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
     if options.verify != "off":
@@ -156,20 +157,23 @@ def _generated(work: Work, options: Options) -> Generated:
     return Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard)
 
 
-def _original_is_better(work: Work, options: Options, proposed: ScheduleResult, marked: MarkedSchedule) -> bool:
+def _original_is_better(
+    work: Work, options: Options, proposed: ScheduleResult, marked: MarkedSchedule, grouped: bool
+) -> bool:
     """Whether more of the work would run in vectors if the loops stayed in the order of the source: tiles over several
-    loops, or iterations of them that are skewed, are worth less; and worth nothing where no loop is parallel or a
-    vector loop. Not where somebody wants a schedule of his own."""
+    loops, or iterations of them that are skewed, are worth less, and worth nothing where no loop is parallel or a
+    vector loop; around compounds, no more than as much. Not where somebody wants a schedule of his own."""
     if proposed.scenario or not _is_free(work, options):
         return False
-    if work.deps.reductions:
+    if work.deps.reductions and not grouped:
         return False  # of sums in any order compilers make vectors by themselves
     share = vector_share(work.scop, marked)
-    if share == 1 or proposed.tree.plain_is_equal(work.scop.schedule):
+    if (share == 1 and not grouped) or proposed.tree.plain_is_equal(work.scop.schedule):
         return False
     if options.parallel and is_plain(marked) and is_skewed(work.scop, marked):
         return True
-    return vector_share(work.scop, apply_passes(work.scop, work.deps, work.scop.schedule, options)) > share
+    own = vector_share(work.scop, apply_passes(work.scop, work.deps, work.scop.schedule, options))
+    return own > share or (grouped and own == share)
 
 
 def _is_free(work: Work, options: Options) -> bool:
@@ -181,19 +185,22 @@ def _is_free(work: Work, options: Options) -> bool:
     return options.simd and own == (usual.scheduler, usual.fusion, usual.inputs, usual.tile_sizes)
 
 
-def _proposed(work: Work, options: Options) -> ScheduleResult:
-    """The schedule before the band passes. Reductions in their order keep what they use close together; schedulers that
-    needn't order them put anything in between."""
+def _proposed(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
+    """The schedule before the band passes, and whether it was made with compounds.
+
+    Reductions in their order keep what they use close together; schedulers that needn't order them put anything in
+    between.
+    """
     if work.fixed is not None:
-        return ScheduleResult(work.fixed)
+        return ScheduleResult(work.fixed), False
     scheduler, deps = get_scheduler(options.scheduler), work.deps.strict()
     if _is_free(work, options):
         grouping = with_compounds(work.scop, deps, options)
         made = scheduler.schedule(grouping.scop, grouping.deps, options) if grouping is not None else None
         tree = grouping.expanded(made.tree) if grouping is not None and made is not None else None
         if tree is not None and made is not None:
-            return replace(made, tree=tree)
-    return scheduler.schedule(work.scop, deps, options, work.guide.tree)
+            return replace(made, tree=tree), True
+    return scheduler.schedule(work.scop, deps, options, work.guide.tree), False
 
 
 def given_up_remark(region: Region, failure: Exception) -> Remark:

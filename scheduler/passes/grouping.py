@@ -52,6 +52,8 @@ def _is_compound(scop: Scop, options: Options, node: isl.ScheduleNode) -> bool:
         return False
     depth = int(node.get_schedule_depth()) + int(node.band_n_member())
     still = settled(node.child(0), depth).parent()
+    if still.is_equal(node) and not _share_scalars(scop, names):
+        return False
     inner = tuple(inner_bands(still.child(0)))
     if not all(values_of(one) for one in inner) or not is_short(still, inner):
         return False
@@ -60,6 +62,19 @@ def _is_compound(scop: Scop, options: Options, node: isl.ScheduleNode) -> bool:
     straight = straightened(still.child(0)).parent()
     walk = strides(scop, linear_schedule(scop, straight), int(node.band_n_member()) - 1)
     return walk.along_lines and borders(straight) is not None
+
+
+def _share_scalars(scop: Scop, names: list[str]) -> bool:
+    """Whether several of the statements use a private scalar."""
+    users = [
+        {
+            a.array
+            for a in scop.statement(name).accesses
+            if scop.arrays[a.array].private and not scop.arrays[a.array].rank
+        }
+        for name in names
+    ]
+    return any(one & other for k, one in enumerate(users) for other in users[:k])
 
 
 def _fills_vectors(scop: Scop, options: Options, node: isl.ScheduleNode) -> bool:

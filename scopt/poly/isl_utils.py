@@ -56,8 +56,8 @@ def project_out_params(thing: Any, names: Iterable[str]) -> Any:
 
 
 def few_pieces(points: isl.Set) -> isl.Set:
-    """The same points, in few pieces that don't overlap, if isl finds them: where several conditions leave out a point
-    each (``p != 0 || q != 0``), pieces overlap, and each pair of statements has as many dependences as pairs of them."""
+    """The same points, in pieces that don't overlap where that takes fewer: several conditions that leave out a point
+    each (``p != 0 || q != 0``) overlap, and statements have as many pieces of dependences as there are pairs."""
     points = points.coalesce()
     if points.n_basic_set() < 2:
         return points

@@ -145,3 +145,42 @@ def test_results_stay(body: str, run_c: Callable[..., str]) -> None:
     for name, source in (("ours", text(body)), ("theirs", source_of(body, IMAGES).decode())):
         outputs.append(run_c(source + PROGRAM, *flags, name=name))
     assert outputs[0] == outputs[1]
+
+
+POOLS = "int n, int m, float o[n][m], float x[2 * n][2 * m], float a[n][m]"
+MOVING = {
+    "pool with padding": """for (i = 0; i < n; i++) for (j = 0; j < m; j++) { float v = 0;
+      for (int p = 2 * i - 1; p <= 2 * i + 1; p++) for (int q = 2 * j - 1; q <= 2 * j + 1; q++)
+        if (p >= 0 && q >= 0 && p < 2 * n && q < 2 * m) v += x[p][q];
+      o[i][j] = v; }""",
+    "clipped": """for (i = 0; i < n; i++) for (j = 0; j < m; j++) { float v = 0;
+      for (int q = j > 1 ? j - 1 : 0; q <= (j + 1 < m ? j + 1 : m - 1); q++) v += a[i][q];
+      o[i][j] = v; }""",
+    "dilated": """for (i = 2; i < n - 2; i++) for (j = 2; j < m - 2; j++) { float v = 0;
+      for (int p = i - 2; p <= i + 2; p += 2) for (int q = j - 2; q <= j + 2; q += 2)
+        v += a[p][q] * x[(p - i + 2) / 2][(q - j + 2) / 2];
+      o[i][j] = v; }""",
+    "taps": """for (i = 0; i < n; i++) for (j = 3; j < m - 3; j++) { float v = 0;
+      for (int q = j - 3; q <= j + 3; q++) v += x[0][q - j + 3] * a[i][q];
+      o[i][j] = v; }""",
+}
+
+
+@pytest.mark.parametrize("body", MOVING.values(), ids=MOVING.keys())
+def test_windows_that_move_with_the_loops_around_are_straight_inside(body: str) -> None:
+    found = text(body, POOLS)
+    terms = [line.strip() for line in found.splitlines() if line.strip().startswith("v += ")]
+    interior = [term for term in terms if re.search(r"\[(2 \* )?j( - \d)?\]", term)]
+    assert len(interior) >= {"clipped": 2, "taps": 4}.get(next(k for k, b in MOVING.items() if b == body), 6)
+
+
+def test_borders_keep_their_loops() -> None:
+    found = text(MOVING["pool with padding"], POOLS)
+    assert "if (i == 0)" in found
+    assert found.count("v += x[2 * i") == 2 * 3 + found.count("v += x[2 * i + p")
+
+
+def test_sums_that_come_to_a_constant() -> None:
+    found = text(MOVING["dilated"], POOLS)
+    assert "x[(0) / 2][(4) / 2]" in found
+    assert "(int)" not in found[found.index("#pragma scop") :]
