@@ -21,6 +21,7 @@ from scopt.poly.bands import Ordered, active
 from scopt.poly.contraction_expression import split
 from scopt.poly.isl_utils import compact, equalities, sets_of, union_of_maps, union_of_sets
 from scopt.poly.linear import Vector, subscript_rows
+from scopt.scheduler.decisions.small_loops import MOST_INSTANCES, reach, span
 from scopt.scheduler.locality.strides import linear_schedule
 
 # Rounds in which instances are found not to be pure, after which none are taken.
@@ -32,9 +33,17 @@ def shape_of(scop: Scop, statement: Statement) -> tuple[int, int, int] | None:
     several have one (of several rows, the innermost one counts)."""
     update = _updated_cell(statement)
     roles = _roles(range(len(statement.iterators)), update[1]) if update is not None else None
-    if update is None or roles is None:
+    if update is None or roles is None or _is_window(statement, roles[2]):
         return None
     return roles if split(scop, statement, update[0], *roles) is not None else None
+
+
+def _is_window(statement: Statement, reduction: int) -> bool:
+    """Whether the steps are a few that move with the loops around: a filter along rows, nothing to be packed."""
+    if span(statement.domain, reduction) is not None:
+        return False
+    steps = reach(statement.domain, reduction, reduction)
+    return steps is not None and steps <= MOST_INSTANCES
 
 
 def contraction_of(scop: Scop, node: isl.ScheduleNode) -> Contraction | None:
