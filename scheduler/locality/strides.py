@@ -208,7 +208,7 @@ def _moves(
     if moves is not None:
         return moves
     every = {subscript_moves(access.relation.intersect_domain(part), direction) for part in parts}
-    if len(every) == 1:
+    if len(every) == 1 and None not in every:
         return every.pop()
     if not isinstance(access.node, ir.ArrayRef):
         return None
