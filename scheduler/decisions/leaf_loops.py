@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import RegisterTiling, TileShape
 from scopt.ir.nest import LoopMark
+from scopt.machine.costs import ELEMENT
 from scopt.poly.isl_utils import joined, sets_of
 from scopt.poly.restructure import filters_of, reordered, sequence_of, united
 from scopt.scheduler.decisions.contractions import contraction_of
@@ -177,6 +180,18 @@ def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> t
         sizes = band_sizes(setting.scop, machine, schedule, plan.slopes, simd=any(plan.simd))
         return (*sizes[:-1], max(sizes[-1], row_piece(setting.scop, machine, schedule))) if plan.rows else sizes
     balance = plan.parallel == 0 and bool(node.band_member_get_coincident(0))
-    return vector_sizes(
+    *outer, last = vector_sizes(
         setting.scop, machine, schedule, len(plan.order), jumps=plan.jumps, only=not plan.tile, balance=balance
     )
+    values = _values(node, len(plan.order) - 1)
+    if plan.parallel is not None and not plan.tile and values is not None and values <= last:
+        last = max(ceil(values / machine.cores), machine.lanes(ELEMENT))  # one piece would be no parallel loop
+    return (*outer, last)
+
+
+def _values(node: isl.ScheduleNode, member: int) -> int | None:
+    """How many values a member of a band has at most; None if that depends on parameters."""
+    dates = isl.UnionMap.from_union_pw_aff(node.band_get_partial_schedule().get_at(member))
+    values = isl.Set.from_union_set(dates.intersect_domain(node.get_domain()).range())
+    least, most = values.dim_min_val(0), values.dim_max_val(0)
+    return int(most.sub(least).get_num_si()) + 1 if least.is_int() and most.is_int() else None

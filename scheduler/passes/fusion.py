@@ -13,9 +13,11 @@ import islpy as isl
 
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, distances, nonnegative, zero
-from scopt.poly.isl_utils import sets_of
+from scopt.poly.isl_utils import maps_of
 from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, first_member, read
 
+# How far apart the dates of accesses to a cell may be, for the cache to keep it in between: stencils' neighbours.
+_NEAR = 2
 # Tells of a leaf band whether it should stay a nest of its own, given the tree that it is in and its node there.
 KeepsApart = Callable[[isl.ScheduleNode], bool]
 
@@ -70,12 +72,14 @@ class Fusion:
 
     def together(self, first: Tree, second: Tree, prefix: isl.MultiUnionPwAff | None) -> Tree | None:
         """Two neighbours as one loop around a sequence; None where that is illegal or no gain."""
-        if not isinstance(first, Band) or not isinstance(second, Band) or not self.share_data(first, second):
-            return None
-        if self.apart(first, prefix) or self.apart(second, prefix):
+        if not isinstance(first, Band) or not isinstance(second, Band):
             return None
         left, left_rest = first_member(first)
         right, right_rest = first_member(second)
+        if not self.share_data(left, right):
+            return None
+        if self.apart(first, prefix) or self.apart(second, prefix):
+            return None
         member = left.union_add(right)
         domain = domain_of(first).union(domain_of(second))
         was_parallel = self.carries_nothing(left, domain_of(first), prefix) and self.carries_nothing(
@@ -91,16 +95,29 @@ class Fusion:
         parts = (*_parts(left_rest), *_parts(right_rest))
         return Band(isl.MultiUnionPwAff.from_union_pw_aff(member), Sequence(parts))
 
-    def share_data(self, first: Tree, second: Tree) -> bool:
-        """Whether some array is accessed by both, or members of the same structures, which share cache lines."""
-        arrays = []
-        for tree in (first, second):
-            names = {part.get_tuple_name() for part in sets_of(domain_of(tree))}
-            accesses = (
-                access for statement in self.scop.statements if statement.name in names for access in statement.accesses
-            )
-            arrays.append({self.scop.arrays[access.array].within or access.array for access in accesses})
-        return bool(arrays[0] & arrays[1])
+    def share_data(self, left: isl.UnionPwAff, right: isl.UnionPwAff) -> bool:
+        """Whether iterations of two loops with about the same dates access the same rows of some array, or members of
+        the same structures, which share cache lines."""
+        sides = [self.accessed(isl.UnionMap.from_union_pw_aff(one)) for one in (left, right)]
+        for name, cells in sides[0].items():
+            others = sides[1].get(name)
+            if others is not None and (name not in self.scop.arrays or _meet(cells, others)):
+                return True
+        return False
+
+    def accessed(self, dates: isl.UnionMap) -> dict[str, isl.UnionMap]:
+        """``{ [date] -> A[row] }`` by array, or structure, with an access in a loop; of vectors, the cells."""
+        names = {str(relation.get_tuple_name(isl.dim_type.in_)) for relation in maps_of(dates)}
+        found: dict[str, isl.UnionMap] = {}
+        for statement in self.scop.statements:
+            for access in statement.accesses if statement.name in names else ():
+                key = self.scop.arrays[access.array].within or access.array
+                rows, last = access.relation, access.relation.dim(isl.dim_type.out) - 1
+                if last > 0:
+                    rows = rows.project_out(isl.dim_type.out, last, 1).set_tuple_name(isl.dim_type.out, access.array)
+                cells = dates.reverse().apply_range(isl.UnionMap.from_map(rows))
+                found[key] = found[key].union(cells) if key in found else cells
+        return found
 
     def apart(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
         """Whether a nest is better off alone; nests with bands in sequences inside never are."""
@@ -145,6 +162,19 @@ class Fusion:
         pairs = [some.intersect_domain(source).intersect_range(sink) for some in found for source, sink in ways]
         whole = first.union(second)
         return all(nonnegative(distances(self.inside(some, whole, prefix), member)) for some in pairs)
+
+
+def _meet(cells: isl.UnionMap, others: isl.UnionMap) -> bool:
+    """Whether dates of two loops, borders apart, have rows in common with dates that are near. Both: ``{ [date] ->
+    A[row] }``."""
+    dates = cells.domain().intersect(others.domain())
+    near = isl.UnionMap(f"{{ [d] -> [e] : -{_NEAR} <= d - e <= {_NEAR} }}")
+    inner = dates
+    for shift in (_NEAR, -_NEAR):
+        inner = inner.intersect(dates.apply(isl.UnionMap(f"{{ [d] -> [d + {shift}] }}")))
+    # loops of a few dates, or in steps, have borders only
+    inner = dates if inner.is_empty() else inner
+    return bool(inner.is_subset(cells.intersect(near.apply_range(others)).domain()))
 
 
 def _stays(ranges: isl.UnionMap, domain: isl.UnionSet) -> bool:

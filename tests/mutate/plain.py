@@ -203,6 +203,18 @@ NEAREST = marked(
     ((1, 1), (5, 9), (37, 41), (64, 20)),
 )
 
+# A short parallel loop in a loop that runs in order.
+AGAIN = marked(
+    "again",
+    (Operand("x", "m + 1"), Operand("y", "n + 1")),
+    """
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      x[j] = x[j] * y[i] * 0.5 + x[0];""",
+    ((1, 1), (5, 9), (37, 41)),
+    options=Options(tile=False, scheduler="identity"),
+)
+
 # A dynamic program along diagonals: two tables, ways that write one cell, and a scalar that a lane has of its own.
 ALIGNED = marked(
     "aligned",

@@ -6,6 +6,7 @@ from tests.mutate.contractions import CHOLESKY, FOLDING, GEMM, MAXPLUS, SYMM, SY
 from tests.mutate.guarded import GUARDED, SHIFTED, SMOOTHED
 from tests.mutate.nested import ADI, FILTER, HEAT, JACOBI, LINE, PANELS, SEIDEL
 from tests.mutate.plain import (
+    AGAIN,
     ALIGNED,
     COLUMNS,
     FLOYD,
@@ -49,6 +50,7 @@ SOURCES = (
     STRIDES,
     STEPPED,
     NEAREST,
+    AGAIN,
     ALIGNED,
     SMALL,
     GUARDED,

@@ -21,7 +21,7 @@ from tests.mutate.sources import SOURCES
 SAMPLE = tuple(
     one
     for one in SOURCES
-    if one.name in ("symm", "cholesky", "filter", "jacobi", "histogram", "small", "shifted", "stepped")
+    if one.name in ("symm", "cholesky", "filter", "jacobi", "histogram", "small", "shifted", "stepped", "again")
 )
 BY_NAME = {one.name: one for one in SOURCES}
 

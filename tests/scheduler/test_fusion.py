@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import islpy as isl
+import pytest
 
 from scopt.ir.scop import Scop
 from scopt.options import Options
@@ -53,6 +54,17 @@ def test_vector_loops_stay_apart() -> None:
 
 def test_a_dependence_between_iterations_forbids_it() -> None:
     assert top_level_loops(scop_of(CROSSED)) == 2
+
+
+# What both read is read at other times, but for the first rows.
+FAR = """for (i = 0; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i][j - 1] / (C[i][j] + 2);
+for (i = 0; i < n; i++) for (j = 1; j < n; j++) B[i][j] = B[i][j - 1] / C[{row}][j];"""
+PARAMS = "int n, double A[100][100], double B[100][100], double C[200][100]"
+
+
+@pytest.mark.parametrize(("row", "loops"), [("i", 1), ("i + 1", 1), ("2 * i", 2), ("i + 50", 2)])
+def test_loops_that_are_far_from_each_other_stay_apart(row: str, loops: int) -> None:
+    assert top_level_loops(scop_of(FAR.format(row=row), params=PARAMS)) == loops
 
 
 def test_trees_survive_the_round_trip() -> None:
