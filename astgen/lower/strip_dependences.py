@@ -25,7 +25,7 @@ def apart(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Dependence
     kept = deps.all
     for strips, outside in _all_strips(schedule):
         lane = isl.UnionMap.from_union_pw_aff(strips.lane)
-        pairs = _Pairs(outside.apply_range(outside.reverse()), lane.apply_range(lane.reverse()))
+        pairs = _Pairs(outside.domain(), outside.apply_range(outside.reverse()), lane.apply_range(lane.reverse()))
         kept = tuple(one for old in kept for one in _without_copies(scop, strips, pairs, old))
     return Dependences(kept, deps.reductions)
 
@@ -40,8 +40,10 @@ def _all_strips(schedule: MarkedSchedule) -> Iterator[tuple[Strips, isl.UnionMap
 
 
 class _Pairs(Struct, frozen=True, eq=False):
-    """Pairs of instances. together: in one execution of a loop over strips; same_row: of one row."""
+    """Pairs of instances of a loop over strips. domain: its instances; together: in one execution of the loop;
+    same_row: of one row."""
 
+    domain: isl.UnionSet
     together: isl.UnionMap
     same_row: isl.UnionMap
 
@@ -54,13 +56,14 @@ def _without_copies(scop: Scop, strips: Strips, inside: _Pairs, dependence: Depe
         yield dependence
         return
     pairs = isl.UnionMap.from_map(dependence.relation)
+    own = pairs.intersect_domain(inside.domain).union(pairs.intersect_range(inside.domain))
     together = pairs.intersect(inside.together)
     same_row = together.intersect(inside.same_row)
     if scalar and dependence.kind != "flow":
         rest = pairs.subtract(together.subtract(same_row))
         yield from (replace(dependence, relation=one) for one in maps_of(rest))
         return
-    if not together.is_subset(same_row) or (scalar and not pairs.is_subset(together)):
+    if not together.is_subset(same_row) or (scalar and not own.is_subset(together)):
         raise InternalError(
             f"{scop.location}: '{dependence.array}' is kept by rows, but its values don't stay in theirs"
         )

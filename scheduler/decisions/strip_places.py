@@ -38,13 +38,15 @@ class Places(Struct, frozen=True, eq=False):
 
 
 class Keeper(Struct, frozen=True, eq=False):
-    """Finds places for the arrays of some nests. domain: their instances; lane: whose row an instance is in."""
+    """Finds places for the arrays of some nests. domain: their instances; lane: whose row an instance is in. in_place:
+    arrays stay where they are, since no vectors are wanted."""
 
     scop: Scop
     dependences: Ordered
     nodes: tuple[isl.ScheduleNode, ...]
     domain: isl.UnionSet
     lane: isl.UnionPwAff
+    in_place: bool = False
 
     def places(self) -> Places | None:
         """None if an array can neither stay where it is nor be kept in a buffer."""
@@ -74,6 +76,8 @@ class Keeper(Struct, frozen=True, eq=False):
             if array.private and written and not all(any(one or ()) for one in moves):
                 return None  # each row would need a copy of the whole
             moving = moving or any(one and any(one) and _steps(use, shift) for use, one in zip(own, moves, strict=True))
+            if self.in_place:
+                continue
             jumping = [use for use, one in zip(own, moves, strict=True) if not runs_along(one)]
             if not jumping:
                 continue

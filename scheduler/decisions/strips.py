@@ -11,42 +11,30 @@ buffers with the rows side by side; scalars that each row uses anew get a cell a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf, prod
 
 import islpy as isl
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from scopt.ir.marked_schedule import BandChoice, Mark, StripMark, Strips
-from scopt.ir.nest import LoopMark
+from scopt.ir.marked_schedule import BandChoice, Mark
 from scopt.ir.scop import Dependences, Scop
-from scopt.machine.costs import (
-    GATHER,
-    LEAST_CHAIN,
-    LOADS,
-    STORES,
-    SUMMED,
-    least_strip_rows,
-    strip_bytes,
-    strip_rows,
-    thread_limit,
-)
+from scopt.machine.costs import LEAST_TOGETHER, SUMMED, strip_rows, thread_limit
 from scopt.options import Options
-from scopt.poly import trees
 from scopt.poly.bands import Ordered, active, distances, zero
 from scopt.poly.isl_utils import sets_of, union_of_sets, walk
-from scopt.poly.row_buffers import is_short, row_cells
-from scopt.poly.set_pieces import in_sequence, marked
+from scopt.poly.row_buffers import is_short
+from scopt.poly.set_pieces import in_sequence
 from scopt.scheduler.decisions.arbiter import arbitrate
-from scopt.scheduler.decisions.claims import Band, Builder, Claim
+from scopt.scheduler.decisions.claims import Band, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.latencies import cycles_to
 from scopt.scheduler.decisions.setting import Setting
-from scopt.scheduler.decisions.strip_places import Keeper, Places
-from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row, is_mixed, row_iterator, row_members
-from scopt.scheduler.decisions.strip_trees import atomic_loop, constant_like, copied_tree, outside, with_band
-from scopt.scheduler.decisions.user_sizes import fitted_rows, rounded, size_of
+from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, rows_of_strip
+from scopt.scheduler.decisions.strip_claims import in_order, rows_together, strip_claim, together_claim
+from scopt.scheduler.decisions.strip_places import Keeper
+from scopt.scheduler.decisions.strip_references import is_mixed, row_members
+from scopt.scheduler.decisions.strip_trees import copied_tree, outside, with_band
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
@@ -79,23 +67,6 @@ def with_strips(setting: Setting, tree: isl.Schedule) -> WithStrips:
     return WithStrips(made, builder.marks, tuple(builder.choices.values()))
 
 
-class _Rows(Struct, frozen=True, eq=False):
-    """A nest, or several one after another, with one loop each over the rows. lane: whose row an instance is in.
-    streams: each step gets other lines, of more than the first cache keeps. outer: members of a single nest that carry
-    nothing either, and stand outside of the strips, one that is to be parallel first."""
-
-    nodes: tuple[isl.ScheduleNode, ...]
-    members: tuple[int, ...]
-    lane: isl.UnionPwAff
-    places: Places
-    streams: bool = False
-    outer: tuple[int, ...] = ()
-
-    @property
-    def domain(self) -> isl.UnionSet:
-        return union_of_sets(part for node in self.nodes for part in sets_of(node.get_domain()))
-
-
 class _Builder(Struct):
     """Builds the tree anew, with strips in place of some nests. choices: by the nests' statements."""
 
@@ -107,6 +78,10 @@ class _Builder(Struct):
     marks: dict[str, Mark] = field(default_factory=dict)
     choices: dict[tuple[str, ...], BandChoice] = field(default_factory=dict)
 
+    @property
+    def building(self) -> StripBuilder:
+        return StripBuilder(self.scop, self.options, self.marks)
+
     def tree(self, node: isl.ScheduleNode) -> isl.Schedule:
         match node.get_type():
             case _TYPE.leaf:
@@ -115,7 +90,7 @@ class _Builder(Struct):
                 return self.tree(node.child(0))
             case _TYPE.band:
                 rows = self.start(node)
-                return self.strips(rows) if rows is not None else self.band(node)
+                return self.building.strips(rows) if rows is not None else self.band(node)
             case _TYPE.sequence | _TYPE.set:
                 return in_sequence(self.parts([node.child(k).child(0) for k in range(node.n_children())]))
         raise AssertionError(f"unexpected schedule node {node.get_type()}")
@@ -138,15 +113,15 @@ class _Builder(Struct):
             while rest and (longer := self.joined(rows, rest[0])) is not None:
                 rows = longer
                 rest.pop(0)
-            made.append(self.strips(rows))
+            made.append(self.building.strips(rows))
         return made
 
     # --- what shares strips -------------------------------------------------------------------------------------------
 
-    def start(self, node: isl.ScheduleNode) -> _Rows | None:
+    def start(self, node: isl.ScheduleNode) -> Rows | None:
         """A nest that is a recurrence along rows, if strips of its rows are the best that can become of it."""
         band = Band(self.setting, node, not self.options.parallel)
-        offers: list[tuple[Claim, _Rows | None]] = []
+        offers: list[tuple[Claim, Rows | None]] = []
         longest = 0
         for member in row_members(node):
             chain = self.chain(node, member)
@@ -155,17 +130,22 @@ class _Builder(Struct):
             if rows is not None:
                 rows = replace(rows, outer=self.outer(band, rows, member))
                 rows = replace(rows, streams=self.streams(band, rows))
-                offers.append((self.claim(band, rows, member, chain), rows))
+                offers.append(
+                    (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
+                )
+            rows = self.rows_together(band, node, member) if chain > LEAST_TOGETHER else None
+            if rows is not None:
+                offers.append((together_claim(band, rows, member, chain), rows))
         if not offers:
             return None
-        offers.append((_in_order(band, longest, offers[0][0].lanes), None))
+        offers.insert(0, (in_order(band, longest, offers[0][0].lanes), None))
         taken, choice = arbitrate(band, [claim for claim, _ in offers])
         chosen = next(rows for claim, rows in offers if claim is taken)
         if chosen is not None or choice.given_up:
             self.choices[choice.statements] = choice
         return chosen
 
-    def rows_across(self, node: isl.ScheduleNode, member: int) -> _Rows | None:
+    def rows_across(self, node: isl.ScheduleNode, member: int) -> Rows | None:
         """The rows that a member walks through; None if strips of them can't be made, or if they need neither buffers
         nor cells of their own: then the loop over the rows can be the innermost one of all, an ordinary vector loop."""
         lane = node.band_get_partial_schedule().get_at(member)
@@ -174,7 +154,22 @@ class _Builder(Struct):
         rows = self.rows((node,), (member,), lane)
         return rows if rows is not None and (rows.places.buffers or rows.places.scalars) else None
 
-    def outer(self, band: Band, rows: _Rows, member: int) -> tuple[int, ...]:
+    def rows_together(self, band: Band, node: isl.ScheduleNode, member: int) -> Rows | None:
+        """The rows that a member walks through, to be written out beside each other; None if there are no whole blocks
+        of them, or if a loop over them would run along lines, and could be a vector loop."""
+        lane = node.band_get_partial_schedule().get_at(member)
+        vectors = self.rows((node,), (member,), lane)
+        if vectors is not None and not (vectors.places.buffers or vectors.places.apart):
+            return None
+        if is_mixed(self.scop, node, member, lane):
+            return None
+        rows = self.rows((node,), (member,), lane, together=1)
+        if rows is None:
+            return None
+        rows = replace(rows, outer=self.outer(band, rows, member), together=rows_together(band, rows, member))
+        return None if rows.blocks().is_empty() else rows
+
+    def outer(self, band: Band, rows: Rows, member: int) -> tuple[int, ...]:
         """The other members that carry nothing, outside of which no buffer has to be chosen; one with enough values for
         threads first."""
         if not all(map(is_short, rows.places.buffers)):
@@ -185,7 +180,7 @@ class _Builder(Struct):
             return ()
         return tuple(sorted(others, key=lambda k: (k != wished, -min(trips[k], enough), k)))
 
-    def streams(self, band: Band, rows: _Rows) -> bool:
+    def streams(self, band: Band, rows: Rows) -> bool:
         """Whether the lines along the rows come from farther away than the first cache, since each step of a strip gets
         others."""
         machine, work = self.options.machine, band.work
@@ -196,23 +191,7 @@ class _Builder(Struct):
         sizes[rows.members[0]] = strip_rows(machine)
         return sum(group.lines(sizes, line) for group in work.groups) * line > machine.cache(1).share
 
-    def claim(self, band: Band, rows: _Rows, member: int, chain: int) -> Claim:
-        """Strips of rows."""
-        names = {}
-        for part in sets_of(rows.domain):
-            place = row_iterator(rows.lane, part)
-            assert place is not None
-            names[str(part.get_tuple_name())] = self.scop.statement(part.get_tuple_name()).iterators[place[0]]
-        count, user = self.count(rows), self.options.tile_sizes
-        cycles = _strip_cycles(band, rows.places, member, chain, count)
-        parallel = rows.outer[0] if rows.outer else member
-        # buffers were measured to pay with any number of strips; how many there are is a guess from arrays' extents
-        shares = inf if rows.places.buffers else max(band.work.trips[parallel] // (1 if rows.outer else count), 1)
-        cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1, most=shares)
-        notes = rounded(user, rows_a_strip=(size_of(user, member), count)) if user else ()
-        return Claim("strips of rows", f"of {count} rows", cost, _nothing, parallel, None, lanes=names, notes=notes)
-
-    def joined(self, rows: _Rows, node: isl.ScheduleNode) -> _Rows | None:
+    def joined(self, rows: Rows, node: isl.ScheduleNode) -> Rows | None:
         """The rows with one more nest, if it uses what they have computed and each of its rows needs only one of
         theirs."""
         if node.get_type() != _TYPE.band:
@@ -228,7 +207,8 @@ class _Builder(Struct):
             between = self.inside(self.dependences.must, node, both)
             used = between.intersect_domain(rows.domain).intersect_range(node.get_domain())
             if not used.is_empty() and zero(distances(between, lane)):
-                return self.rows((*rows.nodes, node), (*rows.members, member), lane)
+                longer = self.rows((*rows.nodes, node), (*rows.members, member), lane, rows.together)
+                return longer if longer is not None and not (rows.together and longer.blocks().is_empty()) else None
         return None
 
     def inside(self, pairs: isl.UnionMap, node: isl.ScheduleNode, domain: isl.UnionSet) -> isl.UnionMap:
@@ -238,11 +218,17 @@ class _Builder(Struct):
             return pairs
         return pairs.eq_at_multi_union_pw_aff(outside(node))
 
-    def rows(self, nodes: tuple[isl.ScheduleNode, ...], members: tuple[int, ...], lane: isl.UnionPwAff) -> _Rows | None:
-        """Nests whose arrays all have a place; None if one has none."""
+    def rows(
+        self,
+        nodes: tuple[isl.ScheduleNode, ...],
+        members: tuple[int, ...],
+        lane: isl.UnionPwAff,
+        together: int = 0,
+    ) -> Rows | None:
+        """Nests whose arrays all have a place; None if one has none. together: see `Rows`."""
         domain = union_of_sets(part for node in nodes for part in sets_of(node.get_domain()))
-        places = Keeper(self.scop, self.dependences, nodes, domain, lane).places()
-        return _Rows(nodes, members, lane, places) if places is not None else None
+        places = Keeper(self.scop, self.dependences, nodes, domain, lane, in_place=bool(together)).places()
+        return Rows(nodes, members, lane, places, together=together) if places is not None else None
 
     def depth(self, node: isl.ScheduleNode) -> int:
         """Of the deepest statement below a node."""
@@ -286,114 +272,6 @@ class _Builder(Struct):
                     integer = self.scop.arrays[access.array].type.integer
                     longest = max(longest, cycles_to(body, access.node, self.options.machine, integer=integer) or 0)
         return longest
-
-    # --- strips -------------------------------------------------------------------------------------------------------
-
-    def strips(self, rows: _Rows) -> isl.Schedule:
-        """A parallel loop over strips around the nests, whose loops over the rows of a strip are innermost."""
-        key = f"strips{sum(isinstance(mark, StripMark) for mark in self.marks.values())}"
-        count = self.count(rows)
-        first = first_row(rows.lane)
-        names = tuple(sorted(part.get_tuple_name() for part in sets_of(rows.domain)))
-        strips = Strips(names, rows.lane, first, count, rows.places.buffers, rows.places.scalars)
-        inner = in_sequence(
-            [self.nest(rows, node, member) for node, member in zip(rows.nodes, rows.members, strict=True)]
-        )
-        self.marks[key] = StripMark(strips)
-        inner = marked(inner, key)
-        place = (
-            rows.lane.add(constant_like(rows.lane, -first))
-            .scale_down_val(isl.Val(count))
-            .floor()
-            .scale_val(isl.Val(count))
-        )
-        strip = place.add(constant_like(rows.lane, first))
-        tree = inner.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(strip))
-        own = self.options.parallel and not rows.outer
-        tree = atomic_loop(tree, parallel=own)
-        loop = f"strips:{key}"
-        self.marks[loop] = LoopMark(parallel=own, private=rows.places.temporaries if own else ())
-        return self.around(rows, marked(tree, loop))
-
-    def around(self, rows: _Rows, tree: isl.Schedule) -> isl.Schedule:
-        """The strips inside of the loops that stand outside of them, the outermost one in parallel."""
-        partial = rows.nodes[0].band_get_partial_schedule()
-        for member in reversed(rows.outer):
-            loop = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(member))
-            tree = atomic_loop(tree.insert_partial_schedule(loop), parallel=member == rows.outer[0])
-        if rows.outer and self.options.parallel:
-            name = f"around{len(self.marks)}"
-            private = (*rows.places.temporaries, *rows.places.scalars)
-            self.marks[name] = LoopMark(parallel=True, private=private)
-            tree = marked(tree, name)
-        return tree
-
-    def count(self, rows: _Rows) -> int:
-        """Rows of a strip: fewer where their buffers would be too large."""
-        estimates = {p.name: p.estimate for p in self.scop.parameters}
-        size = sum(bytes_a_row(self.scop.arrays[one.array], one, estimates) for one in rows.places.buffers)
-        machine = self.options.machine
-        user, least = self.options.tile_sizes, least_strip_rows(machine)
-        count = fitted_rows(machine, user, rows.members[0]) if user else strip_rows(machine, streams=rows.streams)
-        while count > least and size * count > strip_bytes(machine):
-            count = max(count // 2 // least * least, least)
-        return count
-
-    def nest(self, rows: _Rows, node: isl.ScheduleNode, member: int) -> isl.Schedule:
-        partial = node.band_get_partial_schedule()
-        lane = partial.get_at(member)
-        others = [partial.get_at(k) for k in range(node.band_n_member()) if k != member and k not in rows.outer]
-        return self.lanes(trees.nested(others, trees.read(node.child(0))), lane, rows.places.temporaries)
-
-    def lanes(self, tree: trees.Tree, lane: isl.UnionPwAff, temporaries: Sequence[str]) -> isl.Schedule:
-        """The tree with a vector loop over the rows around each of its statements, or sequences of them."""
-        match tree:
-            case trees.Band(partial, body):
-                inner = self.lanes(body, lane, temporaries)
-                return inner.insert_partial_schedule(partial.intersect_domain(inner.get_domain()))
-            case trees.Sequence(parts) if any(trees.has_bands(part) for part in parts):
-                return in_sequence([self.lanes(part, lane, temporaries) for part in parts])
-        inner = trees.build(tree)
-        own = isl.MultiUnionPwAff.from_union_pw_aff(lane.intersect_domain(inner.get_domain()))
-        name = f"rows{len(self.marks)}"
-        inside = {
-            a.array for part in sets_of(inner.get_domain()) for a in self.scop.statement(part.get_tuple_name()).accesses
-        }
-        private = tuple(one for one in temporaries if one in inside)
-        self.marks[name] = LoopMark(simd=True, private=private)
-        return marked(inner.insert_partial_schedule(own), name)
-
-
-def _strip_cycles(band: Band, places: Places, member: int, chain: int, count: int) -> float:
-    """Of strips of so many rows. A step of the chain serves a vector's lanes, and what copying rows to and fro takes is
-    worth `LEAST_CHAIN` cycles a step. Where nothing but a few cells of each row is copied, the chains of a strip's
-    vectors overlap."""
-    work = band.work
-    if not all(map(is_short, places.buffers)):
-        return work.instances() * (chain / work.lanes + LEAST_CHAIN * (1 - 1 / work.lanes))
-    copies = sum(prod(row_cells(buffer) or ()) for buffer in places.buffers)
-    total = copies * work.trips[member] * LEAST_CHAIN / 2  # which is of a copy to the buffer and one back
-    for name, one in work.statements.items():
-        jumps = sum(statement == name for statement, _ in places.apart)
-        loads = (one.uses.loads - jumps) / LOADS / work.lanes + jumps * GATHER
-        stores = one.uses.stores / STORES / work.lanes
-        total += one.count * max(one.arithmetic / work.lanes, loads, stores, one.latency / count)
-    return total
-
-
-def _in_order(band: Band, chain: int, lanes: Mapping[str, str]) -> Claim:
-    """What else can become of a nest: its steps wait for each other; what is parallel is decided later. Vector loops
-    can only be those over the rows, too. lanes: by statement, their iterator."""
-    cycles = max(band.work.instances() * chain, band.work.scalar(None, {}))
-    cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1)
-    wished = band.setting.wished(band.node, "parallel")
-    parallel = wished if wished in band.coincident else next(iter(band.coincident), None)
-    return Claim("loops along the rows", "", cost, _nothing, parallel, None, lanes=lanes)
-
-
-def _nothing(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
-    """Strips are made by who asks for them, of several nests together."""
-    return node
 
 
 def _is_leaf_band(node: isl.ScheduleNode) -> bool:

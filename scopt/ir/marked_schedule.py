@@ -107,11 +107,12 @@ class RowBuffer(Struct, frozen=True, eq=False):
 
 
 class Strips(Struct, frozen=True, eq=False):
-    """Nests whose rows run in strips, a vector loop over the rows of a strip innermost.
+    """Nests whose rows run in strips, a loop over the rows of a strip innermost.
 
     lane: the row of each instance of `statements`, an iterator up to a constant. first: row of the first strip, count:
       rows of a strip.
     buffers: of arrays whose cells of neighbouring rows are apart. scalars: private ones that get a cell a row.
+    vectors: the innermost loop is a vector loop; else its rows are written out beside each other.
     """
 
     statements: tuple[str, ...]
@@ -120,6 +121,7 @@ class Strips(Struct, frozen=True, eq=False):
     count: int
     buffers: tuple[RowBuffer, ...]
     scalars: tuple[str, ...]
+    vectors: bool = True
 
 
 class PanelDimension(Struct, frozen=True, eq=False):

@@ -224,6 +224,9 @@ def diagonal_steps(machine: Machine, rows: int, cell: int) -> int:
 # Cycles of a recurrence's chain from where on copying rows to and fro pays: what copying an operand's cell there and a
 # result's back took in prefix sums, filters and averages along rows (measured with gcc; 7 with clang).
 LEAST_CHAIN = 13
+# Cycles of a chain from where on rows written out beside each other are faster (measured: prefix sums of integers, and
+# running maxima, of one and two cycles a step, aren't).
+LEAST_TOGETHER = 2
 # Rows of a strip at most: its scalars have a cell for each on the stack.
 _MOST_ROWS = 256
 # Cells that a strip keeps of each row beside its scalars, on the stack.

@@ -147,6 +147,8 @@ def place_text(mark: TileMark | StripMark | PanelMark) -> str:
             )
         case TileMark(place="tile", tiling=tiling):
             return f"register tile: {tiling.rows} × {tiling.columns} cells stay in registers while they are computed"
+        case StripMark(strips=strips) if not strips.vectors:
+            return f"{strips.count} rows beside each other" if strips.count > 1 else "a row at a time"
         case StripMark(strips=strips):
             return f"strips of {strips.count} rows, side by side in the lanes of vectors"
     return ""

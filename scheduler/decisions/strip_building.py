@@ -1,0 +1,163 @@
+"""Strips of rows put in place of nests: a loop over strips, in it the nests, whose loops over the rows of a strip are
+innermost: vector loops, or written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
+
+from scopt.ir.marked_schedule import Mark, StripMark, Strips
+from scopt.ir.nest import LoopMark
+from scopt.ir.scop import Scop
+from scopt.machine.costs import least_strip_rows, strip_bytes, strip_rows
+from scopt.options import Options
+from scopt.poly import trees
+from scopt.poly.isl_utils import sets_of, union_of_sets
+from scopt.poly.set_pieces import in_sequence, marked
+from scopt.scheduler.decisions.strip_blocks import divided, peeled, peeled_inside, whole_blocks
+from scopt.scheduler.decisions.strip_places import Places
+from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row
+from scopt.scheduler.decisions.strip_trees import atomic_loop
+from scopt.scheduler.decisions.user_sizes import fitted_rows
+
+
+class Rows(Struct, frozen=True, eq=False):
+    """A nest, or several one after another, with one loop each over the rows. lane: whose row an instance is in.
+    streams: each step gets other lines, of more than the first cache keeps. outer: members of a single nest that carry
+    nothing either, and stand outside of the strips, one that is to be parallel first. together: so many rows are
+    written out beside each other, where their arrays are; 0: strips are vectors."""
+
+    nodes: tuple[isl.ScheduleNode, ...]
+    members: tuple[int, ...]
+    lane: isl.UnionPwAff
+    places: Places
+    streams: bool = False
+    outer: tuple[int, ...] = ()
+    together: int = 0
+
+    @property
+    def domain(self) -> isl.UnionSet:
+        return union_of_sets(part for node in self.nodes for part in sets_of(node.get_domain()))
+
+    def blocks(self) -> isl.UnionSet:
+        """The instances of whole blocks of rows that are written out beside each other."""
+        partial = self.nodes[0].band_get_partial_schedule()
+        around = [partial.get_at(member) for member in self.outer]
+        return whole_blocks(self.nodes[0], self.domain, self.lane, around, first_row(self.lane), self.together)
+
+
+def rows_of_strip(scop: Scop, options: Options, rows: Rows) -> int:
+    """Rows of a strip: fewer where their buffers would be too large."""
+    if rows.together:
+        return rows.together
+    estimates = {p.name: p.estimate for p in scop.parameters}
+    size = sum(bytes_a_row(scop.arrays[one.array], one, estimates) for one in rows.places.buffers)
+    machine = options.machine
+    user, least = options.tile_sizes, least_strip_rows(machine)
+    count = fitted_rows(machine, user, rows.members[0]) if user else strip_rows(machine, streams=rows.streams)
+    while count > least and size * count > strip_bytes(machine):
+        count = max(count // 2 // least * least, least)
+    return count
+
+
+class StripBuilder(Struct, frozen=True, eq=False):
+    """Builds strips. marks: that are found so far."""
+
+    scop: Scop
+    options: Options
+    marks: dict[str, Mark]
+
+    def strips(self, rows: Rows) -> isl.Schedule:
+        """What stands in place of the nests: a parallel loop over strips around them."""
+        if not rows.together:
+            return self.around(rows, self.loop(rows, rows.domain))
+        full = rows.blocks()
+        rest = rows.domain.subtract(full).coalesce()
+        tree = self.loop(rows, full)
+        if not rest.is_empty():
+            tree = tree.sequence(self.loop(replace(rows, together=1), rest))
+        return self.around(rows, tree)
+
+    def loop(self, rows: Rows, domain: isl.UnionSet) -> isl.Schedule:
+        """The loop over strips of some instances; a row at a time in the order of its nests."""
+        key = f"strips{sum(isinstance(mark, StripMark) for mark in self.marks.values())}"
+        count = rows_of_strip(self.scop, self.options, rows)
+        first = first_row(rows.lane)
+        names = tuple(sorted(part.get_tuple_name() for part in sets_of(rows.domain)))
+        vectors = not rows.together
+        strips = Strips(names, rows.lane, first, count, rows.places.buffers, rows.places.scalars, vectors)
+        nests = zip(rows.nodes, rows.members, strict=True)
+        inner = in_sequence([self.nest(rows, node, member) for node, member in nests])
+        if rows.together:
+            inner = inner.intersect_domain(domain)
+        self.marks[key] = StripMark(strips)
+        inner = marked(inner, key)
+        strip = divided(rows.lane.intersect_domain(domain), first, count)
+        tree = inner.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(strip))
+        own = self.options.parallel and not rows.outer and rows.together != 1
+        tree = atomic_loop(tree, parallel=own)
+        loop = f"strips:{key}"
+        self.marks[loop] = LoopMark(parallel=own, private=rows.places.temporaries if own else ())
+        return marked(tree, loop)
+
+    def around(self, rows: Rows, tree: isl.Schedule) -> isl.Schedule:
+        """The strips inside of the loops that stand outside of them, the outermost one in parallel."""
+        partial = rows.nodes[0].band_get_partial_schedule()
+        for member in reversed(rows.outer):
+            loop = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(member))
+            tree = atomic_loop(tree.insert_partial_schedule(loop), parallel=member == rows.outer[0])
+        if rows.outer and self.options.parallel:
+            name = f"around{len(self.marks)}"
+            private = (*rows.places.temporaries, *rows.places.scalars)
+            self.marks[name] = LoopMark(parallel=True, private=private)
+            tree = marked(tree, name)
+        return tree
+
+    def nest(self, rows: Rows, node: isl.ScheduleNode, member: int) -> isl.Schedule:
+        partial = node.band_get_partial_schedule()
+        lane = partial.get_at(member)
+        others = [partial.get_at(k) for k in range(node.band_n_member()) if k != member and k not in rows.outer]
+        inner = trees.read(node.child(0))
+        if not rows.together:
+            return self.lanes(trees.nested(others, inner), lane, rows)
+        tree = trees.nested(others[:-1], peeled(trees.nested(others[-1:], peeled_inside(inner))))
+        if rows.together == 1:
+            return trees.build(tree)
+        return self.lanes(tree, lane, rows)
+
+    def lanes(self, tree: trees.Tree, lane: isl.UnionPwAff, rows: Rows) -> isl.Schedule:
+        """The tree with a loop over the rows around each of its statements, or sequences of them: a vector loop, or
+        one that is written out."""
+        match tree:
+            case trees.Band(partial, body):
+                inner = self.lanes(body, lane, rows)
+                if not rows.together or trees.has_bands(body):
+                    return inner.insert_partial_schedule(partial.intersect_domain(inner.get_domain()))
+                return self.innermost(inner, partial)
+            case trees.Sequence(parts) if any(trees.has_bands(part) for part in parts):
+                return in_sequence([self.lanes(part, lane, rows) for part in parts])
+        inner = trees.build(tree)
+        own = isl.MultiUnionPwAff.from_union_pw_aff(lane.intersect_domain(inner.get_domain()))
+        made = inner.insert_partial_schedule(own)
+        if rows.together:
+            band = made.get_root().child(0)
+            return band.band_member_set_ast_loop_type(0, isl.ast_loop_type.unroll).get_schedule()
+        name = f"rows{len(self.marks)}"
+        private = tuple(self.used(inner, rows.places.temporaries))
+        self.marks[name] = LoopMark(simd=True, private=private)
+        return marked(made, name)
+
+    def innermost(self, inner: isl.Schedule, partial: isl.MultiUnionPwAff) -> isl.Schedule:
+        """A loop around rows that are written out, with a mark that says so."""
+        name = f"rows{len(self.marks)}"
+        self.marks[name] = LoopMark(jammed=True)
+        return marked(inner.insert_partial_schedule(partial.intersect_domain(inner.get_domain())), name)
+
+    def used(self, tree: isl.Schedule, arrays: Sequence[str]) -> Iterator[str]:
+        """Of some arrays those that a tree's statements use."""
+        names = {str(part.get_tuple_name()) for part in sets_of(tree.get_domain())}
+        inside = {access.array for name in names for access in self.scop.statement(name).accesses}
+        return (one for one in arrays if one in inside)

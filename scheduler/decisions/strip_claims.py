@@ -1,0 +1,97 @@
+"""What strips of rows cost, and what else can become of their nests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf, prod
+
+import islpy as isl
+
+from scopt.machine.costs import GATHER, LEAST_CHAIN, LOADS, STORES, jam_rows
+from scopt.poly.isl_utils import sets_of
+from scopt.poly.row_buffers import is_short, row_cells
+from scopt.scheduler.decisions.claims import Band, Builder, Claim
+from scopt.scheduler.decisions.strip_building import Rows
+from scopt.scheduler.decisions.strip_places import Places
+from scopt.scheduler.decisions.strip_references import row_iterator
+from scopt.scheduler.decisions.user_sizes import rounded, size_of
+
+
+def strip_claim(band: Band, rows: Rows, count: int, member: int, chain: int) -> Claim:
+    """Strips of so many rows, vectors across them. chain: cycles a step."""
+    user = band.setting.options.tile_sizes
+    cycles = _strip_cycles(band, rows.places, member, chain, count)
+    parallel = rows.outer[0] if rows.outer else member
+    # buffers were measured to pay with any number of strips; how many there are is a guess from arrays' extents
+    shares = inf if rows.places.buffers else max(band.work.trips[parallel] // (1 if rows.outer else count), 1)
+    cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1, most=shares)
+    notes = rounded(user, rows_a_strip=(size_of(user, member), count)) if user else ()
+    lanes = _lanes(band, rows)
+    return Claim("strips of rows", f"of {count} rows", cost, _nothing, parallel, None, lanes=lanes, notes=notes)
+
+
+def rows_together(band: Band, rows: Rows, member: int) -> int:
+    """Rows that are written out beside each other: as many as there are chains under way; half of them where steps
+    write arrays, since each row is another stream of lines then; and no more than registers hold the scalars of."""
+    machine, work = band.setting.options.machine, band.work
+    inner = [k for k in range(len(work.trips)) if k != member and k not in rows.outer]
+    kept = {k: float(work.trips[k]) for k in inner[-1:]}
+    written = any(one.left(kept).stores >= 1 for one in work.statements.values())
+    count = jam_rows(machine) // (2 if written else 1)
+    while count > 2 and count * len(rows.places.scalars) > machine.vector_registers // 2:
+        count //= 2
+    return count
+
+
+def together_claim(band: Band, rows: Rows, member: int, chain: int) -> Claim:
+    """Rows written out beside each other: as many chains are under way. chain: cycles a step."""
+    user, work, count = band.setting.options.tile_sizes, band.work, rows.together
+    cycles = max(work.instances() * chain / count, work.scalar(None, {}))
+    cost = cycles if band.parallel_above else work.parallel(cycles, 0.0, 1)
+    parallel = rows.outer[0] if rows.outer else member
+    notes = rounded(user, rows_at_a_time=(size_of(user, member), count)) if user else ()
+    what = f"{count} rows at a time"
+    return Claim("rows beside each other", what, cost, _nothing, parallel, lanes=_lanes(band, rows), notes=notes)
+
+
+def _lanes(band: Band, rows: Rows) -> Mapping[str, str]:
+    """By statement, the iterator that is the row."""
+    names = {}
+    for part in sets_of(rows.domain):
+        place = row_iterator(rows.lane, part)
+        assert place is not None
+        name = str(part.get_tuple_name())
+        names[name] = band.setting.scop.statement(name).iterators[place[0]]
+    return names
+
+
+def _strip_cycles(band: Band, places: Places, member: int, chain: int, count: int) -> float:
+    """Of strips of so many rows. A step of the chain serves a vector's lanes, and what copying rows to and fro takes is
+    worth `LEAST_CHAIN` cycles a step. Where nothing but a few cells of each row is copied, the chains of a strip's
+    vectors overlap."""
+    work = band.work
+    if not all(map(is_short, places.buffers)):
+        return work.instances() * (chain / work.lanes + LEAST_CHAIN * (1 - 1 / work.lanes))
+    copies = sum(prod(row_cells(buffer) or ()) for buffer in places.buffers)
+    total = copies * work.trips[member] * LEAST_CHAIN / 2  # which is of a copy to the buffer and one back
+    for name, one in work.statements.items():
+        jumps = sum(statement == name for statement, _ in places.apart)
+        loads = (one.uses.loads - jumps) / LOADS / work.lanes + jumps * GATHER
+        stores = one.uses.stores / STORES / work.lanes
+        total += one.count * max(one.arithmetic / work.lanes, loads, stores, one.latency / count)
+    return total
+
+
+def in_order(band: Band, chain: int, lanes: Mapping[str, str]) -> Claim:
+    """What else can become of a nest: its steps wait for each other; what is parallel is decided later. Vector loops
+    can only be those over the rows, too. lanes: by statement, their iterator."""
+    cycles = max(band.work.instances() * chain, band.work.scalar(None, {}))
+    cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1)
+    wished = band.setting.wished(band.node, "parallel")
+    parallel = wished if wished in band.coincident else next(iter(band.coincident), None)
+    return Claim("loops along the rows", "", cost, _nothing, parallel, None, lanes=lanes)
+
+
+def _nothing(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """Strips are made by who asks for them, of several nests together."""
+    return node
