@@ -14,6 +14,7 @@ from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit
 from scopt.poly.reductions import Reorder, updates_of
 from scopt.scheduler.decisions.register_tiles import wanted
+from scopt.scheduler.passes.carrying import carry
 from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
 from scopt.tell.results import Outcome
@@ -31,6 +32,13 @@ def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion
         scop, deps = forwarded, dependences_of(forwarded, options)
     expansion = expand(scop, deps.strict()) if kernels else None
     return Expansion(scop, {}) if expansion is None and forwarded is not None else expansion
+
+
+def carrying_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
+    """The SCoP with scalars for what rows carry, where rows can be run beside each other; None if none carries
+    anything."""
+    made = carry(scop, deps.strict()) if options.simd and options.tile else None
+    return None if made is None else Expansion(made, {})
 
 
 def rewriting_fault(scop: Scop, rewritten: Expansion) -> Exception | None:

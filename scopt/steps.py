@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 STEPS: tuple[tuple[str, str], ...] = (
     ("rewritten", "cells in place of scalars, arrays in place of others, where that makes contractions"),
+    ("carrying", "scalars for what rows carry from one iteration to the next, where rows are independent"),
     ("schedule", "the scheduler's tree, or the user's"),
     *((one.name, one.what) for one in passes(Options())),
     ("strips-and-panels", "the tree with statements that use buffers, and copies"),

@@ -19,6 +19,7 @@ from scopt.frontend.text.directives import apply_directives
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.rewritten_scop import (
+    carrying_scop,
     dependences_of,
     rewriting_fault,
     rewritten_scop,
@@ -117,6 +118,16 @@ def _analysed(
                 if given is None:
                     raise
                 kept = (_statements_kept(region),)  # the schedule may be one of the statements as they are
+        with clock("dependences"):
+            carrying = watch("carrying", carrying_scop(scop, deps, options))
+        if carrying is not None and (options.verify != "full" or rewriting_fault(scop, carrying) is None):
+            try:
+                outcome = at_work(carrying.scop, dependences_of(carrying.scop, options))
+                if outcome.beside & (carrying.scop.arrays.keys() - scop.arrays.keys()):
+                    return outcome
+            except InputError:
+                if given is None:
+                    raise
         outcome = at_work(scop, deps)
         found = kept if fault is None else (given_up_remark(region, fault),)
         return replace(outcome, remarks=(*found, *outcome.remarks)) if found else outcome
@@ -156,6 +167,7 @@ def _outcome(work: Work) -> Outcome:
     with work.clock("explain"):
         explanation = _explanation(work, made) if work.options.explain else ""
         view = _view(work, made) if work.options.report else None
+    beside = frozenset(name for one in made.marked.strips.values() if not one.vectors for name in one.scalars)
     counted = counter_name(scop.location) in made.guard
     return Outcome(
         made.emitted.text,
@@ -176,6 +188,7 @@ def _outcome(work: Work) -> Outcome:
         gains=gains(scop, region, made.marked, made.nest),
         guard=made.guard,
         prologue=scop.prologue,
+        beside=beside,
     )
 
 

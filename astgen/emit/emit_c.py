@@ -117,6 +117,13 @@ def parted(loop: For) -> bool:
     return loop.mark.jammed and not loop.mark.simd and alone and len(loop.body.items) > PAIR
 
 
+def together(block: Block) -> int:
+    """How many statements of a jammed loop stand between two calls of `APART`: those of a row, or two."""
+    names = [item.statement for item in block.items if isinstance(item, Call)]
+    sizes = (k for k in range(PAIR, len(names)) if len(names) % k == 0)
+    return next((k for k in sizes if names == names[:k] * (len(names) // k)), PAIR)
+
+
 def inline(block: Block) -> bool:
     """Whether the block's braces are those of the cells that it holds."""
     return len(block.items) == 1 and isinstance(block.items[0], Hold)
@@ -232,8 +239,9 @@ class _Printer(Struct, frozen=True):
         yield statement
 
     def pairs(self, block: Block) -> Iterator[cgen.Generable]:
+        size = together(block)
         for position, item in enumerate(block.items):
-            if position and position % PAIR == 0:
+            if position and position % size == 0:
                 yield cgen.Line(f"{helper_name(APART, self.scop.reserved)}();")
             yield from self.item(item)
 

@@ -12,7 +12,7 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import APART, SCALAR, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.astgen.emit.c_statement import assignable
-from scopt.astgen.emit.emit_c import NOT_UNROLLED, PAIR, Emitted, copyable, inline, parted, reduced_names
+from scopt.astgen.emit.emit_c import NOT_UNROLLED, Emitted, copyable, inline, parted, reduced_names, together
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.statement_match import StatementMatch
@@ -187,13 +187,14 @@ class _Checker(Struct, frozen=True):
                     raise Unreadable("a call in a loop that is no vector loop is missing")
         if not parted(loop):
             return printed
+        size = together(loop.body)
         for position, node in enumerate(printed):
             match node:
-                case ir.FuncCall(name=ir.ID(name=name), args=None) if position % (PAIR + 1) == PAIR:
+                case ir.FuncCall(name=ir.ID(name=name), args=None) if position % (size + 1) == size:
                     _equal(name, helper_name(APART, self.scop.reserved), "call between two statements")
-                case _ if position % (PAIR + 1) == PAIR:
+                case _ if position % (size + 1) == size:
                     raise Unreadable("a call between two statements is missing")
-        return [node for position, node in enumerate(printed) if position % (PAIR + 1) != PAIR]
+        return [node for position, node in enumerate(printed) if position % (size + 1) != size]
 
     def branch(self, item: If, node: ir.Node, reader: Reader) -> None:
         if not isinstance(node, ir.If):

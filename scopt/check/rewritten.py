@@ -138,12 +138,24 @@ def _check_same_order(original: Scop, rewritten: Scop) -> None:
     widths = {theirs[name].dim(OUT) - mine[name].dim(OUT) for name in names}
     if len(widths) > 1:
         _refuse(original, "dates of different lengths")
-    for name in names:
-        extended = mine[name]
-        for _ in range(max(widths)):
-            extended = extended.insert_dims(OUT, 0, 1).fix_val(OUT, 0, isl.Val(0))
-        if not extended.intersect_domain(theirs[name].domain()).is_equal(theirs[name]):
-            _refuse(original, f"{name} runs at another time")
+    more = max(widths, default=0)
+
+    def same(front: int) -> bool:
+        return all(
+            _longer(mine[name], front, more - front).intersect_domain(theirs[name].domain()).is_equal(theirs[name])
+            for name in names
+        )
+
+    if not any(same(front) for front in range(more + 1)):
+        _refuse(original, "statements run at other times")
+
+
+def _longer(dates: isl.Map, front: int, behind: int) -> isl.Map:
+    """Dates with so many zeros more in front and behind."""
+    made = dates.insert_dims(OUT, 0, front).insert_dims(OUT, front + dates.dim(OUT), behind)
+    for k in (*range(front), *range(made.dim(OUT) - behind, made.dim(OUT))):
+        made = made.fix_val(OUT, k, isl.Val(0))
+    return made
 
 
 def _affected(original: Scop, rewritten: Scop) -> set[str]:
@@ -216,7 +228,8 @@ def _changed(relation: isl.Map, array: str) -> isl.Map:
 def _check_memory(original: Scop, rewritten: Scop, needed: Sequence[Allocation]) -> None:
     """New arrays hold all cells that are accessed."""
     extents = {one.name: one.extents for one in read_allocations(rewritten, needed)}
-    lacking = set(rewritten.arrays) - set(original.arrays) - set(extents)
+    own = {name for name, one in rewritten.arrays.items() if not one.rank and one.local and one.declaration is not None}
+    lacking = set(rewritten.arrays) - set(original.arrays) - set(extents) - own
     if lacking:
         _refuse(rewritten, f"'{min(lacking)}' has no memory")
     for access in (access for statement in rewritten.statements for access in statement.accesses):

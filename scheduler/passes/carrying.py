@@ -1,0 +1,247 @@
+"""Carrying: what a loop's next iteration reads of a row that this one has written is handed on in a scalar (scalar
+replacement of Callahan, Carr and Kennedy, "Improving register allocation for subscripted variables", 1990).
+
+In ``for i for j y[i][j] = x[i][j] + y[i][j - 1] / 2`` each iteration waits for a store and a load of the one before,
+unless a compiler finds out that nothing else writes the cell in between: it doesn't where several rows run together.
+With ``t = y[i][j]`` behind the statement, and ``t = y[i][j - 1]`` before the first one, the value stays in a register.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
+
+from scopt import ir
+from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statement
+from scopt.ir.walks import copied
+from scopt.poly import trees
+from scopt.poly.body_rewriting import always_evaluated, with_references
+from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps
+from scopt.poly.linear import subscript_rows
+
+
+def carry(scop: Scop, deps: Dependences) -> Scop | None:
+    """The SCoP with scalars for what rows that are independent of each other carry; None if there are no such."""
+    made = scop
+    for statement in scop.statements:
+        for write in statement.accesses:
+            found = _carried(scop, deps, statement, write)
+            if found is not None:
+                made = _with_scalar(made, found)
+    return made if made is not scop else None
+
+
+class _Carried(Struct, frozen=True, eq=False):
+    """A cell that a statement writes and that others read in the next iteration. reads: by the reading statement's
+    name, the references; first: its instances that nothing was carried to."""
+
+    array: Array
+    writer: Statement
+    write: Access
+    reads: Mapping[str, tuple[Access, ...]]
+    first: Mapping[str, isl.Set]
+
+
+def _carried(scop: Scop, deps: Dependences, writer: Statement, write: Access) -> _Carried | None:
+    array, depth = scop.arrays[write.array], len(writer.iterators)
+    plain = array.type.floating and not (array.type.volatile or array.type.atomic or array.private)
+    if write.kind != "write" or write.node is None or depth < 2 or array.rank < 2 or not plain:
+        return None
+    if sum(a.is_write and a.array == array.name for a in writer.accesses) > 1 or not _along_line(write, depth):
+        return None
+    if not any(_is_row(deps, scop, write, k, depth) for k in range(depth - 1)):
+        return None
+    reads: dict[str, tuple[Access, ...]] = {}
+    first = {}
+    for flow in deps.select("flow"):
+        if (flow.array, flow.source) != (array.name, writer.name):
+            continue
+        reader = scop.statement(flow.sink)
+        for read in reader.accesses:
+            rest = _not_carried(scop, writer, write, reader, read, flow)
+            if rest is None:
+                continue
+            if reader.name in reads and not rest.is_equal(first[reader.name]):
+                return None
+            reads[reader.name] = (*reads.get(reader.name, ()), read)
+            first[reader.name] = rest
+    return _Carried(array, writer, write, reads, first) if reads else None
+
+
+def _along_line(write: Access, depth: int) -> bool:
+    """Whether the innermost loop steps from a cell to its neighbour."""
+    rows = subscript_rows(write.relation)
+    last = depth - 1
+    return rows is not None and abs(rows[-1][last]) == 1 and not any(row[last] for row in rows[:-1])
+
+
+def _is_row(deps: Dependences, scop: Scop, write: Access, position: int, depth: int) -> bool:
+    """Whether an iterator walks through the rows of an array, and no dependence leads from one of its values to
+    another."""
+    rows = subscript_rows(write.relation)
+    if rows is None or not any(row[position] for row in rows[:-1]) or rows[-1][position]:
+        return False
+    return all(_stays(scop, one, position) for one in deps.select("flow", "anti", "output"))
+
+
+def _stays(scop: Scop, dependence: Dependence, position: int) -> bool:
+    if dependence.kind != "flow" and scop.arrays[dependence.array].private:
+        return True
+    relation = dependence.relation
+    if min(relation.dim(IN), relation.dim(OUT)) <= position:
+        return True
+    for k in range(position):
+        relation = relation.equate(IN, k, OUT, k)
+    return bool(relation.is_subset(relation.equate(IN, position, OUT, position)))
+
+
+def _not_carried(
+    scop: Scop, writer: Statement, write: Access, reader: Statement, read: Access, flow: Dependence
+) -> isl.Set | None:
+    """The instances of a reference that get no value from the iteration before; None if others don't either, if there
+    are more than one in a row, or if it can't be replaced."""
+    if read.kind != "read" or read.array != write.array or read.node is None or reader.iterators != writer.iterators:
+        return None
+    if not read.relation.is_single_valued() or not always_evaluated(reader.body, read.node):
+        return None
+    if any(access.is_write and access.node is read.node for access in reader.accesses):
+        return None
+    pairs = flow.relation.intersect(write.relation.apply_range(read.relation.reverse()))
+    if pairs.is_empty() or not _in_next(scop, isl.UnionMap.from_map(pairs), writer):
+        return None
+    rest = reader.domain.subtract(pairs.range()).coalesce()
+    return rest if _is_first(rest) else None
+
+
+def _in_next(scop: Scop, pairs: isl.UnionMap, writer: Statement) -> bool:
+    """Whether a write's value is read before the statement writes its next one."""
+    sources, sinks = (scop.order.intersect_domain(some) for some in (writer.domain.to_union_set(), pairs.range()))
+    later = sources.lex_lt_union_map(sources).apply_range(sources.lex_lt_union_map(sinks))
+    return bool(later.intersect(pairs).is_empty())
+
+
+def _is_first(rest: isl.Set) -> bool:
+    """Whether a row has one of the instances at most, its first or last one."""
+    last = rest.dim(isl.dim_type.set) - 1
+    same = isl.Map.universe(rest.get_space().map_from_set())
+    for k in range(last):
+        same = same.equate(IN, k, OUT, k)
+    several = same.order_lt(IN, last, OUT, last).intersect_domain(rest).intersect_range(rest)
+    return bool(several.is_empty())
+
+
+# --- the new SCoP -----------------------------------------------------------------------------------------------------
+
+
+def _with_scalar(scop: Scop, found: _Carried) -> Scop:
+    """The SCoP with the scalar in place of what is read, and statements that set it."""
+    name = _new_name(scop, found.array)
+    inner: ir.Node = ir.TypeDecl(name, [], None, ir.IdentifierType(found.array.type.spelling.split()))
+    declaration = ir.Decl(name, [], [], [], [], inner, None, None)
+    scalar = Array(name, name, found.array.type, (), (), private=True, local=True, declaration=declaration)
+    statements = {one.name: one for one in scop.statements}
+    copies: list[tuple[Statement, Statement, bool]] = []
+    for reader, reads in found.reads.items():
+        own = statements[reader]
+        if not found.first[reader].is_empty():
+            # references to one cell
+            copies.append((_copy(scop, own, found.first[reader], reads[0], name, "first"), own, True))
+        statements[reader] = _reading(own, reads, name)
+    writer = statements[found.writer.name]
+    copies.append((_copy(scop, found.writer, found.writer.domain, found.write, name, "kept"), writer, False))
+    order = union_of_maps(_dated(dates, 0) for dates in maps_of(scop.order))
+    tree = trees.read(scop.schedule.get_root())
+    for made, beside, before in copies:
+        same = made.domain.identity().set_tuple_name(OUT, beside.name)
+        for dates in maps_of(scop.order.intersect_domain(beside.domain.to_union_set())):
+            order = order.union(isl.UnionMap.from_map(_dated(same.apply_range(dates), -1 if before else 1)))
+        tree = _beside(tree, made, beside, before=before)
+    return replace(
+        scop,
+        statements=tuple(_in_order(statements, copies)),
+        arrays={**scop.arrays, name: scalar},
+        schedule=trees.build(tree),
+        order=order,
+    )
+
+
+def _in_order(
+    statements: Mapping[str, Statement], copies: Sequence[tuple[Statement, Statement, bool]]
+) -> Iterator[Statement]:
+    for one in statements.values():
+        yield from (made for made, beside, before in copies if beside.name == one.name and before)
+        yield one
+        yield from (made for made, beside, before in copies if beside.name == one.name and not before)
+
+
+def _new_name(scop: Scop, array: Array) -> str:
+    taken = set(scop.reserved) | set(scop.arrays) | {p.spelling for p in scop.parameters}
+    names = (f"{array.spelling}_last{k if k > 1 else ''}" for k in range(1, 1000))
+    return next(name for name in names if name not in taken)
+
+
+def _reading(statement: Statement, reads: Sequence[Access], name: str) -> Statement:
+    nodes = {read.node for read in reads}
+    body, become = with_references(statement, lambda access, node: ir.ID(name) if access.node in nodes else None)
+    accesses = []
+    for access in statement.accesses:
+        if access.node in nodes:
+            relation = _to_scalar(access.relation.domain(), name)
+            access = replace(access, array=name, relation=relation)
+        node = become.get(access.node, access.node) if access.node is not None else None
+        accesses.append(replace(access, node=node))
+    return replace(statement, body=body, accesses=tuple(accesses))
+
+
+def _copy(scop: Scop, beside: Statement, domain: isl.Set, access: Access, name: str, what: str) -> Statement:
+    """``name = array[…]`` for some instances of a statement."""
+    taken = {one.name for one in scop.statements}
+    wishes = (f"{beside.name}_{what}{k if k > 1 else ''}" for k in range(1, 1000))
+    own = next(wish for wish in wishes if wish not in taken)
+    there = domain.set_tuple_name(own)
+    same = there.identity().set_tuple_name(OUT, beside.name)
+    assert access.node is not None
+    target, value = ir.ID(name), copied(access.node)
+    accesses = (
+        Access(access.array, "read", same.apply_range(access.relation), value, beside.location),
+        Access(name, "write", _to_scalar(there, name), target, beside.location),
+    )
+    body = ir.Assignment("=", target, value)
+    return Statement(own, there, beside.iterators, beside.iterator_types, body, accesses, beside.location)
+
+
+def _to_scalar(domain: isl.Set, name: str) -> isl.Map:
+    identity = domain.identity()
+    return identity.project_out(OUT, 0, identity.dim(OUT)).set_tuple_name(OUT, name)
+
+
+def _dated(dates: isl.Map, place: int) -> isl.Map:
+    """Dates with one more dimension behind."""
+    length = dates.dim(OUT)
+    return dates.insert_dims(OUT, length, 1).fix_val(OUT, length, isl.Val(place)).reset_tuple_id(OUT)
+
+
+def _beside(tree: trees.Tree, made: Statement, beside: Statement, *, before: bool) -> trees.Tree:
+    """The tree with a statement right before, or behind, another one, at the same dates."""
+    match tree:
+        case trees.Leaf(domain):
+            if beside.domain.to_union_set().intersect(domain).is_empty():
+                return tree
+            leaf = trees.Leaf(made.domain.to_union_set())
+            return trees.Sequence((leaf, tree) if before else (tree, leaf))
+        case trees.Band(partial, body):
+            same = made.domain.identity().set_tuple_name(OUT, beside.name)
+            own = [_extended(partial.get_at(k), same, beside) for k in range(tree.width)]
+            return trees.nested(own, _beside(body, made, beside, before=before))
+        case trees.Sequence(parts):
+            return trees.Sequence(tuple(_beside(part, made, beside, before=before) for part in parts))
+
+
+def _extended(member: isl.UnionPwAff, same: isl.Map, beside: Statement) -> isl.UnionPwAff:
+    own = member.intersect_domain(beside.domain.to_union_set())
+    function = isl.UnionPwMultiAff.from_union_map(isl.UnionMap.from_map(same))
+    return member.union_add(own.pullback_union_pw_multi_aff(function))
+
