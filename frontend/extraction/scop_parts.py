@@ -99,16 +99,22 @@ class ScopParts(Struct, frozen=True, eq=False):
             guard=guard,
             prologue=tuple(one.text for one in self.names.hoisted),
             by_value=self.by_value(arrays, statements),
+            values=self.values(),
             directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 
     def by_value(self, arrays: Mapping[str, Array], statements: Iterable[Statement]) -> frozenset[str]:
         """Variables of the function, numbers and pointers, that threads may copy; in marked regions, which have no
         alternative, those that some store might change, as far as a compiler knows types."""
-        found = {name: symbol for name, symbol in self.names.symbols.items() if is_value(symbol)}
+        found = {name: self.names.symbols[name] for name in self.values()}
         if self.names.region.marked:
             stores = [arrays[access.array].type for one in statements for access in one.accesses if access.is_write]
             found = {name: one for name, one in found.items() if any(_may_change(store, one) for store in stores)}
+        return frozenset(found)
+
+    def values(self) -> frozenset[str]:
+        """Variables of the function around the region, numbers and pointers."""
+        found = (name for name, symbol in self.names.symbols.items() if is_value(symbol))
         return frozenset(found) - self.names.local_names
 
     def guard(

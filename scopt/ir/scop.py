@@ -205,6 +205,8 @@ class Scop(Struct, frozen=True, eq=False):
       share one it has an address, and clang keeps it in memory: in all of the function, the original alternative
       included, and, after each store that may change it, in the parallel loop too. So they are named where there is
       an alternative, or such a store.
+    values: all variables around the region that are numbers or pointers: `by_value` are those of them that loops
+      without rows beside each other name.
     """
 
     name: str
@@ -225,6 +227,7 @@ class Scop(Struct, frozen=True, eq=False):
     guard: Guard | None = None
     prologue: tuple[str, ...] = ()
     by_value: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
 
     @property
     def domain(self) -> isl.UnionSet:
