@@ -299,7 +299,7 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
 def copyable(scop: Scop, loop: For) -> frozenset[str]:
     """The variables around the region of which each thread may have a copy in a loop: it doesn't write them, nor has it
     others of their names. Beside rows that run together, calls of `APART` keep clang from knowing what it has read."""
-    beside = any(item.mark.jammed for item in items(loop.body) if isinstance(item, For))
+    beside = any(parted(item) for item in items(loop.body) if isinstance(item, For))
     reduced = (name for names in reduced_names(scop, loop.mark).values() for name in names)
     private = (scop.arrays[name].spelling for name in loop.mark.private)
     accesses = (access for call in calls(loop.body) for access in scop.statement(call.statement).accesses)

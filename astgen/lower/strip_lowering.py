@@ -188,9 +188,8 @@ class _Strip(Copied, eq=False):
             identity = relation.domain().identity().reset_tuple_id(OUT)
             name = names.statement(f"{original.name}_rows")
             expansion = outer.flat_range_product(identity).set_tuple_name(OUT, name).coalesce()
-            statements.append(
-                renamed(original, name, expansion.range().coalesce(), storage, _lane(strips, relation.domain()))
-            )
+            lane, domain = _lane(strips, relation.domain()), expansion.range().coalesce()
+            statements.append(renamed(original, name, domain, storage, lane, vectors=strips.vectors))
             expansions[name] = expansion
         return _Strip(scop, deps, prefix, statements, expansions, [], strips, storage)
 
@@ -263,7 +262,9 @@ class _Strip(Copied, eq=False):
 
 def _lane(strips: Strips, domain: isl.Set) -> tuple[int, int]:
     """The row of a statement's instances: an iterator's position, and a constant to be added."""
-    pieces = strips.lane.intersect_domain(isl.UnionSet.from_set(domain)).get_pw_aff_list()
+    # of all the statement's instances: a single row would be a constant
+    own = isl.UnionSet.from_set(isl.Set.universe(domain.get_space()))
+    pieces = strips.lane.intersect_domain(own).get_pw_aff_list()
     row = pieces.get_at(0).get_pieces()[0][1]
     position = next(k for k in range(row.dim(IN)) if not row.get_coefficient_val(IN, k).is_zero())
     return position, int(row.get_constant_val().get_num_si())

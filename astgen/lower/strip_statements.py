@@ -267,9 +267,11 @@ def thread_choice(scop: Scop, name: str, domain: isl.Set, storage: Storage) -> S
     return statement_of(scop, name, domain, [f"${k}" for k in range(domain.dim(isl.dim_type.set))], body)
 
 
-def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, lane: tuple[int, int]) -> Statement:
+def renamed(
+    original: Statement, name: str, domain: isl.Set, storage: Storage, lane: tuple[int, int], *, vectors: bool
+) -> Statement:
     """The statement with references to buffers. domain: ``{ name[strip, i, …] }``. lane: which iterator is the row, and
-    what is to be added."""
+    what is to be added. vectors: for a vector loop over the rows."""
 
     def reference(access: Access, node: ir.Node) -> ir.Node | None:
         if access.array in storage.buffers:
@@ -282,8 +284,8 @@ def renamed(original: Statement, name: str, domain: isl.Set, storage: Storage, l
         return ir.ArrayRef(ir.ID(storage.scalars[access.array]), minus(row, ir.ID(STRIP)))
 
     body, _ = with_references(original, reference)
-    # cells that are nobody else's may be written at any time: that makes blends, in place of branches
-    body = choices(body, storage.is_own, storage.type_of) or body
+    if vectors:  # cells that are nobody else's may be written at any time: that makes blends, in place of branches
+        body = choices(body, storage.is_own, storage.type_of) or body
     long = CType(storage.names.scop.long_type, integer=True, bits=64)
     return Statement(
         name, domain, (STRIP, *original.iterators), (long, *original.iterator_types), body, (), original.location

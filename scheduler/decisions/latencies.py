@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterable
 
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.walks import same_tree, walk
 from scopt.machine import Machine
 from scopt.machine.costs import operation_latency
 from scopt.poly.linear import Vector, subscript_rows
+from scopt.poly.reductions import selected
 
 
 def cycles_to(root: ir.Node, leaf: ir.Node, machine: Machine, *, integer: bool = False) -> int | None:
@@ -41,6 +43,19 @@ def waiting(scop: Scop, statement: Statement, written: Collection[Place], machin
             integer = scop.arrays[access.array].type.integer
             longest = max(longest, cycles_to(statement.body, access.node, machine, integer=integer) or 0)
     return longest
+
+
+def resets(statement: Statement) -> bool:
+    """Whether a statement decides if a scalar gets a value that has nothing to do with the one it had: as a branch that
+    is foreseen, nothing waits for it; as a choice, which compilers make of it beside other rows, everything does. A
+    minimum or maximum takes little either way."""
+    if not isinstance(statement.body, ir.If) or selected(statement.body) is not None:
+        return False
+    found = (node for node in walk(statement.body) if isinstance(node, ir.Assignment) and node.op == "=")
+    return any(
+        isinstance(one.lvalue, ir.ID) and not any(same_tree(part, one.lvalue) for part in walk(one.rvalue))
+        for one in found
+    )
 
 
 def _place(access: Access) -> Place:

@@ -38,7 +38,7 @@ def rows_together(band: Band, rows: Rows, member: int) -> int:
     kept = {k: float(work.trips[k]) for k in inner[-1:]}
     written = any(one.left(kept).stores >= 1 for one in work.statements.values())
     count = jam_rows(machine) // (2 if written else 1)
-    while count > 2 and count * len(rows.places.scalars) > machine.vector_registers // 2:
+    while count > 4 and count * len(rows.places.scalars) > machine.vector_registers // 2:
         count //= 2
     return count
 

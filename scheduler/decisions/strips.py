@@ -28,7 +28,7 @@ from scopt.scheduler.decisions.arbiter import arbitrate
 from scopt.scheduler.decisions.claims import Band, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
-from scopt.scheduler.decisions.latencies import cycles_to
+from scopt.scheduler.decisions.latencies import cycles_to, resets
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, rows_of_strip
 from scopt.scheduler.decisions.strip_claims import in_order, rows_together, strip_claim, together_claim
@@ -161,13 +161,24 @@ class _Builder(Struct):
         vectors = self.rows((node,), (member,), lane)
         if vectors is not None and not (vectors.places.buffers or vectors.places.apart):
             return None
-        if is_mixed(self.scop, node, member, lane):
+        if is_mixed(self.scop, node, member, lane) or not self.along_lines(node, member):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
-        if rows is None:
+        if rows is None or any(resets(self.scop.statement(name)) for name in band.names):
             return None
         rows = replace(rows, outer=self.outer(band, rows, member), together=rows_together(band, rows, member))
         return None if rows.blocks().is_empty() else rows
+
+    def along_lines(self, node: isl.ScheduleNode, member: int) -> bool:
+        """Whether the innermost loops below a loop over rows walk along lines: a few rows of a column are no use."""
+        for inner in walk(node):
+            own = int(inner.get_schedule_depth() == node.get_schedule_depth())
+            if not _is_leaf_band(inner) or inner.band_n_member() == own:
+                continue
+            last = max(k for k in range(inner.band_n_member()) if not own or k != member)
+            if strides(self.scop, linear_schedule(self.scop, inner), last).leaves_lines:
+                return False
+        return True
 
     def outer(self, band: Band, rows: Rows, member: int) -> tuple[int, ...]:
         """The other members that carry nothing, outside of which no buffer has to be chosen; one with enough values for

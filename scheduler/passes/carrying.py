@@ -244,4 +244,3 @@ def _extended(member: isl.UnionPwAff, same: isl.Map, beside: Statement) -> isl.U
     own = member.intersect_domain(beside.domain.to_union_set())
     function = isl.UnionPwMultiAff.from_union_map(isl.UnionMap.from_map(same))
     return member.union_add(own.pullback_union_pw_multi_aff(function))
-
