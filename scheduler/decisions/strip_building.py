@@ -20,7 +20,7 @@ from scopt.poly.set_pieces import in_sequence, marked
 from scopt.scheduler.decisions.strip_blocks import divided, peeled, peeled_inside, whole_blocks
 from scopt.scheduler.decisions.strip_places import Places
 from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row
-from scopt.scheduler.decisions.strip_trees import atomic_loop
+from scopt.scheduler.decisions.strip_trees import atomic_loop, outside
 from scopt.scheduler.decisions.user_sizes import fitted_rows
 
 
@@ -28,7 +28,8 @@ class Rows(Struct, frozen=True, eq=False):
     """A nest, or several one after another, with one loop each over the rows. lane: whose row an instance is in.
     streams: each step gets other lines, of more than the first cache keeps. outer: members of a single nest that carry
     nothing either, and stand outside of the strips, one that is to be parallel first. together: so many rows are
-    written out beside each other, where their arrays are; 0: strips are vectors."""
+    written out beside each other, where their arrays are; 0: strips are vectors. parallel: no dependence leads from row
+    to row; else one does, from what stands behind the loops along the rows."""
 
     nodes: tuple[isl.ScheduleNode, ...]
     members: tuple[int, ...]
@@ -37,6 +38,7 @@ class Rows(Struct, frozen=True, eq=False):
     streams: bool = False
     outer: tuple[int, ...] = ()
     together: int = 0
+    parallel: bool = True
 
     @property
     def domain(self) -> isl.UnionSet:
@@ -81,6 +83,15 @@ class StripBuilder(Struct, frozen=True, eq=False):
             tree = tree.sequence(self.loop(replace(rows, together=1), rest))
         return self.around(rows, tree)
 
+    def keeps_order(self, rows: Rows, pairs: isl.UnionMap) -> bool:
+        """Whether strips run each pair of instances in its order."""
+        dates = replace(self, marks={}).strips(rows).get_map()
+        inside = pairs.intersect_domain(rows.domain).intersect_range(rows.domain)
+        inside = (
+            inside.eq_at_multi_union_pw_aff(outside(rows.nodes[0])) if rows.nodes[0].get_schedule_depth() else inside
+        )
+        return bool(inside.is_subset(dates.lex_lt_union_map(dates)))
+
     def loop(self, rows: Rows, domain: isl.UnionSet) -> isl.Schedule:
         """The loop over strips of some instances; a row at a time in the order of its nests."""
         key = f"strips{sum(isinstance(mark, StripMark) for mark in self.marks.values())}"
@@ -97,7 +108,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
         inner = marked(inner, key)
         strip = divided(rows.lane.intersect_domain(domain), first, count)
         tree = inner.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(strip))
-        own = self.options.parallel and not rows.outer and rows.together != 1
+        own = self.options.parallel and rows.parallel and not rows.outer and rows.together != 1
         tree = atomic_loop(tree, parallel=own)
         loop = f"strips:{key}"
         self.marks[loop] = LoopMark(parallel=own, private=rows.places.temporaries if own else ())

@@ -47,8 +47,8 @@ def together_claim(band: Band, rows: Rows, member: int, chain: int) -> Claim:
     """Rows written out beside each other: as many chains are under way. chain: cycles a step."""
     user, work, count = band.setting.options.tile_sizes, band.work, rows.together
     cycles = max(work.instances() * chain / count, work.scalar(None, {}))
-    cost = cycles if band.parallel_above else work.parallel(cycles, 0.0, 1)
-    parallel = rows.outer[0] if rows.outer else member
+    cost = work.parallel(cycles, 0.0, 1) if rows.parallel and not band.parallel_above else cycles
+    parallel = rows.outer[0] if rows.outer else member if rows.parallel else None
     notes = rounded(user, rows_at_a_time=(size_of(user, member), count)) if user else ()
     what = f"{count} rows at a time"
     return Claim("rows beside each other", what, cost, _nothing, parallel, lanes=_lanes(band, rows), notes=notes)
@@ -86,7 +86,8 @@ def in_order(band: Band, chain: int, lanes: Mapping[str, str]) -> Claim:
     """What else can become of a nest: its steps wait for each other; what is parallel is decided later. Vector loops
     can only be those over the rows, too. lanes: by statement, their iterator."""
     cycles = max(band.work.instances() * chain, band.work.scalar(None, {}))
-    cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1)
+    shared = band.coincident and not band.parallel_above
+    cost = band.work.parallel(cycles, 0.0, 1) if shared else cycles
     wished = band.setting.wished(band.node, "parallel")
     parallel = wished if wished in band.coincident else next(iter(band.coincident), None)
     return Claim("loops along the rows", "", cost, _nothing, parallel, None, lanes=lanes)

@@ -33,7 +33,7 @@ from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, rows_of_strip
 from scopt.scheduler.decisions.strip_claims import in_order, rows_together, strip_claim, together_claim
 from scopt.scheduler.decisions.strip_places import Keeper
-from scopt.scheduler.decisions.strip_references import is_mixed, row_members
+from scopt.scheduler.decisions.strip_references import is_mixed, row_iterator, row_members
 from scopt.scheduler.decisions.strip_trees import copied_tree, outside, with_band
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
@@ -110,7 +110,7 @@ class _Builder(Struct):
             if rows is None:
                 made.append(self.tree(node))
                 continue
-            while rest and (longer := self.joined(rows, rest[0])) is not None:
+            while rest and rows.parallel and (longer := self.joined(rows, rest[0])) is not None:
                 rows = longer
                 rest.pop(0)
             made.append(self.building.strips(rows))
@@ -136,6 +136,11 @@ class _Builder(Struct):
             rows = self.rows_together(band, node, member) if chain > LEAST_TOGETHER else None
             if rows is not None:
                 offers.append((together_claim(band, rows, member, chain), rows))
+        if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
+            longest = self.chain(node, 0)
+            rows = self.rows_together(band, node, 0) if longest > LEAST_TOGETHER else None
+            if rows is not None and self.building.keeps_order(rows, self.dependences.must):
+                offers.append((together_claim(band, rows, 0, longest), rows))
         if not offers:
             return None
         offers.insert(0, (in_order(band, longest, offers[0][0].lanes), None))
@@ -158,6 +163,8 @@ class _Builder(Struct):
         """The rows that a member walks through, to be written out beside each other; None if there are no whole blocks
         of them, or if a loop over them would run along lines, and could be a vector loop."""
         lane = node.band_get_partial_schedule().get_at(member)
+        if any(row_iterator(lane, part) is None for part in sets_of(node.get_domain())):
+            return None
         vectors = self.rows((node,), (member,), lane)
         if vectors is not None and not (vectors.places.buffers or vectors.places.apart):
             return None
@@ -166,7 +173,8 @@ class _Builder(Struct):
         rows = self.rows((node,), (member,), lane, together=1)
         if rows is None or any(resets(self.scop.statement(name)) for name in band.names):
             return None
-        rows = replace(rows, outer=self.outer(band, rows, member), together=rows_together(band, rows, member))
+        outer, parallel = self.outer(band, rows, member), bool(node.band_member_get_coincident(member))
+        rows = replace(rows, outer=outer, together=rows_together(band, rows, member), parallel=parallel)
         return None if rows.blocks().is_empty() else rows
 
     def along_lines(self, node: isl.ScheduleNode, member: int) -> bool:
