@@ -123,7 +123,7 @@ def _analysed(
         if carrying is not None and (options.verify != "full" or rewriting_fault(scop, carrying) is None):
             try:
                 outcome = at_work(carrying.scop, dependences_of(carrying.scop, options))
-                if outcome.beside & (carrying.scop.arrays.keys() - scop.arrays.keys()):
+                if outcome.beside >= carrying.scop.arrays.keys() - scop.arrays.keys():
                     return outcome
             except InputError:
                 if given is None:

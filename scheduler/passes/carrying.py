@@ -19,7 +19,7 @@ from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statemen
 from scopt.ir.walks import copied
 from scopt.poly import trees
 from scopt.poly.body_rewriting import always_evaluated, with_references
-from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps
+from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, walk as isl_walk
 from scopt.poly.linear import subscript_rows
 
 
@@ -52,10 +52,10 @@ def _carried(scop: Scop, deps: Dependences, writer: Statement, write: Access) ->
         return None
     if sum(a.is_write and a.array == array.name for a in writer.accesses) > 1 or not _along_line(write, depth):
         return None
-    if not any(_is_row(deps, scop, write, k, depth) for k in range(depth - 1)):
+    if not any(_is_row(deps, scop, writer, write, k) for k in range(depth - 1)):
         return None
     reads: dict[str, tuple[Access, ...]] = {}
-    first = {}
+    first: dict[str, isl.Set] = {}
     for flow in deps.select("flow"):
         if (flow.array, flow.source) != (array.name, writer.name):
             continue
@@ -78,21 +78,31 @@ def _along_line(write: Access, depth: int) -> bool:
     return rows is not None and abs(rows[-1][last]) == 1 and not any(row[last] for row in rows[:-1])
 
 
-def _is_row(deps: Dependences, scop: Scop, write: Access, position: int, depth: int) -> bool:
+def _is_row(deps: Dependences, scop: Scop, writer: Statement, write: Access, position: int) -> bool:
     """Whether an iterator walks through the rows of an array, and no dependence leads from one of its values to
     another."""
     rows = subscript_rows(write.relation)
     if rows is None or not any(row[position] for row in rows[:-1]) or rows[-1][position]:
         return False
-    return all(_stays(scop, one, position) for one in deps.select("flow", "anti", "output"))
+    names = _inside(scop, writer, position)
+    inner = (one for one in deps.select("flow", "anti", "output") if {one.source, one.sink} <= names)
+    return all(_stays(scop, one, position) for one in inner)
+
+
+def _inside(scop: Scop, statement: Statement, position: int) -> frozenset[str]:
+    """The statements inside of one of the loops around a statement."""
+    for node in isl_walk(scop.schedule.get_root()):
+        if node.get_type() == isl.schedule_node_type.band and node.get_schedule_depth() == position:
+            names = frozenset(str(part.get_tuple_name()) for part in sets_of(node.get_domain()))
+            if statement.name in names:
+                return names
+    return frozenset(one.name for one in scop.statements)
 
 
 def _stays(scop: Scop, dependence: Dependence, position: int) -> bool:
     if dependence.kind != "flow" and scop.arrays[dependence.array].private:
         return True
     relation = dependence.relation
-    if min(relation.dim(IN), relation.dim(OUT)) <= position:
-        return True
     for k in range(position):
         relation = relation.equate(IN, k, OUT, k)
     return bool(relation.is_subset(relation.equate(IN, position, OUT, position)))
@@ -147,8 +157,8 @@ def _with_scalar(scop: Scop, found: _Carried) -> Scop:
     for reader, reads in found.reads.items():
         own = statements[reader]
         if not found.first[reader].is_empty():
-            # references to one cell
-            copies.append((_copy(scop, own, found.first[reader], reads[0], name, "first"), own, True))
+            made = _copy(scop, own, found.first[reader], reads[0], name, "first")
+            copies.append((made, statements[_first_inside(scop, own, found.first[reader])], True))
         statements[reader] = _reading(own, reads, name)
     writer = statements[found.writer.name]
     copies.append((_copy(scop, found.writer, found.writer.domain, found.write, name, "kept"), writer, False))
@@ -175,6 +185,15 @@ def _in_order(
         yield from (made for made, beside, before in copies if beside.name == one.name and before)
         yield one
         yield from (made for made, beside, before in copies if beside.name == one.name and not before)
+
+
+def _first_inside(scop: Scop, statement: Statement, instances: isl.Set) -> str:
+    """The first statement of the innermost loop that a statement is in, as long as it has the same instances: what
+    stands before it can stand before the loop."""
+    names = _inside(scop, statement, len(statement.iterators) - 1)
+    first = next(one for one in scop.statements if one.name in names)
+    same = first.iterators == statement.iterators
+    return first.name if same and instances.set_tuple_name(first.name).is_subset(first.domain) else statement.name
 
 
 def _new_name(scop: Scop, array: Array) -> str:
