@@ -117,9 +117,12 @@ def parted(loop: For) -> bool:
     return loop.mark.jammed and not loop.mark.simd and alone and len(loop.body.items) > PAIR
 
 
-def together(block: Block) -> int:
-    """How many statements of a jammed loop stand between two calls of `APART`: those of a row, or two."""
-    names = [item.statement for item in block.items if isinstance(item, Call)]
+def together(loop: For) -> int:
+    """How many statements of a jammed loop stand between two calls of `APART`: two, or those of a row of a loop of rows
+    beside each other."""
+    if not loop.mark.beside:
+        return PAIR
+    names = [item.statement for item in loop.body.items if isinstance(item, Call)]
     sizes = (k for k in range(PAIR, len(names)) if len(names) % k == 0)
     return next((k for k in sizes if names == names[:k] * (len(names) // k)), PAIR)
 
@@ -228,7 +231,7 @@ class _Printer(Struct, frozen=True):
         sign = "-" if backwards else "+"
         step = f"{loop.iterator}{sign}{sign}" if loop.step == 1 else f"{loop.iterator} {sign}= {loop.step}"
         limit = f">= {self.exprs.expr(loop.lower).at(Level.ADD)}" if backwards else self.limit(loop.upper)
-        body = self.block(loop.body) if not parted(loop) else list(self.pairs(loop.body))
+        body = self.block(loop.body) if not parted(loop) else list(self.pairs(loop))
         if loop.mark.scalar:
             body.insert(0, cgen.Line(f"{helper_name(SCALAR, self.scop.reserved)}();"))
         statement = _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
@@ -238,9 +241,9 @@ class _Printer(Struct, frozen=True):
                 yield from map(cgen.Line, NOT_UNROLLED)
         yield statement
 
-    def pairs(self, block: Block) -> Iterator[cgen.Generable]:
-        size = together(block)
-        for position, item in enumerate(block.items):
+    def pairs(self, loop: For) -> Iterator[cgen.Generable]:
+        size = together(loop)
+        for position, item in enumerate(loop.body.items):
             if position and position % size == 0:
                 yield cgen.Line(f"{helper_name(APART, self.scop.reserved)}();")
             yield from self.item(item)
@@ -299,7 +302,7 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
 def copyable(scop: Scop, loop: For) -> frozenset[str]:
     """The variables around the region of which each thread may have a copy in a loop: it doesn't write them, nor has it
     others of their names. Beside rows that run together, calls of `APART` keep clang from knowing what it has read."""
-    beside = any(parted(item) for item in items(loop.body) if isinstance(item, For))
+    beside = any(item.mark.beside and parted(item) for item in items(loop.body) if isinstance(item, For))
     reduced = (name for names in reduced_names(scop, loop.mark).values() for name in names)
     private = (scop.arrays[name].spelling for name in loop.mark.private)
     accesses = (access for call in calls(loop.body) for access in scop.statement(call.statement).accesses)

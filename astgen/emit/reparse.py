@@ -187,7 +187,7 @@ class _Checker(Struct, frozen=True):
                     raise Unreadable("a call in a loop that is no vector loop is missing")
         if not parted(loop):
             return printed
-        size = together(loop.body)
+        size = together(loop)
         for position, node in enumerate(printed):
             match node:
                 case ir.FuncCall(name=ir.ID(name=name), args=None) if position % (size + 1) == size:

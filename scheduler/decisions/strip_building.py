@@ -164,7 +164,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
     def innermost(self, inner: isl.Schedule, partial: isl.MultiUnionPwAff) -> isl.Schedule:
         """A loop around rows that are written out, with a mark that says so."""
         name = f"rows{len(self.marks)}"
-        self.marks[name] = LoopMark(jammed=True)
+        self.marks[name] = LoopMark(jammed=True, beside=True)
         return marked(inner.insert_partial_schedule(partial.intersect_domain(inner.get_domain())), name)
 
     def used(self, tree: isl.Schedule, arrays: Sequence[str]) -> Iterator[str]:

@@ -7,10 +7,21 @@ from math import inf, prod
 
 import islpy as isl
 
-from scopt.machine.costs import GATHER, LEAST_CHAIN, LOADS, STORES, jam_rows
+from scopt.machine.costs import (
+    GATHER,
+    LEAST_CHAIN,
+    LEAST_STEPS,
+    LEAST_TOGETHER,
+    LOADS,
+    STORES,
+    WAITING_CHAINS,
+    jam_rows,
+)
 from scopt.poly.isl_utils import sets_of
+from scopt.poly.reductions import selected
 from scopt.poly.row_buffers import is_short, row_cells
 from scopt.scheduler.decisions.claims import Band, Builder, Claim
+from scopt.scheduler.decisions.latencies import resets
 from scopt.scheduler.decisions.strip_building import Rows
 from scopt.scheduler.decisions.strip_places import Places
 from scopt.scheduler.decisions.strip_references import row_iterator
@@ -41,6 +52,24 @@ def rows_together(band: Band, rows: Rows, member: int) -> int:
     while count > 4 and count * len(rows.places.scalars) > machine.vector_registers // 2:
         count //= 2
     return count
+
+
+def may_gain(band: Band, member: int, chain: int) -> bool:
+    """Whether rows of some chain can gain beside each other: their steps have to wait for the chain, not for memory,
+    and be many; extremes wait for little. member: the loop over the rows."""
+    work, machine, scop = band.work, band.setting.options.machine, band.setting.scop
+    bodies = [scop.statement(name).body for name in band.names]
+    least = machine.fma_latency if any(selected(body) is not None for body in bodies) else LEAST_TOGETHER
+    if chain <= least or any(resets(scop.statement(name)) for name in band.names):
+        return False
+    inner = [k for k in range(len(work.trips)) if k != member]
+    if not inner or work.trips[inner[-1]] < LEAST_STEPS:
+        return False
+    cache, line = machine.caches[-1], machine.cache(1).line
+    if sum(group.lines(work.trips, line) for group in work.groups) * line <= cache.share:
+        return True
+    waiting = chain * max(one.count for one in work.statements.values())
+    return waiting >= WAITING_CHAINS * work.streamed((member, *inner))
 
 
 def together_claim(band: Band, rows: Rows, member: int, chain: int) -> Claim:

@@ -18,20 +18,20 @@ from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import BandChoice, Mark
 from scopt.ir.scop import Dependences, Scop
-from scopt.machine.costs import LEAST_TOGETHER, SUMMED, strip_rows, thread_limit
+from scopt.machine.costs import SUMMED, strip_rows, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, zero
-from scopt.poly.isl_utils import sets_of, union_of_sets, walk
+from scopt.poly.isl_utils import sets_of, union_of_maps, union_of_sets, walk
 from scopt.poly.row_buffers import is_short
 from scopt.poly.set_pieces import in_sequence
 from scopt.scheduler.decisions.arbiter import arbitrate
 from scopt.scheduler.decisions.claims import Band, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
-from scopt.scheduler.decisions.latencies import cycles_to, resets
+from scopt.scheduler.decisions.latencies import cycles_to
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, rows_of_strip
-from scopt.scheduler.decisions.strip_claims import in_order, rows_together, strip_claim, together_claim
+from scopt.scheduler.decisions.strip_claims import in_order, may_gain, rows_together, strip_claim, together_claim
 from scopt.scheduler.decisions.strip_places import Keeper
 from scopt.scheduler.decisions.strip_references import is_mixed, row_iterator, row_members
 from scopt.scheduler.decisions.strip_trees import copied_tree, outside, with_band
@@ -133,12 +133,14 @@ class _Builder(Struct):
                 offers.append(
                     (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
                 )
-            rows = self.rows_together(band, node, member) if chain > LEAST_TOGETHER else None
+            slower = rows is not None and self.stays_in_buffers(rows)
+            gains = chain and not slower and may_gain(band, member, chain)
+            rows = self.rows_together(band, node, member) if gains else None
             if rows is not None:
                 offers.append((together_claim(band, rows, member, chain), rows))
         if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
             longest = self.chain(node, 0)
-            rows = self.rows_together(band, node, 0) if longest > LEAST_TOGETHER else None
+            rows = self.rows_together(band, node, 0) if longest and may_gain(band, 0, longest) else None
             if rows is not None and self.building.keeps_order(rows, self.dependences.must):
                 offers.append((together_claim(band, rows, 0, longest), rows))
         if not offers:
@@ -171,11 +173,24 @@ class _Builder(Struct):
         if is_mixed(self.scop, node, member, lane) or not self.along_lines(node, member):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
-        if rows is None or any(resets(self.scop.statement(name)) for name in band.names):
+        if rows is None:
             return None
         outer, parallel = self.outer(band, rows, member), bool(node.band_member_get_coincident(member))
         rows = replace(rows, outer=outer, together=rows_together(band, rows, member), parallel=parallel)
         return None if rows.blocks().is_empty() else rows
+
+    def stays_in_buffers(self, rows: Rows) -> bool:
+        """Whether strips write an array that need not get to memory but in the last of several runs, since nothing else
+        reads it: rows where they are would bring it there each time."""
+        node = rows.nodes[0]
+        if not node.get_schedule_depth():
+            return False
+        for buffer in rows.places.buffers:
+            flows = [one.relation for one in self.deps.select("flow") if one.array == buffer.array]
+            values = union_of_maps(flows).intersect_domain(node.get_domain())
+            if not values.is_empty() and values.is_subset(self.inside(values, node, node.get_domain())):
+                return True
+        return False
 
     def along_lines(self, node: isl.ScheduleNode, member: int) -> bool:
         """Whether the innermost loops below a loop over rows walk along lines: a few rows of a column are no use."""

@@ -111,7 +111,7 @@ class LoopMark(Struct, frozen=True):
     parallel: no dependence is carried, once each thread has its own copy of `private`. simd: the same for the lanes of
       a vector.
     jammed: the body holds instances of several rows: cells that it uses again and again are worth a register each (see
-      `Hold`).
+      `Hold`). beside: these are rows that each carry something on, one as written after the other.
     scalar: it could be a vector loop, but would lose by that: each access jumps, so that compilers would gather
       elements one by one.
     coarse: its iterations are few and long, the last one perhaps shorter: a thread takes the next one when it is done
@@ -126,6 +126,7 @@ class LoopMark(Struct, frozen=True):
     simd: bool = False
     private: tuple[str, ...] = ()
     jammed: bool = False
+    beside: bool = False
     scalar: bool = False
     coarse: bool = False
     most: int = 0

@@ -227,6 +227,11 @@ LEAST_CHAIN = 13
 # Cycles of a chain from where on rows written out beside each other are faster (measured: prefix sums of integers, and
 # running maxima, of one and two cycles a step, aren't).
 LEAST_TOGETHER = 2
+# Steps of a row from where on they are: with thirteen of them, starting four chains took as long as they saved.
+LEAST_STEPS = 32
+# How many times as long as their memory takes, with all cores at work, their chains have to take in order (measured:
+# prefix sums of doubles, at 3.3, lost a fifth; integral images, at 4, gained a fifth).
+WAITING_CHAINS = 3.5
 # Rows of a strip at most: its scalars have a cell for each on the stack.
 _MOST_ROWS = 256
 # Cells that a strip keeps of each row beside its scalars, on the stack.

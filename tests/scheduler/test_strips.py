@@ -26,7 +26,7 @@ from tests.sources import scop_of
 @pytest.fixture(autouse=True)
 def _no_rows_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """These are faster wherever the rows' loops walk along lines."""
-    monkeypatch.setattr("scopt.scheduler.decisions.strips.LEAST_TOGETHER", 10**6)
+    monkeypatch.setattr("scopt.scheduler.decisions.strip_claims.LEAST_TOGETHER", 10**6)
 
 
 RECURRENCE = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + B[i][j];"
