@@ -59,7 +59,8 @@ def may_gain(band: Band, member: int, chain: int) -> bool:
     and be many; extremes wait for little. member: the loop over the rows."""
     work, machine, scop = band.work, band.setting.options.machine, band.setting.scop
     bodies = [scop.statement(name).body for name in band.names]
-    least = machine.fma_latency if any(selected(body) is not None for body in bodies) else LEAST_TOGETHER
+    extremes = any(selected(body) is not None for body in bodies)
+    least = max(LEAST_TOGETHER, machine.fma_latency if extremes else 0)
     if chain <= least or any(resets(scop.statement(name)) for name in band.names):
         return False
     inner = [k for k in range(len(work.trips)) if k != member]

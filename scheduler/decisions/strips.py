@@ -21,7 +21,7 @@ from scopt.ir.scop import Dependences, Scop
 from scopt.machine.costs import SUMMED, strip_rows, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, zero
-from scopt.poly.isl_utils import sets_of, union_of_maps, union_of_sets, walk
+from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, union_of_sets, walk
 from scopt.poly.row_buffers import is_short
 from scopt.poly.set_pieces import in_sequence
 from scopt.scheduler.decisions.arbiter import arbitrate
@@ -141,7 +141,7 @@ class _Builder(Struct):
         if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
             longest = self.chain(node, 0)
             rows = self.rows_together(band, node, 0) if longest and may_gain(band, 0, longest) else None
-            if rows is not None and self.building.keeps_order(rows, self.dependences.must):
+            if rows is not None and self.ends_alone(rows) and self.building.keeps_order(rows, self.dependences.must):
                 offers.append((together_claim(band, rows, 0, longest), rows))
         if not offers:
             return None
@@ -191,6 +191,16 @@ class _Builder(Struct):
             if not values.is_empty() and values.is_subset(self.inside(values, node, node.get_domain())):
                 return True
         return False
+
+    def ends_alone(self, rows: Rows) -> bool:
+        """Whether what leads from row to row stays outside of the loops along them: else these could overlap, or run
+        in waves that threads share."""
+        node = rows.nodes[0]
+        pairs = self.inside(self.dependences.must, node, node.get_domain())
+        crossing = pairs.subtract(pairs.eq_at_multi_union_pw_aff(node.band_get_partial_schedule()))
+        inner = {name for below in walk(node.child(0)) if below.get_type() == _TYPE.band for name in _names(below)}
+        ends = [(str(one.get_tuple_name(IN)), str(one.get_tuple_name(OUT))) for one in maps_of(crossing)]
+        return not any(source in inner or sink in inner for source, sink in ends)
 
     def along_lines(self, node: isl.ScheduleNode, member: int) -> bool:
         """Whether the innermost loops below a loop over rows walk along lines: a few rows of a column are no use."""
@@ -306,6 +316,10 @@ class _Builder(Struct):
                     integer = self.scop.arrays[access.array].type.integer
                     longest = max(longest, cycles_to(body, access.node, self.options.machine, integer=integer) or 0)
         return longest
+
+
+def _names(node: isl.ScheduleNode) -> list[str]:
+    return [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
 
 
 def _is_leaf_band(node: isl.ScheduleNode) -> bool:
