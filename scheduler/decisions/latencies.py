@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
@@ -43,6 +43,28 @@ def waiting(scop: Scop, statement: Statement, written: Collection[Place], machin
             integer = scop.arrays[access.array].type.integer
             longest = max(longest, cycles_to(statement.body, access.node, machine, integer=integer) or 0)
     return longest
+
+
+# From one statement to another.
+Edge = tuple[str, str]
+
+
+def longest_circuit(inside: Mapping[Edge, int], carried: Mapping[Edge, int]) -> int:
+    """The longest way from a statement to itself that leads once from an iteration to a later one. inside: cycles of
+    the edges in an iteration, which have no circuit; carried: of those to later ones."""
+
+    def way(start: str, end: str) -> int | None:
+        if start == end:
+            return 0
+        found = [
+            cycles + rest
+            for (source, sink), cycles in inside.items()
+            if source == start and (rest := way(sink, end)) is not None
+        ]
+        return max(found, default=None)
+
+    ways = ((cycles, way(sink, source)) for (source, sink), cycles in carried.items())
+    return max((cycles + rest for cycles, rest in ways if rest is not None), default=0)
 
 
 def resets(statement: Statement) -> bool:

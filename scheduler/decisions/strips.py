@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import BandChoice, Mark
-from scopt.ir.scop import Dependences, Scop
+from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.machine.costs import SUMMED, strip_rows, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, zero
@@ -28,7 +28,7 @@ from scopt.scheduler.decisions.arbiter import arbitrate
 from scopt.scheduler.decisions.claims import Band, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
-from scopt.scheduler.decisions.latencies import cycles_to
+from scopt.scheduler.decisions.latencies import Edge, cycles_to, longest_circuit
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, rows_of_strip
 from scopt.scheduler.decisions.strip_claims import in_order, may_gain, rows_together, strip_claim, together_claim
@@ -125,6 +125,7 @@ class _Builder(Struct):
         longest = 0
         for member in row_members(node):
             chain = self.chain(node, member)
+            whole = self.chain(node, member, whole=True) if chain else 0
             longest = max(longest, chain)
             rows = self.rows_across(node, member) if chain else None
             if rows is not None:
@@ -134,12 +135,13 @@ class _Builder(Struct):
                     (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
                 )
             slower = rows is not None and self.stays_in_buffers(rows)
-            gains = chain and not slower and may_gain(band, member, chain)
+            gains = whole and not slower and may_gain(band, member, whole)
             rows = self.rows_together(band, node, member) if gains else None
             if rows is not None:
-                offers.append((together_claim(band, rows, member, chain), rows))
+                longest = max(longest, whole)
+                offers.append((together_claim(band, rows, member, whole), rows))
         if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
-            longest = self.chain(node, 0)
+            longest = self.chain(node, 0, whole=True) if self.chain(node, 0) else 0
             rows = self.rows_together(band, node, 0) if longest and may_gain(band, 0, longest) else None
             if rows is not None and self.ends_alone(rows) and self.building.keeps_order(rows, self.dependences.must):
                 offers.append((together_claim(band, rows, 0, longest), rows))
@@ -278,10 +280,10 @@ class _Builder(Struct):
         """Of the deepest statement below a node."""
         return max((part.dim(isl.dim_type.set) for part in sets_of(node.get_domain())), default=0)
 
-    def chain(self, node: isl.ScheduleNode, member: int) -> int:
+    def chain(self, node: isl.ScheduleNode, member: int, *, whole: bool = False) -> int:
         """Cycles a step of the longest chain that the innermost loops below the rows' loop carry; 0 if one of them
         carries nothing, sums integers along lines (compilers make vectors of it), or has a better form in register
-        tiles or jammed rows."""
+        tiles or jammed rows. whole: with what values pass through in other statements of an iteration."""
         longest = 0
         for inner in walk(node):
             if not _is_leaf_band(inner):
@@ -296,7 +298,7 @@ class _Builder(Struct):
             if jam_of(self.scop, self.dependences, inner, self.options) is not None:
                 return 0
             if others:
-                chain = self.carried_chain(inner)
+                chain = self.circuit(inner) if whole else self.carried_chain(inner)
                 along = strides(self.scop, linear_schedule(self.scop, inner), others[-1]).contiguous
                 if along and chain <= SUMMED:
                     return 0
@@ -310,12 +312,30 @@ class _Builder(Struct):
             pairs = active(isl.UnionMap.from_map(flow.relation), band)
             if pairs.is_empty() or pairs.is_subset(pairs.eq_at_multi_union_pw_aff(band.band_get_partial_schedule())):
                 continue
-            body = self.scop.statement(flow.sink).body
-            for access in self.scop.statement(flow.sink).accesses:
-                if access.array == flow.array and not access.is_write and access.node is not None:
-                    integer = self.scop.arrays[access.array].type.integer
-                    longest = max(longest, cycles_to(body, access.node, self.options.machine, integer=integer) or 0)
+            longest = max(longest, self.waits(flow))
         return longest
+
+    def waits(self, flow: Dependence) -> int:
+        """Cycles from what a statement reads to its result."""
+        longest, sink = 0, self.scop.statement(flow.sink)
+        for access in sink.accesses:
+            if access.array == flow.array and not access.is_write and access.node is not None:
+                integer = self.scop.arrays[access.array].type.integer
+                longest = max(longest, cycles_to(sink.body, access.node, self.options.machine, integer=integer) or 0)
+        return longest
+
+    def circuit(self, band: isl.ScheduleNode) -> int:
+        """Cycles from a statement's result to the one that it goes into an iteration later, through others."""
+        place, inside, carried = band.band_get_partial_schedule(), dict[Edge, int](), dict[Edge, int]()
+        for flow in self.deps.select("flow"):
+            pairs = active(isl.UnionMap.from_map(flow.relation), band)
+            same = pairs.eq_at_multi_union_pw_aff(place)
+            edge, waits = (flow.source, flow.sink), self.waits(flow)
+            if not same.is_empty():
+                inside[edge] = max(inside.get(edge, 0), waits)
+            if not pairs.is_subset(same):
+                carried[edge] = max(carried.get(edge, 0), waits)
+        return longest_circuit(inside, carried)
 
 
 def _names(node: isl.ScheduleNode) -> list[str]:

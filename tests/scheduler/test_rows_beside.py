@@ -1,0 +1,148 @@
+"""Rows beside each other: where they are claimed, where they aren't, and what becomes of the rows that are left."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+from scopt.poly.dependences import dependences
+from scopt.scheduler.passes.carrying import carry
+from tests.sources import scop_of, source_of
+
+ARRAYS = "int n, int m, double A[2000][2000], double B[2000][2000], double x[2000]"
+FILTER = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + B[i][j];"
+HORNER = """
+for (i = 0; i < n; i++) {
+  double s = 0.0;
+  for (j = 0; j < m; j++) s = s * 0.75 + B[i][j];
+  x[i] = s;
+}"""
+SUMMED_UP = HORNER.replace("x[i] = s", "x[0] = x[0] * 0.5 + s")
+FORWARD_AND_BACK = """
+for (i = 0; i < n; i++) {
+  for (j = 1; j < m; j++) A[i][j] = A[i][j] / (A[i][j-1] * 0.5 + 2.0);
+  for (j = m - 2; j >= 0; j--) A[i][j] = A[i][j] - 0.5 * 0.75 * A[i][j+1];
+}"""
+
+
+def blocks(body: str, params: str = ARRAYS, options: Options | None = None) -> list[int]:
+    """How many rows the blocks have, in the order of the text."""
+    result = optimize(source_of(body, params), options or Options())
+    made = result.text.decode().partition("#pragma scop\n")[2]
+    return [int(step) for step in re.findall(r"\bi \+= (\d+)\)", made)] if "scopt_apart" in made else []
+
+
+def text(body: str, params: str = ARRAYS, options: Options | None = None) -> str:
+    result = optimize(source_of(body, params), options or Options())
+    assert any(remark.id == "region.transformed" for remark in result.remarks), result.remarks
+    return result.text.decode()
+
+
+# --- where they are ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "counts"),
+    [(FILTER, [4]), (HORNER, [8]), (FORWARD_AND_BACK, [4])],
+    ids=["rows that are written: four", "rows that are only read: eight", "two loops along rows"],
+)
+def test_rows_of_a_chain_run_beside_each_other(body: str, counts: list[int]) -> None:
+    assert blocks(body) == counts
+    assert "scopt_rows_0" not in text(body)
+
+
+def test_what_is_left_runs_a_row_at_a_time() -> None:
+    made = text(FILTER)
+    assert "A[i + 3][j] = A_last_rows[3]" in made
+    assert "A[i + 4][j]" not in made
+    assert "A[i][j] = A_last_rows2[0]" in made
+
+
+def test_rows_of_a_number_that_is_known_leave_what_is_over() -> None:
+    known = FILTER.replace("i < n", "i < 10")
+    assert "for (long i = 8; i < 10; i++)" in text(known)
+    assert "A_last_rows2" not in text(FILTER.replace("i < n", "i < 8"))
+
+
+def test_a_chain_hands_its_value_on_in_scalars() -> None:
+    made = carry(scop := scop_of(FILTER, ARRAYS), dependences(scop))
+    assert made is not None
+    assert set(made.arrays) - set(scop.arrays) == {"A_last"}
+    assert [one.name for one in made.statements] == ["S0_first", "S0", "S0_kept"]
+
+
+def test_blocks_run_in_parallel_and_threads_have_their_own_scalars() -> None:
+    made = text(HORNER)
+    (pragma,) = (line for line in made.splitlines() if "#pragma omp parallel for" in line)
+    assert "private(s_rows)" in pragma
+    assert "firstprivate(B, m, n, x)" in pragma
+
+
+def test_what_stands_behind_the_loops_keeps_its_order() -> None:
+    made = text(SUMMED_UP)
+    assert blocks(SUMMED_UP) == [8]
+    assert "#pragma omp" not in made
+    places = [made.index(f"x[0] = x[0] * 0.5 + s_rows[{k}]") for k in range(8)]
+    assert places == sorted(places)
+
+
+# --- where they aren't ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "params"),
+    [
+        (FILTER.replace(" * 0.5 * 1.5 * 0.75", ""), ARRAYS),
+        (FILTER.replace("j < m", "j < 13"), ARRAYS.replace("[2000][2000]", "[2000][13]")),
+        (FILTER.replace(" * 0.5 * 1.5 * 0.75", ""), ARRAYS.replace("double", "int")),
+        ("for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[j][i] = A[j-1][i] * 0.5 * 1.5 + B[j][i];", ARRAYS),
+        ("for (i = 1; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 * 1.5 + A[i-1][j];", ARRAYS),
+        (
+            "for (i = 0; i < n; i++) { double s = B[i][0];"
+            " for (j = 0; j < m; j++) { s = B[i][j] > s ? B[i][j] : s; A[i][j] = s; } }",
+            ARRAYS,
+        ),
+        (
+            "for (i = 0; i < n; i++) { double s = 0.0;"
+            " for (j = 0; j < m; j++) { if (B[i][j] < 0.0) s = 0.0; s = s * 0.5 * 0.75 + B[i][j]; A[i][j] = s; } }",
+            ARRAYS,
+        ),
+    ],
+    ids=[
+        "a chain that waits for memory",
+        "short rows",
+        "sums of integers",
+        "columns",
+        "rows that wait for each other",
+        "extremes",
+        "a branch that forgets",
+    ],
+)
+def test_other_chains_run_otherwise(body: str, params: str) -> None:
+    assert blocks(body, params) == []
+
+
+def test_a_chain_in_the_cache_doesnt_wait_for_memory() -> None:
+    summing = FILTER.replace(" * 0.5 * 1.5 * 0.75", "")
+    assert blocks(summing, ARRAYS.replace("[2000][2000]", "[200][200]")) != []
+
+
+def test_strips_keep_what_later_runs_overwrite_out_of_memory() -> None:
+    sweep = """
+for (t = 0; t < 10; t++) {
+  for (i = 1; i < n - 1; i++) {
+    A[i][0] = 1.0;
+    for (j = 1; j < m; j++) A[i][j] = (B[i-1][j] + B[i+1][j]) / (A[i][j-1] * 0.5 * 1.5 * 0.75 + 2.0);
+  }
+  for (i = 1; i < n - 1; i++) for (j = 1; j < m; j++) B[i][j] = A[i][j-1] * B[i][j];
+}"""
+    assert blocks(sweep) == []
+    assert "A_rows[thread]" in text(sweep)
+
+
+def test_without_vectors_or_tiles_there_are_none() -> None:
+    assert blocks(FILTER, options=Options(simd=False)) == []
+    assert blocks(FILTER, options=Options(tile=False)) == []
