@@ -125,9 +125,8 @@ def _analysed(
                 outcome = at_work(carrying.scop, dependences_of(carrying.scop, options))
                 if outcome.beside >= carrying.scop.arrays.keys() - scop.arrays.keys():
                     return outcome
-            except InputError:
-                if given is None:
-                    raise
+            except InputError:  # wishes, and schedules, may be those of the statements as they are
+                pass
         outcome = at_work(scop, deps)
         found = kept if fault is None else (given_up_remark(region, fault),)
         return replace(outcome, remarks=(*found, *outcome.remarks)) if found else outcome

@@ -147,7 +147,7 @@ class _Builder(Struct):
                 offers.append((together_claim(band, rows, 0, longest), rows))
         if not offers:
             return None
-        offers.insert(0, (in_order(band, longest, offers[0][0].lanes), None))
+        offers.append((in_order(band, longest, offers[0][0].lanes), None))
         taken, choice = arbitrate(band, [claim for claim, _ in offers])
         chosen = next(rows for claim, rows in offers if claim is taken)
         if chosen is not None or choice.given_up:

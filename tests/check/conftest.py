@@ -6,7 +6,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _no_rows_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """These would be faster in some of the programs."""
-    monkeypatch.setattr("scopt.scheduler.decisions.strip_claims.LEAST_TOGETHER", 10**6)
-    monkeypatch.setattr("scopt.transform.carrying_scop", lambda *_: None)
+def _strips_with_buffers(no_rows_beside: None) -> None:
+    """Also where rows beside each other would be faster."""

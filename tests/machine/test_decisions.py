@@ -46,11 +46,7 @@ WAVES = "for (i = 1; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i-1][j] * 0
 COPY = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = B[i][j] * 2.0;"
 
 
-@pytest.fixture(autouse=True)
-def _no_rows_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """These take the place of strips, and have a test of their own."""
-    monkeypatch.setattr("scopt.scheduler.decisions.strip_claims.LEAST_TOGETHER", 10**6)
-    monkeypatch.setattr("scopt.transform.carrying_scop", lambda *_: None)
+pytestmark = pytest.mark.usefixtures("no_rows_beside")
 
 
 def bands(body: str, machine: Machine, params: str = SQUARES) -> MarkedSchedule:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
+import pytest
+
 from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.poly.bands import ordered, with_properties
@@ -14,6 +16,8 @@ from scopt.poly.trees import build, read
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
+
+pytestmark = pytest.mark.usefixtures("no_rows_beside")
 
 # Two chains along the rows of each i: a loop over j can't be a vector loop, one over i jumps from row to row.
 CHAINS = """for (i = 0; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i][j] / (A[i][j - 1] + 2);

@@ -17,6 +17,8 @@ from scopt.scheduler.decisions.jam import Jam, blocks, jam_of, parts_of
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
+pytestmark = pytest.mark.usefixtures("no_rows_beside")
+
 ROW_SUM = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) x[i] = x[i] + A[i][j] * y[j];"
 COLUMN_SUM = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) x[j] += A[i][j] * y[i];"
 SOLVE = "for (i = 0; i < n; i++) { for (j = 0; j < i; j++) x[i] -= A[i][j] * x[j]; x[i] = x[i] / A[i][i]; }"

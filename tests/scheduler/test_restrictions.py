@@ -15,6 +15,8 @@ from scopt.options import Options
 from scopt.tell.results import Result
 from tests.fuzz.harness import without_thresholds
 
+pytestmark = pytest.mark.usefixtures("no_rows_beside")
+
 RunC = Callable[..., str]
 
 

@@ -135,12 +135,13 @@ def test_strips_keep_what_later_runs_overwrite_out_of_memory() -> None:
 for (t = 0; t < 10; t++) {
   for (i = 1; i < n - 1; i++) {
     A[i][0] = 1.0;
-    for (j = 1; j < m; j++) A[i][j] = (B[i-1][j] + B[i+1][j]) / (A[i][j-1] * 0.5 * 1.5 * 0.75 + 2.0);
+    for (j = 1; j < m; j++) A[i][j] = (C[i-1][j] + C[i+1][j]) / (A[i][j-1] * 0.5 * 1.5 * 0.75 + 2.0);
+    for (j = m - 2; j >= 1; j--) B[i][j] = A[i][j] * B[i][j+1] + 0.25;
   }
-  for (i = 1; i < n - 1; i++) for (j = 1; j < m; j++) B[i][j] = A[i][j-1] * B[i][j];
+  for (i = 1; i < n - 1; i++) for (j = 1; j < m; j++) C[i][j] = B[i][j-1] * C[i][j];
 }"""
-    assert blocks(sweep) == []
-    assert "A_rows[thread]" in text(sweep)
+    assert blocks(sweep, f"{ARRAYS}, double C[2000][2000]") == []
+    assert "A_rows[thread]" in text(sweep, f"{ARRAYS}, double C[2000][2000]")
 
 
 def test_without_vectors_or_tiles_there_are_none() -> None:

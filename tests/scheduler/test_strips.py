@@ -23,11 +23,7 @@ from tests.fuzz.harness import without_thresholds
 from tests.sources import scop_of
 
 
-@pytest.fixture(autouse=True)
-def _no_rows_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """These are faster wherever the rows' loops walk along lines."""
-    monkeypatch.setattr("scopt.scheduler.decisions.strip_claims.LEAST_TOGETHER", 10**6)
-
+pytestmark = pytest.mark.usefixtures("no_rows_beside")
 
 RECURRENCE = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + B[i][j];"
 DOWN = "for (j = 0; j < m; j++) for (i = 1; i < n; i++) A[i][j] = A[i-1][j] * 0.5 * 1.5 * 0.75 + B[i][j];"

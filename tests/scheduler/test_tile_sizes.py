@@ -17,6 +17,8 @@ from scopt.scheduler.locality.tile_sizes import CANDIDATES, TiledBand, contracti
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
+pytestmark = pytest.mark.usefixtures("no_rows_beside")
+
 UNIT = {k: tuple(Fraction(int(k == column)) for column in range(3)) for k in range(3)}
 ARRAYS = "int n, int m, double A[500][1000], double B[500][1000], double x[1000], float F[512][1024]"
 STENCIL = """for (t = 0; t < m; t++) {
