@@ -99,8 +99,8 @@ class Keeper(Struct, frozen=True, eq=False):
         )
 
     def is_temporary(self, name: str, uses: Sequence[Use]) -> bool:
-        """Whether each value of a scalar stays in the iteration of an innermost loop that it was computed in, and, where
-        first iterations may be taken out of these, other statements use it there, too."""
+        """Whether each value of a scalar stays in the iteration of an innermost loop that it was computed in. in_place:
+        and no first iterations, which may be taken out of these loops, have it for themselves."""
         names = {statement.name for statement, _ in uses}
         domains = [statement.domain.reset_tuple_id() for statement, _ in uses]
         if self.in_place and not all(one.plain_is_equal(domains[0]) or one.is_equal(domains[0]) for one in domains):

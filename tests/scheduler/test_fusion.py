@@ -5,8 +5,6 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-import pytest
-
 from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.poly.bands import ordered, with_properties

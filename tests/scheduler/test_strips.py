@@ -22,7 +22,6 @@ from scopt.scheduler.passes.band_passes import apply_passes
 from tests.fuzz.harness import without_thresholds
 from tests.sources import scop_of
 
-
 pytestmark = pytest.mark.usefixtures("no_rows_beside")
 
 RECURRENCE = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + B[i][j];"

@@ -1,0 +1,147 @@
+"""Recurrences along rows, several rows beside each other, compiled and run at sizes around those of blocks: all bits as
+in the original."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scopt import pipeline
+from scopt.options import Options
+from scopt.scheduler.decisions import strip_claims
+from tests.conftest import RunC
+from tests.fuzz.harness import without_thresholds
+
+PROGRAM = """#include <stdio.h>
+#define MOST 34
+typedef %(type)s T;
+static T A[MOST][MOST], B[MOST][MOST], C[MOST][MOST], x[MOST];
+static void run(int n, int m, int w, T A[][w], T B[][w], T C[][w], T x[])
+{
+  int i, j;
+#pragma scop
+%(body)s
+#pragma endscop
+}
+static unsigned long long sum;
+static void add(const void *cells, size_t size)
+{
+  for (const unsigned char *p = cells, *end = p + size; p < end; p++)
+    sum = (sum ^ *p) * 1099511628211u;
+}
+int main(void)
+{
+  int sizes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 33};
+  for (int a = 0; a < 11; a++)
+    for (int b = 0; b < 11; b++) {
+      for (int i = 0; i < MOST; i++) {
+        x[i] = i %% 3;
+        for (int j = 0; j < MOST; j++)
+          A[i][j] = (i + 2 * j) %% 9 - 3, B[i][j] = (3 * i + j) %% 8 + 1, C[i][j] = (7 * i + 3 * j) %% 11 + 1;
+      }
+      run(sizes[a], sizes[b], MOST, A, B, C, x);
+      sum = 0;
+      add(A, sizeof A), add(B, sizeof B), add(C, sizeof C), add(x, sizeof x);
+      printf("%%d %%d %%llx\\n", sizes[a], sizes[b], sum);
+    }
+}
+"""
+PREFIX_SUMS = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) A[i][j] = A[i][j - 1] + B[i][j];"
+IN_SCALARS = """
+  for (i = 0; i < n; i++) {
+    T s = 0;
+    for (j = 0; j < m; j++) { s += B[i][j]; A[i][j] = s; }
+  }"""
+TWO_BACK = (
+    "for (i = 0; i < n; i++) for (j = 2; j < m; j++)"
+    " A[i][j] = B[i][j] + A[i][j - 1] * (T)3 / 4 - A[i][j - 2] * (T)5 / 16;"
+)
+BIQUAD = """
+  for (i = 0; i < n; i++) {
+    T z1 = 0, z2 = 0;
+    for (j = 0; j < m; j++) {
+      T o = B[i][j] * (T)0.3 + z1;
+      z1 = B[i][j] * (T)0.2 + z2 - o * (T)0.5;
+      z2 = B[i][j] * (T)0.1 - o * (T)0.25;
+      A[i][j] = o;
+    }
+  }"""
+PEAKS = """
+  for (i = 0; i < n; i++) {
+    T most = x[i];
+    for (j = 0; j < m; j++) { most = B[i][j] > most / 2 ? B[i][j] : most / 2; A[i][j] = most * C[i][j]; }
+  }"""
+HORNER = """
+  for (i = 0; i < n; i++) {
+    T s = 0;
+    for (j = 0; j < m; j++) s = s * x[i] / 2 + B[i][j];
+    x[i] = s;
+  }"""
+BACKWARD = "for (i = 0; i < n; i++) for (j = m - 2; j >= 0; j--) A[i][j] = A[i][j + 1] / 2 + B[i][j];"
+THOMAS = """
+  for (i = 0; i < n; i++) {
+    C[i][0] = C[i][0] / 4;
+    A[i][0] = A[i][0] / 4;
+    for (j = 1; j < m; j++) {
+      T w = 1 / (4 - C[i][j - 1] / 64);
+      C[i][j] = C[i][j] * w;
+      A[i][j] = (A[i][j] - B[i][j] * A[i][j - 1]) * w;
+    }
+    for (j = m - 2; j >= 0; j--) A[i][j] = A[i][j] - C[i][j] * A[i][j + 1];
+  }"""
+SEVERAL = """
+  for (i = 0; i < n; i++)
+    for (j = 1; j < m; j++) {
+      A[i][j] = A[i][j - 1] / 2 + B[i][j];
+      C[i][j] = C[i][j - 1] / 2 - A[i][j] / 4;
+      B[i][j] = B[i][j] + B[i][j - 1] / 3;
+    }"""
+CONDITIONAL = """
+  for (i = 0; i < n; i++)
+    for (j = 1; j < m; j++) {
+      if (C[i][j] > 5) A[i][j] = A[i][j - 1] / 2 + B[i][j];
+      else A[i][j] = A[i][j - 1] / 3 - B[i][j];
+    }"""
+IN_ORDER_BEHIND = """
+  for (i = 0; i < n; i++) {
+    T s = 1;
+    for (j = 0; j < m; j++) s = s * B[i][j] / 4 + C[i][j];
+    x[0] = x[0] / 2 + s;
+  }"""
+FROM_ONE = (
+    "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) A[i][j] = A[i][j - 1] / 2 + B[i - 1][j] + B[i + 1][j];"
+)
+CASES = {
+    "prefix sums": (PREFIX_SUMS, "double"),
+    "sums in scalars": (IN_SCALARS, "float"),
+    "two back": (TWO_BACK, "double"),
+    "biquads": (BIQUAD, "float"),
+    "peaks that fade": (PEAKS, "double"),
+    "Horner": (HORNER, "double"),
+    "backward": (BACKWARD, "double"),
+    "Thomas": (THOMAS, "double"),
+    "several": (SEVERAL, "float"),
+    "conditions": (CONDITIONAL, "double"),
+    "in order behind": (IN_ORDER_BEHIND, "double"),
+    "inner rows": (FROM_ONE, "double"),
+    "integers": (BACKWARD, "int"),
+}
+FLAGS = ("-O2", "-ffp-contract=off", "-fwrapv", "-fopenmp", "-w")
+
+
+@pytest.mark.parametrize(("body", "ctype"), CASES.values(), ids=CASES)
+def test_every_bit_is_the_same(
+    body: str, ctype: str, run_c: RunC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for free in ("LEAST_TOGETHER", "WAITING_CHAINS"):  # whatever it costs
+        monkeypatch.setattr(strip_claims, free, 0)
+    source = PROGRAM % {"body": body, "type": ctype}
+    result = pipeline.optimize(source.encode(), Options(), file=str(tmp_path / "in.c"))
+    assert [remark.id for remark in result.remarks if remark.id in ("internal.error", "schedule.simplified")] == []
+    text = without_thresholds(result.text.decode())
+    assert "i += 4)" in text or "i += 8)" in text
+    original = run_c(source, *FLAGS, name="original")
+    assert len(original.splitlines()) == 121
+    assert run_c(text, *FLAGS, name="emitted") == original
+    assert run_c(text, *(flag for flag in FLAGS if flag != "-fopenmp"), name="plain") == original
