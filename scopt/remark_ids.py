@@ -315,7 +315,7 @@ pragma.macro: loops without directives of OpenMP
 reduction.in-order: a reduction keeps the order of its source
   A sum or product of floating-point numbers is rounded differently in another order, and a
   signed sum may overflow: one step has to wait for the one before.
-  > give --reassociate if the last digits of the result don't matter
+  > give --reassociate if last digits don't matter, or no signed sum overflows; -fwrapv if the build has it
 schedule.bands-apart: loops of the given schedule stand in bands of their own
   Only loops of one band are interchanged and tiled, so that register tiles and wavefronts need several in one.
   > put loops whose order doesn't matter into one band

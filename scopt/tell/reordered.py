@@ -56,16 +56,24 @@ def kept_in_order(scop: Scop, reorder: Reorder, nest: LoopNest) -> tuple[Remark,
             }
     if not found:
         return ()
-    message = f"one after the other, since the result depends on the order: {_named(scop, found)}"
-    return (
-        Remark(
-            "analysis",
-            "reduction.in-order",
-            message,
-            scop.location,
-            "give --reassociate if its last digits don't matter",
-        ),
+    sides = ((one, _of(scop, found, integer=one)) for one in (False, True))
+    return tuple(_in_order(scop, some, integer=one) for one, some in sides if some)
+
+
+def _of(scop: Scop, found: Iterable[tuple[str, str]], *, integer: bool) -> set[tuple[str, str]]:
+    """The reductions of integers, or the others."""
+    return {one for one in found if scop.arrays[one[1]].type.integer == integer}
+
+
+def _in_order(scop: Scop, found: set[tuple[str, str]], *, integer: bool) -> Remark:
+    why = "signed numbers might overflow on the way in another order" if integer else "the result depends on the order"
+    hint = (
+        "give -fwrapv if the build does, or --reassociate if they don't"
+        if integer
+        else ("give --reassociate if its last digits don't matter")
     )
+    message = f"one after the other, since {why}: {_named(scop, found)}"
+    return Remark("analysis", "reduction.in-order", message, scop.location, hint)
 
 
 def _is_histogram(scop: Scop, update: Update) -> bool:

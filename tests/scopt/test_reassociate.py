@@ -131,6 +131,14 @@ def test_a_remark_names_what_keeps_its_order(tmp_path: Path, capsys: pytest.Capt
     assert "reduction.in-order" not in told(exact, tmp_path, capsys)
 
 
+def test_integers_are_told_of_overflow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loops = "for (i = 0; i < n; i++) { t = 0; for (j = 0; j < 2; j++) t += c[2 * i + j]; d[i] = t / 3; }"
+    body = source_of(loops, "int n, unsigned char *c, int *d")
+    found = told(body, tmp_path, capsys)
+    assert "signed numbers might overflow on the way in another order: sum in 't' (give -fwrapv" in found
+    assert "reduction.in-order" not in told(body, tmp_path, capsys, "-fwrapv")
+
+
 def test_a_loop_that_is_left_alone_is_told_of_the_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dot = (
         b"double dot(int n, double *x, double *y)\n{\n  double s = 0;\n  for (int i = 0; i "
