@@ -115,7 +115,7 @@ def _not_carried(
     are more than one in a row, or if it can't be replaced."""
     if read.kind != "read" or read.array != write.array or read.node is None or reader.iterators != writer.iterators:
         return None
-    if not read.relation.is_single_valued() or not always_evaluated(reader.body, read.node):
+    if not read.relation.is_single_valued() or not _is_always_read(reader, read):
         return None
     if any(access.is_write and access.node is read.node for access in reader.accesses):
         return None
@@ -124,6 +124,15 @@ def _not_carried(
         return None
     rest = reader.domain.subtract(pairs.range()).coalesce()
     return rest if _is_first(rest) else None
+
+
+def _is_always_read(reader: Statement, read: Access) -> bool:
+    """Whether a statement reads a cell whatever its conditions say: by this reference or by another one."""
+    return any(
+        always_evaluated(reader.body, other.node) and other.relation.is_equal(read.relation)
+        for other in reader.accesses
+        if other.kind == "read" and other.array == read.array
+    )
 
 
 def _in_next(scop: Scop, pairs: isl.UnionMap, writer: Statement) -> bool:
