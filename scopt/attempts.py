@@ -49,7 +49,7 @@ class Work(Struct, frozen=True, eq=False):
     """What is to be done about a SCoP. guide: the user's wishes. fixed: the user's schedule tree, if there is one.
 
     judged: nobody asks for the region's transformation, so that it has to pay. clock: told of each stage; watch: sees
-    what each step makes.
+    what each step makes. carried: scalars that the SCoP has for rows beside each other alone.
     """
 
     scop: Scop
@@ -61,6 +61,7 @@ class Work(Struct, frozen=True, eq=False):
     judged: bool
     clock: Clock
     watch: Watch
+    carried: frozenset[str] = frozenset()
 
     def left(self, remark: Remark) -> LeftAlone:
         """With a hint at what --reassociate would reorder."""
@@ -69,6 +70,15 @@ class Work(Struct, frozen=True, eq=False):
             hint = f"{remark.hint}; give --reassociate if the last digits don't matter of the {found}"
             remark = replace(remark, hint=hint)
         return LeftAlone(remark)
+
+
+class NotCarried(Exception):
+    """A scalar that rows carry isn't kept by rows beside each other."""
+
+
+def rows_scalars(marked: MarkedSchedule) -> frozenset[str]:
+    """The scalars that rows beside each other have one of each."""
+    return frozenset(name for one in marked.strips.values() if not one.vectors for name in one.scalars)
 
 
 class Generated(Struct, frozen=True, eq=False):
@@ -86,7 +96,7 @@ class Generated(Struct, frozen=True, eq=False):
 
 def first_that_works(work: Work) -> Generated:
     """The SCoP in the first form that can be generated and verified. Raises LeftAlone where there is none, or where the
-    original is no worse; InputError for wishes that no form keeps, and for schedules that can't be used."""
+    original is no worse; InputError for wishes that no form keeps, and for schedules that can't be used; NotCarried."""
     if work.judged:
         try:
             check_source(work.scop, work.options.machine)
@@ -129,7 +139,9 @@ def _generated(work: Work, options: Options) -> Generated:
     with clock("bands"):
         hopes = asked_loops(scop, proposed.scenario) if options.simd and not work.guide.loops else ()
         marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
-        if _original_is_better(work, options, proposed, marked, grouped):
+        if not work.carried <= rows_scalars(marked):
+            raise NotCarried
+        if not work.carried and _original_is_better(work, options, proposed, marked, grouped):
             proposed = replace(proposed, tree=scop.schedule)
             marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
     if options.verify != "off":
@@ -193,6 +205,10 @@ def _proposed(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
     """
     if work.fixed is not None:
         return ScheduleResult(work.fixed), False
+    if work.carried:  # rows beside each other are those of the source
+        if not _is_free(work, options):
+            raise NotCarried
+        return ScheduleResult(work.scop.schedule), False
     scheduler, deps = get_scheduler(options.scheduler), work.deps.strict()
     if _is_free(work, options):
         grouping = with_compounds(work.scop, deps, options)

@@ -10,7 +10,7 @@ from scopt.astgen.emit.math_functions import is_math_declaration
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
-from scopt.attempts import Generated, LeftAlone, Work, first_line, first_that_works, given_up_remark
+from scopt.attempts import Generated, LeftAlone, NotCarried, Work, first_line, first_that_works, given_up_remark
 from scopt.clause_words import expanded_words, without_directives
 from scopt.diagnostics import InputError, Refusal, Remark
 from scopt.frontend.extract import extract
@@ -89,11 +89,11 @@ def _analysed(
         )
         return Outcome(None, remarks=(remark,))
 
-    def at_work(scop: Scop, deps: Dependences) -> Outcome:
+    def at_work(scop: Scop, deps: Dependences, carried: frozenset[str] = frozenset()) -> Outcome:
         with clock("check schedule"):
             fixed = checked_tree(scop, deps, given) if given is not None else None
         guide = guidance(scop, deps.strict(), options, number)
-        return _outcome(Work(scop, deps, region, options, guide, fixed, judged, clock, watch))
+        return _outcome(Work(scop, deps, region, options, guide, fixed, judged, clock, watch, carried))
 
     try:
         with clock("extract"):
@@ -120,12 +120,13 @@ def _analysed(
                 kept = (_statements_kept(region),)  # the schedule may be one of the statements as they are
         with clock("dependences"):
             carrying = watch("carrying", carrying_scop(scop, deps, options))
-        if carrying is not None and (options.verify != "full" or rewriting_fault(scop, carrying) is None):
+        if carrying is not None:
+            carried = frozenset(carrying.scop.arrays) - frozenset(scop.arrays)
             try:
-                outcome = at_work(carrying.scop, dependences_of(carrying.scop, options))
-                if outcome.beside >= carrying.scop.arrays.keys() - scop.arrays.keys():
+                outcome = at_work(carrying.scop, dependences_of(carrying.scop, options), carried)
+                if outcome.text is not None and (options.verify != "full" or rewriting_fault(scop, carrying) is None):
                     return outcome
-            except InputError:  # wishes, and schedules, may be those of the statements as they are
+            except (InputError, NotCarried):  # wishes, and schedules, may be those of the statements as they are
                 pass
         outcome = at_work(scop, deps)
         found = kept if fault is None else (given_up_remark(region, fault),)
@@ -166,7 +167,6 @@ def _outcome(work: Work) -> Outcome:
     with work.clock("explain"):
         explanation = _explanation(work, made) if work.options.explain else ""
         view = _view(work, made) if work.options.report else None
-    beside = frozenset(name for one in made.marked.strips.values() if not one.vectors for name in one.scalars)
     counted = counter_name(scop.location) in made.guard
     return Outcome(
         made.emitted.text,
@@ -187,7 +187,6 @@ def _outcome(work: Work) -> Outcome:
         gains=gains(scop, region, made.marked, made.nest),
         guard=made.guard,
         prologue=scop.prologue,
-        beside=beside,
     )
 
 

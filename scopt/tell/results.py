@@ -48,7 +48,6 @@ class Outcome(Account, frozen=True):
     guard: C expression that has to hold where the region begins, so that the text may run in place of the original;
       empty if it always may.
     prologue: declarations that text, guard and allocations need.
-    beside: the scalars of which rows that are written out beside each other have one each.
     """
 
     text: str | None
@@ -60,7 +59,6 @@ class Outcome(Account, frozen=True):
     error: str = ""
     guard: str = ""
     prologue: tuple[str, ...] = ()
-    beside: frozenset[str] = frozenset()
 
 
 class RegionResult(Account, frozen=True):
