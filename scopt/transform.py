@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -28,6 +29,7 @@ from scopt.rewritten_scop import (
 from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
 from scopt.scheduler import takes_influence
 from scopt.scheduler.influence.guidance import guidance
+from scopt.scheduler.passes.expansion import Expansion
 from scopt.stage_clock import Clock
 from scopt.steps import Shown
 from scopt.tell.gains import gains
@@ -121,13 +123,9 @@ def _analysed(
         with clock("dependences"):
             carrying = watch("carrying", carrying_scop(scop, deps, options))
         if carrying is not None:
-            carried = frozenset(carrying.scop.arrays) - frozenset(scop.arrays)
-            try:
-                outcome = at_work(carrying.scop, dependences_of(carrying.scop, options), carried)
-                if outcome.text is not None and (options.verify != "full" or rewriting_fault(scop, carrying) is None):
-                    return outcome
-            except (InputError, NotCarried):  # wishes, and schedules, may be those of the statements as they are
-                pass
+            outcome = _with_rows(scop, carrying, options, at_work)
+            if outcome is not None:
+                return outcome
         outcome = at_work(scop, deps)
         found = kept if fault is None else (given_up_remark(region, fault),)
         return replace(outcome, remarks=(*found, *outcome.remarks)) if found else outcome
@@ -135,6 +133,18 @@ def _analysed(
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
         return Outcome(None, seconds=clock.seconds, error=str(error))
+
+
+def _with_rows(scop: Scop, carrying: Expansion, options: Options, at_work: Callable[..., Outcome]) -> Outcome | None:
+    """The outcome with scalars for what rows carry; None where rows don't come to stand beside each other, or where it
+    can't be shown that the scalars hold what they should."""
+    carried = frozenset(carrying.scop.arrays) - frozenset(scop.arrays)
+    try:
+        outcome = at_work(carrying.scop, dependences_of(carrying.scop, options), carried)
+    except (InputError, NotCarried):  # wishes, and schedules, may be those of the statements as they are
+        return None
+    shown = options.verify != "full" or outcome.text is None or rewriting_fault(scop, carrying) is None
+    return outcome if outcome.text is not None and shown else None
 
 
 def _with_pragmas(options: Options, region: Region) -> Options:

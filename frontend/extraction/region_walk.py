@@ -18,9 +18,9 @@ from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
 from scopt.frontend.model.access_names import Names, RawAccess, Survey
 from scopt.frontend.model.accesses import AccessCollector
 from scopt.frontend.model.affine import NotAffine, Scope, condition
-from scopt.frontend.model.guards import conjunction, conjuncts
 from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, parse_loop
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
+from scopt.frontend.model.reached_parts import conjunction, conjuncts
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.scoping import loop_iterator

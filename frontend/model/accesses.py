@@ -13,8 +13,8 @@ from scopt import ir
 from scopt.frontend.model.access_names import Names, RawAccess
 from scopt.frontend.model.affine import NotAffine, Scope
 from scopt.frontend.model.element_sets import SubscriptReader, all_elements
-from scopt.frontend.model.guards import may_fail, may_hold
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
+from scopt.frontend.model.reached_parts import may_fail, may_hold
 from scopt.frontend.model.sure_writes import Cell, with_sure_writes
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.syntax.constructs import construct_text
