@@ -123,9 +123,9 @@ def _analysed(
         with clock("dependences"):
             carrying = watch("carrying", carrying_scop(scop, deps, options))
         if carrying is not None:
-            outcome = _with_rows(scop, carrying, options, at_work)
-            if outcome is not None:
-                return outcome
+            beside = _with_rows(scop, carrying, options, at_work)
+            if beside is not None:
+                return beside
         outcome = at_work(scop, deps)
         found = kept if fault is None else (given_up_remark(region, fault),)
         return replace(outcome, remarks=(*found, *outcome.remarks)) if found else outcome
