@@ -205,11 +205,11 @@ def _proposed(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
     """
     if work.fixed is not None:
         return ScheduleResult(work.fixed), False
+    scheduler, deps = get_scheduler(options.scheduler), work.deps.strict()
     if work.carried:  # rows beside each other are those of the source
         if not _is_free(work, options):
             raise NotCarried
         return ScheduleResult(work.scop.schedule), False
-    scheduler, deps = get_scheduler(options.scheduler), work.deps.strict()
     if _is_free(work, options):
         grouping = with_compounds(work.scop, deps, options)
         made = scheduler.schedule(grouping.scop, grouping.deps, options) if grouping is not None else None
