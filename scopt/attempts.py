@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import islpy as isl
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
@@ -14,6 +16,7 @@ from scopt.astgen.worth import NotWorth, Simpler, check_source
 from scopt.check.program import check_program
 from scopt.diagnostics import InputError, Remark, ScoptError
 from scopt.frontend.syntax.unit import Region
+from scopt.ir.decisions import Alternative, Decision
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Dependences, Scop
@@ -26,6 +29,7 @@ from scopt.rewritten_scop import (
 )
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
 from scopt.scheduler.passes.band_passes import apply_passes
@@ -35,6 +39,9 @@ from scopt.simpler_forms import any_order, same_order
 from scopt.stage_clock import Clock
 from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
 from scopt.tell.reordered import kept_in_order, reducible, reordered
+
+# What is asked of a region: in which order its instances run before the passes.
+ORDER = "order"
 
 
 class LeftAlone(Exception):
@@ -49,7 +56,8 @@ class Work(Struct, frozen=True, eq=False):
     """What is to be done about a SCoP. guide: the user's wishes. fixed: the user's schedule tree, if there is one.
 
     judged: nobody asks for the region's transformation, so that it has to pay. clock: told of each stage; watch: sees
-    what each step makes. carried: scalars that the SCoP has for rows beside each other alone.
+    what each step makes. carried: scalars that the SCoP has for rows beside each other alone. decider: who decides,
+    with what was decided before.
     """
 
     scop: Scop
@@ -62,6 +70,7 @@ class Work(Struct, frozen=True, eq=False):
     clock: Clock
     watch: Watch
     carried: frozenset[str] = frozenset()
+    decider: Decider = field(default_factory=Decider)
 
     def left(self, remark: Remark) -> LeftAlone:
         """With a hint at what --reassociate would reorder."""
@@ -83,7 +92,8 @@ def rows_scalars(marked: MarkedSchedule) -> frozenset[str]:
 
 class Generated(Struct, frozen=True, eq=False):
     """A transformed SCoP in all its forms. tree: the scheduler's, before the band passes. remarks: what was found on
-    the way, failures of forms that were tried before among them."""
+    the way, failures of forms that were tried before among them.
+    decisions: all that led here, if they are asked for."""
 
     tree: isl.Schedule
     marked: MarkedSchedule
@@ -92,6 +102,7 @@ class Generated(Struct, frozen=True, eq=False):
     remarks: tuple[Remark, ...] = ()
     allocations: tuple[Allocation, ...] = ()
     guard: str = ""
+    decisions: tuple[Decision, ...] = ()
 
 
 def first_that_works(work: Work) -> Generated:
@@ -105,7 +116,7 @@ def first_that_works(work: Work) -> Generated:
     failure: Exception | None = None
     missing: NotHonoured | None = None
     simpler: Simpler | None = None
-    for attempt in any_order(work.options) if work.fixed is None else same_order(work.options):
+    for attempt in _attempts(work):
         try:
             with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
                 made = _generated(work, attempt)
@@ -129,6 +140,13 @@ def first_that_works(work: Work) -> Generated:
     raise LeftAlone(_internal(work.region, failure))
 
 
+def _attempts(work: Work) -> Iterator[Options]:
+    """Simpler and simpler ones. Who decides for himself gets what he has decided, or nothing."""
+    if work.decider.policy is not None:
+        return iter((work.options,))
+    return any_order(work.options) if work.fixed is None else same_order(work.options)
+
+
 def _generated(work: Work, options: Options) -> Generated:
     """By the schedule tree that is fixed, or else by the scheduler's. Raises NotWorth where the original is no
     worse."""
@@ -141,9 +159,17 @@ def _generated(work: Work, options: Options) -> Generated:
         marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
         if not work.carried <= rows_scalars(marked):
             raise NotCarried
-        if not work.carried and _original_is_better(work, options, proposed, marked, grouped):
+        better = not work.carried and _original_is_better(work, options, proposed, marked, grouped)
+        decider = work.decider.fresh()
+        if decider.is_open:  # what was made before is the model's
+            better = _keeps_order(work, options, proposed, decider, best=better)
+        if better:
             proposed = replace(proposed, tree=scop.schedule)
-            marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
+        if better or decider.is_open:
+            marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch, decider)
+            decider.check_all_asked()
+            if not work.carried <= rows_scalars(marked):
+                raise NotCarried
     if options.verify != "off":
         with clock("verify schedule"):
             rows_apart = apart(scop, deps, marked)
@@ -166,7 +192,16 @@ def _generated(work: Work, options: Options) -> Generated:
         *reordered(scop, deps, marked.tree.get_map(), program.told),
         *kept_in_order(scop, reorder_of(options), program.told),
     )
-    return Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard)
+    made = tuple(decider.made) if decider.is_open else ()
+    return Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard, made)
+
+
+def _keeps_order(work: Work, options: Options, proposed: ScheduleResult, decider: Decider, *, best: bool) -> bool:
+    """Whether the loops stay in the order of the source. best: the model's answer."""
+    own = proposed.tree.plain_is_equal(work.scop.schedule)
+    if work.carried or proposed.scenario or own or not _is_free(work, options):
+        return best
+    return bool(decider.choose(ORDER, (), (Alternative("scheduler"), Alternative("source")), int(best)))
 
 
 def _original_is_better(

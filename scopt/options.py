@@ -55,6 +55,9 @@ class Options(Struct, frozen=True):
       work on it; 0 means no limit.
     schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see
       `scopt.schedule_file`); empty for none.
+    decisions: path of a file with decisions for each region (see `scopt.decision_file`); ``random`` for any legal ones,
+      drawn by `seed`; empty: the model decides. tell_decisions: also tell all that was decided
+      (`RegionResult.decisions`).
     line_directives: write ``#line`` before and after the text that changed, so that all other text keeps its line
       numbers.
     explain: also say, for people, what was found and done (`RegionResult.explanation`).
@@ -89,6 +92,8 @@ class Options(Struct, frozen=True):
     check_passes: bool = False
     budget: float = 60.0
     schedule_file: str = ""
+    decisions: str = ""
+    tell_decisions: bool = False
     line_directives: bool = False
     explain: bool = False
     print_after: str = ""

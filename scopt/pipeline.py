@@ -19,6 +19,7 @@ from scopt.astgen.splice import Replacement, pieces, splice
 from scopt.check.composition import Parts
 from scopt.check.written import unproved
 from scopt.clause_words import expanded_words, without_helpers
+from scopt.decision_file import RANDOM, read_decisions
 from scopt.diagnostics import InputError, Remark, Remarks
 from scopt.frontend.region.naming import Placed, with_names, with_value
 from scopt.frontend.region.origins import macros_behind
@@ -30,11 +31,11 @@ from scopt.isolation import Attempt, Failed, Finished, Task, run_tasks
 from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.recursion import DEEPEST, recursion
-from scopt.schedule_file import ScheduleDocument, read_schedules
+from scopt.schedule_file import read_schedules
 from scopt.scheduler.influence.guidance import check_influence_file
 from scopt.simpler_forms import same_order
 from scopt.tell.results import Outcome, RegionResult, Result
-from scopt.transform import transform
+from scopt.transform import Wanted, transform
 
 if TYPE_CHECKING:
     from scopt.frontend.region.autodetect import Detected
@@ -60,7 +61,8 @@ def optimize(source: bytes | str, options: Options | None = None, *, file: str =
 
     source: the file's content. file: its name, for locations and for includes relative to it; it isn't read.
     Raises InputError if the source can't be preprocessed or isn't C, for options that don't go together, and for
-    unusable schedules in `options.schedule_file`. Whatever else can't be handled is a remark, and stays as it was.
+    unusable schedules or decisions in the files that options name. Whatever else can't be handled is a
+    remark, and stays as it was.
     """
     with recursion(DEEPEST):
         return _optimize(source, options or Options(), file)
@@ -76,7 +78,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     unmarked = with_names(tu, found.regions, options) if found is not None else ()
     regions = [*(Placed(tu, region) for region in tu.regions), *unmarked]
     check_influence_file(options, len(regions))
-    given = read_schedules(options.schedule_file, len(regions)) if options.schedule_file else (None,) * len(regions)
+    given = _wanted(options, len(regions))
     end = started + options.file_budget if options.file_budget else math.inf
     done = _all_transformed(dict(enumerate(regions)), options, given, end)
     again = {number: regions[number] for number, item in done.items() if _macros_in_the_way(item)}
@@ -95,6 +97,15 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     return Result(text, tuple(remarks), tuple(_result(item) for item in done.values()), timings, pieces(replacements))
 
 
+def _wanted(options: Options, regions: int) -> list[Wanted]:
+    """What the user's files give for so many regions. Raises InputError."""
+    nothing = (None,) * regions
+    schedules = read_schedules(options.schedule_file, regions) if options.schedule_file else nothing
+    listed = options.decisions not in ("", RANDOM)
+    decisions = read_decisions(options.decisions, regions) if listed else nothing
+    return [Wanted(*each) for each in zip(schedules, decisions, strict=True)]
+
+
 def _detected(tu: TranslationUnit, options: Options) -> Detected:
     """The search may take a third of the file's time."""
     from scopt.frontend.region.autodetect import detect  # one run in many needs it
@@ -104,7 +115,7 @@ def _detected(tu: TranslationUnit, options: Options) -> Detected:
 
 
 def _all_transformed(
-    regions: Mapping[int, Placed], options: Options, given: Sequence[ScheduleDocument | None], end: float
+    regions: Mapping[int, Placed], options: Options, given: Sequence[Wanted], end: float
 ) -> dict[int, _Done]:
     """Regions by their numbers, some at a time. Where the file's time is limited, until `end` (of `time.perf_counter`),
     those that gain most come first."""
@@ -123,10 +134,10 @@ def _depth(nodes: Iterable[Any]) -> int:
 
 
 def _transformed(
-    placed: Placed, number: int, options: Options, given: Sequence[ScheduleDocument | None], end: float
+    placed: Placed, number: int, options: Options, given: Sequence[Wanted], end: float
 ) -> Task[Outcome, _Done]:
-    """One region under its limits. given: the user's schedules of all regions. Raises InputError if the region's
-    schedule can't be used."""
+    """One region under its limits. given: for all regions. Raises InputError if what is
+    given for this one can't be used."""
     started = time.perf_counter()
     tu, region = placed.tu, placed.region
     if region.directives:
@@ -170,7 +181,7 @@ def _in_time(
 ) -> Task[Outcome, Finished[Outcome] | Failed]:
     """A region's outcome within its budget: with the options as they are,
     then in simpler forms, each with a part of the budget."""
-    if not options.budget or not options.tile:
+    if not options.budget or not options.tile or options.decisions:
         return (yield Attempt(partial(work, options), options.budget, options.memory))
     attempts = [*same_order(options)]
     # Loops over the tiles of oddly skewed bands can take isl forever; the first form gets twice the others' time.

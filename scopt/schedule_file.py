@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
@@ -22,6 +21,7 @@ from scopt.ir.scop import Dependences, Scop
 from scopt.poly.isl_utils import block_style, maps_of, sets_of
 from scopt.poly.legality import check_order
 from scopt.tell.wording import instance_text, mark_text, one_line, some
+from scopt.yaml_reader import YamlReader, is_kind, is_nothing, yaml_documents, yaml_text
 
 if TYPE_CHECKING:
     import yaml
@@ -72,13 +72,7 @@ def legend(scop: Scop, marks: Mapping[str, Mark] | None = None) -> tuple[str, ..
 def read_schedules(path: str, regions: int) -> tuple[ScheduleDocument | None, ...]:
     """The documents of a schedule file, one for each of so many regions;
     None leaves a region to the scheduler. Raises InputError."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"scopt: error: {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: error: not UTF-8 text: {error.reason} at byte {error.start}") from None
-    documents = parse_schedules(text, path)
+    documents = parse_schedules(yaml_text(path), path)
     if len(documents) != regions:
         raise InputError(
             f"{path}: error: {some(len(documents), 'schedule')} for {some(regions, 'region')} "
@@ -89,26 +83,15 @@ def read_schedules(path: str, regions: int) -> tuple[ScheduleDocument | None, ..
 
 def parse_schedules(text: str, file: str) -> tuple[ScheduleDocument | None, ...]:
     """The documents of a schedule file's text. Raises InputError with the place of what is wrong."""
-    import yaml  # only for those who give schedules
-
-    try:
-        nodes = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else file
-        raise InputError(f"{place}: error: {error.problem or error.context}") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"{file}: error: {' '.join(str(error).split())}") from None
-    return tuple(_Reader(file).document(node) for node in nodes)
+    reader = _Reader(file, "a node of a schedule tree (a mapping such as `schedule: …`)")
+    return tuple(reader.document(node) for node in yaml_documents(text, file))
 
 
-class _Reader(Struct, frozen=True):
+class _Reader(YamlReader, frozen=True):
     """Checks the shape of a document and rewrites it in the flow style with quoted strings that isl reads."""
 
-    file: str
-
     def document(self, node: yaml.Node) -> ScheduleDocument | None:
-        if _is(node, "scalar") and node.tag.endswith(":null"):
+        if is_nothing(node):
             return None
         entries = self.entries(node)
         if "domain" not in entries:
@@ -165,40 +148,27 @@ class _Reader(Struct, frozen=True):
         flags = [f'"permutable": {self.flag(entries["permutable"][1])}'] if "permutable" in entries else []
         if "coincident" in entries:
             given = entries["coincident"][1]
-            if not _is(given, "sequence") or len(given.value) != members:
+            if not is_kind(given, "sequence") or len(given.value) != members:
                 raise self.error(given, f"`coincident` is a list of {members}, one for each member of the band")
             flags.append(f'"coincident": [ {", ".join(self.flag(flag) for flag in given.value)} ]')
         return ", ".join([text, *flags])
 
     def flag(self, node: yaml.Node) -> str:
-        if not (_is(node, "scalar") and node.value in ("0", "1")):
+        if not (is_kind(node, "scalar") and node.value in ("0", "1")):
             raise self.error(node, "neither 0 nor 1")
         return str(node.value)
 
     def filters(self, node: yaml.Node) -> str:
-        if not _is(node, "sequence") or not node.value:
+        if not is_kind(node, "sequence") or not node.value:
             raise self.error(node, "not a list of `filter` nodes")
         for item in node.value:
             if "filter" not in self.entries(item):
                 raise self.error(item, "each child of a `sequence` or `set` is a `filter` node")
         return f"[ {', '.join(self.node(item) for item in node.value)} ]"
 
-    def entries(self, node: yaml.Node) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-        """The keys of a mapping, each with its own node and its value's."""
-        if not _is(node, "mapping"):
-            raise self.error(node, "not a node of a schedule tree (a mapping such as `schedule: …`)")
-        found: dict[str, tuple[yaml.Node, yaml.Node]] = {}
-        for key, value in node.value:
-            if not _is(key, "scalar"):
-                raise self.error(key, "not a key")
-            if key.value in found:
-                raise self.error(key, f"`{key.value}` stands here twice")
-            found[key.value] = (key, value)
-        return found
-
     def isl_text(self, node: yaml.Node, parse: Callable[[str], Any], what: str) -> str:
         """A string that isl can read, quoted."""
-        if not _is(node, "scalar"):
+        if not is_kind(node, "scalar"):
             raise self.error(node, f"not {what} in isl's notation: it has to stand in quotes")
         try:
             parse(node.value)
@@ -207,17 +177,6 @@ class _Reader(Struct, frozen=True):
                 node, f"not {what} in isl's notation (are all parameters named in front of `->`?): {node.value}"
             ) from None
         return json.dumps(" ".join(node.value.split()), ensure_ascii=False)
-
-    def location(self, node: yaml.Node) -> Location:
-        return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
-
-    def error(self, node: yaml.Node, message: str) -> InputError:
-        return InputError(f"{self.location(node)}: error: {message}")
-
-
-def _is(node: yaml.Node, kind: str) -> bool:
-    """Whether a node is a ``scalar``, a ``sequence`` or a ``mapping``."""
-    return bool(getattr(node, "id", "") == kind)
 
 
 def _isl_message(error: isl.Error) -> str:

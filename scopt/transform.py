@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.astgen.emit.math_functions import is_math_declaration
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
-from scopt.attempts import Generated, LeftAlone, NotCarried, Work, first_line, first_that_works, given_up_remark
+from scopt.attempts import Generated, LeftAlone, Work, first_line, first_that_works
 from scopt.clause_words import expanded_words, without_directives
+from scopt.decision_file import DecisionDocument, decider_of, decision_text
 from scopt.diagnostics import InputError, Refusal, Remark
 from scopt.frontend.extract import extract
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import apply_directives
-from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
-from scopt.rewritten_scop import (
-    carrying_scop,
-    dependences_of,
-    rewriting_fault,
-    rewritten_scop,
-    with_memory,
-)
+from scopt.rewritten_scop import dependences_of
 from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
 from scopt.scheduler import takes_influence
+from scopt.scheduler.decisions.decider import Decider, NoSuchAnswer
 from scopt.scheduler.influence.guidance import guidance
-from scopt.scheduler.passes.expansion import Expansion
 from scopt.stage_clock import Clock
+from scopt.statement_forms import Form, Forms
 from scopt.steps import Shown
 from scopt.tell.gains import gains
 from scopt.tell.loop_counts import summary
@@ -43,15 +37,26 @@ if TYPE_CHECKING:
 INFLUENCED_SCHEDULER = "pluto"
 
 
+class Wanted(Struct, frozen=True):
+    """What the user gives for one region: its schedule, decisions about it."""
+
+    schedule: ScheduleDocument | None = None
+    decisions: DecisionDocument | None = None
+
+    @property
+    def some(self) -> bool:
+        return self.schedule is not None or self.decisions is not None
+
+
 def transform(
     tu: TranslationUnit,
     region: Region,
     number: int,
     options: Options,
-    given: ScheduleDocument | None = None,
+    given: Wanted = Wanted(),  # noqa: B008 - it can't be changed
     watch: Watch = Watch(),  # noqa: B008 - it has no state
 ) -> Outcome:
-    """Transform one region, the number-th of its file, by the user's schedule if there is one. watch: sees what each
+    """Transform one region, the number-th of its file, as the user wants it. watch: sees what each
     step makes.
 
     Raises nothing that is the input's fault: a refusal is an outcome with its remark, and so is an InputError, which
@@ -74,13 +79,12 @@ def transform(
 
 
 def _analysed(
-    tu: TranslationUnit, region: Region, number: int, options: Options, given: ScheduleDocument | None, watch: Watch
+    tu: TranslationUnit, region: Region, number: int, options: Options, given: Wanted, watch: Watch
 ) -> Outcome:
     """The outcome with these options, for which directives can be had."""
     clock = Clock()
-    fault: Exception | None = None
     # Where nobody asks for the transformation, it has to pay.
-    judged = not (region.marked or options.eager or region.pragmas.used or given is not None)
+    judged = not (region.marked or options.eager or region.pragmas.used or given.some)
     if region.function.decl.name in tu.cold_functions and judged:
         remark = Remark(
             "missed",
@@ -91,60 +95,28 @@ def _analysed(
         )
         return Outcome(None, remarks=(remark,))
 
-    def at_work(scop: Scop, deps: Dependences, carried: frozenset[str] = frozenset()) -> Outcome:
+    def at_work(form: Form, decider: Decider) -> Outcome:
+        scop, deps = form.scop, form.deps
         with clock("check schedule"):
-            fixed = checked_tree(scop, deps, given) if given is not None else None
+            fixed = checked_tree(scop, deps, given.schedule) if given.schedule is not None else None
         guide = guidance(scop, deps.strict(), options, number)
-        return _outcome(Work(scop, deps, region, options, guide, fixed, judged, clock, watch, carried))
+        work = Work(scop, deps, region, options, guide, fixed, judged, clock, watch, form.carried, decider)
+        return _outcome(work)
 
     try:
         with clock("extract"):
             scop = extract(tu, region, f"scop{number}", assume_apart=options.assume_apart)
         with clock("dependences"):
             deps = dependences_of(scop, options)
-            rewritten = watch("rewritten", rewritten_scop(scop, deps, options))
-        if rewritten is not None and options.verify == "full":
-            with clock("verify statements"):
-                fault = rewriting_fault(scop, rewritten)
-                rewritten = rewritten if fault is None else None
-        kept: tuple[Remark, ...] = ()
-        if rewritten is not None:
-            wide = dependences_of(rewritten.scop, options)
-            try:
-                outcome = at_work(rewritten.scop, wide)
-                lanes = any("vector" in gain.got for gain in outcome.gains)
-                kernels = not all(map(is_math_declaration, outcome.definitions))
-                if kernels or (lanes and not rewritten.extents):  # new arrays are for kernels alone
-                    return with_memory(outcome, rewritten)
-            except InputError:
-                if given is None:
-                    raise
-                kept = (_statements_kept(region),)  # the schedule may be one of the statements as they are
-        with clock("dependences"):
-            carrying = watch("carrying", carrying_scop(scop, deps, options))
-        if carrying is not None:
-            beside = _with_rows(scop, carrying, options, at_work)
-            if beside is not None:
-                return beside
-        outcome = at_work(scop, deps)
-        found = kept if fault is None else (given_up_remark(region, fault),)
-        return replace(outcome, remarks=(*found, *outcome.remarks)) if found else outcome
+        forms = Forms(region, scop, deps, options, given.schedule is not None, clock, watch)
+        return forms.outcome(at_work, decider_of(options, given.decisions, number))
+    except NoSuchAnswer as fault:
+        assert given.decisions is not None
+        return Outcome(None, seconds=clock.seconds, error=str(given.decisions.error(fault)))
     except Refusal as refusal:
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
         return Outcome(None, seconds=clock.seconds, error=str(error))
-
-
-def _with_rows(scop: Scop, carrying: Expansion, options: Options, at_work: Callable[..., Outcome]) -> Outcome | None:
-    """The outcome with scalars for what rows carry; None where rows don't come to stand beside each other, or where it
-    can't be shown that the scalars hold what they should."""
-    carried = frozenset(carrying.scop.arrays) - frozenset(scop.arrays)
-    try:
-        outcome = at_work(carrying.scop, dependences_of(carrying.scop, options), carried)
-    except (InputError, NotCarried):  # wishes, and schedules, may be those of the statements as they are
-        return None
-    shown = options.verify != "full" or outcome.text is None or rewriting_fault(scop, carrying) is None
-    return outcome if outcome.text is not None and shown else None
 
 
 def _with_pragmas(options: Options, region: Region) -> Options:
@@ -159,11 +131,6 @@ def _with_pragmas(options: Options, region: Region) -> Options:
     if wishes and region.pragmas.scheduler is None and not takes_influence(options.scheduler):
         options = replace(options, scheduler=INFLUENCED_SCHEDULER)
     return options
-
-
-def _statements_kept(region: Region) -> Remark:
-    message = "the schedule given is one of the source's statements: scalars and arrays keep their cells"
-    return Remark("analysis", "schedule.statements-kept", message, region.location)
 
 
 def _outcome(work: Work) -> Outcome:
@@ -192,6 +159,7 @@ def _outcome(work: Work) -> Outcome:
         schedule=str(made.marked.tree.get_root()),
         proposal=document(region.location, str(made.tree), legend(scop)),
         final=document(region.location, str(made.marked.tree), legend(scop, made.marked.marks)),
+        decisions=decision_text(region.location, made.decisions, legend(scop)) if work.options.tell_decisions else "",
         explanation=explanation,
         view=view,
         gains=gains(scop, region, made.marked, made.nest),

@@ -9,18 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from scopt.ir.decisions import Alternative
 from scopt.ir.marked_schedule import BandChoice, GivenUp
 from scopt.ir.scop import LoopDirective
 from scopt.scheduler.decisions.claims import Band, Claim, Mechanism, Reason
+from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.influence.honoured import wished_members
 
-
-def decide(band: Band, mechanisms: Sequence[Mechanism]) -> tuple[Claim, BandChoice]:
-    """The claim that is taken, and what is to be told of it. Some mechanism has to claim any band."""
-    return arbitrate(band, [mechanism.claim(band) for mechanism in mechanisms])
+# What is asked of a band.
+MECHANISM = "mechanism"
 
 
-def arbitrate(band: Band, answers: Iterable[Claim | Reason]) -> tuple[Claim, BandChoice]:
+def decide(band: Band, mechanisms: Sequence[Mechanism], decider: Decider | None = None) -> tuple[Claim, BandChoice]:
+    """The claim that is taken, and what is to be told of it. Some mechanism has to claim any band. decider: None: the
+    model."""
+    return arbitrate(band, [mechanism.claim(band) for mechanism in mechanisms], decider)
+
+
+def arbitrate(
+    band: Band, answers: Iterable[Claim | Reason], decider: Decider | None = None, question: str = MECHANISM
+) -> tuple[Claim, BandChoice]:
     """The same from answers that are there."""
     listed = tuple(answers)
     claims = [one for one in listed if isinstance(one, Claim)]
@@ -29,7 +37,9 @@ def arbitrate(band: Band, answers: Iterable[Claim | Reason]) -> tuple[Claim, Ban
     hopes = {one: broken(band, one, band.setting.hopes) for one in claims}
     sizes = bool(band.setting.options.tile_sizes)
     ranked = sorted(claims, key=lambda one: (len(against[one]), len(hopes[one]), sizes and not one.tiled, one.cycles))
-    taken, others = ranked[0], ranked[1:]
+    offered = [Alternative(_named(one, ranked), one.cycles) for one in ranked]
+    position = decider.choose(question, band.names, offered) if decider is not None else 0
+    taken, others = ranked[position], [*ranked[:position], *ranked[position + 1 :]]
     kept = (*against[taken], *hopes[taken])
     given_up = tuple(
         GivenUp(one.mechanism, one.cycles, tuple(wish for wish in broke if wish not in kept))
@@ -39,6 +49,16 @@ def arbitrate(band: Band, answers: Iterable[Claim | Reason]) -> tuple[Claim, Ban
     rest = tuple((one.mechanism, one.what, one.cycles) for one in others)
     choice = BandChoice(band.names, taken.mechanism, taken.what, taken.cycles, rest, reasons, given_up, taken.notes)
     return taken, choice
+
+
+def _named(claim: Claim, claims: Sequence[Claim]) -> str:
+    """A name for a claim that no other one has."""
+    alike = [one for one in claims if one.mechanism == claim.mechanism]
+    if len(alike) == 1:
+        return claim.mechanism
+    told = f"{claim.mechanism} {claim.what}"
+    same = [one for one in alike if one.what == claim.what]
+    return told if len(same) == 1 else f"{told} ({[one is claim for one in same].index(True) + 1})"
 
 
 def broken(band: Band, claim: Claim, wishes: Sequence[LoopDirective]) -> tuple[str, ...]:

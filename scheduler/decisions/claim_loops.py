@@ -24,19 +24,21 @@ class PlainLoops(Struct, frozen=True):
     name: ClassVar[str] = "plain loops"
 
     def claim(self, band: Band) -> Claim | Reason:
-        setting = band.setting
-        plan = setting.planner.planned(band.facts, band.parallel_above, waves=False)
+        return self.of_plan(band, band.setting.planner.planned(band.facts, band.parallel_above, waves=False))
+
+    def of_plan(self, band: Band, plan: LeafPlan) -> Claim:
+        """The claim for a plan."""
 
         def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
-            return LeafLoops(setting, build.marks, plan).put(node)
+            return LeafLoops(band.setting, build.marks, plan).put(node)
 
-        parallel = None if plan.parallel is None else _parallel_member(band, plan)
+        parallel = None if plan.parallel is None else thread_member(band, plan)
         vectors = frozenset({plan.order[-1]} if any(plan.simd) else ())
         tiled = plan.tile or plan.tile_vector
         return Claim(self.name, words(plan), cycles(band, plan), make, parallel, vectors, tiled=tiled)
 
 
-def _parallel_member(band: Band, plan: LeafPlan) -> int:
+def thread_member(band: Band, plan: LeafPlan) -> int:
     """Position in the band of the member whose (tile) loop runs in parallel."""
     assert plan.parallel is not None
     outermost = plan.order[plan.parallel]

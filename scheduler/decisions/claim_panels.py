@@ -14,6 +14,8 @@ from scopt.scheduler.decisions.panels import LEAST_RUNS, PanelOffer, TiledLoops,
 from scopt.scheduler.decisions.register_tiles import wanted
 
 PANELS, IN_PLACE = "panels", "arrays where they are"
+# What is asked of tiles.
+PLACES = "places"
 
 
 def places_of_arrays(

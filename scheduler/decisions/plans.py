@@ -149,6 +149,13 @@ class Planner(Struct, frozen=True, eq=False):
             carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes, short, tiny
         )
 
+    def along(self, facts: LeafFacts, node: isl.ScheduleNode, vector: int) -> LeafFacts:
+        """What is known of a band if another member is to be innermost."""
+        if vector == facts.vector:
+            return facts
+        tiny = values_of_member(node, vector, self.lanes(node) // 2 - 1) is not None
+        return replace(facts, vector=vector, grouping=self.grouping(node, vector), wished=False, tiny=tiny)
+
     def lanes(self, node: isl.ScheduleNode) -> int:
         """Elements of a vector of the longest type that statements of a band access in arrays."""
         names = {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from scopt.ir.scop import Dependences, LoopDirective, Scop
 from scopt.options import Options
 from scopt.poly.bands import Ordered, ordered
+from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.decisions.plans import Planner
 from scopt.scheduler.influence.honoured import wished_member
 
@@ -17,7 +18,7 @@ class Setting(Struct, frozen=True, eq=False):
     """deps: as they were computed; dependences: the same, sorted by what they ask of a schedule.
 
     loops: that pragmas want parallel or vector: they have to be. hopes: vector loops that an influence tree asks for:
-    they are preferred.
+    they are preferred. decider: of what becomes of the tree itself; None: the model.
     """
 
     scop: Scop
@@ -26,6 +27,7 @@ class Setting(Struct, frozen=True, eq=False):
     options: Options
     loops: tuple[LoopDirective, ...] = ()
     hopes: tuple[LoopDirective, ...] = ()
+    decider: Decider | None = None
 
     @staticmethod
     def of(
@@ -34,8 +36,9 @@ class Setting(Struct, frozen=True, eq=False):
         options: Options,
         loops: tuple[LoopDirective, ...] = (),
         hopes: tuple[LoopDirective, ...] = (),
+        decider: Decider | None = None,
     ) -> Setting:
-        return Setting(scop, deps, ordered(scop, deps), options, loops, hopes)
+        return Setting(scop, deps, ordered(scop, deps), options, loops, hopes, decider)
 
     @property
     def strict(self) -> Setting:

@@ -38,6 +38,8 @@ from scopt.scheduler.decisions.strip_trees import copied_tree, outside, with_ban
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
+# What is asked of a nest.
+ROWS = "rows"
 
 
 class WithStrips(Struct, frozen=True, eq=False):
@@ -148,7 +150,7 @@ class _Builder(Struct):
         if not offers:
             return None
         offers.append((in_order(band, longest, offers[0][0].lanes), None))
-        taken, choice = arbitrate(band, [claim for claim, _ in offers])
+        taken, choice = arbitrate(band, [claim for claim, _ in offers], self.setting.decider, ROWS)
         chosen = next(rows for claim, rows in offers if claim is taken)
         if chosen is not None or choice.given_up:
             self.choices[choice.statements] = choice

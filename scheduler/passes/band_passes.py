@@ -12,6 +12,7 @@ import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
 
+from scopt.ir.decisions import Alternative
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Dependences, LoopDirective, Scop
 from scopt.options import Options
@@ -19,6 +20,7 @@ from scopt.poly.bands import with_properties, with_properties_below
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.decisions.arbiter import decide
 from scopt.scheduler.decisions.claims import Band
+from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.decisions.prospects import is_special, lacks_vectors, stands_apart
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strips import with_strips
@@ -31,6 +33,9 @@ from scopt.scheduler.passes.sinking import sink_loops
 from scopt.scheduler.passes.splitting import split_loops
 from scopt.scheduler.passes.unrolling import unroll_loops
 from scopt.scheduler.passes.unskewing import unskew_loops
+
+# What is asked of a pass that changes something.
+_TAKEN = (Alternative("made"), Alternative("left"))
 
 # Is shown what each pass makes, by the pass' name; what it returns goes on.
 Watch = Callable[[str, MarkedSchedule], MarkedSchedule]
@@ -187,14 +192,15 @@ def apply_passes(
     loops: tuple[LoopDirective, ...] = (),
     hopes: tuple[LoopDirective, ...] = (),
     watch: Watch = lambda name, made: made,
+    decider: Decider | None = None,
 ) -> MarkedSchedule:
     """What the passes make of a legal tree. The result's loop marks stand above one-member bands.
 
     loops: that pragmas want parallel or vector; they are chosen where the dependences allow. hopes: vector loops that
-    come before others where they are possible. Raises InternalError if
-    passes are checked and one of them breaks its contract.
+    come before others where they are possible. decider: of what becomes of the tree; None: the model.
+    Raises InternalError if passes are checked and one of them breaks its contract.
     """
-    setting = Setting.of(scop, deps, options, loops, hopes)
+    setting = Setting.of(scop, deps, options, loops, hopes, decider)
     schedule, known = MarkedSchedule(tree, {}), LEGAL
     for one in passes(options):
         if Fact.FLAGS in one.needs - known:
@@ -203,10 +209,18 @@ def apply_passes(
         made = one.run(schedule, setting)
         if is_checked(options):
             check_contract(one, schedule, made, setting)
+        if decider is not None and _is_whole(one, schedule, made) and decider.choose(one.name, (), _TAKEN):
+            made = schedule
         shown = watch(one.name, made)
         known = known if shown is schedule else known & one.keeps if shown is made else LEGAL
         schedule = shown
     return schedule
+
+
+def _is_whole(one: Pass, before: MarkedSchedule, after: MarkedSchedule) -> bool:
+    """Whether a pass has changed something, and hasn't asked about each band."""
+    asks = isinstance(one, MakeStrips | DecideBands)
+    return not asks and after is not before and not after.tree.plain_is_equal(before.tree)
 
 
 def is_checked(options: Options) -> bool:

@@ -14,10 +14,11 @@ from scopt.scheduler.decisions.claim_diagonals import DiagonalVectors
 from scopt.scheduler.decisions.claim_jam import JammedRows
 from scopt.scheduler.decisions.claim_loops import PlainLoops
 from scopt.scheduler.decisions.claim_nests import NestInOrder, NestWavefronts, NestWavefrontsWithKernel, ParallelNest
-from scopt.scheduler.decisions.claim_panels import places_of_arrays
+from scopt.scheduler.decisions.claim_panels import PLACES, places_of_arrays
 from scopt.scheduler.decisions.claim_register_tiles import RegisterTiles
 from scopt.scheduler.decisions.claim_wavefronts import Wavefronts
 from scopt.scheduler.decisions.claims import Band, Mechanism
+from scopt.scheduler.decisions.details import detailed
 from scopt.scheduler.decisions.marks import Marks
 from scopt.scheduler.decisions.panels import TiledLoops
 from scopt.scheduler.decisions.setting import Setting
@@ -54,7 +55,9 @@ class _Walk(Struct, frozen=True, eq=False):
                 node = self.visit(node.child(position), parallel_above).parent()
             return node
         band = Band(self.setting, node, parallel_above)
-        claim, choice = decide(band, OF_NESTS if has_inner_bands(node) else OF_LEAVES)
+        claim, choice = decide(band, OF_NESTS if has_inner_bands(node) else OF_LEAVES, self.setting.decider)
+        if self.setting.decider is not None and self.setting.decider.is_open:
+            claim = detailed(band, claim, self.setting.decider)
         self.choices.append(choice)
         return claim.make(self, node)
 
@@ -78,6 +81,6 @@ class _Walk(Struct, frozen=True, eq=False):
 
     def keep_in_panels(self, band: Band, node: isl.ScheduleNode, tiles: TiledLoops) -> isl.ScheduleNode:
         """A band of loops over tiles, all below decided: what the tiles keep in panels is decided too."""
-        claim, choice = arbitrate(band, places_of_arrays(band, node, tiles, self.marks))
+        claim, choice = arbitrate(band, places_of_arrays(band, node, tiles, self.marks), self.setting.decider, PLACES)
         self.choices.append(choice)
         return claim.make(self, node)

@@ -91,7 +91,10 @@ def _add_schedule_arguments(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         type=int,
         default=Options().seed,
-        help="which schedule the scheduler sample takes: the same seed, the same one (default: %(default)s)",
+        help=(
+            "which schedule the scheduler sample takes, and which decisions --decisions random: "
+            "the same seed, the same ones (default: %(default)s)"
+        ),
     )
     group.add_argument(
         "--walk",
@@ -111,6 +114,15 @@ def _add_schedule_arguments(group: argparse._ArgumentGroup) -> None:
         help=(
             "take the regions' schedule trees from FILE, as --emit=schedule writes it, instead of the scheduler's; "
             "an empty document leaves its region to the scheduler. A tree that breaks a dependence is an error"
+        ),
+    )
+    group.add_argument(
+        "--decisions",
+        metavar="FILE",
+        default="",
+        help=(
+            "take what is decided about the regions from FILE, as --emit=decisions writes it; the model decides what "
+            "FILE leaves out. 'random': any legal decisions (see --seed)"
         ),
     )
 

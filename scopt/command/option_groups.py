@@ -46,12 +46,13 @@ def _add_result_arguments(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--emit",
-        choices=("c", "schedule", "schedule-final"),
+        choices=("c", "schedule", "schedule-final", "decisions"),
         default="c",
         help=(
             "what is written: c, the source with its new loops; schedule, the scheduler's "
             "tree of each region as isl's YAML, to edit and give to --schedule; "
-            "schedule-final, the tree after the band passes, to look at (default: c)"
+            "schedule-final, the tree after the band passes, to look at; decisions, what was decided "
+            "about each region, with what else could be, to edit and give to --decisions (default: c)"
         ),
     )
 

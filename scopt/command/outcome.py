@@ -45,17 +45,24 @@ def outcome_of(source: bytes, options: Options, name: str, emit: str) -> Outcome
         )
         return Outcome(source if emit == "c" else b"", Result(source, (remark,), (), {}), refused=True)
     refused = any(region.marked and not region.transformed for region in result.regions)
-    text = result.text if emit == "c" else _schedules(result.regions, final=emit == "schedule-final")
+    text = result.text if emit == "c" else _documents(result.regions, emit)
     told = options.explain or options.print_after
     explanation = "\n".join(_explanation(region) for region in result.regions) if told else ""
     return Outcome(text, result, refused, explanation)
 
 
-def _schedules(regions: Iterable[RegionResult], *, final: bool) -> bytes:
-    """A schedule file with a document for each region; an empty one for a region that stays as it was."""
+def _documents(regions: Iterable[RegionResult], emit: str) -> bytes:
+    """A file of schedules or of decisions with a document for each region; an empty one for a region that stays as it
+    was."""
+    from scopt.decision_file import nothing_decided
     from scopt.schedule_file import document
 
-    return "".join((r.final if final else r.proposal) or document(r.location, "") for r in regions).encode()
+    def text(region: RegionResult) -> str:
+        if emit == "decisions":
+            return region.decisions or nothing_decided(region.location)
+        return (region.final if emit == "schedule-final" else region.proposal) or document(region.location, "")
+
+    return "".join(map(text, regions)).encode()
 
 
 def _explanation(region: RegionResult) -> str:

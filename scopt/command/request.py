@@ -99,6 +99,8 @@ def options_of(
         walk=arguments.walk,
         inputs=arguments.input_dependences,
         schedule_file=arguments.schedule,
+        decisions=arguments.decisions,
+        tell_decisions=arguments.emit == "decisions",
         line_directives=arguments.line_directives,
         explain=arguments.explain,
         print_after=arguments.print_after,

@@ -21,6 +21,8 @@ class Account(Struct, frozen=True, kw_only=True):
     schedule: the transformed schedule tree as isl prints it.
     proposal, final: the schedule tree before and after the band passes, as a document of a schedule file (see
       `scopt.schedule_file`; the final one can't be given to scopt).
+    decisions: what was decided, as a document of a decision file (see `scopt.decision_file`); empty unless
+      `Options.tell_decisions`.
     explanation: what was found and done, for people; empty unless `Options.explain` or `Options.print_after`.
     view: what a report shows of it; None unless `Options.report`.
     gains: what the loops of its first level got.
@@ -28,6 +30,7 @@ class Account(Struct, frozen=True, kw_only=True):
 
     schedule: str = ""
     proposal: str = ""
+    decisions: str = ""
     final: str = ""
     explanation: str = ""
     view: RegionView | None = None

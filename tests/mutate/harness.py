@@ -24,7 +24,7 @@ import islpy as isl
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from scopt import attempts, pipeline, transform as region
+from scopt import attempts, pipeline, statement_forms, transform as region
 from scopt.astgen.generation import Program, Watch
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Scop
@@ -263,7 +263,7 @@ def _told(trace: TracebackType | None) -> str:
         known = [own[name] for name in ("failure", "missing", "simpler") if own.get(name) is not None]
         if function == "first_that_works" and known:
             words = str(known[-1])
-        if function == "_analysed" and own.get("outcome") is not None:
+        if function in ("outcome", "first") and own.get("outcome") is not None:
             words = own["outcome"].remarks[-1].message
         trace = trace.tb_next
     return (words.splitlines() or [""])[0]
@@ -272,7 +272,7 @@ def _told(trace: TracebackType | None) -> str:
 def _optimized(source: Source, watch: Watch) -> pipeline.Result:
     """scopt's result, computed in this process."""
 
-    def transform(tu: Any, one: Any, number: int, options: Any, given: Any = None) -> region.Outcome:
+    def transform(tu: Any, one: Any, number: int, options: Any, given: Any) -> region.Outcome:
         return region.transform(tu, one, number, replace(options, budget=0.0), given, watch)
 
     def scheduler(name: str) -> Any:
@@ -286,12 +286,12 @@ def _optimized(source: Source, watch: Watch) -> pipeline.Result:
             raise Stopped(str(found))
         return found
 
-    scheduler_of, fault_of = attempts.get_scheduler, region.rewriting_fault
+    scheduler_of, fault_of = attempts.get_scheduler, statement_forms.rewriting_fault
     with (
         mock.patch.object(pipeline, "transform", transform),
         mock.patch.object(pipeline, "run_tasks", _run_here),
         mock.patch.object(attempts, "get_scheduler", scheduler),
-        mock.patch.object(region, "rewriting_fault", fault),
+        mock.patch.object(statement_forms, "rewriting_fault", fault),
     ):
         return pipeline.optimize(source.text.encode(), replace(source.options, budget=0.0), file=f"{source.name}.c")
 

@@ -1,0 +1,137 @@
+"""The forms that a region's statements can have: as they were read, with cells in place of scalars, with scalars for
+what rows carry. The first one that gains what it was made for is taken, or the one that somebody decides for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from scopt.astgen.emit.math_functions import is_math_declaration
+from scopt.astgen.generation import Watch
+from scopt.attempts import NotCarried, given_up_remark
+from scopt.diagnostics import InputError, Remark
+from scopt.frontend.syntax.unit import Region
+from scopt.ir.decisions import Alternative
+from scopt.ir.scop import Dependences, Scop
+from scopt.options import Options
+from scopt.rewritten_scop import carrying_scop, dependences_of, rewriting_fault, rewritten_scop, with_memory
+from scopt.scheduler.decisions.decider import Decider
+from scopt.scheduler.passes.expansion import Expansion
+from scopt.stage_clock import Clock
+from scopt.tell.results import Outcome
+
+# What is asked of a region, and the answers.
+STATEMENTS = "statements"
+READ, CELLS, CARRYING = "as they are", "with cells", "with rows in scalars"
+
+
+class Form(Struct, frozen=True, eq=False):
+    """Statements in one form. made: how they were rewritten; None: they are as they were read. carried: the scalars
+    that are for rows beside each other alone. fault: why another form was given up."""
+
+    name: str
+    scop: Scop
+    deps: Dependences
+    made: Expansion | None = None
+    carried: frozenset[str] = frozenset()
+    fault: Exception | None = None
+
+
+# What becomes of a form, as somebody decides. Raises InputError for wishes that it can't keep, and NotCarried.
+AtWork = Callable[[Form, Decider], Outcome]
+
+
+class Forms(Struct, frozen=True, eq=False):
+    """The forms of one region. scop, deps: as they were read. fixed: there is a schedule of the user's, which may be
+    one of the statements as they are."""
+
+    region: Region
+    scop: Scop
+    deps: Dependences
+    options: Options
+    fixed: bool
+    clock: Clock
+    watch: Watch
+
+    def outcome(self, at_work: AtWork, decider: Decider) -> Outcome:
+        """Of the form that is taken. Raises InputError."""
+        if not decider.is_open:
+            return self.first(at_work, decider, self.listed())[1]
+        forms = [*self.listed()]
+        best = self.first(at_work, Decider(), forms)[0] if len(forms) > 1 else forms[0]
+        decider = decider.fresh()
+        names = [Alternative(form.name) for form in forms]
+        taken = forms[decider.choose(STATEMENTS, (), names, forms.index(best))]
+        try:
+            outcome = at_work(taken, decider)
+        except NotCarried:
+            message = "left as it was: rows don't come to stand beside each other, as was decided for the statements"
+            return Outcome(None, remarks=(Remark("missed", "region.no-gain", message, self.region.location),))
+        return self.finished(taken, outcome)
+
+    def listed(self) -> Iterator[Form]:
+        """Those that there are, the one that was read last."""
+        fault: Exception | None = None
+        with self.clock("dependences"):
+            rewritten = self.watch("rewritten", rewritten_scop(self.scop, self.deps, self.options))
+        if rewritten is not None and self.options.verify == "full":
+            with self.clock("verify statements"):
+                fault = rewriting_fault(self.scop, rewritten)
+        if rewritten is not None and fault is None:
+            yield Form(CELLS, rewritten.scop, dependences_of(rewritten.scop, self.options), rewritten)
+        with self.clock("dependences"):
+            carrying = self.watch("carrying", carrying_scop(self.scop, self.deps, self.options))
+        if carrying is not None:
+            carried = frozenset(carrying.scop.arrays) - frozenset(self.scop.arrays)
+            yield Form(CARRYING, carrying.scop, dependences_of(carrying.scop, self.options), carrying, carried)
+        yield Form(READ, self.scop, self.deps, fault=fault)
+
+    def first(self, at_work: AtWork, decider: Decider, forms: Iterable[Form]) -> tuple[Form, Outcome]:
+        """The first form that gains what it was made for, and its outcome."""
+        kept = False
+        for form in forms:
+            try:
+                outcome = at_work(form, decider)
+            except (InputError, NotCarried) as error:
+                # wishes, and schedules, may be those of the statements as they are
+                if form.made is None or (form.name == CELLS and not self.fixed):
+                    raise
+                kept = kept or (form.name == CELLS and isinstance(error, InputError))
+                continue
+            if self.gains(form, outcome):
+                outcome = self.finished(form, outcome)
+                if kept and form.made is None:
+                    outcome = replace(outcome, remarks=(_statements_kept(self.region), *outcome.remarks))
+                return form, outcome
+        raise AssertionError("the statements as they are are a form")
+
+    def gains(self, form: Form, outcome: Outcome) -> bool:
+        """Whether a form brings what it was made for; one with scalars for rows has to be shown to compute the same."""
+        if form.made is None:
+            return True
+        if form.name == CARRYING:
+            return outcome.text is not None and self.is_shown(form)
+        lanes = any("vector" in gain.got for gain in outcome.gains)
+        kernels = not all(map(is_math_declaration, outcome.definitions))
+        return kernels or (lanes and not form.made.extents)  # new arrays are for kernels alone
+
+    def is_shown(self, form: Form) -> bool:
+        return self.options.verify != "full" or form.made is None or rewriting_fault(self.scop, form.made) is None
+
+    def finished(self, form: Form, outcome: Outcome) -> Outcome:
+        """The outcome of the form that is taken, with its memory, and with what became of another one."""
+        if form.name == CELLS and form.made is not None:
+            return with_memory(outcome, form.made)
+        if form.name == CARRYING and outcome.text is not None and not self.is_shown(form):
+            message = "left as it was: it can't be shown that scalars hold what rows carry"
+            return Outcome(None, remarks=(Remark("missed", "internal.error", message, self.region.location),))
+        if form.fault is None:
+            return outcome
+        return replace(outcome, remarks=(given_up_remark(self.region, form.fault), *outcome.remarks))
+
+
+def _statements_kept(region: Region) -> Remark:
+    message = "the schedule given is one of the source's statements: scalars and arrays keep their cells"
+    return Remark("analysis", "schedule.statements-kept", message, region.location)
