@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from scopt.decision_file import RANDOM
 from scopt.options import Options
 from tests.fuzz.choices import Choices
 from tests.fuzz.control import data_condition, with_jump
@@ -59,6 +60,8 @@ def _options(choices: Choices, kind: Kind) -> Options:
         register_tile=not (sizes and choices.chance(40)),
         parallel=not choices.chance(10),
         simd=not choices.chance(20),
+        # any legal leaf of the space of decisions, too
+        decisions=choices.pick("", "", RANDOM),
         verify="full",
     )
 

@@ -102,7 +102,8 @@ def command_line(program: Program) -> str:
     ]
     if options.tile and not options.tile_sizes:
         arguments = arguments[:2]
-    arguments += ["--seed", str(options.seed)] if options.scheduler == "sample" else []
+    arguments += ["--decisions", options.decisions] if options.decisions else []
+    arguments += ["--seed", str(options.seed)] if options.scheduler == "sample" or options.decisions else []
     arguments += ["--fusion", options.fusion, *(["--influence", options.influence] if options.influence else [])]
     switches = {
         "--autodetect": options.autodetect,
