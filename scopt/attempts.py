@@ -29,7 +29,7 @@ from scopt.rewritten_scop import (
 )
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.base import ScheduleResult
-from scopt.scheduler.decisions.decider import Decider
+from scopt.scheduler.decisions.decider import Decider, Given
 from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
 from scopt.scheduler.passes.band_passes import apply_passes
@@ -142,7 +142,7 @@ def first_that_works(work: Work) -> Generated:
 
 def _attempts(work: Work) -> Iterator[Options]:
     """Simpler and simpler ones. Who decides for himself gets what he has decided, or nothing."""
-    if work.decider.policy is not None:
+    if isinstance(work.decider.policy, Given):
         return iter((work.options,))
     return any_order(work.options) if work.fixed is None else same_order(work.options)
 

@@ -181,7 +181,7 @@ def _in_time(
 ) -> Task[Outcome, Finished[Outcome] | Failed]:
     """A region's outcome within its budget: with the options as they are,
     then in simpler forms, each with a part of the budget."""
-    if not options.budget or not options.tile or options.decisions:
+    if not options.budget or not options.tile or options.decisions not in ("", RANDOM):
         return (yield Attempt(partial(work, options), options.budget, options.memory))
     attempts = [*same_order(options)]
     # Loops over the tiles of oddly skewed bands can take isl forever; the first form gets twice the others' time.

@@ -130,8 +130,8 @@ def _tiled(band: Band, plan: LeafPlan, pick: Callable[[str, Mapping[str, LeafPla
 
 def _names(band: Band) -> list[str]:
     """Of the members of a band: the iterators that they are of its first statement, else ``loop 1`` …."""
-    first = min(sets_of(band.node.get_domain()), key=lambda part: str(part.get_tuple_name()))
-    found = [_name(band, first, k) for k in range(band.width)]
+    parts = sorted(sets_of(band.node.get_domain()), key=lambda part: str(part.get_tuple_name()))
+    found = [_name(band, parts[0], k) if parts else "" for k in range(band.width)]
     return [name if name and found.count(name) == 1 else f"loop {k + 1}" for k, name in enumerate(found)]
 
 

@@ -48,7 +48,14 @@ class Rows(Struct, frozen=True, eq=False):
         """The instances of whole blocks of rows that are written out beside each other."""
         partial = self.nodes[0].band_get_partial_schedule()
         around = [partial.get_at(member) for member in self.outer]
-        return whole_blocks(self.nodes[0], self.domain, self.lane, around, first_row(self.lane), self.together)
+        return whole_blocks(
+            self.nodes[0],
+            self.domain,
+            self.lane,
+            around,
+            first_row(self.lane.intersect_domain(self.domain)),
+            self.together,
+        )
 
 
 def rows_of_strip(scop: Scop, options: Options, rows: Rows) -> int:
@@ -96,7 +103,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
         """The loop over strips of some instances; a row at a time in the order of its nests."""
         key = f"strips{sum(isinstance(mark, StripMark) for mark in self.marks.values())}"
         count = rows_of_strip(self.scop, self.options, rows)
-        first = first_row(rows.lane)
+        first = first_row(rows.lane.intersect_domain(rows.domain))
         names = tuple(sorted(part.get_tuple_name() for part in sets_of(rows.domain)))
         vectors = not rows.together
         strips = Strips(names, rows.lane, first, count, rows.places.buffers, rows.places.scalars, vectors)

@@ -50,7 +50,9 @@ def test_the_model_decides_what_a_list_leaves_out(tmp_path: Path) -> None:
     assert answers(decided(PRODUCT))["mechanism", "S0", 1] == "register tiles"
     assert b"scopt_tile" not in other.text and other.regions[0].transformed
     order = replayed(
-        "- {decide: mechanism, of: S0, take: plain loops}\n- {decide: innermost loop, of: S0, take: k}", tmp_path, PRODUCT
+        "- {decide: mechanism, of: S0, take: plain loops}\n- {decide: innermost loop, of: S0, take: k}",
+        tmp_path,
+        PRODUCT,
     )
     assert answers(order)["innermost loop", "S0", 1] == "k"
     assert order.text != other.text
@@ -78,7 +80,11 @@ def test_chance_takes_any_legal_decisions_and_the_same_ones_again() -> None:
         ("- {decide: order, take: [source]}", "1:25", "`take` is a word or a number"),
         ("- {decide: order, number: 0, take: source}", "1:27", "`number` counts from 1"),
         ("- {decide: order, take: source}\n- {decide: order, take: source}", "2:3", "this was decided before"),
-        ("- {decide: mechanism, of: S0, take: magic}", "1:3", "'magic' can't be taken here; what can: 'register tiles'"),
+        (
+            "- {decide: mechanism, of: S0, take: magic}",
+            "1:3",
+            "'magic' can't be taken here; what can: 'register tiles'",
+        ),
         ("- {decide: mechanism, of: S7, take: plain loops}", "1:3", "'mechanism' is not asked of S7, but of S0"),
         ("- {decide: colour, take: red}", "1:3", "'colour' is not asked here; what is: "),
         ("- {decide: mechanism, of: S0, number: 2, take: x}", "1:3", "is asked fewer than 2 times"),
