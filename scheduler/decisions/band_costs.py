@@ -10,6 +10,7 @@ Trip counts are hints from array extents (`scopt.scheduler.locality.footprints.t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from math import inf, prod
 
 import islpy as isl
@@ -32,6 +33,7 @@ from scopt.machine.costs import (
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
 from scopt.scheduler.decisions.latencies import places_of, waiting
+from scopt.scheduler.decisions.small_loops import span
 from scopt.scheduler.locality.footprints import (
     ReferenceGroup,
     TileSpace,
@@ -106,7 +108,8 @@ class Work(Struct, frozen=True, eq=False):
         space = tile_space(scop, schedule.prefix, schedule.members)
         groups = reference_groups(scop, space)
         width = max((len(rows) for rows in space.members.values()), default=int(node.band_n_member()))
-        trips = tuple(_trips(groups, k) for k in range(width))
+        spans = {name: _spans_along(scop.statement(name), own) for name, own in space.directions.items()}
+        trips = tuple(_trips(groups, k, [own[k] for own in spans.values()]) for k in range(width))
         found = {}
         names = [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
         written = places_of(a for name in names for a in scop.statement(name).accesses if a.is_write)
@@ -117,7 +120,8 @@ class Work(Struct, frozen=True, eq=False):
             if directions is None:  # not linear: one instance an iteration, as far as anybody knows
                 found[name] = _instance(scop, machine, statement, waits, (None,) * width, prod(trips, start=1))
                 continue
-            own = prod((trips[k] for k, direction in enumerate(directions) if direction is not None), start=1)
+            moving = [k for k, direction in enumerate(directions) if direction is not None]
+            own = prod((min(trips[k], spans[name][k] or trips[k]) for k in moving), start=1)
             density = float(space.instances[name]) or 1.0
             found[name] = _instance(scop, machine, statement, waits, directions, own * density)
         return Work(machine, space, groups, trips, found)
@@ -194,15 +198,31 @@ class Work(Struct, frozen=True, eq=False):
         return max(compute, memory) + BESIDE * min(compute, memory)
 
 
-def _trips(groups: Sequence[ReferenceGroup], member: int) -> int:
-    """Iterations of a member. Sizes that nobody knows are taken to be large: whether threads are worth it is tested
-    when the program runs."""
+def _trips(groups: Sequence[ReferenceGroup], member: int, spans: Sequence[int | None]) -> int:
+    """Iterations of a member. spans: by statement, of its iterator, if that is known. Sizes that nobody knows are taken
+    to be large: whether threads are worth it is tested when the program runs."""
+    constant = [one for one in spans if one is not None]
+    if constant and len(constant) == len(spans):
+        return max(*constant, 1)
     known = any(
         row[member] and extent is not None
         for group in groups
         for row, extent in zip(group.moves, group.extents, strict=True)
     )
     return trip_count(groups, member) if known else LARGE_EXTENT
+
+
+def _spans_along(statement: Statement, directions: Sequence[Vector | None]) -> list[int | None]:
+    """How many values the iterator has that each member is, if it is one, and if that is known."""
+    spans = _spans(statement)
+    moving = [[k for k, c in enumerate(one) if c] if one is not None else [] for one in directions]
+    return [spans[own[0]] if len(own) == 1 else None for own in moving]
+
+
+@lru_cache(maxsize=512)
+def _spans(statement: Statement) -> tuple[int | None, ...]:
+    """How many values a statement's iterators have; None where that depends on parameters."""
+    return tuple(span(statement.domain, k) for k in range(len(statement.iterators)))
 
 
 def _instance(
