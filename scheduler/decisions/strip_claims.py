@@ -76,7 +76,7 @@ def may_gain(band: Band, member: int, chain: int) -> bool:
 def together_claim(band: Band, rows: Rows, member: int, chain: int) -> Claim:
     """Rows written out beside each other: as many chains are under way. chain: cycles a step."""
     user, work, count = band.setting.options.tile_sizes, band.work, rows.together
-    cycles = max(work.instances() * chain / count, work.scalar(None, {}))
+    cycles = max(_steps(band) * chain / count, work.scalar(None, {}))
     cost = work.parallel(cycles, 0.0, 1) if rows.parallel and not band.parallel_above else cycles
     parallel = rows.outer[0] if rows.outer else member if rows.parallel else None
     notes = rounded(user, rows_at_a_time=(size_of(user, member), count)) if user else ()
@@ -96,26 +96,49 @@ def _lanes(band: Band, rows: Rows) -> Mapping[str, str]:
 
 
 def _strip_cycles(band: Band, places: Places, member: int, chain: int, count: int) -> float:
-    """Of strips of so many rows. A step of the chain serves a vector's lanes, and what copying rows to and fro takes is
-    worth `LEAST_CHAIN` cycles a step. Where nothing but a few cells of each row is copied, the chains of a strip's
-    vectors overlap."""
+    """Of strips of so many rows. A step of the chain serves a vector's lanes, and what copying a cell to a buffer and
+    another one back takes is worth `LEAST_CHAIN` cycles. Where nothing but a few cells of each row is copied, the
+    chains of a strip's vectors overlap."""
     work = band.work
     if not all(map(is_short, places.buffers)):
-        return work.instances() * (chain / work.lanes + LEAST_CHAIN * (1 - 1 / work.lanes))
+        copying = min(_copied(band, places) / 2, _steps(band)) * LEAST_CHAIN * (1 - 1 / work.lanes)
+        waiting = _steps(band) * chain / min(work.lanes, count, work.trips[member])
+        return max(waiting, sum(_busy(band, places, name, 0.0) for name in work.statements)) + copying
     copies = sum(prod(row_cells(buffer) or ()) for buffer in places.buffers)
     total = copies * work.trips[member] * LEAST_CHAIN / 2  # which is of a copy to the buffer and one back
-    for name, one in work.statements.items():
-        jumps = sum(statement == name for statement, _ in places.apart)
-        loads = (one.uses.loads - jumps) / LOADS / work.lanes + jumps * GATHER
-        stores = one.uses.stores / STORES / work.lanes
-        total += one.count * max(one.arithmetic / work.lanes, loads, stores, one.latency / count)
+    return total + sum(_busy(band, places, name, one.latency / count) for name, one in work.statements.items())
+
+
+def _busy(band: Band, places: Places, name: str, waiting: float) -> float:
+    """Cycles of a statement's instances in vectors, each at least as long as it waits. What lies apart for neighbouring
+    rows is loaded element by element."""
+    work, one = band.work, band.work.statements[name]
+    jumps = sum(statement == name for statement, _ in places.apart)
+    loads = (one.uses.loads - jumps) / LOADS / work.lanes + jumps * GATHER
+    stores = one.uses.stores / STORES / work.lanes
+    return one.count * max(one.arithmetic / work.lanes, loads, stores, waiting)
+
+
+def _steps(band: Band) -> float:
+    """Steps of the recurrence, in all rows."""
+    return max((one.count for one in band.work.statements.values()), default=0.0)
+
+
+def _copied(band: Band, places: Places) -> float:
+    """How many cells are copied to buffers, and back from them: of what all instances refer to."""
+    work, total = band.work, 0.0
+    statements = [band.setting.scop.statement(name) for name in band.names]
+    for buffer in places.buffers:
+        cells = max(one.lines(work.trips, one.element) for one in work.groups if one.array == buffer.array)
+        writes = {a.is_write for one in statements for a in one.accesses if a.array == buffer.array}
+        total += float(cells) * len(writes)
     return total
 
 
 def in_order(band: Band, chain: int, lanes: Mapping[str, str]) -> Claim:
     """What else can become of a nest: its steps wait for each other; what is parallel is decided later. Vector loops
     can only be those over the rows, too. lanes: by statement, their iterator."""
-    cycles = max(band.work.instances() * chain, band.work.scalar(None, {}))
+    cycles = max(_steps(band) * chain, band.work.scalar(None, {}))
     shared = band.coincident and not band.parallel_above
     cost = band.work.parallel(cycles, 0.0, 1) if shared else cycles
     wished = band.setting.wished(band.node, "parallel")
