@@ -104,4 +104,4 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, bytes], None]:
 def no_rows_beside(monkeypatch: pytest.MonkeyPatch) -> None:
     """No rows beside each other: strips with buffers, and loops in order, where they would be faster."""
     monkeypatch.setattr("scopt.scheduler.decisions.strip_claims.LEAST_TOGETHER", 10**6)
-    monkeypatch.setattr("scopt.transform.carrying_scop", lambda *_: None)
+    monkeypatch.setattr("scopt.statement_forms.carrying_scop", lambda *_: None)
