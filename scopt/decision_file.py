@@ -48,10 +48,14 @@ def decider_of(options: Options, document: DecisionDocument | None, number: int)
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def decision_text(location: Location, made: Iterable[Decision], statements: Iterable[str] = ()) -> str:
-    """One document. location: of the region. statements: a line each about what their names stand for."""
+def decision_text(
+    location: Location, made: Iterable[Decision], statements: Iterable[str] = (), cycles: float | None = None
+) -> str:
+    """One document. location: of the region. statements: a line each about what their names stand for. cycles: of the
+    region, by the model."""
     listed = [_line(one) for one in made]
-    comments = [f"# {location}", *(f"#   {line}" for line in statements)]
+    whole = f": some {_number(cycles)} cycles by the model" if cycles is not None else ""
+    comments = [f"# {location}{whole}", *(f"#   {line}" for line in statements)]
     return "\n".join([*comments, "---", *(listed or ["[]"])]) + "\n"
 
 
@@ -65,16 +69,16 @@ def _line(one: Decision) -> str:
     entries += [f"number: {one.number}"] if one.number > 1 else []
     taken = next(each for each in one.alternatives if each.name == one.taken)
     rest = ", ".join(_told(each) for each in one.alternatives if each.name != one.taken)
-    cycles = f"{_cycles(taken)} cycles; " if taken.cycles is not None else ""
+    cycles = f"{_number(taken.cycles)} cycles; " if taken.cycles is not None else ""
     return f"- {{{', '.join([*entries, f'take: {json.dumps(one.taken)}'])}}}  # {cycles}or {rest}"
 
 
 def _told(one: Alternative) -> str:
-    return one.name if one.cycles is None else f"{one.name} ({_cycles(one)})"
+    return one.name if one.cycles is None else f"{one.name} ({_number(one.cycles)})"
 
 
-def _cycles(one: Alternative) -> str:
-    return f"{one.cycles:.3g}".replace("e+0", "e").replace("e+", "e")
+def _number(cycles: float) -> str:
+    return f"{cycles:.3g}".replace("e+0", "e").replace("e+", "e")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

@@ -159,13 +159,19 @@ def _outcome(work: Work) -> Outcome:
         schedule=str(made.marked.tree.get_root()),
         proposal=document(region.location, str(made.tree), legend(scop)),
         final=document(region.location, str(made.marked.tree), legend(scop, made.marked.marks)),
-        decisions=decision_text(region.location, made.decisions, legend(scop)) if work.options.tell_decisions else "",
+        decisions=_decisions(work, made),
         explanation=explanation,
         view=view,
         gains=gains(scop, region, made.marked, made.nest),
         guard=made.guard,
         prologue=scop.prologue,
     )
+
+
+def _decisions(work: Work, made: Generated) -> str:
+    if not work.options.tell_decisions:
+        return ""
+    return decision_text(work.region.location, made.decisions, legend(work.scop), made.marked.cycles)
 
 
 def _explanation(work: Work, made: Generated) -> str:

@@ -109,7 +109,10 @@ class Work(Struct, frozen=True, eq=False):
         groups = reference_groups(scop, space)
         width = max((len(rows) for rows in space.members.values()), default=int(node.band_n_member()))
         spans = {name: _spans_along(scop.statement(name), own) for name, own in space.directions.items()}
-        trips = tuple(_trips(groups, k, [own[k] for own in spans.values()]) for k in range(width))
+        trips = tuple(
+            _trips(groups, k, [own[k] for name, own in spans.items() if space.directions[name][k] is not None])
+            for k in range(width)
+        )
         found = {}
         names = [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
         written = places_of(a for name in names for a in scop.statement(name).accesses if a.is_write)

@@ -27,6 +27,9 @@ from scopt.scheduler.decisions.strip_places import Places
 from scopt.scheduler.decisions.strip_references import row_iterator
 from scopt.scheduler.decisions.user_sizes import rounded, size_of
 
+# What else can become of a nest.
+IN_ORDER = "loops along the rows"
+
 
 def strip_claim(band: Band, rows: Rows, count: int, member: int, chain: int) -> Claim:
     """Strips of so many rows, vectors across them. chain: cycles a step."""
@@ -143,7 +146,7 @@ def in_order(band: Band, chain: int, lanes: Mapping[str, str]) -> Claim:
     cost = band.work.parallel(cycles, 0.0, 1) if shared else cycles
     wished = band.setting.wished(band.node, "parallel")
     parallel = wished if wished in band.coincident else next(iter(band.coincident), None)
-    return Claim("loops along the rows", "", cost, _nothing, parallel, None, lanes=lanes)
+    return Claim(IN_ORDER, "", cost, _nothing, parallel, None, lanes=lanes)
 
 
 def _nothing(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:

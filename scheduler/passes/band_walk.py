@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import islpy as isl
 from msgspec import Struct, field
 
@@ -17,11 +19,12 @@ from scopt.scheduler.decisions.claim_nests import NestInOrder, NestWavefronts, N
 from scopt.scheduler.decisions.claim_panels import PLACES, places_of_arrays
 from scopt.scheduler.decisions.claim_register_tiles import RegisterTiles
 from scopt.scheduler.decisions.claim_wavefronts import Wavefronts
-from scopt.scheduler.decisions.claims import Band, Mechanism
+from scopt.scheduler.decisions.claims import Band, Claim, Mechanism
 from scopt.scheduler.decisions.details import detailed
 from scopt.scheduler.decisions.marks import Marks
 from scopt.scheduler.decisions.panels import TiledLoops
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.strip_claims import IN_ORDER
 from scopt.scheduler.passes.sinking import sunk
 
 _TYPE = isl.schedule_node_type
@@ -35,16 +38,26 @@ def decided(schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
     walk = _Walk(setting, Marks(dict(schedule.marks)))
     node = walk.visit(schedule.tree.get_root(), parallel_above=not setting.options.parallel)
     choices = (*schedule.choices, *walk.choices)
-    return MarkedSchedule(node.get_schedule(), dict(walk.marks.found), tuple(walk.shapes), choices)
+    strips = sum(one.cycles for one in schedule.choices if one.mechanism != IN_ORDER)
+    cycles = sum(walk.cycles) + strips if walk.is_open else None
+    return MarkedSchedule(node.get_schedule(), dict(walk.marks.found), tuple(walk.shapes), choices, cycles)
 
 
 class _Walk(Struct, frozen=True, eq=False):
-    """marks: what the inserted mark nodes mean. shapes: of tiles. choices: made so far."""
+    """marks: what the inserted mark nodes mean. shapes: of tiles. choices: made so far. around: how often each of the
+    loops around runs what is inside, in turn, by each thread; cycles: of bands that are done, in all their runs."""
 
     setting: Setting
     marks: Marks
     shapes: list[TileShape] = field(default_factory=list)
     choices: list[BandChoice] = field(default_factory=list)
+    around: list[float] = field(default_factory=list)
+    cycles: list[float] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody wants to know what could be decided, and what it costs."""
+        return self.setting.decider is not None and self.setting.decider.is_open
 
     def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
         """Decide the subtree; returns the node at the same place."""
@@ -55,11 +68,28 @@ class _Walk(Struct, frozen=True, eq=False):
                 node = self.visit(node.child(position), parallel_above).parent()
             return node
         band = Band(self.setting, node, parallel_above)
-        claim, choice = decide(band, OF_NESTS if has_inner_bands(node) else OF_LEAVES, self.setting.decider)
-        if self.setting.decider is not None and self.setting.decider.is_open:
-            claim = detailed(band, claim, self.setting.decider)
+        nest = has_inner_bands(node)
+        claim, choice = decide(band, OF_NESTS if nest else OF_LEAVES, self.setting.decider)
         self.choices.append(choice)
-        return claim.make(self, node)
+        if not self.is_open:
+            return claim.make(self, node)
+        assert self.setting.decider is not None
+        return self.counted(band, detailed(band, claim, self.setting.decider), nest=nest)
+
+    def counted(self, band: Band, claim: Claim, *, nest: bool) -> isl.ScheduleNode:
+        """What stands in place of a band, with the cycles that it takes. nest: there are bands inside, which know
+        better."""
+        runs, machine = prod(self.around), self.setting.options.machine
+        shared = claim.parallel is not None and not band.parallel_above
+        if not nest:
+            self.cycles.append(runs * claim.cycles)
+            return claim.make(self, band.node)
+        if shared:
+            self.cycles.append(runs * machine.fork_nanoseconds * machine.gigahertz)
+        self.around.append(prod(band.work.trips[: band.width]) / (machine.cores if shared else 1))
+        made = claim.make(self, band.node)
+        self.around.pop()
+        return made
 
     def is_strip(self, node: isl.ScheduleNode) -> bool:
         """Whether strips of rows have been made of all that is below a node: the mark of their loop, or of one around

@@ -216,12 +216,14 @@ class BandChoice(Struct, frozen=True):
 class MarkedSchedule(Struct, frozen=True, eq=False):
     """A schedule tree with marks. marks: by the names of the mark nodes, which say nothing by themselves.
     shapes: of the tiles of wavefronts, where they are not the bands' members. choices: what has become of the bands.
+    cycles: of it all by the machine model; None if nobody has asked.
     """
 
     tree: isl.Schedule
     marks: Mapping[str, Mark]
     shapes: tuple[TileShape, ...] = ()
     choices: tuple[BandChoice, ...] = ()
+    cycles: float | None = None
 
     def mark(self, node: isl.ScheduleNode) -> Mark:
         """What a mark node means."""
