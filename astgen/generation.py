@@ -152,7 +152,7 @@ def _worth(program: Program, setting: Setting) -> Program:
     if not setting.judged:
         return program
     weights, machine = program.lowered.weights, setting.options.machine
-    worth = check_nest(program.scop, program.marked, program.nest, weights, machine)
+    worth = check_nest(program.source, program.scop, program.marked, program.nest, weights, machine)
     return replace(program, nest=worth.nest, condition=worth.condition)
 
 

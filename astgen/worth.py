@@ -71,9 +71,15 @@ def check_source(scop: Scop, machine: Machine) -> None:
 
 
 def check_nest(
-    scop: Scop, marked: MarkedSchedule, nest: LoopNest, weights: Mapping[str, tuple[str, int]], machine: Machine
+    source: Scop,
+    scop: Scop,
+    marked: MarkedSchedule,
+    nest: LoopNest,
+    weights: Mapping[str, tuple[str, int]],
+    machine: Machine,
 ) -> Worth:
-    """The nest with the condition under which it pays. weights: as in `add_work_guards`.
+    """The nest with the condition under which it pays. source: the SCoP as it was scheduled; scop: with the statements
+    that the nest runs. weights: as in `add_work_guards`.
 
     Raises NotWorth where it never does, Simpler where another form is likely to do better.
     """
@@ -99,7 +105,7 @@ def check_nest(
     if not found:
         return Worth(nest)
     if not all(_is_plain(condition) for condition in found):
-        whole = _of_source(scop, machine)
+        whole = _of_source(source, machine)
         found = [condition for condition in whole if condition is not None]
         if not found or len(found) < len(whole):
             return Worth(nest)

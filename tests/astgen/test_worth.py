@@ -10,6 +10,7 @@ import islpy as isl
 from scopt.astgen.worth import _extent, _scaled, most_work
 from scopt.ir.nest import Compare, Const, Exceeds, Name
 from scopt.options import Options
+from scopt.pipeline import optimize
 from tests.sources import scop_of
 
 
@@ -36,3 +37,17 @@ def test_vectors_make_original_loops_quicker_whatever_the_test_of_work_is_like()
     assert _scaled(product, 8) == Exceeds((Name("n"), Name("m")), 40000)
     assert _scaled(single, 8) == Compare(Name("n"), ">", Const(40000))
     assert _scaled(Compare(Name("n"), "==", Const(1)), 8) == Compare(Name("n"), "==", Const(1))
+
+
+def test_the_work_of_the_source_is_asked_for_where_strips_run_other_statements() -> None:
+    """Rows beside each other: their statements aren't those of the SCoP that the original loops are built from."""
+    source = """void f(int m, int n, const float *in, float *out) {
+  for (int c = 0; c < m; c++) {
+    float z = 0;
+    for (int i = 0; i < n; i++) { z = 0.5f * in[c * n + i] - 0.3f * z; out[c * n + i] = z; }
+  }
+}
+"""
+    result = optimize(source, Options(autodetect=True))
+    assert [region.transformed for region in result.regions] == [True]
+    assert "if ((double)m * n > " in result.text.decode()
