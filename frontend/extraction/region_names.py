@@ -114,7 +114,10 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     inside = local_names | unique.iterators
     items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)
     members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved)
-    hoisted = (*sizes, *members.run(), *hoist_products(members, region.symbolic))
+    found = members.run()
+    if found:  # what is computed from members is computed from names now
+        members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
+    hoisted = (*sizes, *found, *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
     items = distinct(members.items)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)

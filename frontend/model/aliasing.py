@@ -3,7 +3,7 @@ proof, or a test at run time, otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -23,6 +23,8 @@ from scopt.ir.walks import walk
 
 # Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
 MAX_PAIRS = 32
+# Cells of a table at most whose subscripts are known by their range alone: those of 16 bits.
+MAX_TABLE = 1 << 16
 # Functions whose result points to an object that nothing else points to.
 _ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
 
@@ -41,7 +43,8 @@ class Names(Struct, frozen=True, eq=False):
       in this file.
     statements: with their accesses. context: parameter set of what is known. loaded: members that are read once, before
       the region.
-    strict: objects of types that C keeps apart don't overlap.
+    strict: objects of types that C keeps apart don't overlap. ranges: asked where subscripts aren't affine: by a name
+      in the program, the least and the greatest of its first subscripts.
     """
 
     symbols: Mapping[str, Symbol]
@@ -53,6 +56,7 @@ class Names(Struct, frozen=True, eq=False):
     context: isl.Set
     loaded: tuple[Symbol, ...] = ()
     strict: bool = True
+    ranges: Callable[[], Mapping[str, tuple[int, int]]] = dict
 
 
 def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) -> Aliasing:
@@ -136,7 +140,16 @@ def _stretch(names: Names, name: str) -> Stretch | None:
     relations = [
         access.relation for statement in names.statements for access in statement.accesses if access.array in together
     ]
-    return array_stretch(array, relations, names.context)
+    found = array_stretch(array, relations, names.context)
+    if found is not None or not array.rank or array.flat or array.within:
+        return found
+    # some subscript isn't affine: its type, or tests in front of it, may bound it all the same
+    low, high = names.ranges().get(array.spelling, (0, MAX_TABLE))
+    if high - low >= MAX_TABLE:
+        return None
+    rest = "".join(f", d{k}" for k in range(1, array.rank))
+    table = isl.Set(f"{{ {array.name}[d0{rest}] : {low} <= d0 <= {high} }}")
+    return array_stretch(array, [relation.intersect_range(table) for relation in relations], names.context)
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ as expressions that the program can evaluate before the region runs."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import product
 
 import islpy as isl
@@ -133,8 +134,41 @@ def _ends(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial, .
         for k, aff in enumerate(affs)
         if not any(_dominated(aff, other, lower, k > m) for m, other in enumerate(affs) if m != k)
     ]
-    found = [_polynomial(aff) for aff in kept]
-    return tuple(one for one in found if one is not None) if found and None not in found else None
+    found = tuple(one for aff in kept if (one := _polynomial(aff)) is not None)
+    if found and len(found) == len(kept) == 1:
+        return found
+    return _simple_ends(affs, bound, lower) or (found if found and len(found) == len(kept) else None)
+
+
+def _simple_ends(affs: Sequence[isl.Aff], bound: isl.PwAff, lower: bool) -> tuple[Polynomial, ...] | None:
+    """Simple functions the least (greatest) of which bounds at least as much as `bound`, whose pieces some functions
+    are: as few of these as will do, zero, and what is rounded in them. None if that isn't enough.
+
+    ``w - 1`` alone where subscripts are cut off there, whatever else they depend on; 0 and ``n - 1`` for ``a[n / 2]``.
+    """
+    space = bound.get_domain_space()
+    zero = isl.Aff.zero_on_domain(space.params() if space.is_set() else space)
+    dividends = [
+        aff.get_div(k).scale_val(aff.get_div(k).get_denominator_val())
+        for aff in affs
+        for k in range(aff.dim(isl.dim_type.div))
+    ]
+    kept = [aff for aff in (*dividends, zero, *affs) if _polynomial(aff) is not None]
+    if not kept or not _bounds(kept, bound, lower):
+        return None
+    for aff in tuple(kept):
+        fewer = [other for other in kept if other is not aff]
+        if fewer and _bounds(fewer, bound, lower):
+            kept = fewer
+    found = (_polynomial(aff) for aff in kept)
+    return tuple(one for one in found if one is not None)
+
+
+def _bounds(affs: Sequence[isl.Aff], bound: isl.PwAff, lower: bool) -> bool:
+    """Whether the least (greatest) of some functions is nowhere beyond a bound."""
+    functions = [isl.PwAff.from_aff(aff) for aff in affs]
+    inside = [one.le_set(bound) if lower else one.ge_set(bound) for one in functions]
+    return bool(bound.domain().is_subset(reduce(isl.Set.union, inside)))
 
 
 def _dominated(aff: isl.Aff, other: isl.Aff, lower: bool, later: bool) -> bool:

@@ -171,3 +171,74 @@ def test_values_beyond_the_long_type_fail_tests_of_smaller_ones(compiler: str, t
     """7 * 15811494920322472814 is 2 in unsigned arithmetic of 64 bits, and the number is negative in the long type."""
     function = "void f(unsigned long n, double *a)\n{\n  for (unsigned long i = 0; i < n * 7; i++)\n    a[i] += 2;\n}\n"
     compare(compiler, tmp_path, function, ["f(15811494920322472814UL, at(0))", "f(3, at(0))"], (1, 1))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_subscripts_that_types_and_branches_bound(compiler: str, tmp_path: Path) -> None:
+    function = """static unsigned char pixel[100];
+void look(int n, const double *table, double *out) {
+  for (int i = 0; i < n; i++) {
+    int v = pixel[i] * 3 - 100;
+    if (v < 10) v = 10;
+    if (v > 255) v = 255;
+    out[i] = table[v];
+  }
+}
+"""
+    # reads cells 10 to 255 of the table, whatever the pixels are
+    calls = [
+        "look(100, at(0), at(256))",
+        "look(100, at(0), at(255))",
+        "look(10, at(10), at(10))",
+        "look(11, at(10), at(10))",
+    ]
+    compare(compiler, tmp_path, function, calls, (2, 2))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_subscripts_that_are_cut_off(compiler: str, tmp_path: Path) -> None:
+    """What is touched ends at the last cell, however far the window reaches."""
+    function = """void sum(const double *x, double *y, int n, int r) {
+  for (int i = 0; i < n; i++) {
+    double s = 0;
+    for (int k = -r; k <= r; k++) {
+      int j = i + k;
+      if (j < 0) j = 0;
+      if (j >= n) j = n - 1;
+      s += x[j];
+    }
+    y[i] = s;
+  }
+}
+"""
+    calls = [f"sum(at({one}), at({other}), 100, 2)" for one, other in ((0, 100), (100, 0), (0, 99), (30, 30))]
+    compare(compiler, tmp_path, function, calls, (2, 2))
+
+
+def test_subscripts_that_are_cut_off_at_members() -> None:
+    """What is computed from members is known as well as what is computed from variables."""
+    source = """struct row { int n; double *x; };
+void sum(const struct row *in, struct row *out, int r) {
+  for (int i = 0; i < in->n; i++) {
+    double s = 0;
+    for (int k = -r; k <= r; k++) {
+      int j = i + k;
+      if (j < 0) j = 0;
+      if (j >= in->n) j = in->n - 1;
+      s += in->x[j];
+    }
+    out->x[i] = s;
+  }
+}
+"""
+    assert [region.transformed for region in found(source).regions] == [True]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_cells_in_the_middle_are_among_the_others(compiler: str, tmp_path: Path) -> None:
+    function = """void pulse(int n, const double *x, double *y) {
+  for (int i = 0; i < n; i++)
+    y[i] += x[i] * x[n / 2];
+}
+"""
+    compare(compiler, tmp_path, function, ["pulse(10, at(0), at(10))", "pulse(10, at(0), at(9))"], (1, 1))
