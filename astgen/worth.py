@@ -22,7 +22,7 @@ from scopt.astgen.loops.isl_loops import build
 from scopt.diagnostics import Remark, ScoptError
 from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, LoopNest, Name
+from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, If, LoopNest, Name
 from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import used_names
@@ -83,8 +83,8 @@ def check_nest(
 
     Raises NotWorth where it never does, Simpler where another form is likely to do better.
     """
-    _check_short_loops(scop, marked, nest)
-    if not _gains(marked, nest):
+    _check_short_loops(source, scop, marked, nest)
+    if not _gains(scop, marked, nest):
         message = (
             "left as it was: the loops would be neither parallel nor tiled, and "
             "no others would be vector loops than before"
@@ -194,9 +194,9 @@ def _is_row(node: ir.Node, iterator: str) -> bool:
 # --- loops that are short whatever happens ----------------------------------------------------------------------------
 
 
-def _check_short_loops(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> None:
+def _check_short_loops(source: Scop, scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> None:
     """Raises Simpler where register tiles would be mostly padding, and where a short innermost loop, which compilers
-    unroll, comes outside."""
+    unroll, comes outside: but for strips of rows, which have weighed that."""
     for tiling in marked.tilings.values():
         contraction = tiling.contraction
         for name in contraction.statements:
@@ -204,10 +204,11 @@ def _check_short_loops(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> No
                 extent = _extent(scop, name, dimension)
                 if extent is not None and extent <= _SHORT:
                     raise Simpler(f"a loop of {extent} iterations is too short for register tiles")
-    statements = {statement.name: statement for statement in scop.statements}
+    in_strips = {name for strips in marked.strips.values() for name in strips.statements}
+    statements = {one.name: one for one in source.statements if one.name not in in_strips}
     for path, call in _calls(nest.body, ()):
         if call.statement in statements and _is_interchanged(path, call):
-            extent = _extent(scop, call.statement, len(statements[call.statement].iterators) - 1)
+            extent = _extent(source, call.statement, len(statements[call.statement].iterators) - 1)
             if extent is not None and extent <= _SHORT:
                 raise Simpler(f"a loop of {extent} iterations is better unrolled inside")
 
@@ -231,8 +232,9 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
 # --- what is gained ---------------------------------------------------------------------------------------------------
 
 
-def _gains(marked: MarkedSchedule, nest: LoopNest) -> bool:
-    """Threads, tiles, reductions in another order, or vector loops over what was no innermost loop."""
+def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:
+    """Threads, tiles, reductions in another order, or vector loops over what was no innermost loop, or whose branches
+    compilers leave as they are."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
     if marked.tilings or marked.strips or marked.packed:
         return True
@@ -240,7 +242,18 @@ def _gains(marked: MarkedSchedule, nest: LoopNest) -> bool:
         return True
     if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
         return True
-    return any(_is_interchanged(path, call) for path, call in _calls(nest.body, ()))
+    if any(loop.mark.simd and any(isinstance(inner, If) for inner in items(loop.body)) for loop in loops):
+        return True
+    return any(_is_interchanged(path, call) or _comes_back(scop, path, call) for path, call in _calls(nest.body, ()))
+
+
+def _comes_back(scop: Scop, path: tuple[For, ...], call: Call) -> bool:
+    """Whether an instance stands in tiles of more loops than the arrays that it touches have dimensions: a tile keeps
+    in a cache what the loops as they were came back to after a whole sweep."""
+    statement = next((one for one in scop.statements if one.name == call.statement), None)
+    tiled = sum(is_tile_loop(loop) and loop.step > 1 for loop in path)
+    ranks = [scop.arrays[access.array].rank for access in statement.accesses] if statement is not None else []
+    return tiled > max(ranks, default=tiled) >= 2
 
 
 def _is_interchanged(path: tuple[For, ...], call: Call) -> bool:

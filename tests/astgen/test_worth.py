@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import islpy as isl
+import pytest
 
 from scopt.astgen.worth import _extent, _scaled, most_work
 from scopt.ir.nest import Compare, Const, Exceeds, Name
@@ -51,3 +52,47 @@ def test_the_work_of_the_source_is_asked_for_where_strips_run_other_statements()
     result = optimize(source, Options(autodetect=True))
     assert [region.transformed for region in result.regions] == [True]
     assert "if ((double)m * n > " in result.text.decode()
+
+
+SWEEPS = """void f(int t, int n, double u[n][n]) {
+  for (int k = 0; k < t; k++)
+    for (int c = 0; c < 2; c++)
+      for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < n - 1; j++)
+          if ((i + j) % 2 == c) u[i][j] += 0.25 * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]);
+}
+"""
+BRANCHES = """void f(int h, int w, int c[h][w]) {
+  for (int y = 1; y < h; y++)
+    for (int x = 0; x < w; x++) {
+      int least = c[y - 1][x];
+      if (x > 0 && c[y - 1][x - 1] < least) least = c[y - 1][x - 1];
+      c[y][x] += least;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("source", [SWEEPS, BRANCHES])
+def test_what_gains_without_threads(source: str) -> None:
+    """Sweeps that come back to what a tile keeps, branches that become part of vectors."""
+    text = optimize(source, Options(autodetect=True)).text.decode()
+    assert "parallel" not in text
+    assert "if ((double)" in text
+
+
+def test_strips_around_short_loops_stay() -> None:
+    source = """void f(int n, const unsigned key[4], unsigned text[n][2]) {
+  for (int p = 0; p < n; p++) {
+    unsigned l = text[p][0], r = text[p][1], sum = 0;
+    for (int k = 0; k < 16; k++) {
+      sum += 77;
+      l += ((r << 4) + key[0]) ^ (r + sum) ^ ((r >> 5) + key[1]);
+      r += ((l << 4) + key[2]) ^ (l + sum) ^ ((l >> 5) + key[3]);
+    }
+    text[p][0] = l;
+    text[p][1] = r;
+  }
+}
+"""
+    assert "l_rows[32]" in optimize(source, Options(autodetect=True)).text.decode()
