@@ -2,8 +2,8 @@
 preprocessed text.
 
 Inside the lines of a statement the raw tokens and the preprocessed ones must agree on everything that makes statements
-(keywords of control flow, braces, semicolons), and no macro there may expand to any of it. Otherwise the place is not
-told.
+(keywords of control flow, braces, semicolons), and no macro there may expand to any of it, unless it expands to whole
+statements between the braces of a loop. Otherwise the place is not told.
 """
 
 from __future__ import annotations
@@ -157,20 +157,53 @@ class _Lines:
         return self.tokens[statement.first].start, self.tokens[statement.last].end
 
     def sure(self, statement: _Statement) -> bool:
-        """Whether macros leave the structure of the statement's lines alone."""
-        first, last = self.line(statement.first), self.line(statement.last)
+        """Whether macros leave the structure of the statement's lines alone, or that between the braces of a loop."""
+        return self.same_structure(statement.first, statement.last) or self.sure_braces(statement)
+
+    def same_structure(self, first: int, last: int) -> bool:
+        """Whether that is so of the lines from one token to another."""
         words: set[str] = set()
-        for line in range(first, last + 1):
+        for line in range(self.line(first), self.line(last) + 1):
             texts = [self.tokens[k].text for k in self.raw_by_line.get(line, ())]
             words.update(texts)
             if [t for t in texts if t in _STRUCTURAL] != self.structure.get(line, []):
                 return False
+        return not any(_STRUCTURAL & set(body) or not _balanced(body) for body in self.bodies(words))
+
+    def sure_braces(self, statement: _Statement) -> bool:
+        """Whether a loop's body stands in braces that match whatever the macros between them expand to: each to nothing
+        that opens or closes others, and to no loop that could be taken for one of the lines' own."""
+        header: int | None = statement.first - 1
+        while header is not None and self.tokens[header + 1].text == "for":
+            header = _closing(self.tokens, header + 2)
+        if header is None or header < statement.first or self.tokens[header + 1].text != "{":
+            return False
+        if _closing(self.tokens, header + 1) != statement.last or not self.same_structure(statement.first, header):
+            return False
+        texts = [self.tokens[k].text for k in range(header + 1, statement.last + 1)]
+        # what a macro is given may be left out, and ends at commas between braces, too
+        if not _balanced(texts, nested=False):
+            return False
+        words = set(texts)
+        return not any("for" in body or not _balanced(body) for body in self.bodies(words))
+
+    def bodies(self, words: set[str]) -> Iterable[list[str]]:
+        """The tokens of all macros that words lead to."""
         macros = self.tu.preprocessed.all_macros
-        for word in reachable_words(words, macros) & macros.keys():
-            body = split_tokens(macros[word].body)
-            if _STRUCTURAL & set(body) or body.count("(") != body.count(")"):
+        return (split_tokens(macros[word].body) for word in reachable_words(words, macros) & macros.keys())
+
+
+def _balanced(tokens: Iterable[str], *, nested: bool = True) -> bool:
+    """Whether parentheses and braces match. nested: braces may stand between parentheses."""
+    opened: list[str] = []
+    for token in tokens:
+        if token in ("(", "{"):
+            if token == "{" and "(" in opened and not nested:
                 return False
-        return True
+            opened.append(token)
+        elif token in (")", "}") and (not opened or opened.pop() + token not in ("()", "{}")):
+            return False
+    return not opened
 
 
 def _loop_nodes(root: Any) -> Iterable[Any]:

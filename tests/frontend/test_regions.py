@@ -367,3 +367,36 @@ def test_a_loop_under_a_pragma_about_it_is_left_to_it() -> None:
         body = f"#pragma {pragma}\n  for (i = 0; i < n; i++) A[i] = 0;\n  for (i = 0; i < n; i++) B[i] = 0;"
         assert detected(in_function(body)) == [b"  for (i = 0; i < n; i++) B[i] = 0;\n"]
     assert len(detected(in_function("#pragma GCC diagnostic pop\n  for (i = 0; i < n; i++) A[i] = 0;"))) == 1
+
+
+SWAPS = """#define SWAP(i, j) { double t = x[i]; x[i] = x[j]; x[j] = t; }
+#define SWAPS(i, j) do { SWAP(i, j) } while (0)
+#define EACH for (int k = 0; k < 3; k++)
+#define BEGIN {
+#define END }
+#define NONE(x)
+#define FIRST(x, y) x }
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "known"),
+    [
+        ("for (int i = 0; i < n; i++) {\n    SWAP(i, i + 1) }", True),
+        ("for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++) {\n      SWAPS(i, j); SWAP(j, i)\n    }", True),
+        ("for (int i = 0; i < n; i++) SWAP(i, i + 1)", False),
+        ("for (int i = 0; i < n; i++) SWAPS(i, i + 1);", False),
+        ("for (int i = 0; i < n; i++) {\n    EACH x[i] = k; }", False),
+        ("for (int i = 0; i < n; i++) {\n    BEGIN x[i] = 0; END }", False),
+        ("for (int i = 0; i < n; i++) {\n    NONE(}) x[i] = 0; }", False),
+        ("for (int i = 0; i < n; i++) {\n    FIRST(x[i] = 0; {, }) }", False),
+        ("for (int i = 0; i < n; i++) BEGIN x[i] = 0; END", False),
+    ],
+)
+def test_macros_of_whole_statements(loop: str, known: bool) -> None:
+    """The braces of a loop match whatever stands between them, as long as macros have no braces without their other
+    half, and no loops of their own."""
+    source = f"{SWAPS}void f(int n, double *x) {{\n  {loop}\n}}\n"
+    tu = parse(source.encode(), "in.c", Options(autodetect=True))
+    found = [source[region.start : region.end].strip() for region in find_autodetected(tu)]
+    assert (loop in found) == known, found
