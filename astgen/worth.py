@@ -15,9 +15,9 @@ import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, is_tile_loop, loop_work, rounded, statement_costs
+from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.loops.isl_loops import build
 from scopt.diagnostics import Remark, ScoptError
 from scopt.ir.expr import exceeds, linear, names
@@ -25,7 +25,6 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, If, LoopNest, Name
 from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop, Statement
-from scopt.ir.walks import used_names
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT, SKEWED_FORKS, instance_cost, threads_cost
 from scopt.poly.isl_utils import PARAM
@@ -59,7 +58,7 @@ class Worth(Struct, frozen=True, eq=False):
 
 def check_source(scop: Scop, machine: Machine) -> None:
     """Raises NotWorth where the SCoP alone says that nothing can be gained."""
-    if all(_is_library_loop(scop, statement) for statement in scop.statements):
+    if all(is_library_loop(scop, statement) for statement in scop.statements):
         message = "left as it was: compilers make calls of memset and memcpy of such loops"
         raise NotWorth(
             Remark("missed", "region.library", message, scop.location, f"{_MARK} if it is to run in parallel")
@@ -150,45 +149,6 @@ def _most_instances(scop: Scop, statement: Statement) -> int | None:
 
 def _time(nanoseconds: Fraction) -> str:
     return f"{round(nanoseconds / 1000)} µs" if nanoseconds >= 1000 else f"{max(1, int(nanoseconds))} ns"
-
-
-# --- what compilers do better -----------------------------------------------------------------------------------------
-
-
-def _is_library_loop(scop: Scop, statement: Statement) -> bool:
-    """Whether the innermost loop of a statement sets a row to zero or to a byte, or copies one."""
-    body = statement.body
-    if not (isinstance(body, ir.Assignment) and body.op == "=" and statement.iterators):
-        return False
-    target = body.lvalue
-    if not _is_row(target, statement.iterators[-1]):
-        return False
-    types = [scop.arrays[access.array].type for access in statement.accesses]
-    match body.rvalue:
-        case ir.ArrayRef():
-            return (
-                _is_row(body.rvalue, statement.iterators[-1])
-                and len(types) == 2
-                and types[0].spelling == types[1].spelling
-            )
-        case ir.Constant(value=value):
-            return types[-1].bits == 8 or value.strip("+-0.fFlLuU") == "" or value == r"'\0'"
-        case ir.ID():
-            return types[-1].bits == 8
-    return False
-
-
-def _is_row(node: ir.Node, iterator: str) -> bool:
-    """Whether the last subscript of a reference is the iterator with something added, and no other one has it."""
-    if not isinstance(node, ir.ArrayRef) or iterator in used_names(node.name):
-        return False
-    match node.subscript:
-        case ir.ID(name=name):
-            return bool(name == iterator)
-        case ir.BinaryOp(op="+" | "-" as op, left=left, right=right):
-            own, other = (left, right) if op == "-" or iterator not in used_names(right) else (right, left)
-            return isinstance(own, ir.ID) and own.name == iterator and iterator not in used_names(other)
-    return False
 
 
 # --- loops that are short whatever happens ----------------------------------------------------------------------------
