@@ -41,6 +41,7 @@ from scopt.scheduler.locality.footprints import (
     tile_space,
     trip_count,
 )
+from scopt.scheduler.locality.row_steps import in_rows
 from scopt.scheduler.locality.strides import linear_schedule
 
 
@@ -233,7 +234,7 @@ def _instance(
 ) -> Instance:
     busy = max(arithmetic(statement.body) - _fused(statement.body), 1.0) / machine.fma_per_cycle
     cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
-    kinds = [[_kind(access, direction) for access in cells] for direction in directions]
+    kinds = [[_kind(scop, access, direction) for access in cells] for direction in directions]
     writes = [access.is_write for access in cells]
 
     def uses(kind: str, found: Sequence[str]) -> Uses:
@@ -244,14 +245,14 @@ def _instance(
     return Instance(count, busy, waits, Uses(writes.count(False), writes.count(True)), steady, jumping)
 
 
-def _kind(access: Access, direction: Vector | None) -> str:
+def _kind(scop: Scop, access: Access, direction: Vector | None) -> str:
     """What an access does along a member: ``steady``, ``unit``, ``jumping``."""
     rows = subscript_rows(access.relation)
     if direction is None:
         return "steady"
     if rows is None:
         return "jumping"
-    moves = [dot(row, direction) for row in rows]
+    moves = in_rows(scop.arrays[access.array], tuple(dot(row, direction) for row in rows))
     if not any(moves):
         return "steady"
     return "unit" if not any(moves[:-1]) and abs(moves[-1]) == 1 else "jumping"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import prod
 
 import islpy as isl
 from msgspec.structs import replace
@@ -33,7 +34,7 @@ def shape_of(scop: Scop, statement: Statement) -> tuple[int, int, int] | None:
     several have one (of several rows, the innermost one counts)."""
     update = _updated_cell(statement)
     roles = _roles(range(len(statement.iterators)), update[1]) if update is not None else None
-    if update is None or roles is None or _is_window(statement, roles[2]):
+    if update is None or roles is None or _is_window(statement, roles[2]) or _is_straight(statement, roles):
         return None
     return roles if split(scop, statement, update[0], *roles) is not None else None
 
@@ -44,6 +45,13 @@ def _is_window(statement: Statement, reduction: int) -> bool:
         return False
     steps = reach(statement.domain, reduction, reduction)
     return steps is not None and steps <= MOST_INSTANCES
+
+
+def _is_straight(statement: Statement, roles: Sequence[int]) -> bool:
+    """Whether straight code may stand for two of the roles' loops, and the third one is long: what would be packed is
+    used a few times, and tiles would be filled up. Or whether it is little code for all of them."""
+    sizes = sorted(span(statement.domain, k) or MOST_INSTANCES + 1 for k in roles)
+    return sizes[0] * sizes[1] <= MOST_INSTANCES < sizes[2] or prod(sizes) <= MOST_INSTANCES // 2
 
 
 def contraction_of(scop: Scop, node: isl.ScheduleNode) -> Contraction | None:
@@ -80,7 +88,7 @@ def contraction_by(scop: Scop, statement: Statement, moved: Sequence[int]) -> Co
     if roles is None:
         return None
     row, column, reduction = roles
-    operation = split(scop, statement, cell, row, column, reduction)
+    operation = None if _is_straight(statement, roles) else split(scop, statement, cell, row, column, reduction)
     if operation is None:
         return None
     places = tuple(moved.index(k) for k in roles)

@@ -156,7 +156,7 @@ class LeafLoops(Struct, frozen=True, eq=False):
 
     def mark_vector(self, node: isl.ScheduleNode, group: int, parallel: bool) -> isl.ScheduleNode:
         plan = self.plan
-        scalar = plan.scalar[group] and not parallel
+        scalar = plan.scalar[group]
         if not (plan.simd[group] or parallel or scalar):
             return node
         names = {part.get_tuple_name() for part in sets_of(node.get_domain())}

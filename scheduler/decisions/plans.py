@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, LoopDirective, Scop
-from scopt.machine.costs import ELEMENT, has_loop, thread_limit
+from scopt.machine.costs import ELEMENT, RECORD_BYTES, has_loop, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.poly.isl_utils import sets_of
@@ -202,7 +202,7 @@ class Planner(Struct, frozen=True, eq=False):
             parallel, tile_vector = len(others), bool(others) and tiling
         elif width >= 2 and tiling and (waves or parallel_above):
             parallel, skew = 1, True
-        jumps = walk.leaves_lines if self.options.tile_sizes else walk.crosses_rows
+        jumps = (walk.leaves_lines or walk.tables > 0) if self.options.tile_sizes else walk.crosses_rows
         tile = tiling and width >= 2 and (width - facts.tiny >= 3 or skew or (jumps and not facts.tiny))
         if skew and width == 2:
             tile_vector = True
@@ -235,11 +235,12 @@ class Planner(Struct, frozen=True, eq=False):
             groups, free = (tuple(part for group in groups for part in group),), (False,)
             private, reductions = ((),), ((),)
         vectors = [ok and not self.holds_loop(group) for ok, group in zip(free, groups, strict=True)]
+        lone = walk.jumping or (walk.gathers and not walk.contiguous)
         along = walk.contiguous and not facts.tiny  # compilers make straight code of a few iterations
         return {
             "groups": groups,
             "simd": tuple(ok and self.options.simd and (along or facts.wished) for ok in vectors),
-            "scalar": tuple(ok and self.options.simd and walk.jumping and not facts.wished for ok in vectors),
+            "scalar": tuple(ok and self.options.simd and lone and not facts.wished for ok in vectors),
             "private": private,
             "reductions": reductions,
             "serial": serial,
@@ -289,15 +290,15 @@ class Planner(Struct, frozen=True, eq=False):
 
     def lines(self, node: isl.ScheduleNode, vector: int) -> dict[str, frozenset[str]]:
         """What a loop over `vector` gets whole cache lines of for a part of their cells, by statement: arrays in steps,
-        and structures of members."""
+        of records that cells stand in, and structures of members."""
         schedule, names = (
             linear_schedule(self.scop, node),
             {str(part.get_tuple_name()) for part in sets_of(node.get_domain())},
         )
-        found = {}
+        found, record = {}, max(RECORD_BYTES, self.options.machine.cache(1).line)
         for name in names:
             whole = (_structures_of(self.scop.arrays[access.array]) for access in self.scop.statement(name).accesses)
-            stepped = interleaved(self.scop, schedule, vector, name, self.options.machine.caches[0].line)
+            stepped = interleaved(self.scop, schedule, vector, name, record)
             found[name] = frozenset(one for one in whole if one) | stepped
         return found
 

@@ -12,19 +12,22 @@ from msgspec import Struct, field
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import used_names
+from scopt.machine.costs import MOST_STEP
 from scopt.poly.isl_utils import SET, sets_of
 from scopt.poly.linear import Vector, affine_row, coefficients, solve, subscript_moves
 from scopt.poly.restructure import leaf_parts
+from scopt.scheduler.locality.row_steps import in_rows, is_record, is_step, is_table, joined_rows
 
-# Elements that a loop may step by in a row: compilers put vectors of these together from whole lines.
-MOST_STEP = 4
+# How many times as many accesses jump as don't where vectors don't pay (chosen; a load and an insertion for each).
+_FAR = 4
 
 
 class Strides(Struct, frozen=True):
     """Counts of a loop's accesses by what one iteration does to the last subscript; writes counted apart.
 
     unit: moves by ±1, or by a few elements, where others leave out none. invariant: stays. other: jumps (another row, a
-    larger step, or unknown); stepping: of those, how many move by a few elements within a row.
+    larger step, or unknown); stepping: of those, how many move by a few elements within a row; tables: how many read
+    somewhere in an array that the first cache keeps anyway; records: how many move on by a few lines of their row.
     """
 
     unit_reads: int = 0
@@ -35,6 +38,8 @@ class Strides(Struct, frozen=True):
     other_writes: int = 0
     stepping: int = 0
     unknown: int = 0
+    tables: int = 0
+    records: int = 0
 
     @property
     def contiguous(self) -> bool:
@@ -53,9 +58,21 @@ class Strides(Struct, frozen=True):
         return not self.leaves_lines and self.unit_reads + self.unit_writes + self.stepping > 0
 
     @property
+    def by_records(self) -> bool:
+        """Whether all that moves does so within rows, by a few lines at most: from one small matrix to the next."""
+        others = self.other_reads + self.other_writes - self.tables
+        return others <= self.records and self.unit_reads + self.unit_writes + self.records > 0
+
+    @property
+    def gathers(self) -> bool:
+        """Whether nearly every access that moves goes from record to record, so that vectors would be put together
+        element by element."""
+        return self.records - self.stepping >= _FAR * (self.unit_reads + self.unit_writes + self.stepping + 1)
+
+    @property
     def leaves_lines(self) -> bool:
         """Whether some access jumps to another line each time, or nearly."""
-        return self.other_reads + self.other_writes > self.stepping
+        return self.other_reads + self.other_writes - self.tables > self.stepping
 
     @property
     def crosses_rows(self) -> bool:
@@ -161,21 +178,27 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
         "other_writes": 0,
         "stepping": 0,
         "unknown": 0,
+        "tables": 0,
+        "records": 0,
     }
     moving = list(_moving(scop, schedule, member))
-    filled = _filled(moving)
+    filled = _filled(scop, moving)
     for move in moving:
         kind = _kind(move.moves)
         if kind == "other" and move.access in filled:
             kind = "unit"
+        array = scop.arrays[move.access.array]
         counts["unknown"] += move.moves is None
-        counts["stepping"] += kind == "other" and _steps(move.moves)
+        counts["stepping"] += kind == "other" and is_step(array, move.moves)
+        counts["tables"] += move.moves is None and is_table(array) and not move.access.is_write
+        counts["records"] += kind == "other" and is_record(array, move.moves)
         counts[f"{kind}_{'writes' if move.access.is_write else 'reads'}"] += 1
     return Strides(**counts)
 
 
 class _Move(Struct, frozen=True, eq=False):
-    """An access that moves along a member. moves: by how much its subscripts grow, None where that isn't known.
+    """An access that moves along a member. moves: by how much its subscripts grow, the last ones as elements of a row
+    (`in_rows`); None where that isn't known.
     direction: by how much the iterators step. unrolled: those that no schedule row has: straight code runs through
     them."""
 
@@ -196,6 +219,7 @@ def _moving(scop: Scop, schedule: LinearSchedule, member: int) -> Iterator[_Move
         unrolled = tuple(k for k in range(len(direction)) if not any(row[k] for row in (*outside, *rows)))
         for access in scop.statement(name).accesses:
             own = _moves(scop, scop.statement(name), access, direction, schedule.parts.get(name, ()))
+            own = in_rows(scop.arrays[access.array], own) if own is not None else None
             yield _Move(access, own, direction, unrolled)
 
 
@@ -220,20 +244,24 @@ def _moves(
     return None
 
 
-def _filled(moving: Iterable[_Move]) -> set[Access]:
+def _filled(scop: Scop, moving: Iterable[_Move]) -> set[Access]:
     """Those that step within a row, and together leave out no element of it: compilers take them for whole lines, and
     shuffle."""
     found: dict[tuple[object, ...], set[int]] = {}
     groups: dict[Access, tuple[object, ...]] = {}
     for move in moving:
-        if not move.moves or not _steps(move.moves):
+        array = scop.arrays[move.access.array]
+        if not move.moves or not is_step(array, move.moves):
             continue
         function = move.access.relation.as_pw_multi_aff()
         names = [str(function.get_dim_name(isl.dim_type.param, k)) for k in range(function.dim(isl.dim_type.param))]
-        *before, last = (affine_row(function.get_pw_aff(k), names) for k in range(len(move.moves)))
-        step = abs(move.moves[-1])
-        offsets = _offsets(move, last) if last is not None and None not in before else None
-        if last is None or offsets is None or step.denominator != 1:
+        rows = [affine_row(function.get_pw_aff(k), names) for k in range(len(move.moves))]
+        known = [row for row in rows if row is not None]
+        if len(known) < len(rows):
+            continue
+        *before, last = joined_rows(array, known)
+        step, offsets = abs(move.moves[-1]), _offsets(move, last)
+        if offsets is None or step.denominator != 1:
             continue
         same = tuple(0 if k in move.unrolled else value for k, value in enumerate(last[:-1]))
         groups[move.access] = (move.access.array, move.access.is_write, step, tuple(names), tuple(before), same)
@@ -267,6 +295,7 @@ def interleaved(scop: Scop, schedule: LinearSchedule, member: int, name: str, li
     for access in scop.statement(name).accesses if direction is not None else ():
         size = scop.arrays[access.array].type.bits // 8
         moves = subscript_moves(access.relation, direction) if direction is not None else None
+        moves = in_rows(scop.arrays[access.array], moves) if moves else None
         if moves and not any(moves[:-1]) and 1 < abs(moves[-1]) <= line // max(1, size):
             found.add(access.array)
     return frozenset(found)
@@ -289,11 +318,6 @@ def unskewed(scop: Scop, schedule: LinearSchedule, member: int, statement: str) 
     space = isl.LocalSpace.from_space(scop.statement(statement).domain.get_space())
     iterator = isl.PwAff.var_on_domain(space, isl.dim_type.set, moving[0])
     return (iterator if direction[moving[0]] > 0 else iterator.neg()).to_union_pw_aff()
-
-
-def _steps(moves: Vector | None) -> bool:
-    """Whether an access moves by a few elements within a row."""
-    return moves is not None and bool(moves) and not any(moves[:-1]) and 0 < abs(moves[-1]) <= MOST_STEP
 
 
 def _kind(moves: Vector | None) -> str:

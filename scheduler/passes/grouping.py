@@ -52,7 +52,9 @@ def _is_compound(scop: Scop, options: Options, node: isl.ScheduleNode) -> bool:
         return False
     depth = int(node.get_schedule_depth()) + int(node.band_n_member())
     still = settled(node.child(0), depth).parent()
-    if still.is_equal(node) and not _share_scalars(scop, names):
+    walk = strides(scop, linear_schedule(scop, node), int(node.band_n_member()) - 1)
+    records = walk.by_records and not walk.along_lines
+    if still.is_equal(node) and not records and not _share_scalars(scop, names):
         return False
     inner = tuple(inner_bands(still.child(0)))
     if not all(values_of(one) for one in inner) or not is_short(still, inner):
@@ -61,7 +63,7 @@ def _is_compound(scop: Scop, options: Options, node: isl.ScheduleNode) -> bool:
         return False
     straight = straightened(still.child(0)).parent()
     walk = strides(scop, linear_schedule(scop, straight), int(node.band_n_member()) - 1)
-    return walk.along_lines and borders(straight) is not None
+    return (walk.along_lines or walk.by_records) and borders(straight) is not None
 
 
 def _share_scalars(scop: Scop, names: list[str]) -> bool:

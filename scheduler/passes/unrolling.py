@@ -32,9 +32,11 @@ from scopt.scheduler.decisions.small_loops import (
 )
 from scopt.scheduler.decisions.windows import borders, settled, split_at_borders
 from scopt.scheduler.influence.honoured import wished_members
-from scopt.scheduler.locality.strides import MOST_STEP, linear_schedule, strides
+from scopt.scheduler.locality.strides import linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
+# Values of a parallel loop from row to row that is straight code all the same.
+_FEW_ROWS = 4
 
 
 def unroll_loops(setting: Setting, tree: isl.Schedule) -> isl.Schedule:
@@ -145,13 +147,16 @@ class _Unroller(Struct, eq=False):
         """How many values a small member has; 0 if it isn't one, or is a parallel loop from row to row."""
         count = len(values_of_member(node, member, FEW_POINTS) or ())
         walk = strides(self.setting.scop, linear_schedule(self.setting.scop, node), member)
-        return 0 if count > MOST_STEP and node.band_member_get_coincident(member) and walk.leaves_lines else count
+        return 0 if count > _FEW_ROWS and node.band_member_get_coincident(member) and walk.leaves_lines else count
 
     def has_lanes(self, node: isl.ScheduleNode, members: Sequence[int]) -> bool:
-        """Whether one of these members of a band may be a vector loop that walks along lines."""
+        """Whether one of these members of a band may be a vector loop that walks along lines, or runs from record to
+        record, whose cells straight code keeps in registers."""
         schedule = linear_schedule(self.setting.scop, node)
         free = [k for k in members if node.band_member_get_coincident(k)]
-        return any(strides(self.setting.scop, schedule, k).along_lines for k in free)
+        return any(
+            walk.along_lines or walk.by_records for walk in (strides(self.setting.scop, schedule, k) for k in free)
+        )
 
     def has_vectors(self, node: isl.ScheduleNode) -> bool:
         """Whether a small loop of a band is a vector loop as good as any: it carries nothing and fills a vector."""

@@ -129,6 +129,13 @@ def _cycles(node: ir.Node) -> Fraction:
 # insertion), or taken apart (Fog, of the cores above).
 LOADS, STORES = 2, 1
 GATHER, SCATTER = 2, 3
+# Elements that a loop may step by in a row, and bytes: compilers put vectors together from whole lines (chosen; half of
+# a line).
+MOST_STEP, STEP_BYTES = 8, 32
+# Bytes of a record whose cells straight code keeps in registers (chosen: 25 doubles, and some more).
+RECORD_BYTES = 256
+# Bytes of a table that the first cache keeps beside anything else (chosen: a quarter of what small ones have).
+TABLE_BYTES = 4096
 # What a fork costs of the first one's time where threads have just been at work: they still wait, with warm caches
 # (measured on wavefronts).
 FORKED_AGAIN = 1 / 8

@@ -7,7 +7,9 @@ from fractions import Fraction
 import islpy as isl
 import pytest
 
+from scopt.ir.scop import Array, CType
 from scopt.poly.linear import subscript_moves
+from scopt.scheduler.locality.row_steps import in_rows, is_step, is_table
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,30 @@ from scopt.poly.linear import subscript_moves
 )
 def test_moves(relation: str, direction: tuple[int, ...], expected: tuple[int, ...] | None) -> None:
     assert subscript_moves(isl.Map(relation), tuple(map(Fraction, direction))) == expected
+
+
+@pytest.mark.parametrize(
+    ("sizes", "bits", "moves", "expected", "step"),
+    [
+        ((None, None, 3), 8, (0, 1, 0), (0, 0, 3), True),  # a pixel on
+        ((None, None, 3), 8, (0, 2, 1), (0, 0, 7), True),
+        ((None, 9), 64, (1, 0), (0, 9), False),  # a record of two lines
+        ((None, 9), 8, (1, 0), (0, 9), False),  # more than vectors are put together from
+        ((None, None), 32, (1, 0), (1, 0), False),
+        ((5, 4), 32, (1, 0), (0, 4), True),
+    ],
+)
+def test_steps_in_rows(
+    sizes: tuple[int | None, ...], bits: int, moves: tuple[int, ...], expected: tuple[int, ...], step: bool
+) -> None:
+    array = Array("a", "a", CType("t", integer=True, bits=bits), (None,) * len(sizes), sizes)
+    found = in_rows(array, tuple(map(Fraction, moves)))
+    assert found == expected
+    assert is_step(array, found) is step
+
+
+def test_tables_are_small_and_of_known_size() -> None:
+    kind = CType("float", floating=True, bits=32)
+    assert is_table(Array("t", "t", kind, (None,), (256,)))
+    assert not is_table(Array("t", "t", kind, (None,), (None,)))
+    assert not is_table(Array("t", "t", kind, (None, None), (256, 256)))

@@ -9,6 +9,7 @@ import pytest
 
 from scopt.options import Options
 from scopt.pipeline import optimize
+from tests.fuzz.harness import without_thresholds
 from tests.sources import source_of
 
 IMAGES = "int n, int m, float o[n][m], float a[n + 8][m + 8], float w[3][3], float u[2 * n][2 * m]"
@@ -22,6 +23,17 @@ REPEATED = """for (i = 0; i < n; i++) for (j = 0; j < m; j++)
 POOLED = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) { float v = u[2 * i][2 * j];
   for (int p = 0; p < 2; p++) for (int q = 0; q < 2; q++)
     v = u[2 * i + p][2 * j + q] > v ? u[2 * i + p][2 * j + q] : v;
+  o[i][j] = v; }"""
+
+RECORDS = "int n, float o[n][4], float a[n][4], float h[4][4], int c[n][3], int g[n]"
+# Vectors of four numbers by a matrix: nothing to pack, since each is used four times.
+TRANSFORMED = """for (i = 0; i < n; i++) for (int r = 0; r < 4; r++) { float s = 0;
+  for (int k = 0; k < 4; k++) s += h[r][k] * a[i][k];
+  o[i][r] = s; }"""
+COLOURS = "for (i = 0; i < n; i++) { int r = c[i][0], k = c[i][1], b = c[i][2]; g[i] = (r + k + b) >> 2; }"
+# A filter whose weights are looked up.
+LOOKED_UP = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) { float v = 0;
+  for (int p = 0; p < 3; p++) for (int q = 0; q < 3; q++) { int d = b[i + p][j + q]; v += w[p][q] * l[d < 0 ? -d : d]; }
   o[i][j] = v; }"""
 
 
@@ -46,6 +58,21 @@ def test_the_loop_around_is_the_innermost_one(body: str, vectors: int) -> None:
     found = text(body)
     assert loops(found) == 2
     assert found.count("omp simd") == vectors
+
+
+@pytest.mark.parametrize(
+    ("body", "params"),
+    [
+        (TRANSFORMED, RECORDS),
+        (COLOURS, RECORDS),
+        (LOOKED_UP, "int n, int m, float o[n][m], int b[n + 8][m + 8], float w[3][3], float l[256]"),
+    ],
+    ids=["transformed", "colours", "looked-up"],
+)
+def test_steps_through_records_walk_along_lines(body: str, params: str) -> None:
+    found = text(body, params)
+    assert loops(found) == (2 if "m" in params.split(",")[1] else 1)
+    assert "omp simd" in found or "for simd" in found
 
 
 def test_order_of_a_sum_is_kept() -> None:
@@ -185,3 +212,43 @@ def test_sums_that_come_to_a_constant() -> None:
     found = text(MOVING["dilated"], POOLS)
     assert "x[(0) / 2][(4) / 2]" in found
     assert "(int)" not in found[found.index("#pragma scop") :]
+
+
+# Small systems: triangular loops over the cells of a record, which many statements share.
+FACTORED = """for (i = 0; i < n; i++) for (int k = 0; k < 4; k++) for (int p = k + 1; p < 4; p++) {
+  L[i][p][k] /= L[i][k][k];
+  for (int q = k + 1; q < 4; q++) L[i][p][q] -= L[i][p][k] * L[i][k][q]; }"""
+FACTORS = "int n, double L[n][4][4], double d[n]"
+
+
+def test_a_record_is_straight_code() -> None:
+    """One loop, which no compiler tries to put vectors together for."""
+    found = text(FACTORED, FACTORS)
+    assert loops(found) == 1
+    assert "omp simd" not in found
+    assert found.count("scopt_scalar();") == 1
+
+
+def test_records_that_are_only_read_have_no_vectors() -> None:
+    sums = " + ".join(f"L[i][{k}][{3 - k}] * L[i][{k}][0]" for k in range(4))
+    body = f"for (i = 0; i < n; i++) d[i] = {sums};"
+    found = text(body, FACTORS)
+    assert "omp simd" not in found
+    assert "scopt_scalar();" in found
+
+
+def test_records_are_computed_alike(run_c: Callable[..., str]) -> None:
+    main = """
+#include <stdio.h>
+static double a[999][4][4], d[999];
+int main(void) {
+  for (int i = 0; i < 999; i++) for (int p = 0; p < 4; p++) for (int q = 0; q < 4; q++)
+    a[i][p][q] = (i * 37 + p * 11 + q * 5) % 23 + 50 * (p == q);
+  f(999, a, d);
+  for (int i = 0; i < 999; i++) for (int p = 0; p < 4; p++) for (int q = 0; q < 4; q++) printf("%a ", a[i][p][q]);
+  return 0;
+}
+"""
+    before = run_c(source_of(FACTORED, FACTORS).decode() + main, "-O1", "-ffp-contract=off", "-w", name="before")
+    after = without_thresholds(text(FACTORED, FACTORS)) + main
+    assert run_c(after, "-O2", "-fopenmp", "-ffp-contract=off", "-w", name="after") == before
