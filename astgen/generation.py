@@ -24,6 +24,7 @@ from scopt.astgen.lower.strip_lowering import Buffered, lower_strips
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
 from scopt.astgen.passes.alignment import with_aligned_starts
 from scopt.astgen.passes.chains import with_products_apart
+from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lengths import with_constant_lengths
@@ -204,6 +205,11 @@ def _products_apart(program: Program, setting: Setting) -> Program:
     return replace(program, scop=scop, nest=nest)
 
 
+def _eager_conditions(program: Program, setting: Setting) -> Program:
+    scop, nest = with_eager_conditions(program.source, program.scop, program.nest)
+    return replace(program, scop=scop, nest=nest)
+
+
 def _two_forms(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_two_forms(program.nest))
 
@@ -223,5 +229,6 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
+    Rewrite("eager-conditions", "both sides of && and || are evaluated in vector loops", _eager_conditions),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
 )

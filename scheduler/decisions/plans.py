@@ -235,7 +235,7 @@ class Planner(Struct, frozen=True, eq=False):
             groups, free = (tuple(part for group in groups for part in group),), (False,)
             private, reductions = ((),), ((),)
         vectors = [ok and not self.holds_loop(group) for ok, group in zip(free, groups, strict=True)]
-        lone = walk.jumping or (walk.gathers and not walk.contiguous)
+        lone = (walk.jumping and not walk.stepping) or (walk.gathers and not walk.contiguous)
         along = walk.contiguous and not facts.tiny  # compilers make straight code of a few iterations
         return {
             "groups": groups,

@@ -124,18 +124,22 @@ class Borders(Struct, frozen=True, eq=False):
 
 
 def borders(node: isl.ScheduleNode) -> Borders | None:
-    """Of a band around straight code; None if there is no interior that loops can run through."""
+    """Of a band around straight code; None if there is no interior that loops can run through: where all statements
+    run, if there is such a place; else where each runs whatever it runs at any."""
     dates = _dates(node, node.band_n_member())
     everything = isl.Set.from_union_set(dates.range()).coalesce()
-    lacking = isl.Set.empty(everything.get_space())
-    whole = {str(part.get_tuple_name()): _range(dates, part) for part in sets_of(node.get_domain())}
-    for leaf in leaf_parts(node.child(0)) or []:
-        for part in sets_of(leaf):
+    own = {str(part.get_tuple_name()): _range(dates, part) for part in sets_of(node.get_domain())}
+    parts = [part for leaf in leaf_parts(node.child(0)) or [] for part in sets_of(leaf)]
+    for whole in (dict.fromkeys(own, everything), own):
+        lacking = isl.Set.empty(everything.get_space())
+        for part in parts:
             lacking = lacking.union(whole[str(part.get_tuple_name())].subtract(_range(dates, part)))
-    interior = everything.subtract(lacking).coalesce() if not lacking.is_empty() else everything
-    if not lacking.is_empty() and (interior.is_empty() or not _is_plain(interior)):
-        return None
-    return Borders(dates, interior, everything)
+        if lacking.is_empty():
+            return Borders(dates, everything, everything)
+        interior = everything.subtract(lacking).coalesce()
+        if not interior.is_empty() and _is_plain(interior):
+            return Borders(dates, interior, everything)
+    return None
 
 
 def _is_plain(dates: isl.Set) -> bool:

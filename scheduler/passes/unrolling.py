@@ -88,7 +88,9 @@ class _Unroller(Struct, eq=False):
             if inner is None or not is_small_box(inner) or not is_short(inner.parent(), (inner,)):
                 continue
             if not self.is_named((inner,)):
-                return straightened(inner).parent()
+                straight = straightened(inner).parent()
+                found = borders(straight)
+                return straight if found is None else split_at_borders(inner.parent(), straight, found)
         return None
 
     def is_named(self, bands: Iterable[isl.ScheduleNode]) -> bool:

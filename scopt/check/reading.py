@@ -14,7 +14,9 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.chains import accumulated
+from scopt.astgen.passes.eager import SUFFIX
 from scopt.astgen.passes.two_forms import in_one_form
+from scopt.check.eager_conditions import is_eager
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, weighted
 from scopt.ir.nest import Block, Call, Expr, For, LoopNest, Name
@@ -89,14 +91,14 @@ def _last(first: Expr, count: Expr) -> Expr:
 
 
 def _apart(program: Program) -> dict[str, str]:
-    """The statements that call a function for the product that they add, and the same ones without. Raises
-    InternalError if they differ otherwise."""
+    """The statements that call a function for the product that they add, or that evaluate both sides of their
+    conditions, and the same ones as they were. Raises InternalError if they differ otherwise."""
     known = {statement.name for statement in program.lowered.scop.statements}
     found = {}
     for statement in program.scop.statements:
         if statement.name not in known:
-            base = program.lowered.scop.statement(statement.name.removesuffix("_apart"))
-            if not _is_apart(program, statement, base):
+            base = program.lowered.scop.statement(statement.name.removesuffix("_apart").removesuffix(SUFFIX))
+            if not (_is_apart(program, statement, base) or is_eager(program.source, statement, base)):
                 raise InternalError(
                     f"{program.source.location}: {statement.name} is another statement than {base.name}"
                 )

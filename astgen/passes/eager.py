@@ -1,0 +1,158 @@
+"""Both sides of ``&&`` and ``||`` evaluated, as ``&`` and ``|``, in vector loops where the right one may be evaluated
+anyway.
+
+A side that isn't evaluated is a branch. clang makes no vector loop of some, gcc loads with masks. Where the right side
+computes nothing that can fail, and the cells that it looks at are there whatever the left one says, nothing tells the
+two forms apart (if-conversion: Allen et al., "Conversion of control dependence to data dependence", POPL 1983).
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from scopt import ir
+from scopt.ir.nest import Call, For, LoopNest
+from scopt.ir.nest_walks import Item, map_block
+from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.walks import rewritten, walk
+from scopt.poly.body_rewriting import always_evaluated
+from scopt.poly.isl_utils import SET, union_of_maps
+
+EAGER = {"&&": "&", "||": "|"}
+SUFFIX = "_eager"
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
+# Bits of an integer that sums of a few of which don't overflow an int.
+_NARROW = 16
+
+
+def with_eager_conditions(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
+    """The nest, where statements of `source` in vector loops evaluate all of their conditions that they may, and the
+    SCoP with these statements."""
+    rewriter = _Rewriter(source)
+    block = map_block(nest.body, rewriter.loop)
+    made = [one for one in rewriter.made.values() if one is not None]
+    return (replace(scop, statements=(*scop.statements, *made)), LoopNest(block)) if made else (scop, nest)
+
+
+class _Rewriter(Struct, frozen=True, eq=False):
+    """made: new statements, by the old ones' names; None where nothing changes."""
+
+    source: Scop
+    made: dict[str, Statement | None] = field(default_factory=dict)
+
+    def loop(self, item: Item) -> tuple[Item, ...]:
+        if isinstance(item, For) and item.mark.simd:
+            return (replace(item, body=map_block(item.body, self.call)),)
+        return (item,)
+
+    def call(self, item: Item) -> tuple[Item, ...]:
+        if not isinstance(item, Call):
+            return (item,)
+        if item.statement not in self.made:
+            own = next((one for one in self.source.statements if one.name == item.statement), None)
+            self.made[item.statement] = None if own is None else _eager(self.source, own)
+        made = self.made[item.statement]
+        return (item,) if made is None else (replace(item, statement=made.name),)
+
+
+def _eager(scop: Scop, statement: Statement) -> Statement | None:
+    if not any(isinstance(node, ir.BinaryOp) and node.op in EAGER for node in walk(statement.body)):
+        return None
+    references = {access.node for access in statement.accesses}
+    sure = Sure(scop, statement)
+    become: dict[ir.Node, ir.Node] = {}
+
+    def change(node: ir.Node, made: ir.Node) -> ir.Node:
+        if isinstance(node, ir.BinaryOp) and node.op in EAGER and sure.may_be_evaluated(node.right):
+            return ir.BinaryOp(EAGER[node.op], _truth(made.left), _truth(made.right))
+        return made
+
+    body = rewritten(statement.body, change, become)
+    if body is statement.body or not references.isdisjoint(become):
+        return None
+    return replace(statement, name=statement.name + SUFFIX, body=body)
+
+
+def _truth(node: ir.Node) -> ir.Node:
+    return node if is_truth(node) else ir.BinaryOp("!=", node, ir.Constant("int", "0"))
+
+
+def is_truth(node: ir.Node) -> bool:
+    """Whether an expression is 0 or 1."""
+    match node:
+        case ir.BinaryOp(op="&" | "|", left=left, right=right):
+            return is_truth(left) and is_truth(right)
+        case ir.BinaryOp(op=op):
+            return op in _COMPARISONS
+        case ir.UnaryOp(op="!"):
+            return True
+    return False
+
+
+class Sure(Struct, frozen=True, eq=False):
+    """What a statement of a SCoP may evaluate, whatever its conditions say."""
+
+    scop: Scop
+    statement: Statement
+
+    def may_be_evaluated(self, node: ir.Node) -> bool:
+        """Whether an expression does nothing but look at cells that are there, and compute what can't fail."""
+        own = [access for access in self.statement.accesses if access.node is node]
+        if own:
+            return all(access.kind == "read" and self.is_there(access) for access in own)
+        match node:
+            case ir.Constant():
+                return True
+            case ir.ID(name=name):
+                return name in self.statement.iterators
+            case ir.UnaryOp(op="!", expr=inner):
+                return self.may_be_evaluated(inner)
+            case ir.BinaryOp(op=op, left=left, right=right):
+                safe = op in (*_COMPARISONS, "&", "|") or (op in ("+", "-") and self.is_small(left, right))
+                return safe and self.may_be_evaluated(left) and self.may_be_evaluated(right)
+        return False
+
+    def is_small(self, *nodes: ir.Node) -> bool:
+        """Whether sums of these, and of what they are made of, don't overflow: floating-point numbers, narrow
+        integers."""
+        return all(self.is_narrow(leaf) for node in nodes for leaf in self.operands(node))
+
+    def operands(self, node: ir.Node) -> list[ir.Node]:
+        match node:
+            case ir.BinaryOp(op="+" | "-", left=left, right=right):
+                return [*self.operands(left), *self.operands(right)]
+        return [node]
+
+    def is_narrow(self, node: ir.Node) -> bool:
+        for access in self.statement.accesses:
+            if access.node is node:
+                kind = self.scop.arrays[access.array].type
+                return kind.floating or (kind.integer and 0 < kind.bits <= _NARROW)
+        return isinstance(node, ir.Constant) and node.type == "int" and node.value.isdecimal() and len(node.value) < 5
+
+    def is_there(self, access: Access) -> bool:
+        """Whether the cells that a reference looks at exist: C says how large their array is, or the region refers to
+        them where no condition decides about it."""
+        array = self.scop.arrays[access.array]
+        if not array.rank:
+            return True
+        cells = isl.UnionSet.from_set(access.relation.intersect_params(self.scop.context).range())
+        if not array.pointer and None not in array.sizes:
+            box = isl.Set.universe(access.relation.range().get_space())
+            for k, size in enumerate(array.sizes):
+                assert size is not None
+                box = box.lower_bound_val(SET, k, isl.Val(0)).upper_bound_val(SET, k, isl.Val(size - 1))
+            if cells.is_subset(isl.UnionSet.from_set(box)):
+                return True
+        surely = union_of_maps(
+            other.relation
+            for statement in self.scop.statements
+            for other in statement.accesses
+            if other.array == access.array
+            and other.kind in ("read", "write")
+            and other.relation.is_single_valued()
+            and always_evaluated(statement.body, other.node)
+        )
+        return bool(cells.is_subset(surely.range()))
