@@ -37,7 +37,9 @@ def _fewer(dates: isl.Map) -> isl.Map:
         together = isl.Map.from_basic_map(pieces[0])
         for piece in pieces[1:]:
             together = together.union(isl.Map.from_basic_map(piece))
-        joint = isl.Map.from_basic_map(together.affine_hull()).intersect_domain(together.domain().coalesce())
+        # tiles' dates have bounds, too
+        hull = together.affine_hull().intersect(together.simple_hull())
+        joint = isl.Map.from_basic_map(hull).intersect_domain(together.domain().coalesce())
         result = result.union(joint if joint.is_equal(together) else together)
     return result
 
