@@ -15,7 +15,7 @@ from math import ceil, floor, log10, prod
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.ir.expr import exceeds, floor_div, from_linear, linear, names, plus, subtract, weighted
+from scopt.ir.expr import exceeds, floor_div, from_linear, linear, names, plus, substitute, subtract, weighted
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
 from scopt.ir.scop import Scop
@@ -302,7 +302,10 @@ def _simplest(bound: Expr, kind: type[Min] | type[Max]) -> Expr:
 
 def imbalanced(loop: For) -> bool:
     """Whether the time of an iteration depends on the iterator: an inner loop's extent does."""
-    return any(isinstance(item, For) and _varies(item, loop.iterator) for item in items(loop.body))
+    inner = [item for item in items(loop.body) if isinstance(item, For)]
+    moving = [item.iterator for item in inner if _moves(item, loop.iterator, {})]
+    together = {name: Name(loop.iterator) for name in moving}
+    return any(_varies(item, loop.iterator) and not _moves(item, loop.iterator, together) for item in inner)
 
 
 def runs_backwards(loop: For) -> bool:
@@ -338,12 +341,17 @@ def _varies(loop: For, iterator: str) -> bool:
     and the loop doesn't just move with it (tiles, skewed loops)."""
     if loop.mark.most:
         return False
-    pairs = list(_bound_pairs(loop))
-    moves = any(
+    bound = any(iterator in names(lower) | names(upper) for lower, upper in _bound_pairs(loop))
+    return bound and not _moves(loop, iterator, {})
+
+
+def _moves(loop: For, iterator: str, together: Mapping[str, Expr]) -> bool:
+    """Whether a loop moves with an outer iterator as a whole. together: what stands for other iterators that do."""
+    pairs = ((substitute(lower, together), substitute(upper, together)) for lower, upper in _bound_pairs(loop))
+    return any(
         iterator in names(lower) and iterator in names(upper) and iterator not in names(subtract(upper, lower))
         for lower, upper in pairs
     )
-    return not moves and any(iterator in names(lower) | names(upper) for lower, upper in pairs)
 
 
 def is_tile_loop(loop: For) -> bool:
