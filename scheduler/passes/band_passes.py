@@ -31,6 +31,7 @@ from scopt.scheduler.passes.nest_fusion import Costs, fuse_nests
 from scopt.scheduler.passes.pass_contracts import EVERYTHING, LEGAL, Fact, Pass, check_contract
 from scopt.scheduler.passes.sinking import sink_loops
 from scopt.scheduler.passes.splitting import split_loops
+from scopt.scheduler.passes.staging import stage_loops
 from scopt.scheduler.passes.unrolling import unroll_loops
 from scopt.scheduler.passes.unskewing import unskew_loops
 
@@ -169,6 +170,21 @@ class DecideBands(Struct, frozen=True):
         return decided(schedule, setting.strict if schedule.strips else setting)
 
 
+class StageLoops(Struct, frozen=True):
+    """on: whether any are put together; a fusion policy of the user's has the last word, and so have his wishes for
+    loops and tiles."""
+
+    on: bool = True
+    name: ClassVar[str] = "staged-loops"
+    what: ClassVar[str] = "nests that feed each other run together, block of rows by block of rows"
+    needs: ClassVar[frozenset[Fact]] = LEGAL
+    keeps: ClassVar[frozenset[Fact]] = LEGAL
+
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        wishes = setting.loops or setting.hopes or setting.options.tile_sizes
+        return stage_loops(setting, schedule) if self.on and not wishes else schedule
+
+
 def passes(options: Options) -> tuple[Pass, ...]:
     """All passes, in their order. Flags that one of them needs, and the one before doesn't keep, are computed anew."""
     return (
@@ -181,6 +197,7 @@ def passes(options: Options) -> tuple[Pass, ...]:
         UnskewLoops(),
         MakeStrips(),
         DecideBands(),
+        StageLoops(on=options.fusion == "auto" and options.tile),
     )
 
 
