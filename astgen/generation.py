@@ -28,6 +28,7 @@ from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lengths import with_constant_lengths
+from scopt.astgen.passes.masks import with_masks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.worth import check_nest
@@ -195,6 +196,13 @@ def _aligned_starts(program: Program, setting: Setting) -> Program:
     return replace(program, nest=nest, shown=nest)
 
 
+def _masked_extremes(program: Program, setting: Setting) -> Program:
+    if not setting.options.simd:
+        return program
+    scop, nest = with_masks(program.scop, program.nest)
+    return replace(program, scop=scop, nest=nest)
+
+
 def _held_cells(program: Program, setting: Setting) -> Program:
     nest = hold_cells(program.scop, program.nest)
     return replace(program, nest=nest, told=nest)
@@ -227,6 +235,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
     Rewrite("constant-lengths", "short vector loops get their usual length as a constant", _constant_lengths),
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
+    Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
     Rewrite("eager-conditions", "both sides of && and || are evaluated in vector loops", _eager_conditions),

@@ -26,6 +26,14 @@ SCALAR = "scopt_scalar"
 # Calls that return what they are given, by its type:
 # clang doesn't make one instruction of a product in there and an addition outside.
 PRODUCTS = {"double": "scopt_product", "float": "scopt_productf"}
+# Calls that take the extremum of their first and their last operand, or the first one where the one between is 0, by
+# operator, bits and sign.
+MASKED = {
+    (operator, bits, signed): f"scopt_{operator}_if{suffix}"
+    for operator in ("max", "min")
+    for bits, signed, suffix in ((32, True, ""), (32, False, "u"), (64, True, "ll"), (64, False, "ull"))
+}
+ALL_HELPERS = (*HELPERS, APART, SCALAR, *PRODUCTS.values(), *MASKED.values())
 
 
 class Kind(Enum):

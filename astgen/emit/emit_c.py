@@ -9,7 +9,17 @@ from itertools import groupby
 import cgen
 from msgspec import Struct
 
-from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, ExprPrinter, Level, helper_name
+from scopt.astgen.emit.c_expr import (
+    ALL_HELPERS,
+    APART,
+    HELPERS,
+    MASKED,
+    PRODUCTS,
+    SCALAR,
+    ExprPrinter,
+    Level,
+    helper_name,
+)
 from scopt.astgen.emit.c_statement import declaration_text, statement_text
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
@@ -70,9 +80,8 @@ def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[
     if declarations or inline(nest.body):
         body = [cgen.Block([*declarations, *body])]
     text = "".join(f"{line.rstrip()}\n" for item in body for line in item.generate())
-    helpers = (*HELPERS, APART, SCALAR, *PRODUCTS.values())
     return Emitted(
-        text, tuple(h for h in helpers if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions
+        text, tuple(h for h in ALL_HELPERS if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions
     )
 
 
@@ -104,7 +113,25 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
     for ctype, helper in PRODUCTS.items():
         if helper in helpers:
             lines.append(f"static inline {ctype} {helper_name(helper, reserved)}({ctype} x) {{ return x; }}\n")
+    lines += [line for key, helper in MASKED.items() if helper in helpers for line in _masking(*key, reserved)]
     return "".join(lines)
+
+
+def _masking(operator: str, bits: int, signed: bool, reserved: frozenset[str]) -> list[str]:
+    """A function that takes an extremum where a condition, 0 or 1, holds. (gcc branches for a choice.)"""
+    ctype, suffix = {32: ("int", ""), 64: ("long long", "ll")}[bits]
+    largest = f"{2 ** (bits - 1) - 1}{suffix}"
+    if signed:
+        none = f"({largest if operator == 'min' else f'(-{largest} - 1)'} & (holds - 1))"
+    else:
+        ctype, none = f"unsigned {ctype}", "(holds - 1)" if operator == "min" else ""
+    name = helper_name(MASKED[operator, bits, signed], reserved)
+    return [
+        f"static inline {ctype} {name}({ctype} best, {ctype} holds, {ctype} value) {{\n",
+        f"  value = (value & -holds) | {none};\n" if none else "  value = value & -holds;\n",
+        f"  return value {'>' if operator == 'max' else '<'} best ? value : best;\n",
+        "}\n",
+    ]
 
 
 def parted(loop: For) -> bool:

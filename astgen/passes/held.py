@@ -23,9 +23,11 @@ from scopt.ir.nest_walks import Item, used_names
 from scopt.ir.references import is_cell
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import walk
+from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import OUT
 from scopt.poly.linear import affine_row
 from scopt.poly.nest_sets import Context, NestSpace, equal, free
+from scopt.poly.sure_cells import surely_touched
 
 Cell = tuple[str, tuple[Expr, ...]]
 
@@ -48,10 +50,12 @@ class _Use(Struct, frozen=True):
 
 
 class _Body(Struct):
-    """The references of a loop's body by cell. unknown: arrays with references that aren't understood."""
+    """The references of a loop's body by cell. unknown: arrays with references that aren't understood.
+    unsure: with references that only a condition makes to cells that might not be there."""
 
     uses: dict[Cell, list[_Use]] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
+    unsure: set[str] = field(default_factory=set)
 
 
 class _Holder(Struct, frozen=True, eq=False):
@@ -192,6 +196,9 @@ class _Holder(Struct, frozen=True, eq=False):
             for position, access in enumerate(statement.accesses):
                 if access.node is None:
                     return None
+                unsure = access.kind == "read" and not always_evaluated(statement.body, access.node)
+                if unsure and not surely_touched(self.scop, statement, access):
+                    body.unsure.add(access.array)
                 subscripts = self.subscripts(statement, access, call)
                 if subscripts is None:
                     body.unknown.add(access.array)
@@ -224,7 +231,7 @@ class _Holder(Struct, frozen=True, eq=False):
         at any iteration if it doesn't move."""
         array = self.scop.arrays[cell[0]]
         kind = array.type
-        if cell[0] in body.unknown or kind.volatile or kind.atomic or not (kind.floating or kind.integer):
+        if cell[0] in body.unknown | body.unsure or kind.volatile or kind.atomic or not (kind.floating or kind.integer):
             return False
         uses = body.uses[cell]
         written = any(use.write for use in uses)
@@ -282,8 +289,6 @@ def _with_held(calls: Sequence[Call], held: Sequence[Held], body: _Body) -> tupl
 
 
 def _conditional(node: ir.Node) -> bool:
-    """Whether a statement has parts that it doesn't always evaluate."""
-    choosing = (ir.TernaryOp, ir.If, ir.For, ir.While, ir.DoWhile, ir.Switch)
-    return any(
-        isinstance(part, choosing) or (isinstance(part, ir.BinaryOp) and part.op in ("&&", "||")) for part in walk(node)
-    )
+    """Whether a statement has parts that it doesn't always execute. (Operands that it doesn't always evaluate are
+    looked at one by one.)"""
+    return any(isinstance(part, (ir.If, ir.For, ir.While, ir.DoWhile, ir.Switch)) for part in walk(node))

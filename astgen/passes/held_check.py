@@ -17,10 +17,12 @@ from scopt.diagnostics import InternalError
 from scopt.ir.expr import names, negate
 from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest
 from scopt.ir.nest_walks import calls, items
-from scopt.ir.scop import Access, Scop
+from scopt.ir.scop import Access, Scop, Statement
+from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import SET
 from scopt.poly.nest_sets import Context, NestSpace, free
 from scopt.poly.reductions import update_of
+from scopt.poly.sure_cells import surely_touched
 
 
 def check_held(scop: Scop, nest: LoopNest) -> None:
@@ -33,11 +35,12 @@ def check_held(scop: Scop, nest: LoopNest) -> None:
 
 class _Use(Struct, frozen=True, eq=False):
     """A reference inside a `Hold`. cells: ``{ dates -> A[…] }``.
-    name: of the variable that stands for it, if one does."""
+    name: of the variable that stands for it, if one does. sure: the cell exists, whatever conditions say."""
 
     access: Access
     cells: isl.Map
     name: str | None
+    sure: bool
 
 
 class _Checker(Struct, frozen=True, eq=False):
@@ -139,8 +142,16 @@ class _Checker(Struct, frozen=True, eq=False):
                     yield from self.uses(item.body, inner)
                 case Call():
                     instances, held = self.instances(item, inner), dict(item.held)
-                    for position, access in enumerate(self.scop.statement(item.statement).accesses):
-                        yield _Use(access, instances.apply_range(access.relation), held.get(position))
+                    statement = self.scop.statement(item.statement)
+                    for position, access in enumerate(statement.accesses):
+                        name = held.get(position)
+                        sure = name is None or self.is_there(statement, access)
+                        yield _Use(access, instances.apply_range(access.relation), name, sure)
+
+    def is_there(self, statement: Statement, access: Access) -> bool:
+        """Whether a cell may be read where a reference stands, also where a condition keeps it from being evaluated."""
+        sure = access.kind != "may-write" and always_evaluated(statement.body, access.node)
+        return sure or surely_touched(self.scop, statement, access)
 
     def cell(self, cell: Held, context: Context, uses: list[_Use]) -> None:
         """One variable against all references to its array."""
@@ -152,7 +163,8 @@ class _Checker(Struct, frozen=True, eq=False):
             if use.name == cell.name:
                 if not use.cells.is_subset(here) or (use.access.is_write and not cell.stored):
                     self.refuse(f"'{cell.name}' isn't the cell of '{cell.array}' that it stands for")
-                touched = touched.union(use.cells.domain())
+                if use.sure:
+                    touched = touched.union(use.cells.domain())
             elif (cell.stored or use.access.is_write) and not use.cells.intersect(here).is_empty():
                 self.refuse(f"another reference touches the cell that '{cell.name}' stands for")
         inner = range(2 * len(context.iterators), self.space.space.dim(SET))

@@ -24,6 +24,7 @@ from scopt.check.buffers import Buffers
 from scopt.check.forms import Roles
 from scopt.check.functions.definitions import check_functions
 from scopt.check.guards import check_guard
+from scopt.check.masks import masked_ones
 from scopt.check.memory import Allocated, read_allocations
 from scopt.check.parametric import on_parameters
 from scopt.check.read_text import Text
@@ -267,6 +268,7 @@ def _check_pointer(program: Program, pointer: str, memory: Allocated) -> None:
 def _check_held(program: Program) -> None:
     """Variables stand for cells only where all that touches these is known."""
     known = {statement.name for statement in program.source.statements} | program.buffered.packed
+    known |= {name for name, base in masked_ones(program).items() if base in known}
     nest = together(program)
     for item in items(nest.body):
         if isinstance(item, Hold):

@@ -17,6 +17,7 @@ from scopt.astgen.passes.chains import accumulated
 from scopt.astgen.passes.eager import SUFFIX
 from scopt.astgen.passes.two_forms import in_one_form
 from scopt.check.eager_conditions import is_eager
+from scopt.check.masks import masked_ones
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, weighted
 from scopt.ir.nest import Block, Call, Expr, For, LoopNest, Name
@@ -33,10 +34,11 @@ def read_program(program: Program) -> ReadBack:
 
 def expanded(program: Program) -> LoopNest:
     """The nest with a loop over single steps for a call of a kernel, two loops over single cells for one that packs a
-    whole panel, statements whose product stands apart as they were, and loops in one form that stand in two."""
+    whole panel, statements whose product stands apart, or whose condition is a mask, as they were, and loops in
+    one form that stand in two."""
     steps = {step.many: name for name, step in program.lowered.steps.items()}
     packs = {turned.name: name for name, turned in program.lowered.turned.items()}
-    apart = _apart(program)
+    apart = _apart(program) | masked_ones(program)
     taken = {item.iterator for item in items(program.nest.body) if isinstance(item, For)}
     fresh = (name for k in range(10**9) if (name := f"${k}") not in taken)
 
@@ -93,7 +95,7 @@ def _last(first: Expr, count: Expr) -> Expr:
 def _apart(program: Program) -> dict[str, str]:
     """The statements that call a function for the product that they add, or that evaluate both sides of their
     conditions, and the same ones as they were. Raises InternalError if they differ otherwise."""
-    known = {statement.name for statement in program.lowered.scop.statements}
+    known = {statement.name for statement in program.lowered.scop.statements} | set(masked_ones(program))
     found = {}
     for statement in program.scop.statements:
         if statement.name not in known:

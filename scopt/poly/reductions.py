@@ -152,7 +152,7 @@ def selected(body: ir.Node) -> Selected | None:
             return selected(only)
         case ir.Assignment(op="=", lvalue=cell, rvalue=ir.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise)):
             for use, other, keeps in ((otherwise, then, False), (then, otherwise, True)):
-                if same_tree(use, cell) and (found := _compared(condition, cell, other)) is not None:
+                if same_tree(use, cell) and (found := cell_compared(condition, cell, other)) is not None:
                     op, kept, compared = found
                     return Selected(cell, (use, kept), Extremum(op, keeps), other, compared)
         case ir.If(cond=condition, iftrue=ir.Node() as then, iffalse=None):
@@ -160,14 +160,14 @@ def selected(body: ir.Node) -> Selected | None:
                 then = then.block_items[0]
             match then:
                 case ir.Assignment(op="=", lvalue=cell, rvalue=value) if (
-                    found := _compared(condition, cell, value)
+                    found := cell_compared(condition, cell, value)
                 ) is not None:
                     op, kept, compared = found
                     return Selected(cell, (kept,), Extremum(op, keeps=False), value, compared)
     return None
 
 
-def _compared(condition: ir.Node, cell: ir.Node, value: ir.Node) -> tuple[str, ir.Node, ir.Node] | None:
+def cell_compared(condition: ir.Node, cell: ir.Node, value: ir.Node) -> tuple[str, ir.Node, ir.Node] | None:
     """The operator that compares the cell, on its left side, with the value;
     the cell's reference there; the value's."""
     match condition:
@@ -265,6 +265,12 @@ def _same_cell(read: Access, write: Access) -> bool:
     conditional statement's accesses have the whole domain, those of cells that only data name all cells.)
     """
     return read.relation.dim(OUT) == write.relation.dim(OUT) and bool(read.relation.is_equal(write.relation))
+
+
+def fits_cell(scop: Scop, statement: Statement, expression: ir.Node, ctype: CType) -> bool:
+    """Whether an expression is of an integer type, all values of which a cell's type has, so that comparisons see the
+    value that the cell would take."""
+    return _integers(scop, statement, expression, ctype, exact=True)
 
 
 def _integers(scop: Scop, statement: Statement, expression: ir.Node, ctype: CType, *, exact: bool) -> bool:

@@ -58,6 +58,30 @@ def test_what_a_vector_loop_reads_of_the_array_that_it_writes() -> None:
     assert held(scop_of(own), LoopNest(Block((replace(outer, upper=LAST),)))) == []
 
 
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("A[m][0]", [("A", False)]),
+        ("(y[j] > 0 ? A[m][0] : 0)", []),  # perhaps there is no such cell
+        ("(y[j] > 0 ? A[i + 1][i] : 0)", []),
+        ("(y[j] > 0 ? A[n - 1][n - 1] : 0)", []),  # it is written, here and there
+    ],
+)
+def test_what_a_condition_reads(value: str, found: list[tuple[str, bool]]) -> None:
+    own = f"for (i = 0; i < n - 1; i++) for (j = i + 1; j < n; j++) A[i + 1][j] -= 0.5 * {value} * y[i];"
+    inner = For("j", Sum(((1, ROW),), 1), LAST, 1, Block((Call("S0", (ROW, J)),)), LoopMark(simd=True))
+    outer = For("i", Const(0), Sum(((1, N),), -2), 1, Block((inner,)))
+    assert held(scop_of(own), LoopNest(Block((outer,)))) == found
+
+
+def test_what_a_condition_reads_is_there_where_something_else_writes_it() -> None:
+    first = "for (j = 0; j < n; j++) x[j] = 0;"
+    own = "for (i = 0; i < n - 1; i++) for (j = i + 1; j < n; j++) x[j] -= y[j] > 0 ? x[i] : 1;"
+    inner = For("j", Sum(((1, ROW),), 1), LAST, 1, Block((Call("S1", (ROW, J)),)), LoopMark(simd=True))
+    outer = For("i", Const(0), Sum(((1, N),), -2), 1, Block((inner,)))
+    assert held(scop_of(first + own), LoopNest(Block((outer,)))) == [("x", False)]
+
+
 def test_cells_of_one_iteration_are_held_there() -> None:
     """Rows and columns change places: x[j] is updated twice, y is only read."""
     both = Call("S0", (J, ROW)), Call("S0", (J, Sum(((1, ROW),), 1)))
@@ -70,7 +94,7 @@ def test_cells_of_one_iteration_are_held_there() -> None:
         (OWN, LAST, []),  # x[j] is x[i] at times
         (OWN, Sum(((1, ROW),), -1), [("x", True)]),  # never
         (OWN, ROW, []),
-        (UPDATE.replace("x[i] +", "(y[j] > 0 && x[i] > 0) +"), LAST, []),  # not always read
+        (UPDATE.replace("x[i] +", "(y[j] > 0 && x[i] > 0) +"), LAST, [("x", True)]),  # written anyway
         (UPDATE.replace("x[i] +", "1 +"), LAST, []),  # never read
         (UPDATE.replace("y[j]", "y[t]"), LAST, [("x", True), ("y", False)]),
         (UPDATE.replace("x[i]", "x[t]"), LAST, [("x", True)]),

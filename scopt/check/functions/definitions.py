@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from scopt import ir
 from scopt.astgen.allocation import INCLUDE
-from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
+from scopt.astgen.emit.c_expr import ALL_HELPERS, helper_name
 from scopt.astgen.emit.math_functions import is_math_declaration
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.transposing import Transposed
@@ -75,7 +75,7 @@ def _check_one(
 ) -> set[str]:
     """Check one text by what it defines. The names of the functions in it."""
     own = [name for name in dict.fromkeys(names) if name in known]
-    helpers = {helper_name(helper, reserved) for helper in (*HELPERS, APART, SCALAR, *PRODUCTS.values())}
+    helpers = {helper_name(helper, reserved) for helper in ALL_HELPERS}
     if len(own) > 1 or not names:
         raise Fault("a text that isn't understood")
     check: Callable[[], None]

@@ -30,6 +30,7 @@ from scopt.ir.walks import walk
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ARITHMETIC = ("+", "-", "*", "/", "%")
+_BITWISE = ("&", "|")
 _INT = Whole("int")
 
 
@@ -149,6 +150,9 @@ class Expressions(Conversions, eq=False):
             return Value(
                 f"{left.operand} {op} {right.operand}", _INT, degree=self.degree(max(left.degree, right.degree))
             )
+        if op in _BITWISE and self.exact:
+            # Python's integers have as many equal bits in front as C's: two's complement
+            return Value(f"{left.operand} {op} {right.operand}", ctype, degree=1)
         if op not in _ARITHMETIC:
             raise Fault(f"the operator '{op}' isn't understood")
         degree = self.degree(left.degree + right.degree if op == "*" else max(left.degree, right.degree))

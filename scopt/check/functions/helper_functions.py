@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import APART, HELPERS, PRODUCTS, SCALAR, helper_name
+from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, MASKED, PRODUCTS, SCALAR, helper_name
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.translated_statements import Functions
@@ -27,6 +27,7 @@ _MEANT: dict[str, Callable[[int, int], int]] = {
     "scopt_min": min,
     "scopt_max": max,
 }
+_INT_BITS = 32
 _DIVISIONS = ("scopt_floord", "scopt_mod")
 _FAR = (-(2**63), -(2**63) + 1, -(2**32), 2**31, 2**32 + 5, 2**63 - 2, 2**63 - 1)
 _NUMBERS = (*range(-19, 20), *_FAR)
@@ -43,7 +44,7 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
         functions = run(made, form.source, {})
-        names = {helper_name(helper, reserved): helper for helper in (*HELPERS, APART, SCALAR, *PRODUCTS.values())}
+        names = {helper_name(helper, reserved): helper for helper in ALL_HELPERS}
         for name, tree in made.functions.items():
             helper = names.get(name)
             if helper is None:
@@ -65,11 +66,29 @@ def _check_helper(
     elif helper in (APART, SCALAR):
         if signature != Signature((), Void()):
             raise Fault(f"'{name}' takes or gives a value")
+    elif helper in MASKED.values():
+        _check_masked(name, helper, functions, signature)
     else:
         number = Element(next(ctype for ctype, product_name in PRODUCTS.items() if product_name == helper))
         value = workshop.terms.leaf("product")
         if signature != Signature((number,), number) or functions[name](value) != value:
             raise Fault(f"'{name}' gives another value than it is given")
+
+
+def _check_masked(name: str, helper: str, functions: Mapping[str, Any], signature: Signature) -> None:
+    """An extremum of the first operand and the last one, or the first one where the one between is 0 and not 1."""
+    operator, width, signed = next(key for key, other in MASKED.items() if other == helper)
+    number = Whole(f"{'' if signed else 'unsigned '}{'int' if width == _INT_BITS else 'long long'}")
+    if signature != Signature((number,) * 3, number):
+        raise Fault(f"'{name}' isn't a function of three of the type '{number.name}'")
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
+    numbers = sorted({low, low + 1, -2, -1, 0, 1, 2, 5, 1 << width // 2, high // 2, high - 1, high})
+    numbers = [one for one in numbers if low <= one <= high]
+    for best, holds, value in product(numbers, (0, 1), numbers):
+        meant = (max if operator == "max" else min)(best, value) if holds else best
+        found = functions[name](best, holds, value)
+        if found != meant:
+            raise Fault(f"{name}({best}, {holds}, {value}) is {found}, not {meant}")
 
 
 def check_memory(workshop: Workshop, text: str) -> None:

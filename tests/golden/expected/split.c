@@ -16,9 +16,12 @@ void paths(int n, int d[n][n])
     if ((double)k * k > 10000) {
       #pragma omp parallel for firstprivate(n) schedule(static)
       for (long i = 0; i < k; i++) {
-        #pragma omp simd
-        for (long j = 0; j < k; j++)
-          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        {
+          int d_0 = d[i][k];
+          #pragma omp simd
+          for (long j = 0; j < k; j++)
+            d[i][j] = d[i][j] < d_0 + d[k][j] ? d[i][j] : d_0 + d[k][j];
+        }
         d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
         #pragma omp simd
         for (long j = k + 1; j < n; j++)
@@ -26,9 +29,12 @@ void paths(int n, int d[n][n])
       }
     } else {
       for (long i = 0; i < k; i++) {
-        #pragma omp simd
-        for (long j = 0; j < k; j++)
-          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        {
+          int d_0 = d[i][k];
+          #pragma omp simd
+          for (long j = 0; j < k; j++)
+            d[i][j] = d[i][j] < d_0 + d[k][j] ? d[i][j] : d_0 + d[k][j];
+        }
         d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
         #pragma omp simd
         for (long j = k + 1; j < n; j++)
@@ -49,9 +55,12 @@ void paths(int n, int d[n][n])
         for (long j = 0; j < k; j++)
           d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
         d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
-        #pragma omp simd
-        for (long j = k + 1; j < n; j++)
-          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        {
+          int d_0 = d[i][k];
+          #pragma omp simd
+          for (long j = k + 1; j < n; j++)
+            d[i][j] = d[i][j] < d_0 + d[k][j] ? d[i][j] : d_0 + d[k][j];
+        }
       }
     } else {
       for (long i = k + 1; i < n; i++) {
@@ -59,9 +68,12 @@ void paths(int n, int d[n][n])
         for (long j = 0; j < k; j++)
           d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
         d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
-        #pragma omp simd
-        for (long j = k + 1; j < n; j++)
-          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        {
+          int d_0 = d[i][k];
+          #pragma omp simd
+          for (long j = k + 1; j < n; j++)
+            d[i][j] = d[i][j] < d_0 + d[k][j] ? d[i][j] : d_0 + d[k][j];
+        }
       }
     }
   }

@@ -1,0 +1,27 @@
+"""Cells that a SCoP touches whatever its conditions say: these exist, so that they may be read at other times, too."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from scopt.ir.scop import Access, Scop, Statement
+from scopt.poly.body_rewriting import always_evaluated
+from scopt.poly.isl_utils import union_of_sets
+
+
+def surely_touched(scop: Scop, statement: Statement, access: Access, *, written: bool = False) -> bool:
+    """Whether the cells of all instances of a reference are surely touched by some instance of the SCoP, or written.
+    Variables are always there to be read."""
+    if access.node is None or not access.relation.is_single_valued():
+        return False
+    if not written and not scop.arrays[access.array].rank:
+        return True
+    sure = union_of_sets(
+        other.relation.intersect_domain(one.domain).range()
+        for one in scop.statements
+        for other in one.accesses
+        if other.array == access.array and other.kind in (("write",) if written else ("read", "write"))
+        if other.relation.is_single_valued() and always_evaluated(one.body, other.node)
+    )
+    cells = isl.UnionSet.from_set(access.relation.intersect_domain(statement.domain).range())
+    return bool(cells.intersect_params(scop.context).is_subset(sure))

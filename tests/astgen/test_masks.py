@@ -1,0 +1,147 @@
+"""Extremes of what conditions let through: where a mask takes a branch's place, and that results stay the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from scopt import ir, pipeline
+from scopt.astgen.passes.masks import masked
+from scopt.check.masks import does_the_same
+from scopt.ir.from_pycparser import parse_c
+from scopt.options import Options
+from tests.conftest import RunC
+from tests.sources import scop_of
+
+PARAMS = "int n, int x[1000], int d[1000], unsigned u[1000], long long w[1000], double r[1000], short h[1000]"
+LOOPS = "for (i = 0; i < n; i++) {{ d[i] = 1; for (j = 0; j < i; j++) {} }}"
+
+
+def call_of(update: str, name: str = "S1") -> str:
+    """The statement as the rewrite makes it; empty where it leaves it alone."""
+    scop = scop_of(LOOPS.format(update), PARAMS)
+    made = masked(scop, scop.statement(name))
+    return ir.printing.CPrinter().visit(made.body) if made is not None else ""
+
+
+@pytest.mark.parametrize(
+    ("update", "meant"),
+    [
+        ("if (x[j] < x[i] && d[j] + 1 > d[i]) d[i] = d[j] + 1;", "d[i], x[j] < x[i], (x[j] < x[i]) ? (d[j] + 1) : (0)"),
+        ("if (x[i] > x[j]) d[i] = d[i] < d[j] ? d[j] : d[i];", "max_if(d[i], x[i] > x[j]"),
+        ("if (x[i] > x[j]) { if (d[i] >= d[j]) d[i] = d[j]; }", "min_if(d[i], x[i] > x[j]"),
+        ("d[i] = x[i] > x[j] && d[j] < d[i] ? d[j] : d[i];", "min_if("),
+        ("if (d[j] > 3 && d[j] > d[i] && d[j] < 9) d[i] = d[j];", "(d[j] > 3) & (d[j] < 9)"),
+    ],
+)
+def test_extremes_under_conditions(update: str, meant: str) -> None:
+    assert meant in call_of(update)
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        "if (d[j] > d[i]) d[i] = d[j];",  # compilers know it
+        "if (x[j] < x[i]) d[i] = d[j];",  # the last one
+        "if (x[j] < x[i] && d[j] < d[i] + 1) d[i] = d[j];",
+        "if (x[j] && d[j] > d[i]) d[i] = d[j];",  # neither 0 nor 1
+        "if (x[j] < x[i] && u[j] > d[i]) d[i] = u[j];",
+        "if (x[j] < d[i] && d[j] > d[i]) d[i] = d[j];",
+        "if (x[j] < x[i] && r[j] > r[i]) r[i] = r[j];",
+        "if (x[j] < x[i] && h[j] > h[i]) h[i] = h[j];",
+        "if (x[j] < x[i] && x[x[j]] < 3 && d[j] > d[i]) d[i] = d[j];",  # perhaps there is no such cell
+        "if (x[j] < x[i] && w[j] > w[i]) w[i] = w[j];",  # perhaps w[i] may not be written
+        "if (x[j] < x[i] && d[j] > d[i]) d[i] = d[j]; else d[i] = 0;",
+    ],
+)
+def test_others_stay_as_they_are(update: str) -> None:
+    assert not call_of(update)
+
+
+def body(text: str) -> ir.Node:
+    tree = parse_c(f"void f(void) {{ {text} }}")
+    (only,) = tree.ext[0].body.block_items
+    assert isinstance(only, ir.Node)
+    return only
+
+
+ORIGINAL = "if (a < b && v + 1 > m) m = v + 1;"
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("m = most(m, a < b, a < b ? v + 1 : 0);", True),
+        ("m = least(m, a < b, a < b ? v + 1 : 0);", False),
+        ("m = most(m, a <= b, a <= b ? v + 1 : 0);", False),
+        ("m = most(m, a < b, a > b ? v + 1 : 0);", False),
+        ("m = most(m, a < b, a < b ? v : 0);", False),
+        ("m = most(m, a < b, a < b ? v + 1 : 2);", False),
+        ("m = most(v, a < b, a < b ? v + 1 : 0);", False),
+        ("m = most(m, (a < b) & (a < 2), (a < b) & (a < 2) ? v + 1 : 0);", False),
+        ("m = other(m, a < b, a < b ? v + 1 : 0);", False),
+        ("a = most(a, a < b, a < b ? v + 1 : 0);", False),
+    ],
+)
+def test_the_text_is_read_for_itself(text: str, same: bool) -> None:
+    assert does_the_same(body(text), body(ORIGINAL), {"most": "max", "least": "min"}) is same
+
+
+@pytest.mark.parametrize(
+    ("original", "operator"),
+    [
+        ("if (c < 1) m = m > v ? m : v;", "max"),
+        ("if (c < 1) m = v <= m ? m : v;", "max"),
+        ("if (c < 1) { if (v < m) m = v; }", "min"),
+        ("m = v > m && c < 1 ? v : m;", "max"),
+        ("if (v < m) if (c < 1) m = v;", "min"),
+        ("if (c < 1) m = v;", ""),
+        ("if (v) if (c < 1) m = v;", ""),
+    ],
+)
+def test_which_extremum(original: str, operator: str) -> None:
+    text = body("m = most(m, c < 1, c < 1 ? v : 0);")
+    found = [one for one in ("max", "min") if does_the_same(text, body(original), {"most": one})]
+    assert found == ([operator] if operator else [])
+
+
+PROGRAM = """#include <stdio.h>
+static int n = 700, x[1000], d[1000], e[1000];
+static unsigned u[1000];
+static long long w[1000];
+static void run(int n, int x[restrict 1000], int d[restrict 1000], int e[restrict 1000], unsigned u[restrict 1000],
+                long long w[restrict 1000])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    d[i] = 1;
+    for (int j = 0; j < i; j++)
+      if (x[j] < x[i] && d[j] + 1 > d[i]) d[i] = d[j] + 1;
+  }
+  for (int i = 0; i < n; i++) {
+    int least = 2147483647;
+    unsigned most = 0;
+    long long lowest = x[i];
+    for (int j = 0; j < i; j++) if (x[j] != x[i] && x[j] - i < least && x[j] > 3) least = x[j] - i;
+    for (int j = 0; j < i; j++) if (x[j] >= x[i]) most = most > u[j] * 3 ? most : u[j] * 3;
+    for (int j = 0; j < i; j++) if (x[j] < x[i] && lowest > w[j]) lowest = w[j];
+    e[i] = least; u[i] = u[i] ^ most; w[i] = lowest - 5000000000;
+  }
+#pragma endscop
+}
+int main(void)
+{
+  unsigned long h = 0;
+  for (int i = 0; i < 1000; i++)
+    x[i] = i * 7919 % 613 - 300, u[i] = i * 2654435761u, w[i] = (i % 17 - 8) * 3000000000;
+  run(n, x, d, e, u, w);
+  for (int i = 0; i < n; i++) h = h * 31 + d[i], h = h * 31 + e[i], h = h * 31 + u[i], h = h * 31 + w[i];
+  printf("%lx\\n", h);
+}
+"""
+
+
+def test_results_stay_the_same(run_c: RunC) -> None:
+    made = pipeline.optimize(PROGRAM, Options()).text.decode()
+    for helper in ("max_if(d", "min_if(least", "max_ifu(most", "min_ifll(lowest"):
+        assert f"scopt_{helper}" in made
+    assert run_c(made, "-O2", "-fopenmp") == run_c(PROGRAM, "-O1", name="original")
