@@ -23,6 +23,7 @@ from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.isl_utils import operation_limit
 from scopt.poly.legality import check_marks, check_order
+from scopt.poly.source_loops import source_loops
 from scopt.rewritten_scop import (
     MAX_OPERATIONS,
     reorder_of,
@@ -34,7 +35,7 @@ from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.grouping import with_compounds
-from scopt.scheduler.passes.vector_share import is_plain, is_skewed, vector_share
+from scopt.scheduler.passes.vector_share import is_plain, is_skewed, running_together, vector_share
 from scopt.simpler_forms import any_order, same_order
 from scopt.stage_clock import Clock
 from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
@@ -56,8 +57,9 @@ class Work(Struct, frozen=True, eq=False):
     """What is to be done about a SCoP. guide: the user's wishes. fixed: the user's schedule tree, if there is one.
 
     judged: nobody asks for the region's transformation, so that it has to pay. clock: told of each stage; watch: sees
-    what each step makes. carried: scalars that the SCoP has for rows beside each other alone. decider: who decides,
-    with what was decided before.
+    what each step makes. carried: scalars that the SCoP has for rows beside each other alone; apart: arrays that it has
+    for rows that are independent of each other alone; in_order: the schedule is its own. decider: who decides, with
+    what was decided before.
     """
 
     scop: Scop
@@ -71,6 +73,8 @@ class Work(Struct, frozen=True, eq=False):
     watch: Watch
     carried: frozenset[str] = frozenset()
     decider: Decider = field(default_factory=Decider)
+    apart: frozenset[str] = frozenset()
+    in_order: bool = False
 
     def left(self, remark: Remark) -> LeftAlone:
         """With a hint at what --reassociate would reorder."""
@@ -82,12 +86,22 @@ class Work(Struct, frozen=True, eq=False):
 
 
 class NotCarried(Exception):
-    """A scalar that rows carry isn't kept by rows beside each other."""
+    """A scalar that rows carry isn't kept by rows beside each other, or rows with results of their own aren't run
+    together."""
 
 
 def rows_scalars(marked: MarkedSchedule) -> frozenset[str]:
     """The scalars that rows beside each other have one of each."""
     return frozenset(name for one in marked.strips.values() if not one.vectors for name in one.scalars)
+
+
+def _is_apart(work: Work, marked: MarkedSchedule) -> bool:
+    """Whether what rows do besides handing on their results runs in parallel, in vectors or several rows at a time."""
+    users = [one for one in work.scop.statements if any(access.array in work.apart for access in one.accesses)]
+    loops, depth = source_loops(work.scop), min((len(one.iterators) for one in users), default=0)
+    around = {loops[one.name][:depth] for one in users}
+    deep = {name for name, own in loops.items() if len(own) > depth and own[:depth] in around}
+    return not users or deep <= running_together(marked)
 
 
 class Generated(Struct, frozen=True, eq=False):
@@ -157,9 +171,9 @@ def _generated(work: Work, options: Options) -> Generated:
     with clock("bands"):
         hopes = asked_loops(scop, proposed.scenario) if options.simd and not work.guide.loops else ()
         marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
-        if not work.carried <= rows_scalars(marked):
+        if not work.carried <= rows_scalars(marked) or not _is_apart(work, marked):
             raise NotCarried
-        better = not work.carried and _original_is_better(work, options, proposed, marked, grouped)
+        better = not work.in_order and _original_is_better(work, options, proposed, marked, grouped)
         decider = work.decider.fresh()
         if decider.is_open:  # what was made before is the model's
             better = _keeps_order(work, options, proposed, decider, best=better)
@@ -168,7 +182,7 @@ def _generated(work: Work, options: Options) -> Generated:
         if better or decider.is_open:
             marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch, decider)
             decider.check_all_asked()
-            if not work.carried <= rows_scalars(marked):
+            if not work.carried <= rows_scalars(marked) or not _is_apart(work, marked):
                 raise NotCarried
     if options.verify != "off":
         with clock("verify schedule"):
@@ -199,7 +213,7 @@ def _generated(work: Work, options: Options) -> Generated:
 def _keeps_order(work: Work, options: Options, proposed: ScheduleResult, decider: Decider, *, best: bool) -> bool:
     """Whether the loops stay in the order of the source. best: the model's answer."""
     own = proposed.tree.plain_is_equal(work.scop.schedule)
-    if work.carried or proposed.scenario or own or not _is_free(work, options):
+    if work.in_order or proposed.scenario or own or not _is_free(work, options):
         return best
     return bool(decider.choose(ORDER, (), (Alternative("scheduler"), Alternative("source")), int(best)))
 
@@ -241,7 +255,7 @@ def _proposed(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
     if work.fixed is not None:
         return ScheduleResult(work.fixed), False
     scheduler, deps = get_scheduler(options.scheduler), work.deps.strict()
-    if work.carried:  # rows beside each other are those of the source
+    if work.in_order:  # rows beside each other are those of the source
         if not _is_free(work, options):
             raise NotCarried
         return ScheduleResult(work.scop.schedule), False

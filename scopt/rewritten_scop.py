@@ -17,6 +17,7 @@ from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.passes.carrying import carry
 from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
+from scopt.scheduler.passes.row_results import rows_apart
 from scopt.tell.results import Outcome
 
 # isl counts elementary operations; this many take some seconds. What needs more is tried again in a simpler form.
@@ -32,6 +33,17 @@ def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion
         scop, deps = forwarded, dependences_of(forwarded, options)
     expansion = expand(scop, deps.strict()) if kernels else None
     return Expansion(scop, {}) if expansion is None and forwarded is not None else expansion
+
+
+def rows_scops(scop: Scop, deps: Dependences, options: Options) -> tuple[tuple[Expansion, bool], ...]:
+    """The SCoP with cells for the results of rows, where these keep rows in order, and the same one with the rows' loop
+    split, whose order stays; nothing if they nowhere do. Each with whether its order stays, the better one first."""
+    found = rows_apart(scop, deps) if options.tile and (options.parallel or options.simd) else None
+    if found is None:
+        return ()
+    split = replace(found.expansion, scop=replace(found.expansion.scop, schedule=found.split))
+    both = ((found.expansion, False), (split, True))
+    return both[::-1] if found.several else both
 
 
 def carrying_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:

@@ -1,5 +1,6 @@
-"""The forms that a region's statements can have: as they were read, with cells in place of scalars, with scalars for
-what rows carry. The first one that gains what it was made for is taken, or the one that somebody decides for."""
+"""The forms that a region's statements can have: as they were read, with cells in place of scalars, with cells for what
+rows result in, with scalars for what they carry. The first one that gains what it was made for is taken, or the one
+that somebody decides for."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
-from scopt.rewritten_scop import carrying_scop, dependences_of, rewriting_fault, rewritten_scop, with_memory
+from scopt.rewritten_scop import carrying_scop, dependences_of, rewriting_fault, rewritten_scop, rows_scops, with_memory
 from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.passes.expansion import Expansion
 from scopt.stage_clock import Clock
@@ -25,17 +26,21 @@ from scopt.tell.results import Outcome
 # What is asked of a region, and the answers.
 STATEMENTS = "statements"
 READ, CELLS, CARRYING = "as they are", "with cells", "with rows in scalars"
+ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, in order"
 
 
 class Form(Struct, frozen=True, eq=False):
     """Statements in one form. made: how they were rewritten; None: they are as they were read. carried: the scalars
-    that are for rows beside each other alone. fault: why another form was given up."""
+    that are for rows beside each other alone; apart: the arrays that are for rows that run together alone; in_order:
+    the schedule is its own. fault: why another form was given up."""
 
     name: str
     scop: Scop
     deps: Dependences
     made: Expansion | None = None
     carried: frozenset[str] = frozenset()
+    apart: frozenset[str] = frozenset()
+    in_order: bool = False
     fault: Exception | None = None
 
 
@@ -81,12 +86,23 @@ class Forms(Struct, frozen=True, eq=False):
                 fault = rewriting_fault(self.scop, rewritten)
         if rewritten is not None and fault is None:
             yield Form(CELLS, rewritten.scop, dependences_of(rewritten.scop, self.options), rewritten)
+        yield from self.with_results()
         with self.clock("dependences"):
             carrying = self.watch("carrying", carrying_scop(self.scop, self.deps, self.options))
         if carrying is not None:
             carried = frozenset(carrying.scop.arrays) - frozenset(self.scop.arrays)
-            yield Form(CARRYING, carrying.scop, dependences_of(carrying.scop, self.options), carrying, carried)
+            yield Form(
+                CARRYING, carrying.scop, dependences_of(carrying.scop, self.options), carrying, carried, in_order=True
+            )
         yield Form(READ, self.scop, self.deps, fault=fault)
+
+    def with_results(self) -> Iterator[Form]:
+        """Those with cells for the results of rows."""
+        with self.clock("dependences"):
+            rows = self.watch("rows", rows_scops(self.scop, self.deps, self.options))
+        for made, in_order in rows:
+            deps, cells = dependences_of(made.scop, self.options), frozenset(made.extents)
+            yield Form(SPLIT if in_order else ROWS, made.scop, deps, made, apart=cells, in_order=in_order)
 
     def first(self, at_work: AtWork, decider: Decider, forms: Iterable[Form]) -> tuple[Form, Outcome]:
         """The first form that gains what it was made for, and its outcome."""
@@ -111,7 +127,7 @@ class Forms(Struct, frozen=True, eq=False):
         """Whether a form brings what it was made for; one with scalars for rows has to be shown to compute the same."""
         if form.made is None:
             return True
-        if form.name == CARRYING:
+        if form.name != CELLS:
             return outcome.text is not None and self.is_shown(form)
         lanes = any("vector" in gain.got for gain in outcome.gains)
         kernels = not all(map(is_math_declaration, outcome.definitions))
@@ -124,9 +140,11 @@ class Forms(Struct, frozen=True, eq=False):
         """The outcome of the form that is taken, with its memory, and with what became of another one."""
         if form.name == CELLS and form.made is not None:
             return with_memory(outcome, form.made)
-        if form.name == CARRYING and outcome.text is not None and not self.is_shown(form):
-            message = "left as it was: it can't be shown that scalars hold what rows carry"
+        if form.made is not None and outcome.text is not None and not self.is_shown(form):
+            message = "left as it was: it can't be shown that scalars, or cells, hold what rows carry"
             return Outcome(None, remarks=(Remark("missed", "internal.error", message, self.region.location),))
+        if form.apart and form.made is not None and outcome.text is not None:
+            return with_memory(outcome, form.made)
         if form.fault is None:
             return outcome
         return replace(outcome, remarks=(given_up_remark(self.region, form.fault), *outcome.remarks))

@@ -100,8 +100,8 @@ def _analysed(
         with clock("check schedule"):
             fixed = checked_tree(scop, deps, given.schedule) if given.schedule is not None else None
         guide = guidance(scop, deps.strict(), options, number)
-        work = Work(scop, deps, region, options, guide, fixed, judged, clock, watch, form.carried, decider)
-        return _outcome(work)
+        own = (form.carried, decider, form.apart, form.in_order)
+        return _outcome(Work(scop, deps, region, options, guide, fixed, judged, clock, watch, *own))
 
     try:
         with clock("extract"):

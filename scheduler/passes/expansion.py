@@ -8,7 +8,7 @@ may be used after the region are copied back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 from msgspec import Struct
@@ -36,7 +36,8 @@ def expand(scop: Scop, deps: Dependences) -> Expansion | None:
     """The SCoP with everything expanded that makes a statement a contraction; None if nothing does."""
     extents: dict[str, tuple[Expr, ...]] = {}
     for array in scop.arrays.values():
-        depth = _common_depth(scop, deps, array)
+        sure = all(access.kind != "may-write" for _, access in _accesses(scop, array))
+        depth = common_depth(scop, deps, array) if sure and array.declaration is None else 0
         made = _expanded(scop, array, depth) if depth else None
         if made is not None:
             scop, sizes = made
@@ -51,16 +52,16 @@ def _accesses(scop: Scop, array: Array) -> Iterator[tuple[Statement, Access]]:
                 yield statement, access
 
 
-def _common_depth(scop: Scop, deps: Dependences, array: Array) -> int:
+def common_depth(scop: Scop, deps: Dependences, array: Array) -> int:
     """How many outer loops no value in the array crosses; 0 if it is accessed in any way that can't be rewritten, or
     read before it is written."""
     uses = list(_accesses(scop, array))
-    if not any(access.is_write for _, access in uses) or array.type.volatile or array.declaration is not None:
+    if not any(access.is_write for _, access in uses) or array.type.volatile:
         return 0
     flows = [d.relation for d in deps.select("flow") if d.array == array.name]
     written_first = union_of_maps(flows).range()
     for _, access in uses:
-        if access.kind == "may-write" or access.node is None or not access.relation.is_single_valued():
+        if access.node is None or not access.relation.is_single_valued():
             return 0
         if access.kind == "read" and not isl.UnionSet.from_set(access.relation.domain()).is_subset(written_first):
             return 0
@@ -83,9 +84,9 @@ def _is_subscript(relation: isl.Map, iterator: int) -> bool:
 
 def _expanded(scop: Scop, array: Array, depth: int) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
     """The SCoP with one array expanded by the outer loops; None if no statement becomes a contraction by that."""
-    name = _new_name(scop, array)
+    name = new_name(scop, array)
     statements = {
-        s.name: _rewritten(s, array, name, depth)
+        s.name: with_cells(s, array, name, range(depth))
         for s in scop.statements
         if any(a.array == array.name for a in s.accesses)
     }
@@ -110,7 +111,7 @@ def _expanded(scop: Scop, array: Array, depth: int) -> tuple[Scop, dict[str, tup
     return _with_copies(changed, scop, array, new, depth), {name: sizes}
 
 
-def _new_name(scop: Scop, array: Array) -> str:
+def new_name(scop: Scop, array: Array) -> str:
     taken = set(scop.reserved) | set(scop.arrays) | {p.spelling for p in scop.parameters}
     return next(name for k in range(1, 1000) if (name := f"{array.spelling}_all{k if k > 1 else ''}") not in taken)
 
@@ -118,16 +119,15 @@ def _new_name(scop: Scop, array: Array) -> str:
 # --- statements -------------------------------------------------------------------------------------------------------
 
 
-def _rewritten(statement: Statement, array: Array, name: str, depth: int) -> Statement:
-    """The statement with references to the new array, which has the outer iterators as its first subscripts."""
-    outer = statement.iterators[:depth]
+def with_cells(statement: Statement, array: Array, name: str, iterators: Sequence[int]) -> Statement:
+    """The statement with references to a new array, which has some of the iterators as its first subscripts."""
 
     def reference(access: Access, node: ir.Node) -> ir.Node | None:
         if access.array != array.name:
             return None
         cell: ir.Node = ir.ID(name)
-        for iterator in outer:
-            cell = ir.ArrayRef(cell, ir.ID(iterator))
+        for k in iterators:
+            cell = ir.ArrayRef(cell, ir.ID(statement.iterators[k]))
         return with_base(node, cell)
 
     body, become = with_references(statement, reference)
@@ -135,15 +135,17 @@ def _rewritten(statement: Statement, array: Array, name: str, depth: int) -> Sta
     for access in statement.accesses:
         node = become.get(access.node, access.node) if access.node is not None else None
         if access.array == array.name:
-            access = replace(access, array=name, relation=_widened(access.relation, name, depth))
+            access = replace(access, array=name, relation=_widened(access.relation, name, iterators))
         accesses.append(replace(access, node=node))
     return replace(statement, body=body, accesses=tuple(accesses))
 
 
-def _widened(relation: isl.Map, name: str, depth: int) -> isl.Map:
-    """``{ S[i] -> name[i0, …, i(depth-1), subscripts] }``"""
-    count = relation.dim(IN)
-    outer = relation.domain().identity().project_out(OUT, depth, count - depth).reset_tuple_id(OUT)
+def _widened(relation: isl.Map, name: str, iterators: Sequence[int]) -> isl.Map:
+    """``{ S[i] -> name[some of i, subscripts] }``"""
+    outer = relation.domain().identity().reset_tuple_id(OUT)
+    for k in reversed(range(relation.dim(IN))):
+        if k not in iterators:
+            outer = outer.project_out(OUT, k, 1)
     return outer.flat_range_product(relation.reset_tuple_id(OUT)).set_tuple_name(OUT, name)
 
 

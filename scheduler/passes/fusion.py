@@ -14,7 +14,7 @@ import islpy as isl
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, distances, nonnegative, zero
 from scopt.poly.isl_utils import maps_of
-from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, first_member, read
+from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, first_member, has_bands, read
 
 # How far apart the dates of accesses to a cell may be, for the cache to keep it in between: stencils' neighbours.
 _NEAR = 2
@@ -82,9 +82,11 @@ class Fusion:
             return None
         member = left.union_add(right)
         domain = domain_of(first).union(domain_of(second))
-        was_parallel = self.carries_nothing(left, domain_of(first), prefix) and self.carries_nothing(
-            right, domain_of(second), prefix
-        )
+        free = [self.carries_nothing(*one, prefix) for one in ((left, domain_of(first)), (right, domain_of(second)))]
+        was_parallel = all(free)
+        around = any(one and has_bands(rest) for one, rest in zip(free, (left_rest, right_rest), strict=True))
+        if around and not was_parallel:
+            return None  # what runs inside of a parallel loop would run in order
         legal = (
             self.carries_nothing(member, domain, prefix)
             if was_parallel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from scopt.ir.marked_schedule import MarkedSchedule, StripMark, TileMark, loop_of
+from scopt.ir.marked_schedule import Mark, MarkedSchedule, StripMark, TileMark, loop_of
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
 from scopt.machine.costs import arithmetic
@@ -29,12 +29,23 @@ def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
     return sum(weights[name] for name in found & weights.keys()) / sum(weights.values()) if weights else 1.0
 
 
+def running_together(schedule: MarkedSchedule) -> frozenset[str]:
+    """The statements below loops that are parallel, vector loops, or run with others."""
+    found = set[str]()
+    for node in walk(schedule.tree.get_root()):
+        if node.get_type() == isl.schedule_node_type.mark and _together(schedule.mark(node)):
+            found |= {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
+    return frozenset(found)
+
+
+def _together(mark: Mark) -> bool:
+    loop = loop_of(mark)
+    return isinstance(mark, TileMark | StripMark) or loop.parallel or loop.simd or loop.jammed
+
+
 def is_plain(schedule: MarkedSchedule) -> bool:
     """Whether no loop is parallel, or a vector loop, or runs with others."""
-    return not any(
-        isinstance(mark, TileMark | StripMark) or loop_of(mark).parallel or loop_of(mark).simd or loop_of(mark).jammed
-        for mark in schedule.marks.values()
-    )
+    return not any(map(_together, schedule.marks.values()))
 
 
 def is_skewed(scop: Scop, schedule: MarkedSchedule) -> bool:

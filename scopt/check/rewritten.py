@@ -90,7 +90,9 @@ def _check_references(rewritten: Scop, statement: Statement, before: Sequence[Ac
         named = isinstance(base, ir.ID) and base.name == rewritten.arrays[access.array].spelling
         if function is None or not named or function.dim(OUT) != access.relation.dim(OUT):
             _refuse(rewritten, f"{statement.name} refers to something else than '{access.array}'")
-        cells = isl.Map.from_multi_pw_aff(function).intersect_domain(statement.domain).reset_tuple_id(OUT)
+        # a condition on iterators leaves out the same instances as before
+        reached = statement.domain if old is None else old.relation.domain()
+        cells = isl.Map.from_multi_pw_aff(function).intersect_domain(reached).reset_tuple_id(OUT)
         if not cells.intersect_params(rewritten.context).is_equal(
             access.relation.intersect_params(rewritten.context).reset_tuple_id(OUT)
         ):

@@ -81,3 +81,12 @@ def test_trees_survive_the_round_trip() -> None:
         check_order(scop, deps, again.get_map())
         before, after = (with_properties(scop, ordered(scop, deps), tree) for tree in (scop.schedule, again))
         assert str(before.get_root()) == str(after.get_root())
+
+
+SUMS = """for (i = 0; i < n; i++) for (j = 1; j < n; j++) A[i][j] = A[i][j] / (A[i][j - 1] + 2);
+for (i = 0; i < n; i++) {}"""
+
+
+@pytest.mark.parametrize(("second", "count"), [("s += A[i][n - 1];", 2), ("y[i] = A[i][n - 1];", 1)])
+def test_a_loop_in_order_does_not_take_parallel_rows_along(second: str, count: int) -> None:
+    assert top_level_loops(scop_of(SUMS.format(second))) == count
