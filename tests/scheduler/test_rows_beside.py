@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from scopt import statement_forms
 from scopt.options import Options
 from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
