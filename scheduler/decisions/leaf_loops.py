@@ -154,9 +154,13 @@ class LeafLoops(Struct, frozen=True, eq=False):
         plain = unskewed(self.setting.scop, schedule, member, names[0]) if len(names) == 1 else None
         return isl.MultiUnionPwAff.from_union_pw_aff(plain) if plain is not None else None
 
+    def gathers(self, node: isl.ScheduleNode) -> bool:
+        """Whether a loop's vectors would be put together from records."""
+        return strides(self.setting.scop, linear_schedule(self.setting.scop, node), 0).gathers
+
     def mark_vector(self, node: isl.ScheduleNode, group: int, parallel: bool) -> isl.ScheduleNode:
         plan = self.plan
-        scalar = plan.scalar[group]
+        scalar = plan.scalar[group] and (not parallel or self.gathers(node))
         if not (plan.simd[group] or parallel or scalar):
             return node
         names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
