@@ -28,7 +28,7 @@ from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lengths import with_constant_lengths
-from scopt.astgen.passes.masks import with_masks
+from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.worth import check_nest

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from scopt import ir
 from scopt.astgen.emit.c_expr import MASKED, helper_name
 from scopt.astgen.generation import Program
-from scopt.astgen.passes.masks import masked
+from scopt.astgen.passes.masking import masked
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Statement
 from scopt.ir.walks import same_tree, walk

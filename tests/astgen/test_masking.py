@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scopt import ir, pipeline
-from scopt.astgen.passes.masks import masked
+from scopt.astgen.passes.masking import masked
 from scopt.check.masks import does_the_same
 from scopt.ir.from_pycparser import parse_c
 from scopt.options import Options
