@@ -7,14 +7,16 @@ double locals(int n, int m, double a[n][m], double mean[n])
     {
       double sum;
       double scaled;
+      #pragma omp parallel for if((double)n * m > 50000) private(sum, scaled) schedule(static)
       for (long i = 0; i < n; i++) {
         sum = 0.0;
         for (long j = 0; j < m; j++)
           sum += a[i][j];
         scaled = sum / m;
         mean[i] = scaled * scaled;
-        total += mean[i];
       }
+      for (long i = 0; i < n; i++)
+        total += mean[i];
     }
 #pragma endscop
     return total;
