@@ -132,7 +132,7 @@ def test_a_remark_names_what_keeps_its_order(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_integers_are_told_of_overflow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    loops = "for (i = 0; i < n; i++) { t = 0; for (j = 0; j < 2; j++) t += c[2 * i + j]; d[i] = t / 3; }"
+    loops = "for (i = 0; i < n; i++) { t = 0; for (j = 0; j < 2; j++) t += c[300 * i + j]; d[i] = t / 3; }"
     body = source_of(loops, "int n, unsigned char *c, int *d")
     found = told(body, tmp_path, capsys)
     assert "signed numbers might overflow on the way in another order: sum in 't' (give -fwrapv" in found
