@@ -73,7 +73,18 @@ class Forms(Struct, frozen=True, eq=False):
             outcome = at_work(taken, decider)
         except NotCarried:
             message = "left as it was: rows don't come to stand beside each other, as was decided for the statements"
-            return Outcome(None, remarks=(Remark("missed", "region.no-gain", message, self.region.location),))
+            return Outcome(
+                None,
+                remarks=(
+                    Remark(
+                        "missed",
+                        "region.no-gain",
+                        message,
+                        self.region.location,
+                        "decide otherwise about the statements",
+                    ),
+                ),
+            )
         return self.finished(taken, outcome)
 
     def listed(self) -> Iterator[Form]:
@@ -142,7 +153,9 @@ class Forms(Struct, frozen=True, eq=False):
             return with_memory(outcome, form.made)
         if form.made is not None and outcome.text is not None and not self.is_shown(form):
             message = "left as it was: it can't be shown that scalars, or cells, hold what rows carry"
-            return Outcome(None, remarks=(Remark("missed", "internal.error", message, self.region.location),))
+            return Outcome(
+                None, remarks=(Remark("missed", "internal.error", message, self.region.location, "please report this"),)
+            )
         if form.apart and form.made is not None and outcome.text is not None:
             return with_memory(outcome, form.made)
         if form.fault is None:
