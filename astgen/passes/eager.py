@@ -19,6 +19,7 @@ from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import rewritten, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import SET, union_of_maps
+from scopt.poly.sure_cells import is_made_always
 
 EAGER = {"&&": "&", "||": "|"}
 SUFFIX = "_eager"
@@ -138,6 +139,8 @@ class Sure(Struct, frozen=True, eq=False):
         array = self.scop.arrays[access.array]
         if not array.rank:
             return True
+        if not is_made_always(self.statement, access):
+            return False
         cells = isl.UnionSet.from_set(access.relation.intersect_params(self.scop.context).range())
         if not array.pointer and None not in array.sizes:
             box = isl.Set.universe(access.relation.range().get_space())

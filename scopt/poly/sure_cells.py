@@ -9,10 +9,16 @@ from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import union_of_sets
 
 
+def is_made_always(statement: Statement, access: Access) -> bool:
+    """Whether no condition on iterators and parameters keeps a reference from being made: `j > 0 && x[j - 1]` has no
+    cell where j is 0."""
+    return bool(statement.domain.is_subset(access.relation.domain()))
+
+
 def surely_touched(scop: Scop, statement: Statement, access: Access, *, written: bool = False) -> bool:
     """Whether the cells of all instances of a reference are surely touched by some instance of the SCoP, or written.
     Variables are always there to be read."""
-    if access.node is None or not access.relation.is_single_valued():
+    if access.node is None or not access.relation.is_single_valued() or not is_made_always(statement, access):
         return False
     if not written and not scop.arrays[access.array].rank:
         return True
