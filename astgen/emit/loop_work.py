@@ -31,6 +31,8 @@ from scopt.machine.costs import (
 )
 
 _HARDLY = 64
+# What a factor that nobody knows is taken for beside known ones: of the statements of a loop, the heaviest one tells.
+_FACTOR = 512
 
 
 def add_work_guards(
@@ -216,7 +218,7 @@ def loop_work(
         totals[factors] = totals.get(factors, Fraction(0)) + weight
     if not totals:
         return Fraction(0), ()
-    factors = max(totals, key=lambda f: (len(f), totals[f]))
+    factors = max(totals, key=lambda f: (totals[f] * _FACTOR ** len(f), len(f)))
     return totals[factors], factors
 
 

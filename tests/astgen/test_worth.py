@@ -85,7 +85,7 @@ def test_strips_around_short_loops_stay() -> None:
     source = """void f(int n, const unsigned key[4], unsigned text[n][2]) {
   for (int p = 0; p < n; p++) {
     unsigned l = text[p][0], r = text[p][1], sum = 0;
-    for (int k = 0; k < 16; k++) {
+    for (int k = 0; k < 80; k++) {
       sum += 77;
       l += ((r << 4) + key[0]) ^ (r + sum) ^ ((r >> 5) + key[1]);
       r += ((l << 4) + key[2]) ^ (l + sum) ^ ((l >> 5) + key[3]);

@@ -75,7 +75,7 @@ def test_a_guard_that_never_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     from scopt.frontend.model import aliasing
 
     monkeypatch.setattr(aliasing, "_tested", lambda *arguments: aliasing.Aliasing())
-    played = play(8, 10, ("aliasing",))
+    played = play(8, 20, ("aliasing",))
     assert any("wrong result" in outcome.failure for outcome in played.failures)
 
 

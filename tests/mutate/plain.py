@@ -215,6 +215,27 @@ AGAIN = marked(
     options=Options(tile=False, scheduler="identity"),
 )
 
+# Conditions in vector loops: both sides of one are evaluated, an extremum of what another one lets through is masked.
+CONDITIONS = marked(
+    "conditions",
+    (
+        Operand("u", "n", type="int", value="i * 7 % 5"),
+        Operand("x", "n", type="int", value="i * 13 % 29"),
+        Operand("d", "n", type="int", value="i % 3"),
+        Operand("o", "n", type="int", value="0"),
+    ),
+    """
+  for (int i = 0; i < n; i++)
+    o[i] = (u[i] == 3 || (u[i] == 2 && x[i])) + x[i];
+  for (int i = 0; i < n; i++) {
+    d[i] = 1;
+    for (int j = 0; j < i; j++)
+      if (x[j] < x[i] && d[j] + 1 > d[i])
+        d[i] = d[j] + 1;
+  }""",
+    ((1, 1), (5, 9), (97, 41)),
+)
+
 # A dynamic program along diagonals: two tables, ways that write one cell, and a scalar that a lane has of its own.
 ALIGNED = marked(
     "aligned",

@@ -21,7 +21,8 @@ from tests.mutate.sources import SOURCES
 SAMPLE = tuple(
     one
     for one in SOURCES
-    if one.name in ("symm", "cholesky", "filter", "jacobi", "histogram", "small", "shifted", "stepped", "again")
+    if one.name
+    in ("symm", "cholesky", "filter", "jacobi", "histogram", "small", "shifted", "stepped", "again", "conditions")
 )
 BY_NAME = {one.name: one for one in SOURCES}
 
