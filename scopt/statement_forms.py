@@ -73,19 +73,12 @@ class Forms(Struct, frozen=True, eq=False):
             outcome = at_work(taken, decider)
         except NotCarried:
             message = "left as it was: rows don't come to stand beside each other, as was decided for the statements"
-            return Outcome(
-                None,
-                remarks=(
-                    Remark(
-                        "missed",
-                        "region.no-gain",
-                        message,
-                        self.region.location,
-                        "decide otherwise about the statements",
-                    ),
-                ),
-            )
+            return self.left("region.no-gain", message, "decide otherwise about the statements")
         return self.finished(taken, outcome)
+
+    def left(self, reason: str, message: str, hint: str) -> Outcome:
+        """The region as it was."""
+        return Outcome(None, remarks=(Remark("missed", reason, message, self.region.location, hint),))
 
     def listed(self) -> Iterator[Form]:
         """Those that there are, the one that was read last."""
@@ -153,9 +146,7 @@ class Forms(Struct, frozen=True, eq=False):
             return with_memory(outcome, form.made)
         if form.made is not None and outcome.text is not None and not self.is_shown(form):
             message = "left as it was: it can't be shown that scalars, or cells, hold what rows carry"
-            return Outcome(
-                None, remarks=(Remark("missed", "internal.error", message, self.region.location, "please report this"),)
-            )
+            return self.left("internal.error", message, "please report this")
         if form.apart and form.made is not None and outcome.text is not None:
             return with_memory(outcome, form.made)
         if form.fault is None:

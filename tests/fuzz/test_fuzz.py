@@ -12,15 +12,15 @@ from tests.fuzz.harness import SANITIZERS, Setup, other_compiler
 from tests.fuzz.kinds import KINDS
 from tests.fuzz.rounds import Round, command_line, play, smallest, statistics
 
-NESTS = range(1000, 1004)
+NESTS = range(1000, 1003)
 
 
 @pytest.mark.parametrize("seed", NESTS)
 def test_results_are_the_same(seed: int) -> None:
-    played = play(seed, 15, ("nests",), Setup(budget=3.0))
+    played = play(seed, 12, ("nests",), Setup(budget=3.0))
     assert not played.failures, _report(played)
     # A fuzzer that only sees refusals finds nothing.
-    assert sum(outcome.transformed for outcome in played.outcomes) >= 8, statistics(played.outcomes)
+    assert sum(outcome.transformed for outcome in played.outcomes) >= 6, statistics(played.outcomes)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "nests"])
@@ -75,7 +75,7 @@ def test_a_guard_that_never_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     from scopt.frontend.model import aliasing
 
     monkeypatch.setattr(aliasing, "_tested", lambda *arguments: aliasing.Aliasing())
-    played = play(8, 20, ("aliasing",))
+    played = play(11, 10, ("aliasing",))
     assert any("wrong result" in outcome.failure for outcome in played.failures)
 
 
