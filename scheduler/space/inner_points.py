@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 import highspy
 import numpy as np
 
 from scopt.poly.generators import Row, normalized
 from scopt.poly.ilp import Column, LinearRow, Program, lexmin
+from scopt.poly.quiet_solver import quiet_solver
 from scopt.scheduler.space.space_problem import DelayRow
 
 # Denominators in the vertices of the linear programs; what isn't such a fraction fails the exact check.
@@ -65,9 +65,7 @@ class _LeastSum:
         self._bounds = np.array([bound for _, bound, _ in self._rows], dtype=np.int64)
         self._lines = np.array([line for _, _, line in self._rows], dtype=bool)
         self._largest_sum = int((np.abs(self._factors).sum(axis=1) + np.abs(self._bounds)).max(initial=1))
-        self._solver: Any = highspy.Highs()
-        self._solver.silent()
-        self._solver.setOptionValue("threads", 1)
+        self._solver = quiet_solver()
         self._solver.passModel(self._model())
 
     def solution(self, fixed: tuple[int, int] | None = None) -> tuple[Fraction, ...] | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import highspy
 import numpy as np
 
+from scopt.poly.quiet_solver import quiet_solver
 from scopt.scheduler.space.space_problem import DelayRow
 
 
@@ -35,9 +35,7 @@ def has_point(width: int, rows: Iterable[tuple[DelayRow, bool]]) -> bool:
     model.a_matrix_.start_ = starts
     model.a_matrix_.index_ = np.array([column for line in terms for column, _ in line], dtype=np.int32)
     model.a_matrix_.value_ = np.array([factor for line in terms for _, factor in line], dtype=np.float64)
-    solver: Any = highspy.Highs()
-    solver.silent()
-    solver.setOptionValue("threads", 1)
+    solver = quiet_solver()
     solver.passModel(model)
     solver.run()
     return bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)

@@ -17,6 +17,7 @@ import numpy as np
 from msgspec import Struct
 
 from scopt.diagnostics import InternalError
+from scopt.poly.quiet_solver import quiet_solver
 
 # (column, factor), each column once, factors not 0.
 Terms = tuple[tuple[int, int], ...]
@@ -147,8 +148,7 @@ def _loaded(program: Program) -> Any:
     model.a_matrix_.index_ = np.array([column for row in rows for column, _ in row.terms], dtype=np.int32)
     model.a_matrix_.value_ = np.array([factor for row in rows for _, factor in row.terms], dtype=np.float64)
     model.integrality_ = [highspy.HighsVarType.kInteger] * len(program.columns)
-    solver = highspy.Highs()
-    solver.silent()
+    solver = quiet_solver()
     for name, value in _settings():
         solver.setOptionValue(name, value)
     solver.passModel(model)
@@ -158,7 +158,6 @@ def _loaded(program: Program) -> Any:
 @cache
 def _settings() -> tuple[tuple[str, Any], ...]:
     return (
-        ("threads", 1),
         # Programs are small: each run of this heuristic takes ten times what is left to do.
         ("mip_heuristic_run_feasibility_jump", False),
         ("parallel", "off"),

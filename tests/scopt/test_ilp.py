@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -189,3 +191,10 @@ def test_highs_and_isl_agree(program: Program) -> None:
         assert program.allows(found)
         assert program.allows(exact)
         assert values(program, found) == values(program, exact)
+
+
+def test_nothing_is_printed() -> None:
+    # In a process of its own: the C library writes what it has kept when that ends.
+    program = "from scopt.poly.quiet_solver import quiet_solver; quiet_solver().run()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
