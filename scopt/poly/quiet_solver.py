@@ -11,12 +11,14 @@ class _Quiet(highspy.Highs):
     def enableCallbacks(self) -> None:
         """Part of making a solver. HiGHS 1.16 introduces itself here, unless it was told before not to."""
         self.silent()
-        super().enableCallbacks()
+        enable: Any = super().enableCallbacks  # untyped
+        enable()
 
 
 def quiet_solver() -> Any:
     """A new solver that prints nothing and uses one thread."""
-    solver: Any = _Quiet()
+    make: Any = _Quiet  # untyped
+    solver = make()
     solver.silent()
     solver.setOptionValue("threads", 1)
     return solver
