@@ -73,6 +73,12 @@ def positive(text: str) -> int:
     return value
 
 
+def natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")
+    return int(text)
+
+
 def seconds(text: str) -> float:
     try:
         value = float(text)

@@ -13,12 +13,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
+from msgspec import to_builtins
+
 import scopt
 from scopt.polybench.argument_types import joined_values
 from scopt.polybench.bench_arguments import make_parser
 from scopt.polybench.bench_results import Cell, Failure, Results, as_json, table
 from scopt.polybench.builds import Built
 from scopt.polybench.catalog import Kernel
+from scopt.polybench.leaves import Leaves, judged, leaf_configurations, leaves_table, predicted
 from scopt.polybench.limits.roofline import Limits, limits_as_json, limits_table
 from scopt.polybench.limits.survey import measured_again, references, survey
 from scopt.polybench.measure import Plan, measure
@@ -61,6 +64,9 @@ def _run(
         options.threads,
         options.timeout,
     )
+    default = next(one for one in configurations if one.transform and one.name not in PEERS)
+    drawn = leaf_configurations(default, options.leaves, options.seed)
+    leaves: dict[str, Leaves] = {}
     rows: dict[str, dict[str, Cell]] = {}
     results = Results(results.settings, results.configurations, rows)
     compiler = configurations[0].compiler
@@ -75,25 +81,29 @@ def _run(
             with make_progress(len(kernels), results.baseline) as progress:
                 for kernel in kernels:
                     others = references(kernel, limits, compiler, plan, folder / kernel.name) if limits else {}
-                    _measure_row(
-                        kernel, configurations, plan, folder, rows.setdefault(kernel.name, {}), progress, others
-                    )
-                    save(options.json, _as_json(results, limits))
+                    row = rows.setdefault(kernel.name, {})
+                    _measure_row(kernel, (*configurations, *drawn), plan, folder, row, progress, others)
+                    if drawn:
+                        progress.activity(kernel.name, "asking the model")
+                        _judge_leaves(kernel, (default, *drawn), plan, folder, row, leaves)
+                    save(options.json, _as_json(results, limits, leaves))
             if limits:
                 limits = measured_again(limits, compiler, plan, folder / ".limits")
         except KeyboardInterrupt:
             interrupted = True
-    save(options.json, _as_json(results, limits))
+    save(options.json, _as_json(results, limits, leaves))
     print(table(results))
     if limits:
         print(f"\n{limits_table(results, limits)}")
+    if leaves:
+        print(f"\n{leaves_table(results, leaves)}")
     if options.plot:
         draw(results, options.plot)
     if interrupted:
         print("scopt-bench: interrupted", file=sys.stderr)
         return 130
-    ours = {configuration.name for configuration in configurations if configuration.name not in PEERS}
-    return int(any(row[name].minimum is None for row in rows.values() for name in row if name in ours))
+    ours = {configuration.name for configuration in (*configurations, *drawn) if configuration.name not in PEERS}
+    return int(any(row[name].failure is not None for row in rows.values() for name in row if name in ours))
 
 
 def _measure_row(
@@ -112,8 +122,25 @@ def _measure_row(
     progress.finished(kernel.name, row)
 
 
-def _as_json(results: Results, limits: Limits | None) -> str:
-    return as_json(results, {"limits": limits_as_json(results, limits)} if limits else None)
+def _judge_leaves(
+    kernel: Kernel,
+    configurations: Sequence[Configuration],
+    plan: Plan,
+    folder: Path,
+    row: Mapping[str, Cell],
+    leaves: dict[str, Leaves],
+) -> None:
+    """Put what the leaves show into `leaves`. configurations: the default, and theirs."""
+    timed = [one for one in configurations if one.name in row and row[one.name].minimum is not None]
+    cycles = {one.name: predicted(kernel, one, plan, folder / kernel.name) for one in timed}
+    found = judged(row, configurations[0].name, {name: value for name, value in cycles.items() if value is not None})
+    if found:
+        leaves[kernel.name] = found
+
+
+def _as_json(results: Results, limits: Limits | None, leaves: Mapping[str, Leaves]) -> str:
+    more: dict[str, object] = {"limits": limits_as_json(results, limits)} if limits else {}
+    return as_json(results, {**more, "leaves": to_builtins(leaves)} if leaves else more)
 
 
 def _configurations(options: argparse.Namespace) -> tuple[Configuration, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from scopt.polybench.argument_types import add_suite, defines, name_list, names_among, positive, seconds, words
+from scopt.polybench.argument_types import add_suite, defines, name_list, names_among, natural, positive, seconds, words
 from scopt.polybench.suite_command import command_parser
 from scopt.polybench.toolchains import PEERS
 
@@ -72,6 +72,12 @@ cache, 24 bytes an element)
 the higher figures count. The triad
   counts no line that is read only to be written: a kernel that mostly reads can exceed 100 %.
 
+leaves (--leaves N):
+  scopt also runs with --decisions random, with the seeds SEED to SEED + N - 1. \
+Each leaf is checked as everything is; a wrong one is a
+  failure. A third table tells how far scopt's default is from the best of them, \
+and whether the model has them in the machine's order.
+
 environment:
   The programs run with OMP_NUM_THREADS=THREADS, OPENBLAS_NUM_THREADS=THREADS and OMP_PROC_BIND=true.
 
@@ -87,6 +93,7 @@ examples:
   scopt-bench --suite ~/polybench-c-4.2.1 --cc gcc,clang
   scopt-bench --suite general harris lcs --autodetect
   scopt-bench gemm mvt jacobi-2d --limits
+  scopt-bench --suite general harris lcs --leaves 20
   scopt-bench lu --defs '-DN=1000' --scopt-flags '--tile-size 16'"""
 
 
@@ -164,6 +171,10 @@ def _add_runs_and_output(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also what each kernel has to do, what the machine can do, and OpenBLAS (below)",
     )
+    out.add_argument(
+        "--leaves", type=natural, default=0, metavar="N", help="also N leaves of the decisions, drawn at random (below)"
+    )
+    out.add_argument("--seed", type=natural, default=1, metavar="SEED", help="of the first of them (1)")
     out.add_argument("--json", type=Path, metavar="F", help="write all results to F, complete after each kernel")
     out.add_argument(
         "--plot", type=Path, metavar="F.svg", help="draw the speedups as bars (.svg, .pdf, .png; needs matplotlib)"

@@ -177,7 +177,7 @@ def _remarks(results: Results) -> list[str]:
         for name, cell in row.items():
             if cell.failure:
                 found.append(f"{kernel}, {name}: {cell.failure.stage} failed: {cell.failure.reason}")
-            elif cell.note:
+            elif cell.note and name in results.configurations:
                 found.append(f"{kernel}, {name}: {cell.note}")
     return ["", *found] if found else []
 

@@ -32,7 +32,7 @@ TIMED_FLAGS = ("-O3", "-march=native", "-DPOLYBENCH_TIME")
 class Built(Struct, frozen=True):
     """A program. transform_seconds: None if nothing was transformed. unchanged: the transformed source is the original.
 
-    messages: what the transformation printed on stderr.
+    messages: what the transformation printed on stderr. text: the source that was compiled.
     """
 
     program: Path
@@ -40,6 +40,7 @@ class Built(Struct, frozen=True):
     transform_seconds: float | None = None
     unchanged: bool = False
     messages: str = ""
+    text: bytes = b""
 
 
 class BuildError(Exception):
@@ -71,13 +72,14 @@ def build(
     source, seconds, messages = given, None, ""
     if configuration.transform:
         source = folder / f"{kernel.name}.c"
-        seconds, messages = _transform(kernel, configuration, options, (given, source), timeout)
+        seconds, messages = transform(kernel, configuration, options, (given, source), timeout)
     program = folder / f"{kernel.name}.exe"
     compiled = run(compile_command(kernel, configuration, source, (*flags, *options), program), timeout, cwd=folder)
     if not compiled.ok:
         raise BuildError(Failure("compile", compiled.reason()))
-    unchanged = source != given and source.read_bytes() == given.read_bytes()
-    return Built(program, compiled.seconds, seconds, unchanged, messages)
+    text = source.read_bytes()
+    unchanged = source != given and text == given.read_bytes()
+    return Built(program, compiled.seconds, seconds, unchanged, messages, text)
 
 
 def compile_command(
@@ -107,10 +109,11 @@ def _unmarked(source: Path, folder: Path) -> Path:
     return copy
 
 
-def _transform(
+def transform(
     kernel: Kernel, configuration: Configuration, options: Sequence[str], paths: tuple[Path, Path], timeout: float
 ) -> tuple[float, str]:
-    """Write the transformed source; seconds taken and messages. paths: of the source given and of the one written."""
+    """Write the transformed source; seconds taken and messages. paths: of the source given and of the one written.
+    Raises BuildError."""
     source, output = paths
     environment = {}
     if "{flags}" not in configuration.transform:

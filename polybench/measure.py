@@ -53,11 +53,12 @@ def measure(
     has the rest.
 
     folder: for all files, made if it isn't there. activity: called with what is being done. A configuration that fails
-    at a stage gets a cell with the reason and takes no part in the later ones. references: programs of other origin, by
-    name: timed with the others, but not checked.
+    at a stage gets a cell with the reason and takes no part in the later ones; a leaf whose text another one has, a
+    note. references: programs of other origin, by name: timed with the others, but not checked.
     """
     cells: dict[str, Cell] = {}
     programs: dict[str, Path] = {}
+    texts: dict[tuple[str, bytes], str] = {}
     originals = _Originals(kernel, plan, folder)
     for configuration in configurations:
         name = configuration.name
@@ -71,10 +72,13 @@ def measure(
             except BuildError as error:
                 failure = error.failure
             else:
-                programs[name] = built.program
-                cells[name] = Cell(
-                    (), built.transform_seconds, built.compile_seconds, "; ".join(filter(None, (checked, _note(built))))
-                )
+                notes = [checked, _note(built)]
+                same = texts.setdefault((configuration.compiler.path, built.text), name)
+                if configuration.leaf and same != name:
+                    notes.append(f"the text of {same}")
+                else:
+                    programs[name] = built.program
+                cells[name] = Cell((), built.transform_seconds, built.compile_seconds, "; ".join(filter(None, notes)))
         if failure is not None:
             cells[name] = Cell(failure=failure)
         yield name, cells[name]

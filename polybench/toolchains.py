@@ -43,6 +43,7 @@ class Configuration(Struct, frozen=True):
     pythonpath: a folder that the command needs on its PYTHONPATH, or "".
     tolerance: by how much, relatively, results may differ from the original's; 0: not at all.
     unmarked: whether the command gets the source without its ``#pragma scop`` and ``#pragma endscop``.
+    leaf: whether it draws the decisions; it isn't timed where it makes the text of another one.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Configuration(Struct, frozen=True):
     pythonpath: str = ""
     tolerance: float = 0.0
     unmarked: bool = False
+    leaf: bool = False
 
 
 def find_compiler(name: str) -> Compiler:
