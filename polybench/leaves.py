@@ -28,7 +28,7 @@ NEAR = 1.15
 _CYCLES = re.compile(r": some ([0-9.e]+) cycles by the model")
 LEGEND = f"""\
 leaves: drawn at random, with different texts. default / best: fastest runs. rank correlation: Spearman's, of the
-model's cycles and the fastest runs, of the default and the leaves; figures within {SAME:.0%} are equal; {FEWEST} at least."""
+model's cycles and the fastest runs of the default and the leaves, {FEWEST} at least; within {SAME:.0%} is equal."""
 
 
 class Leaves(Struct, frozen=True):
