@@ -29,6 +29,7 @@ from scopt.machine.costs import (
     SCATTER,
     STORES,
     arithmetic,
+    line_cycles,
 )
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
@@ -190,6 +191,30 @@ class Work(Struct, frozen=True, eq=False):
             if sum(group.lines(wider, line) for group in self.groups) * line > share:
                 break  # the lines of this loop, whose body fits, are fetched once
         return self.fetched(sizes)
+
+    def moved(self, loops: Sequence[tuple[int, int]], *, resident: bool) -> float:
+        """Cycles that lines take between the caches of a core. loops: members with their iterations, innermost first;
+        one that is tiled comes twice, with those up to then. resident: what a cache holds as a whole is in it already.
+        """
+        machine, line, total = self.machine, self.machine.cache(1).line, 0.0
+        for level, cache in enumerate(machine.caches[:-1], start=1):
+            if resident and self._lines(self.trips) * line <= cache.share:
+                break
+            sizes = [1] * len(self.trips)
+            for member, iterations in loops:
+                sizes[member] = min(iterations, self.trips[member])
+                if self._lines(sizes) * line > cache.share:
+                    break  # the lines of this loop, whose body fits, are fetched once
+            runs = prod((trips / size for trips, size in zip(self.trips, sizes, strict=True)), start=1.0)
+            first = next((member for member, iterations in loops if iterations > 1), None)
+            for group in self.groups:
+                stream = first is None or not any(row[first] for row in group.moves[:-1])
+                total += group.lines(sizes, line, borders=False) * runs * line_cycles(level, stream=stream)
+        return total
+
+    def _lines(self, sizes: Sequence[int]) -> int:
+        line = self.machine.cache(1).line
+        return sum(group.lines(sizes, line) for group in self.groups)
 
     def parallel(self, compute: float, memory: float, forks: float, *, most: float = inf) -> float:
         """Cycles of a loop that threads share, at most so many, forked so many times; alone where that is no slower, as

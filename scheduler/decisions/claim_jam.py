@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 import islpy as isl
@@ -37,13 +38,14 @@ class JammedRows(Struct, frozen=True):
         parallel = None if band.parallel_above else jam.parallel
         simd = jam.simd or (band.facts.vector == jam.column and all(band.facts.grouping.free))
         vectors = frozenset({jam.column} if simd else ())
-        what, cycles = f"{jam.rows} rows at a time", _cycles(band, jam, simd=simd)
+        what, cycles = f"{jam.rows} rows at a time", _cycles(band, jam, simd, False)
         user = setting.options.tile_sizes
         notes = rounded(user, rows_at_a_time=(size_of(user, jam.row), jam.rows)) if user else ()
-        return Claim(self.name, what, cycles, make, parallel, vectors, notes=notes)
+        whole = partial(_cycles, band, jam, simd)
+        return Claim(self.name, what, cycles, make, parallel, vectors, notes=notes, whole=whole)
 
 
-def _cycles(band: Band, jam: Jam, *, simd: bool) -> float:
+def _cycles(band: Band, jam: Jam, simd: bool, resident: bool) -> float:
     """Cells that rows share are loaded and stored once for all of them; as many chains as rows are under way."""
     work = band.work
     kept = {jam.row: float(jam.rows), jam.column: float(work.trips[jam.column])}
@@ -52,7 +54,7 @@ def _cycles(band: Band, jam: Jam, *, simd: bool) -> float:
     compute = work.vector([name for name in work.statements if name not in chains], kept, jam.column)
     if chains:
         compute += max(work.scalar(chains, kept), work.chained(chains, chains=jam.rows))
-    memory = work.streamed((jam.row, jam.column))
+    memory = 0.0 if resident else work.streamed((jam.row, jam.column))
     if jam.parallel is None or band.parallel_above:
         return work.alone(compute, memory)
     return work.parallel(compute, memory, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import ClassVar
 
 import islpy as isl
@@ -35,7 +36,9 @@ class PlainLoops(Struct, frozen=True):
         parallel = None if plan.parallel is None else thread_member(band, plan)
         vectors = frozenset({plan.order[-1]} if any(plan.simd) else ())
         tiled = plan.tile or plan.tile_vector
-        return Claim(self.name, words(plan), cycles(band, plan), make, parallel, vectors, tiled=tiled)
+        taken = cycles(band, plan)
+        whole = partial(_whole, band, plan)
+        return Claim(self.name, words(plan), taken, make, parallel, vectors, tiled=tiled, whole=whole)
 
 
 def thread_member(band: Band, plan: LeafPlan) -> int:
@@ -81,14 +84,33 @@ def across_cycles(band: Band, plan: LeafPlan, names: Collection[str]) -> float:
     return band.work.jumping(names) + ENTRY * band.work.instances(names) / diagonal / max(len(names), 1)
 
 
-def cycles(band: Band, plan: LeafPlan) -> float:
-    """Of plain loops. The machine's own tiles bring no more lines than streams would; the user's, what they do."""
-    work, compute = band.work, innermost_cycles(band, plan)
+def cycles(band: Band, plan: LeafPlan, *, resident: bool = False, moving: float = 0.0) -> float:
+    """Of plain loops. The machine's own tiles bring no more lines than streams would; the user's, what they do.
+    resident: the last cache has all lines. moving: of lines, between the caches."""
+    work, compute, memory = band.work, innermost_cycles(band, plan) + moving, 0.0
     user = band.setting.options.tile_sizes
-    memory = work.tiled(tile_box(band, plan), plan.order) if plan.tile and user else work.streamed(plan.order)
+    if not resident:
+        memory = work.tiled(tile_box(band, plan), plan.order) if plan.tile and user else work.streamed(plan.order)
     if plan.parallel is None:
         return work.alone(compute, memory)
     return work.parallel(compute, memory, 1)
+
+
+def _whole(band: Band, plan: LeafPlan, resident: bool) -> float:
+    return cycles(band, plan, resident=resident, moving=moving_lines(band, plan, resident=resident))
+
+
+def moving_lines(band: Band, plan: LeafPlan, *, resident: bool) -> float:
+    """Cycles that lines take between the caches of a core."""
+    work, last = band.work, plan.order[-1]
+    inside = [(k, work.trips[k]) for k in reversed(range(len(work.trips))) if k not in plan.order]
+    whole = [(k, work.trips[k]) for k in reversed(plan.order)]
+    if not (plan.tile or plan.tile_vector):
+        return work.moved([*inside, *whole], resident=resident)
+    box = tile_box(band, plan)
+    cut = [(k, box[k]) for k in reversed(plan.order) if (plan.tile_vector if k == last else plan.tile)]
+    points = [(k, dict(cut).get(k, work.trips[k])) for k in reversed(plan.order)]
+    return work.moved([*inside, *points, *whole], resident=resident)
 
 
 def tile_box(band: Band, plan: LeafPlan) -> list[int]:

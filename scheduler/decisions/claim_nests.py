@@ -178,17 +178,13 @@ def _no_wavefronts(band: Band) -> str | None:
 def _tiles(band: Band, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, TiledLoops] | None:
     """The band tiled, in readable steps, if it is; its loops are made one each. Small loops inside of one that streams
     through rows are left to the compiler, which unrolls them and makes that one its vector loop."""
-    if (
-        band.width < 2
-        or not band.setting.options.tile
-        or (not band.setting.options.tile_sizes and _streams(band, node))
-    ):
+    if band.width < 2 or not band.setting.options.tile or (not band.setting.options.tile_sizes and streams(band, node)):
         return None
     node, tiles = _tiled(band, node, scaled=True)
     return node, tiles
 
 
-def _streams(band: Band, node: isl.ScheduleNode) -> bool:
+def streams(band: Band, node: isl.ScheduleNode) -> bool:
     """Whether the last member carries nothing and walks along lines, around nothing but small loops."""
     last = band.width - 1
     if not node.band_member_get_coincident(last):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 import islpy as isl
@@ -40,7 +41,8 @@ class RegisterTiles(Struct, frozen=True):
         column = tiling.contraction.members[1]
         vectors = frozenset({column} if tiling.simd else ())
         notes = size_notes(tiling, setting.options)
-        return Claim(self.name, what, _cycles(band, tiling, parallel), make, parallel, vectors, notes=notes)
+        whole = partial(_cycles, band, tiling, parallel)
+        return Claim(self.name, what, whole(False), make, parallel, vectors, notes=notes, whole=whole)
 
 
 def kernel_cycles(setting: Setting, tiling: RegisterTiling, instances: float) -> float:
@@ -52,13 +54,13 @@ def kernel_cycles(setting: Setting, tiling: RegisterTiling, instances: float) ->
     return instances * (1 / machine.fma_per_cycle + loads) / lanes
 
 
-def _cycles(band: Band, tiling: RegisterTiling, parallel: int | None) -> float:
+def _cycles(band: Band, tiling: RegisterTiling, parallel: int | None, resident: bool) -> float:
     work = band.work
     row, _, step = tiling.contraction.members
     sizes = list(work.trips)
     sizes[row], sizes[step] = tiling.block, tiling.depth
     compute = kernel_cycles(band.setting, tiling, work.instances() * _filling(work, tiling)) + _packing(work, tiling)
-    memory = work.fetched(sizes)
+    memory = 0.0 if resident else work.fetched(sizes)
     if parallel is None:
         return work.alone(compute, memory)
     return work.parallel(compute, memory, 1)

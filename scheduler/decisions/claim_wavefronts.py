@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import ClassVar
 
 import islpy as isl
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from scopt.ir.marked_schedule import TileShape
 from scopt.machine.costs import vector_gain
 from scopt.poly.bands import active, distances, nonnegative
-from scopt.scheduler.decisions.claim_loops import across_cycles, innermost_cycles, plan_sizes, tile_box
+from scopt.scheduler.decisions.claim_loops import across_cycles, innermost_cycles, moving_lines, plan_sizes, tile_box
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.leaf_loops import LeafLoops
@@ -58,8 +59,10 @@ class Wavefronts(Struct, frozen=True):
 
         vectors = frozenset({plan.order[-1]} if any(plan.simd) else ())
         notes = tile_notes(contraction, setting.options) if contraction is not None and kernels else ()
-        cycles = _cycles(band, plan, contraction.statements if contraction is not None and kernels else ())
-        return Claim(self.name, _words(plan), cycles, make, plan.order[1], vectors, notes=notes)
+        kernels_of = contraction.statements if contraction is not None and kernels else ()
+        cycles = _cycles(band, plan, kernels_of)
+        whole = partial(_whole, band, plan, kernels_of)
+        return Claim(self.name, _words(plan), cycles, make, plan.order[1], vectors, notes=notes, whole=whole)
 
 
 def shape_for(setting: Setting, node: isl.ScheduleNode) -> TileShape:
@@ -86,12 +89,19 @@ def _words(plan: LeafPlan) -> str:
     return f"tiles on diagonals in parallel, {'a vector loop' if any(plan.simd) else 'no vector loop'} inside"
 
 
-def _cycles(band: Band, plan: LeafPlan, kernels: Collection[str]) -> float:
+def _whole(band: Band, plan: LeafPlan, kernels: Collection[str], resident: bool) -> float:
+    moving = 0.0 if kernels else moving_lines(band, plan, resident=resident)
+    return _cycles(band, plan, kernels, resident=resident, moving=moving)
+
+
+def _cycles(
+    band: Band, plan: LeafPlan, kernels: Collection[str], *, resident: bool = False, moving: float = 0.0
+) -> float:
     """As many forks as there are diagonals. At the outermost level, chains overlap (`shape_for`). kernels: statements
-    most of whose instances run in register tiles."""
+    most of whose instances run in register tiles. resident, moving: as of plain loops."""
     work, machine = band.work, band.setting.options.machine
     outermost = band.node.get_schedule_depth() == 0
-    compute = innermost_cycles(band, plan, overlapped=outermost)
+    compute = innermost_cycles(band, plan, overlapped=outermost) + moving
     if kernels:
         rest = 1 - work.instances(kernels) / work.instances()
         compute = rest * compute + work.instances(kernels) / vector_gain(machine)
@@ -99,4 +109,5 @@ def _cycles(band: Band, plan: LeafPlan, kernels: Collection[str]) -> float:
         max(work.trips[member] / max(size, 1), 1)
         for member, size in zip(plan.order, plan_sizes(band, plan), strict=True)
     ]
-    return work.parallel(compute, work.tiled(tile_box(band, plan), plan.order), counts[0] + counts[1])
+    memory = 0.0 if resident else work.tiled(tile_box(band, plan), plan.order)
+    return work.parallel(compute, memory, counts[0] + counts[1])

@@ -77,7 +77,9 @@ class Claim(Struct, frozen=True, eq=False):
     make: carries it out, given the band's node; returns what stands in its place. parallel: the member that the
     parallel loop runs over, None if there is none. vectors: the members that vector loops run over; None: that is
     decided below. lanes: by statement, the iterator that vectors run along all the same. tiled: it has tiles.
-    notes: what has become of sizes that the user gave.
+    notes: what has become of sizes that the user gave. whole: the cycles as they are told for all bands together, with
+    what takes as long whatever is decided here; given whether the last cache has all lines already, as it may inside
+    of other loops. None: as `cycles`.
     """
 
     mechanism: str
@@ -89,6 +91,7 @@ class Claim(Struct, frozen=True, eq=False):
     lanes: Mapping[str, str] = field(default_factory=dict)
     tiled: bool = True
     notes: tuple[str, ...] = ()
+    whole: Callable[[bool], float] | None = None
 
 
 class Reason(Struct, frozen=True):

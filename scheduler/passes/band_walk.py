@@ -9,13 +9,19 @@ from msgspec import Struct, field
 
 from scopt.ir.marked_schedule import BandChoice, MarkedSchedule, StripMark, TileShape
 from scopt.poly.bands import with_properties_below
-from scopt.poly.isl_utils import walk
+from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.restructure import has_inner_bands
 from scopt.scheduler.decisions.arbiter import arbitrate, decide
 from scopt.scheduler.decisions.claim_diagonals import DiagonalVectors
 from scopt.scheduler.decisions.claim_jam import JammedRows
 from scopt.scheduler.decisions.claim_loops import PlainLoops
-from scopt.scheduler.decisions.claim_nests import NestInOrder, NestWavefronts, NestWavefrontsWithKernel, ParallelNest
+from scopt.scheduler.decisions.claim_nests import (
+    NestInOrder,
+    NestWavefronts,
+    NestWavefrontsWithKernel,
+    ParallelNest,
+    streams,
+)
 from scopt.scheduler.decisions.claim_panels import PLACES, places_of_arrays
 from scopt.scheduler.decisions.claim_register_tiles import RegisterTiles
 from scopt.scheduler.decisions.claim_wavefronts import Wavefronts
@@ -24,6 +30,7 @@ from scopt.scheduler.decisions.details import detailed
 from scopt.scheduler.decisions.marks import Marks
 from scopt.scheduler.decisions.panels import TiledLoops
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.small_loops import inner_bands
 from scopt.scheduler.decisions.strip_claims import IN_ORDER
 from scopt.scheduler.passes.sinking import sunk
 
@@ -45,7 +52,8 @@ def decided(schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
 
 class _Walk(Struct, frozen=True, eq=False):
     """marks: what the inserted mark nodes mean. shapes: of tiles. choices: made so far. around: how often each of the
-    loops around runs what is inside, in turn, by each thread; cycles: of bands that are done, in all their runs."""
+    loops around runs what is inside; cycles: of bands that are done, in all their runs. What
+    bands inside of others fetch from memory is that of the outermost one: the last cache keeps lines between runs."""
 
     setting: Setting
     marks: Marks
@@ -79,16 +87,24 @@ class _Walk(Struct, frozen=True, eq=False):
     def counted(self, band: Band, claim: Claim, *, nest: bool) -> isl.ScheduleNode:
         """What stands in place of a band, with the cycles that it takes. nest: there are bands inside, which know
         better."""
-        runs, machine = prod(self.around), self.setting.options.machine
-        shared = claim.parallel is not None and not band.parallel_above
+        runs, machine, work = prod(self.around), self.setting.options.machine, band.work
         if not nest:
-            self.cycles.append(runs * claim.cycles)
+            whole = claim.cycles if claim.whole is None else claim.whole(bool(self.around))
+            self.cycles.append(runs * whole)
             return claim.make(self, band.node)
-        if shared:
-            self.cycles.append(runs * machine.fork_nanoseconds * machine.gigahertz)
-        self.around.append(prod(band.work.trips[: band.width]) / (machine.cores if shared else 1))
+        start = len(self.cycles)
+        below = {
+            str(part.get_tuple_name()) for one in inner_bands(band.node.child(0)) for part in sets_of(one.get_domain())
+        }
+        self.cycles.append(runs * work.scalar([name for name in band.names if name not in below], {}))
+        self.around.append(prod(work.trips[: band.width]))
         made = claim.make(self, band.node)
         self.around.pop()
+        inside = sum(self.cycles[start:]) / (work.lanes if streams(band, band.node) else 1)
+        if claim.parallel is not None and not band.parallel_above:
+            # alone where that is no slower, as is tested when the program runs
+            inside = min(inside, inside / machine.cores + runs * machine.fork_nanoseconds * machine.gigahertz)
+        self.cycles[start:] = [inside if self.around else work.alone(inside, work.streamed(range(band.width)))]
         return made
 
     def is_strip(self, node: isl.ScheduleNode) -> bool:

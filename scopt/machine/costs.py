@@ -338,6 +338,12 @@ class Fetch(Struct, frozen=True):
     jump: float
 
 
+def line_cycles(level: int, *, stream: bool) -> float:
+    """Cycles of a line on its way into the cache of a level (1: the first one) from one behind it; stream: the one
+    before it in memory was fetched before it."""
+    return _FETCHES[min(level, len(_FETCHES)) - 1][0 if stream else 1]
+
+
 class LoopCosts(Struct, frozen=True):
     """Nanoseconds of what loops are made of.
 

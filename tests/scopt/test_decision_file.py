@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,31 @@ def test_there_is_a_document_for_each_region(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="2 lists of decisions for 1 region"):
         replayed("--- []\n--- []\n", tmp_path, PRODUCT)
     assert replayed("---\n", tmp_path, PRODUCT).text == decided(PRODUCT).text
+
+
+def told_cycles(result: Result) -> float:
+    found = re.search(r": some ([0-9.e]+) cycles by the model", result.regions[0].decisions)
+    assert found is not None
+    return float(found[1])
+
+
+def whole(body: str, decisions: str, tmp_path: Path) -> float:
+    file = tmp_path / "d.yaml"
+    file.write_text(decisions)
+    source = source_of(body).replace(b"100", b"4096")
+    return told_cycles(optimize(source, Options(decisions=str(file), tell_decisions=True)))
+
+
+def test_the_whole_counts_lines_between_the_caches(tmp_path: Path) -> None:
+    body = "for (i = 0; i < 4096; i++) for (j = 0; j < 4096; j++) A[i][j] = 2 * B[i][j];"
+    alone = "- {decide: innermost loop, of: S0, take: %s}\n- {decide: parallel loop, of: S0, take: none}"
+    along, across = (whole(body, alone % innermost, tmp_path) for innermost in "ji")
+    assert across > 2 * along
+
+
+def test_the_whole_counts_inner_bands_as_often_as_they_run(tmp_path: Path) -> None:
+    nest = "for (i = 0; i < 512; i++) { x[i] = 0; for (j = 0; j < 4096; j++) x[i] += A[i][j] * y[j]; }"
+    few, many = (
+        whole(nest.replace("512", count), "- {decide: order, take: source}", tmp_path) for count in ("512", "4096")
+    )
+    assert 4 < many / few < 16
