@@ -123,12 +123,11 @@ def test_the_whole_counts_lines_between_the_caches(tmp_path: Path) -> None:
     body = "for (i = 0; i < 4096; i++) for (j = 0; j < 4096; j++) A[i][j] = 2 * B[i][j];"
     alone = "- {decide: innermost loop, of: S0, take: %s}\n- {decide: parallel loop, of: S0, take: none}"
     along, across = (whole(body, alone % innermost, tmp_path) for innermost in "ji")
-    assert across > 2 * along
+    assert across > 1.5 * along
 
 
 def test_the_whole_counts_inner_bands_as_often_as_they_run(tmp_path: Path) -> None:
     nest = "for (i = 0; i < 512; i++) { x[i] = 0; for (j = 0; j < 4096; j++) x[i] += A[i][j] * y[j]; }"
-    few, many = (
-        whole(nest.replace("512", count), "- {decide: order, take: source}", tmp_path) for count in ("512", "4096")
-    )
+    source = "- {decide: order, take: source}"
+    few, many = (whole(nest.replace("512", count), source, tmp_path) for count in ("512", "4096"))
     assert 4 < many / few < 16
