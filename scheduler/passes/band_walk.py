@@ -53,7 +53,8 @@ def decided(schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
 class _Walk(Struct, frozen=True, eq=False):
     """marks: what the inserted mark nodes mean. shapes: of tiles. choices: made so far. around: how often each of the
     loops around runs what is inside; cycles: of bands that are done, in all their runs. What
-    bands inside of others fetch from memory is that of the outermost one: the last cache keeps lines between runs."""
+    bands inside of others fetch from memory is that of the outermost one: the last cache keeps lines between runs.
+    unrolled: by loops around, the lanes of vectors that compilers make of what stands inside."""
 
     setting: Setting
     marks: Marks
@@ -61,6 +62,7 @@ class _Walk(Struct, frozen=True, eq=False):
     choices: list[BandChoice] = field(default_factory=list)
     around: list[float] = field(default_factory=list)
     cycles: list[float] = field(default_factory=list)
+    unrolled: list[int] = field(default_factory=list)
 
     @property
     def is_open(self) -> bool:
@@ -90,7 +92,10 @@ class _Walk(Struct, frozen=True, eq=False):
         runs, machine, work = prod(self.around), self.setting.options.machine, band.work
         if not nest:
             whole = claim.cycles if claim.whole is None else claim.whole(bool(self.around))
-            self.cycles.append(runs * whole)
+            # compilers unroll the loops of a small window, and make the loop around them their vector loop
+            alone = claim.mechanism == PlainLoops.name and not claim.vectors
+            lanes = max(self.unrolled, default=1) if alone else 1
+            self.cycles.append(runs * whole / lanes)
             return claim.make(self, band.node)
         start = len(self.cycles)
         below = {
@@ -98,9 +103,11 @@ class _Walk(Struct, frozen=True, eq=False):
         }
         self.cycles.append(runs * work.scalar([name for name in band.names if name not in below], {}))
         self.around.append(prod(work.trips[: band.width]))
+        self.unrolled.append(work.lanes if streams(band, band.node) else 1)
         made = claim.make(self, band.node)
         self.around.pop()
-        inside = sum(self.cycles[start:]) / (work.lanes if streams(band, band.node) else 1)
+        self.unrolled.pop()
+        inside = sum(self.cycles[start:])
         if claim.parallel is not None and not band.parallel_above:
             # alone where that is no slower, as is tested when the program runs
             inside = min(inside, inside / machine.cores + runs * machine.fork_nanoseconds * machine.gigahertz)
