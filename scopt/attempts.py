@@ -101,7 +101,11 @@ def _is_apart(work: Work, marked: MarkedSchedule) -> bool:
     loops, depth = source_loops(work.scop), min((len(one.iterators) for one in users), default=0)
     around = {loops[one.name][:depth] for one in users}
     deep = {name for name, own in loops.items() if len(own) > depth and own[:depth] in around}
-    return not users or deep <= running_together(marked)
+    most = max((len(loops[name]) for name in deep), default=0)
+    takers = {one.name for one in users if not any(a.is_write and a.array in work.apart for a in one.accesses)}
+    return not users or {name for name in deep if len(loops[name]) == most or name not in takers} <= running_together(
+        marked
+    )
 
 
 class Generated(Struct, frozen=True, eq=False):

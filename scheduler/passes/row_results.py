@@ -77,6 +77,12 @@ class _Row(Struct, frozen=True, eq=False):
         """Those in more loops."""
         return frozenset(name for name, one in self.statements.items() if len(one.iterators) > self.depth)
 
+    @property
+    def gains(self) -> bool:
+        """Whether what needn't keep the order is in more loops than what has to."""
+        kept = max((len(self.statements[name].iterators) for name in self.tail), default=0)
+        return any(len(one.iterators) > max(kept, self.depth) for one in self.statements.values())
+
 
 def _row(scop: Scop, deps: Dependences, array: Array) -> _Row | None:
     """The loop whose iterations compute the scalar anew, if it is a value of theirs for statements that keep them in
@@ -98,7 +104,8 @@ def _row(scop: Scop, deps: Dependences, array: Array) -> _Row | None:
     given = any(
         one.array == array.name and one.source not in tail and one.sink in tail for one in deps.strict().select("flow")
     )
-    return replace(row, tail=frozenset(tail)) if given and not tail & row.deep else None
+    row = replace(row, tail=frozenset(tail))
+    return row if given and row.gains else None
 
 
 def _sums(scop: Scop, deps: Dependences, row: _Row) -> Iterator[Array]:

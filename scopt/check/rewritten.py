@@ -21,7 +21,7 @@ from scopt.check.parametric import on_parameters
 from scopt.check.subscript_functions import Subscripts, base_of, function_of
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Access, Scop, Statement
-from scopt.ir.walks import same_node, same_tree
+from scopt.ir.walks import same_node
 from scopt.poly.dependences import last_sources
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
 
@@ -67,23 +67,24 @@ def _check_statements(original: Scop, rewritten: Scop) -> None:
     for statement in rewritten.statements:
         if statement.name not in names:
             _copied(rewritten, statement)
-            _check_references(rewritten, statement, (None,) * len(statement.accesses))
+            _check_references(rewritten, statement)
             continue
         old = names.pop(statement.name)
         same = statement.iterators == old.iterators and bool(statement.domain.is_equal(old.domain))
         kinds = [access.kind for access in statement.accesses] == [access.kind for access in old.accesses]
         if not (same and kinds and _alike(old, old.body, statement, statement.body)):
             _refuse(original, f"{statement.name} is another statement than it was")
-        _check_references(rewritten, statement, old.accesses)
+        _check_references(rewritten, statement, old)
     for statement in names.values():
         _copied(original, statement)
 
 
-def _check_references(rewritten: Scop, statement: Statement, before: Sequence[Access | None]) -> None:
-    """References in the body are to the cells that the accesses say. before: the accesses that these stand for."""
+def _check_references(rewritten: Scop, statement: Statement, before: Statement | None = None) -> None:
+    """References in the body are to the cells that the accesses say. before: the statement in the original."""
     subscripts = Subscripts.of(rewritten, statement)
-    for access, old in zip(statement.accesses, before, strict=True):
-        if old is not None and _is_kept(access, old):
+    accesses = before.accesses if before is not None else (None,) * len(statement.accesses)
+    for access, old in zip(statement.accesses, accesses, strict=True):
+        if before is not None and old is not None and _is_kept(statement, access, before, old):
             continue
         base = base_of(access.node) if access.node is not None else None
         function = function_of(access.node, subscripts) if access.node is not None else None
@@ -99,12 +100,19 @@ def _check_references(rewritten: Scop, statement: Statement, before: Sequence[Ac
             _refuse(rewritten, f"{statement.name} refers to other cells of '{access.array}'")
 
 
-def _is_kept(access: Access, old: Access) -> bool:
-    """Whether a reference is what it was."""
+def _is_kept(statement: Statement, access: Access, before: Statement, old: Access) -> bool:
+    """Whether a reference is what it was: in its subscripts, other references may stand, which are looked at
+    themselves, and get the same values."""
     if access.node is None or old.node is None:
         return access is old
-    same = access.array == old.array and bool(access.relation.is_equal(old.relation))
-    return same and same_tree(access.node, old.node)
+    if access.array != old.array or not access.relation.is_equal(old.relation):
+        return False
+    mine, theirs = old.node.children(), access.node.children()
+    return (
+        same_node(old.node, access.node)
+        and [role for role, _ in mine] == [role for role, _ in theirs]
+        and all(_alike(before, a, statement, b) for (_, a), (_, b) in zip(mine, theirs, strict=True))
+    )
 
 
 def _alike(old: Statement, mine: ir.Node, new: Statement, theirs: ir.Node) -> bool:

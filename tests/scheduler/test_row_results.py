@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from scopt import pipeline
+from scopt import ir, pipeline
 from scopt.ir.nest import Name
-from scopt.ir.scop import Array
+from scopt.ir.scop import Access, Array
 from scopt.options import Options
+from scopt.poly.body_rewriting import with_references
 from scopt.rewritten_scop import dependences_of, rewriting_fault, rows_scops
 from scopt.scheduler.passes.expansion import Expansion, with_cells
 from tests.conftest import RunC
@@ -50,6 +51,35 @@ def test_only_outermost_rows() -> None:
     assert not scalars(f"for (k = 0; k < n; k++) {SUM} norm += s; }}")
 
 
+CLUSTERS = """for (i = 0; i < n; i++) {
+  int at = 0; double norm = 1e9;
+  for (j = 0; j < m; j++) {
+    s = 0; for (k = 0; k < n; k++) s += A[i][k] * B[j][k];
+    if (s < norm) { norm = s; at = j; }
+  }
+  for (k = 0; k < n; k++) C[at][k] += A[i][k];
+}"""
+
+
+def test_rows_in_more_loops_than_what_keeps_their_order() -> None:
+    scop = scop_of(CLUSTERS, before="double C[99][99];")
+    (made, _), *_ = rows_scops(scop, dependences_of(scop, Options()), Options())
+    assert sorted(made.extents) == ["at_all"] and rewriting_fault(scop, made) is None
+    taker = next(one for one in made.scop.statements if any(a.array == "C" and a.is_write for a in one.accesses))
+
+    def other(access: Access, node: ir.Node) -> ir.Node | None:
+        match node:
+            case ir.ArrayRef(name=ir.ArrayRef(name=base, subscript=row), subscript=column) if access.array == "C":
+                return ir.ArrayRef(ir.ArrayRef(base, ir.BinaryOp("+", row, ir.Constant("int", "1"))), column)
+        return None
+
+    body, become = with_references(taker, other)
+    accesses = tuple(replace(a, node=become.get(a.node, a.node)) if a.node else a for a in taker.accesses)
+    moved = replace(taker, body=body, accesses=accesses)
+    others = tuple(moved if one is taker else one for one in made.scop.statements)
+    assert rewriting_fault(scop, replace(made, scop=replace(made.scop, statements=others))) is not None
+
+
 PROGRAM = """#include <stdio.h>
 static double a[300][200], x[300], y[300], z[300], w[300];
 static int c[300][200], p[300][200], total[300];
@@ -85,6 +115,19 @@ static double run(int n, int m, double a[restrict][200], double x[restrict], dou
     w[i] = loss;
   }
 #pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    double least = 1e9;
+    int near = 0;
+    for (int j = 0; j < m; j++) {
+      double d = 0;
+      for (int k = 0; k < 3; k++) d += (a[i][k] - a[j][k]) * (a[i][k] - a[j][k]);
+      if (d < least && j != i) { least = d; near = j; }
+    }
+    total[near]++;
+    for (int k = 0; k < 3; k++) z[near + k] += a[i][k];
+  }
+#pragma endscop
   return loss + at + best;
 }
 int main(void)
@@ -93,11 +136,11 @@ int main(void)
   for (int u = 0; u < 6; u++)
     for (int v = 0; v < 6; v++) {
       for (int i = 0; i < 300; i++)
-        x[i] = i % 7 * .1, y[i] = i % 5, total[i] = 0, w[i] = 0;
+        x[i] = i % 7 * .1, y[i] = i % 5, z[i] = 0, total[i] = 0, w[i] = 0;
       for (int i = 0; i < 300; i++)
         for (int j = 0; j < 200; j++) a[i][j] = (i * 37 + j * 11) % 101 * .3, c[i][j] = (i * 31 + j * 17) % 23 - 9;
       double r = run(sizes[u], sizes[v], a, x, y, z, w, c, p, total), s = r;
-      for (int i = 0; i < 300; i++) s += y[i] + w[i] * 3 + total[i] + p[i][i % 200];
+      for (int i = 0; i < 300; i++) s += y[i] + w[i] * 3 + total[i] + p[i][i % 200] + z[i];
       printf("%a %a\\n", r, s);
     }
 }
@@ -107,7 +150,7 @@ int main(void)
 @pytest.mark.parametrize("options", [Options(), Options(parallel=False)], ids=["threads", "one thread"])
 def test_results_stay_the_same(run_c: RunC, options: Options) -> None:
     made = pipeline.optimize(PROGRAM, options).text.decode()
-    for name in ("t_all", "both_all") if options.parallel else ():
+    for name in ("t_all", "both_all", "near_all") if options.parallel else ():
         assert f"*{name} = malloc" in made
     assert run_c(made, "-O2", "-fopenmp", "-ffp-contract=off") == run_c(
         PROGRAM, "-O1", "-ffp-contract=off", name="original"
