@@ -17,7 +17,7 @@ from scopt.check.program import check_program
 from scopt.diagnostics import InputError, Remark, ScoptError
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative, Decision
-from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.marked_schedule import MarkedSchedule, loop_of
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
@@ -58,8 +58,8 @@ class Work(Struct, frozen=True, eq=False):
 
     judged: nobody asks for the region's transformation, so that it has to pay. clock: told of each stage; watch: sees
     what each step makes. carried: scalars that the SCoP has for rows beside each other alone; apart: arrays that it has
-    for rows that are independent of each other alone; in_order: the schedule is its own. decider: who decides, with
-    what was decided before.
+    for rows that are independent of each other alone; in_order: the schedule is its own; tables: arrays that it
+    has for threads' copies alone. decider: who decides, with what was decided before.
     """
 
     scop: Scop
@@ -75,6 +75,7 @@ class Work(Struct, frozen=True, eq=False):
     decider: Decider = field(default_factory=Decider)
     apart: frozenset[str] = frozenset()
     in_order: bool = False
+    tables: frozenset[str] = frozenset()
 
     def left(self, remark: Remark) -> LeftAlone:
         """With a hint at what --reassociate would reorder."""
@@ -93,6 +94,12 @@ class NotCarried(Exception):
 def rows_scalars(marked: MarkedSchedule) -> frozenset[str]:
     """The scalars that rows beside each other have one of each."""
     return frozenset(name for one in marked.strips.values() if not one.vectors for name in one.scalars)
+
+
+def _brings(work: Work, marked: MarkedSchedule) -> bool:
+    """Whether what the statements' form is for has come of it."""
+    copies = {one.array for mark in marked.marks.values() for one in loop_of(mark).reductions if one.whole}
+    return work.carried <= rows_scalars(marked) and work.tables <= copies and _is_apart(work, marked)
 
 
 def _is_apart(work: Work, marked: MarkedSchedule) -> bool:
@@ -175,7 +182,7 @@ def _generated(work: Work, options: Options) -> Generated:
     with clock("bands"):
         hopes = asked_loops(scop, proposed.scenario) if options.simd and not work.guide.loops else ()
         marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
-        if not work.carried <= rows_scalars(marked) or not _is_apart(work, marked):
+        if not _brings(work, marked):
             raise NotCarried
         better = not work.in_order and _original_is_better(work, options, proposed, marked, grouped)
         decider = work.decider.fresh()
@@ -186,7 +193,7 @@ def _generated(work: Work, options: Options) -> Generated:
         if better or decider.is_open:
             marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch, decider)
             decider.check_all_asked()
-            if not work.carried <= rows_scalars(marked) or not _is_apart(work, marked):
+            if not _brings(work, marked):
                 raise NotCarried
     if options.verify != "off":
         with clock("verify schedule"):

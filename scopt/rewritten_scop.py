@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from scopt.astgen.allocation import INCLUDE, allocations
 from scopt.check.rewritten import check_rewritten
+from scopt.check.tables import check_tables
 from scopt.diagnostics import ScoptError
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
@@ -18,6 +19,7 @@ from scopt.scheduler.passes.carrying import carry
 from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
 from scopt.scheduler.passes.row_results import rows_apart
+from scopt.scheduler.passes.tables import Tabulated, tabulated
 from scopt.tell.results import Outcome
 
 # isl counts elementary operations; this many take some seconds. What needs more is tried again in a simpler form.
@@ -46,6 +48,12 @@ def rows_scops(scop: Scop, deps: Dependences, options: Options) -> tuple[tuple[E
     return both[::-1] if found.several else both
 
 
+def tables_scop(scop: Scop, options: Options) -> Tabulated | None:
+    """The SCoP with tables for what nests accumulate where data say, for threads to have copies of; None if there is no
+    need of them."""
+    return tabulated(scop, frozenset(updates_of(scop, reorder_of(options)))) if options.parallel else None
+
+
 def carrying_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
     """The SCoP with scalars for what rows carry, where rows can be run beside each other; None if none carries
     anything."""
@@ -58,6 +66,16 @@ def rewriting_fault(scop: Scop, rewritten: Expansion) -> Exception | None:
     try:
         with operation_limit(MAX_OPERATIONS):
             check_rewritten(scop, rewritten.scop, allocations(rewritten.scop, rewritten.extents))
+    except (isl.Error, ScoptError) as error:
+        return error
+    return None
+
+
+def tables_fault(scop: Scop, made: Scop) -> Exception | None:
+    """Why it can't be shown that a SCoP with tables computes what the original does; None if it can."""
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            check_tables(scop, made)
     except (isl.Error, ScoptError) as error:
         return error
     return None

@@ -17,7 +17,16 @@ from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
-from scopt.rewritten_scop import carrying_scop, dependences_of, rewriting_fault, rewritten_scop, rows_scops, with_memory
+from scopt.rewritten_scop import (
+    carrying_scop,
+    dependences_of,
+    rewriting_fault,
+    rewritten_scop,
+    rows_scops,
+    tables_fault,
+    tables_scop,
+    with_memory,
+)
 from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.passes.expansion import Expansion
 from scopt.stage_clock import Clock
@@ -25,20 +34,21 @@ from scopt.tell.results import Outcome
 
 # What is asked of a region, and the answers.
 STATEMENTS = "statements"
-READ, CELLS, CARRYING = "as they are", "with cells", "with rows in scalars"
+READ, CELLS, CARRYING, TABLES = "as they are", "with cells", "with rows in scalars", "with tables"
 ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, in order"
 
 
 class Form(Struct, frozen=True, eq=False):
     """Statements in one form. made: how they were rewritten; None: they are as they were read. carried: the scalars
-    that are for rows beside each other alone; apart: the arrays that are for rows that run together alone; in_order:
-    the schedule is its own. fault: why another form was given up."""
+    that are for rows beside each other alone; tables: the arrays that are for threads' copies alone; apart: those that
+    are for rows that run together alone; in_order: the schedule is its own. fault: why another form was given up."""
 
     name: str
     scop: Scop
     deps: Dependences
     made: Expansion | None = None
     carried: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
     apart: frozenset[str] = frozenset()
     in_order: bool = False
     fault: Exception | None = None
@@ -92,6 +102,11 @@ class Forms(Struct, frozen=True, eq=False):
             yield Form(CELLS, rewritten.scop, dependences_of(rewritten.scop, self.options), rewritten)
         yield from self.with_results()
         with self.clock("dependences"):
+            tables = self.watch("tables", tables_scop(self.scop, self.options))
+        if tables is not None:
+            made = Expansion(tables.scop, {})
+            yield Form(TABLES, tables.scop, dependences_of(tables.scop, self.options), made, tables=tables.names)
+        with self.clock("dependences"):
             carrying = self.watch("carrying", carrying_scop(self.scop, self.deps, self.options))
         if carrying is not None:
             carried = frozenset(carrying.scop.arrays) - frozenset(self.scop.arrays)
@@ -138,7 +153,10 @@ class Forms(Struct, frozen=True, eq=False):
         return kernels or (lanes and not form.made.extents)  # new arrays are for kernels alone
 
     def is_shown(self, form: Form) -> bool:
-        return self.options.verify != "full" or form.made is None or rewriting_fault(self.scop, form.made) is None
+        if self.options.verify != "full" or form.made is None:
+            return True
+        fault = tables_fault(self.scop, form.scop) if form.tables else rewriting_fault(self.scop, form.made)
+        return fault is None
 
     def finished(self, form: Form, outcome: Outcome) -> Outcome:
         """The outcome of the form that is taken, with its memory, and with what became of another one."""

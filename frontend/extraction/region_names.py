@@ -20,7 +20,7 @@ from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.scoping import UniqueNames, loop_iterator, unique_names
 from scopt.frontend.syntax.structs import Types, reference_of, references, shared_storage
-from scopt.frontend.syntax.symbols import Symbol, facts_of, scope_at, symbol_of
+from scopt.frontend.syntax.symbols import Symbol, facts_of, is_value, scope_at, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import is_directive, threadprivate_names
 from scopt.ir.effects import Effects, effects
@@ -54,6 +54,18 @@ class RegionNames(Struct, frozen=True, eq=False):
     effects: Effects
     hoisted: tuple[Hoisted, ...]
     whole: frozenset[str]
+
+    def typed_names(self) -> tuple[dict[str, CType], set[str]]:
+        """The types of iterators that loops declare, or that nothing but their names leads to; and all such variables
+        outside of loops."""
+        variables = {name for name, symbol in self.symbols.items() if is_value(symbol) and not symbol.pointer}
+        iterators = {
+            name: self.iterator_type(loop)
+            for loop in walk(*self.items)
+            if isinstance(loop, ir.For) and (name := loop_iterator(loop)) is not None
+            if isinstance(loop.init, ir.DeclList) or name in variables
+        }
+        return iterators, variables
 
     def location(self, node: Any) -> Location:
         """Where a node stands in the source, or the first below it that has a place; else the region."""

@@ -21,6 +21,7 @@ from scopt.frontend.model.affine import NotAffine, Scope, condition
 from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, parse_loop
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
 from scopt.frontend.model.reached_parts import conjunction, conjuncts
+from scopt.frontend.model.value_ranges import values_of_subscripts
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.scoping import loop_iterator
@@ -57,8 +58,8 @@ class RegionWalk(Struct, frozen=True, eq=False):
     """What has been found so far.
 
     statements: kills too. obstacles: by statement, why it is executed as a whole. unknown: remarks on cells that only
-    the run tells. wanted_values: refusals that hold unless the next reading of the region does without values of
-    macros. survey: subscripts of arrays of one dimension.
+    the run tells. intervals: of subscripts, once one of them has been asked for. wanted_values: refusals that hold
+    unless the next reading of the region does without values of macros. survey: subscripts of arrays of one dimension.
     """
 
     names: RegionNames
@@ -69,6 +70,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
     unknown: list[Remark] = field(default_factory=list)
     wanted_values: list[Refusal] = field(default_factory=list)
     survey: Survey = field(default_factory=Survey)
+    intervals: list[dict[Any, tuple[int, int]]] = field(default_factory=list)
 
     def tree(self, known: isl.Set) -> Tree:
         """Collect statements and accesses; their order. known: of the parameters. Raises Refusal."""
@@ -251,6 +253,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
             written_arrays=lambda: self.arrays.written_arrays(node),
             iterator_type=self.names.iterator_type,
             fixed_pointer=self.arrays.fixed_pointer,
+            bounds=self.bounds,
             shapes=self.arrays.shapes,
             survey=self.survey,
         )
@@ -267,6 +270,13 @@ class RegionWalk(Struct, frozen=True, eq=False):
                 Remark("analysis", "access.unknown-cell", message, self.names.location(error.node), error.hint)
             )
         return Leaf(self.add(body, place, accesses))
+
+    def bounds(self, subscript: Any) -> tuple[int, int] | None:
+        """The least and the greatest value of a subscript, where types and constants bound it."""
+        if not self.intervals:
+            names = self.names
+            self.intervals.append(values_of_subscripts(names.items, names.symbols, *names.typed_names()))
+        return self.intervals[0].get(subscript)
 
     def with_own_iterators(self, node: Any) -> Any:
         """An opaque statement with loops that have iterators of their own:

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import islpy as isl
 from msgspec import Struct
 
-from scopt import ir
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
 from scopt.frontend.extraction.region_arrays import RegionArrays
@@ -19,11 +18,9 @@ from scopt.frontend.model.assumptions import long_values, summable, too_large, t
 from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.model.value_ranges import subscript_ranges
-from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, is_value
 from scopt.ir.ctypes import CHARACTER
 from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
-from scopt.ir.walks import walk
 from scopt.poly.dependences import classify_private
 from scopt.poly.isl_utils import few_pieces, to_statement_space, universe_params
 
@@ -170,15 +167,7 @@ class ScopParts(Struct, frozen=True, eq=False):
 
     def subscript_ranges(self) -> Mapping[str, tuple[int, int]]:
         """The first subscripts of names, where types and constants bound them."""
-        names = self.names
-        variables = {name for name, symbol in names.symbols.items() if is_value(symbol) and not symbol.pointer}
-        iterators = {
-            name: names.iterator_type(loop)
-            for loop in walk(*names.items)
-            if isinstance(loop, ir.For) and (name := loop_iterator(loop)) is not None
-            if isinstance(loop.init, ir.DeclList) or name in variables
-        }
-        return subscript_ranges(names.items, names.symbols, iterators, variables)
+        return subscript_ranges(self.names.items, self.names.symbols, *self.names.typed_names())
 
     def written_keys(self) -> frozenset[str]:
         """The arrays, by their keys, that statements write."""

@@ -43,7 +43,8 @@ class Names(Struct, frozen=True, eq=False):
       iterators of these types.
     location(node): where a node stands. purity: of declared functions. defined: functions with a body in this file.
     written_arrays(): what the region writes. iterator_type(loop): of an iterator that the region's loops declare.
-    fixed_pointer(name): whether it is a pointer that the region doesn't change. shapes: of arrays that the program
+    fixed_pointer(name): whether it is a pointer that the region doesn't change. bounds(subscript): its least and its
+      greatest value, where types and constants bound it. shapes: of arrays that the program
       keeps in one dimension, by their names in C. survey: notes subscripts of others of one dimension.
     """
 
@@ -56,6 +57,7 @@ class Names(Struct, frozen=True, eq=False):
     written_arrays: Callable[[], Iterable[Array]]
     iterator_type: Callable[[ir.For], CType]
     fixed_pointer: Callable[[str], bool]
+    bounds: Callable[[Any], tuple[int, int] | None]
     shapes: Mapping[str, Shape]
     survey: Survey
 

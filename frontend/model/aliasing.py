@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
+from scopt.frontend.model.value_ranges import MAX_TABLE
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.ctypes import CHARACTER
@@ -23,8 +24,6 @@ from scopt.ir.walks import walk
 
 # Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
 MAX_PAIRS = 32
-# Cells of a table at most whose subscripts are known by their range alone: those of 16 bits.
-MAX_TABLE = 1 << 16
 # Functions whose result points to an object that nothing else points to.
 _ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
 

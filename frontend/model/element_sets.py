@@ -15,6 +15,7 @@ from scopt.frontend.model.access_names import Names
 from scopt.frontend.model.affine import NotAffine, affine
 from scopt.frontend.model.delinearize import Shape, parts_of
 from scopt.frontend.model.subscript_reading import Subscript, read_subscript
+from scopt.frontend.model.value_ranges import MAX_TABLE
 from scopt.ir.scop import Array, CType
 from scopt.ir.walks import copied
 from scopt.poly.isl_utils import constant_pw_aff, project_out_params
@@ -66,11 +67,13 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         scope = self.names.scope(self.domain, self.inner)
         known: dict[int, isl.PwAff] = {}
         unknown: list[NotAffine] = []
+        between: dict[int, tuple[int, int] | None] = {}
         for position, subscript in enumerate(subscripts):
             try:
                 known[position] = affine(subscript, scope).aff
             except NotAffine as error:
                 unknown.append(error)
+                between[position] = self.names.bounds(subscript)
                 continue
             self.check_bounds(array, position, known[position], subscript)
         if len(known) == len(subscripts) > 0:
@@ -78,7 +81,7 @@ class SubscriptReader(Struct, frozen=True, eq=False):
             value = reduce(isl.MultiPwAff.flat_range_product, functions)
             return True, value.as_set().set_tuple_name(array.name).intersect_params(self.domain), []
         parts = (_at(array, position, aff) for position, aff in known.items())
-        cells = reduce(isl.Set.intersect, parts, all_elements(array))
+        cells = _within(reduce(isl.Set.intersect, parts, all_elements(array)), between)
         return not subscripts, cells.intersect_params(self.domain), unknown
 
     def check_bounds(self, array: Array, position: int, aff: isl.PwAff, node: Any) -> None:
@@ -104,6 +107,15 @@ def _at(array: Array, position: int, aff: isl.PwAff) -> isl.Set:
     """The elements whose subscript at a position has a value, which is a function of parameters."""
     one = isl.MultiPwAff.from_pw_aff(aff).as_set().insert_dims(isl.dim_type.set, 1, array.rank - position - 1)
     return one.insert_dims(isl.dim_type.set, 0, position).set_tuple_name(array.name)
+
+
+def _within(cells: isl.Set, between: Mapping[int, tuple[int, int] | None]) -> isl.Set:
+    """Those whose subscripts at some positions have values in intervals, where these are of a table's size."""
+    for position, ends in between.items():
+        if ends is not None and ends[0] >= 0 and ends[1] < MAX_TABLE:
+            cells = cells.lower_bound_val(isl.dim_type.set, position, isl.Val(ends[0]))
+            cells = cells.upper_bound_val(isl.dim_type.set, position, isl.Val(ends[1]))
+    return cells
 
 
 def all_elements(array: Array) -> isl.Set:

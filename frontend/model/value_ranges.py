@@ -23,6 +23,9 @@ from scopt.ir.walks import walk
 
 _JUMPS = (ir.Goto, ir.Label, ir.Switch)
 _LOOPS = (ir.For, ir.While, ir.DoWhile)
+_NOTHING = (1, 0)
+# Cells of a table at most whose subscripts are known by their range alone: those of 16 bits.
+MAX_TABLE = 1 << 16
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
@@ -45,21 +48,40 @@ def subscript_ranges(
     symbols: what names mean, each one thing. iterators: types of variables that loops declare. variables: those that
     nothing but their names leads to.
     """
+    reader = read_values(items, symbols, iterators, variables)
+    return {name: found for name, found in reader.found.items() if found is not None} if reader is not None else {}
+
+
+def values_of_subscripts(
+    items: Iterable[Any], symbols: Mapping[str, Symbol], iterators: Mapping[str, CType], variables: Iterable[str]
+) -> dict[Any, tuple[int, int]]:
+    """For each subscript, told by its node, the least and the greatest value, where types and constants bound it closer
+    than by all that an integer may be. The rest as for `subscript_ranges`."""
+    reader = read_values(items, symbols, iterators, variables)
+    return {node: found for node, found in reader.each.items() if found is not None} if reader is not None else {}
+
+
+def read_values(
+    items: Iterable[Any], symbols: Mapping[str, Symbol], iterators: Mapping[str, CType], variables: Iterable[str]
+) -> Values | None:
+    """All subscripts' values; None where statements jump. Arguments as for `subscript_ranges`."""
     items = tuple(items)
     if any(isinstance(node, _JUMPS) for node in walk(*items)):
-        return {}
-    reader = _Reader(symbols, iterators, frozenset(variables) | frozenset(iterators))
+        return None
+    reader = Values(symbols, iterators, frozenset(variables) | frozenset(iterators))
     reader.block(items, {})
-    return {name: found for name, found in reader.found.items() if found is not None}
+    return reader
 
 
-class _Reader(Struct, frozen=True, eq=False):
-    """found: by name, what its first subscripts have been so far; None: anything."""
+class Values(Struct, frozen=True, eq=False):
+    """What subscripts may be. found: by name, what its first subscripts have been so far; each: by the subscript's
+    node, what it has been itself; None: anything."""
 
     symbols: Mapping[str, Symbol]
     iterators: Mapping[str, CType]
     variables: frozenset[str]
     found: dict[str, tuple[int, int] | None] = field(default_factory=dict)
+    each: dict[Any, tuple[int, int] | None] = field(default_factory=dict)
 
     # --- statements: `state` is changed to what holds behind them -----------------------------------------------------
 
@@ -204,15 +226,12 @@ class _Reader(Struct, frozen=True, eq=False):
         subscripts = []
         while isinstance(base, ir.ArrayRef):
             subscripts.append(self.value(base.subscript, state))
+            self.each[base.subscript] = _both(self.each.get(base.subscript, _NOTHING), subscripts[-1])
             base = base.name
         if not isinstance(base, ir.ID):
             self.value(base, state)
             return None
-        first = subscripts[-1]
-        old = self.found.get(base.name, (first.low, first.high) if first is not None else None)
-        self.found[base.name] = (
-            (min(old[0], first.low), max(old[1], first.high)) if old is not None and first is not None else None
-        )
+        self.found[base.name] = _both(self.found.get(base.name, _NOTHING), subscripts[-1])
         symbol = self.symbols.get(base.name)
         own = symbol is not None and len(symbol.dims) == len(subscripts) and _is_integer(symbol.type)
         return Range(*_limits(symbol.type), symbol.type) if symbol is not None and own else None
@@ -341,6 +360,13 @@ def _union(one: Range, other: Range) -> Range:
     return Range(min(one.low, other.low), max(one.high, other.high), one.type)
 
 
+def _both(old: tuple[int, int] | None, new: Range | None) -> tuple[int, int] | None:
+    """An interval that holds the values of both."""
+    if old is None or new is None:
+        return None
+    return (min(old[0], new.low), max(old[1], new.high)) if old != _NOTHING else (new.low, new.high)
+
+
 def _quotient(dividend: int, divisor: int) -> int:
     """As C rounds it."""
     return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
@@ -351,4 +377,4 @@ def _forget(names: Iterable[str], state: dict[str, Range]) -> None:
         state.pop(name, None)
 
 
-__all__ = ["subscript_ranges"]
+__all__ = ["MAX_TABLE", "Values", "read_values", "subscript_ranges", "values_of_subscripts"]

@@ -12,13 +12,14 @@ from scopt.pipeline import optimize
 def found(body: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int] | None:
     """What is told of the subscripts of `t` where the statements run in a loop."""
     told: dict[str, tuple[int, int]] = {}
-    own = value_ranges.subscript_ranges
+    own = value_ranges.read_values
 
-    def listening(*arguments: object) -> dict[str, tuple[int, int]]:
-        told.update(own(*arguments))  # type: ignore[arg-type]
-        return told
+    def listening(*arguments: object) -> value_ranges.Values | None:
+        read = own(*arguments)  # type: ignore[arg-type]
+        told.update({name: ends for name, ends in read.found.items() if ends is not None} if read is not None else {})
+        return read
 
-    monkeypatch.setattr("scopt.frontend.extraction.scop_parts.subscript_ranges", listening)
+    monkeypatch.setattr(value_ranges, "read_values", listening)
     head = "void f(int n, int *a, unsigned u, unsigned char *b, signed char *c, float *x, float *t, float *o)"
     optimize(f"{head} {{ for (int i = 0; i < n; i++) {{ {body} }} }}", Options(autodetect=True, eager=True))
     return told.get("t")

@@ -64,7 +64,8 @@ CLUSTERS = """for (i = 0; i < n; i++) {
 def test_rows_in_more_loops_than_what_keeps_their_order() -> None:
     scop = scop_of(CLUSTERS, before="double C[99][99];")
     (made, _), *_ = rows_scops(scop, dependences_of(scop, Options()), Options())
-    assert sorted(made.extents) == ["at_all"] and rewriting_fault(scop, made) is None
+    assert sorted(made.extents) == ["at_all"]
+    assert rewriting_fault(scop, made) is None
     taker = next(one for one in made.scop.statements if any(a.array == "C" and a.is_write for a in one.accesses))
 
     def other(access: Access, node: ir.Node) -> ir.Node | None:

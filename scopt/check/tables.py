@@ -1,0 +1,282 @@
+"""Whether a SCoP with tables computes what the original does.
+
+Shown from the two SCoPs alone. A table is cleared, updated in place of the array by statements that are otherwise the
+same, and added to it: so the array gets the same sum, of which only the order of the terms is another one, as long as
+nothing else looks at the array in between, and as the sum is one modulo a power of two (or of single bits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+import islpy as isl
+from msgspec import Struct
+
+from scopt import ir
+from scopt.diagnostics import InternalError
+from scopt.ir.scop import Array, Scop, Statement
+from scopt.ir.walks import same_node, same_tree
+from scopt.poly.isl_utils import IN, OUT, SET, maps_of
+from scopt.poly.reductions import update_of
+
+_UNSIGNED = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}
+
+
+def check_tables(original: Scop, made: Scop) -> None:
+    """Raise InternalError unless a SCoP with tables, all arrays that the original lacks, computes what that does."""
+    checked, old = _Tables(original, made), {one.name: one for one in original.statements}
+    if not made.context.is_subset(original.context) or (
+        not made.context.is_equal(original.context)
+        and (made.guard is None or not original.context.intersect(made.guard.parameters).is_subset(made.context))
+    ):
+        checked.refuse("it holds for other parameters")
+    tables = [one for name, one in made.arrays.items() if name not in original.arrays]
+    if {*original.arrays} - {*made.arrays} or any(made.arrays[n] is not a for n, a in original.arrays.items()):
+        checked.refuse("another array is declared")
+    new = {one.name for one in made.statements} - old.keys()
+    if old.keys() - {one.name for one in made.statements}:
+        checked.refuse("a statement is missing")
+    place = checked.place(new)
+    roles = [checked.roles(table, new) for table in tables]
+    counting = {name for one in roles for name in one.counting}
+    if new != {name for one in roles for name in (one.clear.name, one.add.name)}:
+        checked.refuse("there are other new statements")
+    for name, statement in old.items():
+        if name not in counting and made.statement(name) is not statement:
+            checked.refuse(f"{name} is another statement")
+    for one in roles:
+        checked.group(one, place)
+
+
+class _Roles(Struct, frozen=True, eq=False):
+    """What is done with a table. counting: the names of the statements that update it in place of the array."""
+
+    table: Array
+    array: Array
+    operator: str
+    clear: Statement
+    add: Statement
+    counting: frozenset[str]
+
+
+class _Tables(Struct, frozen=True, eq=False):
+    original: Scop
+    made: Scop
+
+    def roles(self, table: Array, new: Iterable[str]) -> _Roles:
+        """The table's statements, each of the form that it has to have."""
+        users = [s for s in self.made.statements if any(a.array == table.name for a in s.accesses)]
+        own = [s for s in users if s.name in new]
+        clear = [s for s in own if isinstance(s.body, ir.Assignment)]
+        add = [s for s in own if isinstance(s.body, ir.If)]
+        if len(own) != 2 or not clear or not add:
+            self.refuse(f"'{table.name}' isn't cleared and added")
+        self.clears(table, clear[0])
+        array, operator = self.adds(table, add[0])
+        rest = frozenset(s.name for s in users if s.name not in new)
+        for name in rest:
+            self.counts(self.original.statement(name), self.made.statement(name), array, table, operator)
+        self.typed(table, array, operator)
+        return _Roles(table, array, operator, clear[0], add[0], rest)
+
+    def clears(self, table: Array, statement: Statement) -> None:
+        match statement.body, statement.accesses:
+            case ir.Assignment(op="=", lvalue=cell, rvalue=ir.Constant(type="int", value="0")), (write,):
+                named = write.kind == "write" and write.node is cell and self.is_own(table, statement, cell)
+                if named and write.relation.is_equal(_cells(statement, table)):
+                    return
+        self.refuse(f"{statement.name} doesn't clear '{table.name}'")
+
+    def adds(self, table: Array, statement: Statement) -> tuple[Array, str]:
+        """``if (table[c]) array[c] += table[c]``, for the same cells."""
+        match statement.body:
+            case ir.If(cond=tested, iftrue=ir.Assignment(op=op, lvalue=target, rvalue=value), iffalse=None):
+                names = {a.array for a in statement.accesses} - {table.name}
+                array = self.made.arrays[next(iter(names))] if len(names) == 1 else None
+                own = all(self.is_own(table, statement, one) for one in (tested, value))
+                if array is not None and own and self.is_own(array, statement, target):
+                    kinds = {(a.array, a.kind) for a in statement.accesses}
+                    right = {(table.name, "read"), (array.name, "read"), (array.name, "may-write")}
+                    exact = all(
+                        a.relation.is_equal(_cells(statement, self.made.arrays[a.array])) for a in statement.accesses
+                    )
+                    nodes = {id(a.node) for a in statement.accesses} == {id(n) for n in (tested, target, value)}
+                    if kinds == right and exact and nodes and op in ("+=", "|=", "^="):
+                        return array, op[:-1]
+        self.refuse(f"{statement.name} doesn't add '{table.name}'")
+
+    def is_own(self, array: Array, statement: Statement, node: ir.Node | None) -> bool:
+        """Whether a reference has the statement's last iterators as subscripts."""
+        for name in reversed(statement.iterators[len(statement.iterators) - array.rank :]):
+            match node:
+                case ir.ArrayRef(name=base, subscript=ir.ID(name=subscript)) if subscript == name:
+                    node = base
+                case _:
+                    return False
+        return isinstance(node, ir.ID) and node.name == array.spelling
+
+    def counts(self, old: Statement, new: Statement, array: Array, table: Array, operator: str) -> None:
+        """An update of the array in the original, of the table here, and of nothing else."""
+        update = update_of(self.original, old)
+        touching = [a for a in old.accesses if a.array == array.name]
+        if update is None or update.reduction != (operator, array.name) or any(a not in update.own for a in touching):
+            self.refuse(f"{old.name} doesn't update '{array.name}'")
+        same = old.domain.is_equal(new.domain) and old.iterators == new.iterators
+        if not same or len(old.accesses) != len(new.accesses) or not _alike(old, old.body, new.body, array, table):
+            self.refuse(f"{old.name} is another statement")
+        here, there = _nodes(old.body), _nodes(new.body)
+        position = {id(node): k for k, node in enumerate(here)}
+        for mine, theirs in zip(old.accesses, new.accesses, strict=True):
+            renamed = mine.array == array.name
+            relation = mine.relation.set_tuple_name(OUT, table.name) if renamed else mine.relation
+            moved = theirs.array == (table.name if renamed else mine.array) and theirs.kind == mine.kind
+            if mine.node is None or theirs.node is not there[position[id(mine.node)]]:
+                self.refuse(f"{old.name} has accesses to something else")
+            if not moved or not relation.is_equal(theirs.relation):
+                self.refuse(f"{old.name} accesses something else")
+            if renamed and not theirs.relation.range().is_subset(_box(table)):
+                self.refuse(f"'{table.name}' is left by a reference")
+
+    def typed(self, table: Array, array: Array, operator: str) -> None:
+        """Cells that hold the sum modulo the array's, or the same bits."""
+        own, theirs = table.type, array.type
+        bits = own.bits == theirs.bits and own.integer and theirs.integer and theirs.bits in _UNSIGNED
+        qualified = any(one.volatile or one.atomic or one.const for one in (own, theirs))
+        signed = not own.signed and own.spelling == _UNSIGNED.get(own.bits)
+        kept = own.spelling == theirs.spelling and own.signed == theirs.signed
+        kept = kept and (operator != "+" or not own.signed)
+        if not bits or qualified or not (signed or kept) or theirs.spelling == "_Bool":
+            self.refuse(f"'{table.name}' has another type than '{array.name}' asks for")
+        declared = table.declaration.type if table.declaration is not None else None
+        for size in table.sizes:
+            match declared:
+                case ir.ArrayDecl(dim=ir.Constant(value=value), type=inner) if value == str(size):
+                    declared = inner
+                case _:
+                    self.refuse(f"'{table.name}' is declared otherwise")
+        match declared:
+            case ir.TypeDecl(declname=name, quals=[], type=ir.IdentifierType(names=names)) if (
+                name == table.spelling and " ".join(names) == own.spelling and table.local and not table.pointer
+            ):
+                return
+        self.refuse(f"'{table.name}' is declared otherwise")
+
+    # --- order --------------------------------------------------------------------------------------------------------
+
+    def place(self, new: Iterable[str]) -> list[int]:
+        """The dimensions that the dates of the new SCoP have more: zero for all that the original runs."""
+        mine = {m.get_tuple_name(IN): m for m in maps_of(self.original.order)}
+        theirs = {m.get_tuple_name(IN): m for m in maps_of(self.made.order)}
+        if mine.keys() != theirs.keys() - set(new):
+            self.refuse("something else is dated")
+        widths = {theirs[name].dim(OUT) - one.dim(OUT) for name, one in mine.items()}
+        if len(widths) != 1:
+            self.refuse("dates of different lengths")
+        found = [k for k in range(next(iter(theirs.values())).dim(OUT)) if _zero(theirs, mine, k)]
+        more = next(iter(widths))
+        for chosen in _choices(found, more):
+            if all(_less(theirs[name], chosen).is_equal(one.reset_tuple_id(OUT)) for name, one in mine.items()):
+                return chosen
+        self.refuse("statements run at other times")
+
+    def group(self, one: _Roles, place: list[int]) -> None:
+        """All updates of a table come between its being cleared and added, and nothing else touches the array there."""
+        dates = {m.get_tuple_name(IN): m for m in maps_of(self.made.order)}
+        for when in place:
+            clear, add = (_prefixes(s, dates[s.name], when, one.table.rank) for s in (one.clear, one.add))
+            first, last = (_values(dates[s.name], when) for s in (one.clear, one.add))
+            if first.is_equal(isl.Set("{ [-1] }")) and last.is_equal(isl.Set("{ [1] }")):
+                break
+        else:
+            self.refuse(f"'{one.table.name}' isn't cleared before, and added behind")
+        if not clear.is_equal(add):
+            self.refuse(f"'{one.table.name}' isn't added where it is cleared")
+        around = clear.domain()
+        if not clear.is_equal(isl.Map.from_domain_and_range(around, _box(one.table).reset_tuple_id()).coalesce()):
+            self.refuse(f"'{one.table.name}' isn't cleared as a whole")
+        for statement in self.made.statements:
+            touched = {access.array for access in statement.accesses}
+            if statement.name in (one.clear.name, one.add.name) or not touched & {one.table.name, one.array.name}:
+                continue
+            there = dates[statement.name].intersect_domain(statement.domain).range()
+            there = there.project_out(SET, when, there.dim(SET) - when)
+            if statement.name in one.counting and not there.is_subset(around):
+                self.refuse(f"{statement.name} runs where '{one.table.name}' isn't cleared")
+            if statement.name not in one.counting and not there.intersect(around).is_empty():
+                self.refuse(f"{statement.name} touches '{one.array.name}' in between")
+
+    def refuse(self, what: str) -> NoReturn:
+        raise InternalError(f"{self.original.location}: tables: {what}")
+
+
+def _nodes(root: ir.Node) -> list[ir.Node]:
+    """All nodes, in the order of the text."""
+    return [root, *(node for _, child in root.children() for node in _nodes(child))]
+
+
+def _alike(old: Statement, mine: ir.Node, theirs: ir.Node, array: Array, table: Array) -> bool:
+    """Whether bodies are the same but for the table's name in place of the array's, where that is accessed."""
+    own = any(a.node is mine and a.array == array.name for a in old.accesses)
+    if own:
+        while isinstance(mine, ir.ArrayRef) and isinstance(theirs, ir.ArrayRef):
+            if not same_tree(mine.subscript, theirs.subscript):
+                return False
+            mine, theirs = mine.name, theirs.name
+        return (
+            isinstance(mine, ir.ID)
+            and isinstance(theirs, ir.ID)
+            and (mine.name, theirs.name) == (array.spelling, table.spelling)
+        )
+    pairs = list(zip(mine.children(), theirs.children(), strict=False))
+    if not same_node(mine, theirs) or len(mine.children()) != len(theirs.children()):
+        return False
+    return all(role == other and _alike(old, a, b, array, table) for (role, a), (other, b) in pairs)
+
+
+def _cells(statement: Statement, array: Array) -> isl.Map:
+    """Each instance's cell: its last iterators."""
+    identity = statement.domain.identity()
+    return identity.project_out(OUT, 0, identity.dim(OUT) - array.rank).set_tuple_name(OUT, array.name)
+
+
+def _box(table: Array) -> isl.Set:
+    """All cells."""
+    names = [f"c{k}" for k in range(table.rank)]
+    limits = " and ".join(f"0 <= {name} < {size}" for name, size in zip(names, table.sizes, strict=True))
+    return isl.Set(f"{{ {table.name}[{', '.join(names)}] : {limits} }}")
+
+
+def _zero(theirs: dict[str, isl.Map], mine: dict[str, isl.Map], k: int) -> bool:
+    return all(_values(theirs[name], k).is_equal(isl.Set("{ [0] }")) for name in mine)
+
+
+def _values(dates: isl.Map, k: int) -> isl.Set:
+    """The values that dates have in a dimension."""
+    there = dates.range().reset_tuple_id()
+    one = there.project_out(SET, k + 1, there.dim(SET) - k - 1).project_out(SET, 0, k)
+    return one.project_out(isl.dim_type.param, 0, one.dim(isl.dim_type.param))
+
+
+def _choices(found: list[int], more: int) -> Iterable[list[int]]:
+    """Dimensions that may be the new ones, in their order."""
+    if not more:
+        yield []
+        return
+    for k, first in enumerate(found):
+        for rest in _choices(found[k + 1 :], more - 1):
+            yield [first, *rest]
+
+
+def _less(dates: isl.Map, places: list[int]) -> isl.Map:
+    for k in reversed(places):
+        dates = dates.project_out(OUT, k, 1)
+    return dates.reset_tuple_id(OUT)
+
+
+def _prefixes(statement: Statement, dates: isl.Map, when: int, rank: int) -> isl.Map:
+    """``{ [dates before a dimension] -> [cell] }`` of a statement's instances."""
+    identity = statement.domain.identity()
+    cells = identity.project_out(OUT, 0, identity.dim(OUT) - rank).reset_tuple_id(OUT)
+    before = dates.intersect_domain(statement.domain).project_out(OUT, when, dates.dim(OUT) - when).reset_tuple_id(OUT)
+    return before.reverse().apply_range(cells).coalesce()
