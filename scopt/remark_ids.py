@@ -262,7 +262,8 @@ reduction.reordered: updates run in another order
 _ANALYSIS = """\
 access.unknown-cell: which element is written depends on data
   Any element of the array may be written, so that the loops around keep their order wherever the array is concerned.
-  Where nothing but updates by one operator touches a small array (histograms), threads may have copies of it.
+  Where nothing but updates by one operator touches a small array, or a part of one that the subscripts' types
+  bound (histograms), threads may have copies of it.
   > write to an element whose subscript is a sum of loop iterators and parameters with constant factors
 alias.assumed-none: pointers are taken not to overlap
   In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the
@@ -276,6 +277,10 @@ assume.rows: the program tests that rows don't overlap
   An array of one dimension is used as one of several, such as in `a[i * n + j]`. That needs inner
   subscripts within their rows and, for unsigned types, sizes that don't wrap around. The message says for
   which parameters this is so; for others, the original loops run.
+assume.size: a parameter has no more elements than declared
+  In a marked region, a parameter such as 'int count[256]' is taken to be an array of that size, where data name
+  its elements: C itself would let it be a larger one.
+  > declare it without a size if it may be larger
 assume.values: the program tests values of its variables
   Where the region begins, it is tested that no unsigned arithmetic in bounds and subscripts wraps around,
   and that conversions keep values. Elsewhere the original loops run.

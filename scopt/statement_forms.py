@@ -105,7 +105,14 @@ class Forms(Struct, frozen=True, eq=False):
             tables = self.watch("tables", tables_scop(self.scop, self.options))
         if tables is not None:
             made = Expansion(tables.scop, {})
-            yield Form(TABLES, tables.scop, dependences_of(tables.scop, self.options), made, tables=tables.names)
+            yield Form(
+                TABLES,
+                tables.scop,
+                dependences_of(tables.scop, self.options),
+                made,
+                tables=tables.names,
+                in_order=tables.several,
+            )
         with self.clock("dependences"):
             carrying = self.watch("carrying", carrying_scop(self.scop, self.deps, self.options))
         if carrying is not None:

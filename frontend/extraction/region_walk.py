@@ -26,7 +26,7 @@ from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.effects import effects
-from scopt.ir.scop import CType
+from scopt.ir.scop import Array, CType
 from scopt.ir.walks import changed, copied, mapped
 
 
@@ -58,8 +58,9 @@ class RegionWalk(Struct, frozen=True, eq=False):
     """What has been found so far.
 
     statements: kills too. obstacles: by statement, why it is executed as a whole. unknown: remarks on cells that only
-    the run tells. intervals: of subscripts, once one of them has been asked for. wanted_values: refusals that hold
-    unless the next reading of the region does without values of macros. survey: subscripts of arrays of one dimension.
+    the run tells. intervals: of subscripts, once one of them has been asked for; trusted: arrays whose
+    declared sizes are. wanted_values: refusals that hold unless the next reading of the region does without values of
+    macros. survey: subscripts of arrays of one dimension.
     """
 
     names: RegionNames
@@ -71,6 +72,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
     wanted_values: list[Refusal] = field(default_factory=list)
     survey: Survey = field(default_factory=Survey)
     intervals: list[dict[Any, tuple[int, int]]] = field(default_factory=list)
+    trusted: dict[str, None] = field(default_factory=dict)
 
     def tree(self, known: isl.Set) -> Tree:
         """Collect statements and accesses; their order. known: of the parameters. Raises Refusal."""
@@ -254,6 +256,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
             iterator_type=self.names.iterator_type,
             fixed_pointer=self.arrays.fixed_pointer,
             bounds=self.bounds,
+            trusts=self.trusts,
             shapes=self.arrays.shapes,
             survey=self.survey,
         )
@@ -277,6 +280,12 @@ class RegionWalk(Struct, frozen=True, eq=False):
             names = self.names
             self.intervals.append(values_of_subscripts(names.items, names.symbols, *names.typed_names()))
         return self.intervals[0].get(subscript)
+
+    def trusts(self, array: Array) -> bool:
+        """Whether what a parameter's declaration says of its first dimension holds: in marked regions."""
+        if self.names.region.marked:
+            self.trusted[array.spelling] = None
+        return self.names.region.marked
 
     def with_own_iterators(self, node: Any) -> Any:
         """An opaque statement with loops that have iterators of their own:

@@ -94,6 +94,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             assumptions=(
                 *aliasing.remarks,
                 *self.taken(typed),
+                *self.trusted(),
                 *self.walk.unknown,
                 *map(_as_a_whole, self.walk.obstacles.values()),
             ),
@@ -149,6 +150,13 @@ class ScopParts(Struct, frozen=True, eq=False):
                 listed = str(tested).partition("{")[2].rpartition("}")[0].strip(" :")
                 message = f"the program tests where the region begins that {what}: {listed}"
                 yield Remark("analysis", id, message, self.names.region.location)
+
+    def trusted(self) -> Iterator[Remark]:
+        """That data are taken to stay within what parameters are declared with."""
+        if self.walk.trusted:
+            names = ", ".join(f"'{name}'" for name in self.walk.trusted)
+            message = f"taken to have no more elements than declared, as in every marked region: {names}"
+            yield Remark("analysis", "assume.size", message, self.names.region.location)
 
     def aliasing(self, statements: tuple[Statement, ...], context: isl.Set) -> Aliasing:
         names = AliasNames(

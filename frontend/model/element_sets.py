@@ -73,7 +73,7 @@ class SubscriptReader(Struct, frozen=True, eq=False):
                 known[position] = affine(subscript, scope).aff
             except NotAffine as error:
                 unknown.append(error)
-                between[position] = self.names.bounds(subscript)
+                between[position] = self.between(array, position, subscript)
                 continue
             self.check_bounds(array, position, known[position], subscript)
         if len(known) == len(subscripts) > 0:
@@ -83,6 +83,14 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         parts = (_at(array, position, aff) for position, aff in known.items())
         cells = _within(reduce(isl.Set.intersect, parts, all_elements(array)), between)
         return not subscripts, cells.intersect_params(self.domain), unknown
+
+    def between(self, array: Array, position: int, subscript: Any) -> tuple[int, int] | None:
+        """The least and the greatest value of a subscript that isn't affine: of its type and its operands; or what the
+        declaration has room for."""
+        found, size = self.names.bounds(subscript), array.sizes[position]
+        if (found is not None and found[0] >= 0 and found[1] < MAX_TABLE) or size is None or not 0 < size <= MAX_TABLE:
+            return found
+        return (0, size - 1) if position or not array.pointer or self.names.trusts(array) else found
 
     def check_bounds(self, array: Array, position: int, aff: isl.PwAff, node: Any) -> None:
         """A subscript that leaves its row reaches an element of another row, which the model would take for a different

@@ -24,7 +24,7 @@ from scopt.poly import trees
 from scopt.poly.array_extents import extents
 from scopt.poly.bands import may_be_copied
 from scopt.poly.body_rewriting import with_base, with_references
-from scopt.poly.dependences import MAX_PRIVATE_BYTES
+from scopt.poly.dependences import MAX_TABLE_BYTES
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of
 from scopt.poly.reductions import Update, only_updates, update_of
 from scopt.poly.source_loops import source_loops
@@ -36,10 +36,11 @@ UNSIGNED = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", _WIDE:
 
 
 class Tabulated(Struct, frozen=True, eq=False):
-    """A SCoP with tables. names: of these."""
+    """A SCoP with tables. names: of these. several: nests have more than one, and go through what data say once."""
 
     scop: Scop
     names: frozenset[str]
+    several: bool = False
 
 
 def tabulated(scop: Scop, allowed: frozenset[str]) -> Tabulated | None:
@@ -47,13 +48,14 @@ def tabulated(scop: Scop, allowed: frozenset[str]) -> Tabulated | None:
 
     allowed: statements whose updates threads may make in any order in the array itself, where they have copies of it.
     """
-    made, names = scop, set[str]()
+    made, names, nests = scop, set[str](), list[frozenset[str]]()
     for array in scop.arrays.values():
         found = _counted(scop, array, allowed)
         if found is not None:
             made, name = _with_table(made, found)
             names.add(name)
-    return Tabulated(made, frozenset(names)) if names else None
+            nests.append(found.inside)
+    return Tabulated(made, frozenset(names), len(set(nests)) < len(nests)) if names else None
 
 
 class _Counted(Struct, frozen=True, eq=False):
@@ -70,7 +72,7 @@ class _Counted(Struct, frozen=True, eq=False):
 
 
 def _counted(scop: Scop, array: Array, allowed: frozenset[str]) -> _Counted | None:
-    plain = array.rank and array.type.integer and not (array.private or array.within or array.flat)
+    plain = array.rank and array.type.integer and not (array.within or array.flat)
     if not plain or array.type.bits not in UNSIGNED:
         return None
     users = {s.name: s for s in scop.statements if any(a.array == array.name for a in s.accesses)}
@@ -104,7 +106,7 @@ def _sized(
         return None  # iterations of some loop have cells of their own
     found = extents(scop, relations)
     sizes = [one.value for one in found or () if isinstance(one, Const)]
-    if found is None or len(sizes) < len(found) or prod(sizes) * array.type.bits // 8 > MAX_PRIVATE_BYTES:
+    if found is None or len(sizes) < len(found) or prod(sizes) * array.type.bits // 8 > MAX_TABLE_BYTES:
         return None
     needed = prod(sizes) * _UPDATES_A_CELL
     often = isl.Set.empty(scop.context.get_space())

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, Dependence, Dependences, Scop
-from scopt.poly.dependences import fits_a_stack
+from scopt.poly.dependences import MAX_PRIVATE_BYTES, MAX_TABLE_BYTES, fits_a_stack
 from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, walk
 from scopt.poly.reductions import only_updates
 
@@ -303,7 +303,8 @@ def with_copies(
 def may_be_copied(array: Array) -> bool:
     """Whether a reduction clause may name an array, so that each thread has a copy of it:
     not one that is a pointer, or large."""
-    return not (array.pointer or array.private or array.within or array.flat) and fits_a_stack(array)
+    limit = MAX_TABLE_BYTES if array.local else MAX_PRIVATE_BYTES
+    return not (array.pointer or array.private or array.within or array.flat) and fits_a_stack(array, limit)
 
 
 def looks_in_between(scop: Scop, clause: Reduction, updating: Collection[str], inside: Collection[str]) -> bool:

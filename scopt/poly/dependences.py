@@ -18,6 +18,8 @@ from scopt.poly.reductions import Update
 MAX_FLOW_OPERATIONS = 10_000_000
 # Private copies live on the threads' stacks, which are small by default.
 MAX_PRIVATE_BYTES = 32_768
+# Of a table that has been made for the sake of copies, and that is known to be small against what goes into it.
+MAX_TABLE_BYTES = 262_144
 
 
 def dependences(scop: Scop, *, inputs: bool = False, updates: Mapping[str, Update] | None = None) -> Dependences:
@@ -143,10 +145,10 @@ def classify_private(
     }
 
 
-def fits_a_stack(array: Array) -> bool:
+def fits_a_stack(array: Array, limit: int = MAX_PRIVATE_BYTES) -> bool:
     """Whether each thread's stack can take a copy: a scalar, or an array of constant and moderate size."""
-    elements = prod(size if size is not None else MAX_PRIVATE_BYTES + 1 for size in array.sizes)
-    return elements * max(array.type.bits // 8, 1) <= MAX_PRIVATE_BYTES
+    elements = prod(size if size is not None else limit + 1 for size in array.sizes)
+    return elements * max(array.type.bits // 8, 1) <= limit
 
 
 def _tables(
