@@ -15,9 +15,11 @@ from scopt.frontend.normalize.heads import Head, with_plain_head
 from scopt.frontend.normalize.induction_variables import Pointers, Sequels
 from scopt.frontend.normalize.inductions import Inductions
 from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
+from scopt.frontend.normalize.own_iterators import assigned_elsewhere, with_own_iterator
 from scopt.frontend.normalize.pointer_loops import Counting, counting
 from scopt.frontend.normalize.tree_rewriting import mentions
 from scopt.frontend.syntax.liveness import may_be_read_behind
+from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, facts_of, symbol_of, taken_in
 from scopt.ir.scop import CType
 from scopt.ir.walks import changed, mapped, same_items, walk
@@ -77,7 +79,16 @@ class _Rewriter(Struct, frozen=True, eq=False):
             else self.counted(head, loop, before, outside)
         )
         # Without another form it needs variables that only its head declares.
-        return [original] if made is None else made
+        return [self.own(one, original) for one in ([original] if made is None else made)]
+
+    def own(self, made: Any, loop: Any) -> Any:
+        """A loop with an iterator of its own, if the variable is used for something else, too."""
+        both = isinstance(made, ir.For) and isinstance(loop, ir.For) and isinstance(made.init, ir.Assignment)
+        name = loop_iterator(made) if both else None
+        ctype = self.type_of(name) if name is not None and loop_iterator(loop) == name else None
+        if name is None or ctype is None or not assigned_elsewhere(self.region.items, name):
+            return made
+        return made if self.used_after(loop, name) else with_own_iterator(made, ctype)
 
     def counter(
         self, counter: Counting, head: Head, loop: Any, before: list[Any], outside: Sequence[Any]

@@ -1,0 +1,42 @@
+"""Iterators that are used for something else, too: ``for (b = 0; b < n; b++) …; b = x[i] * n; count[b]++;``.
+
+A loop whose iterator nobody reads behind it may as well declare one of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from scopt import ir
+from scopt.frontend.normalize.tree_rewriting import mentions
+from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.ir.effects import effects
+from scopt.ir.scop import CType
+from scopt.ir.walks import changed, walk
+
+
+def assigned_elsewhere(items: Iterable[Any], name: str) -> bool:
+    """Whether statements besides the heads of loops assign a variable."""
+    nodes = list(walk(*items))
+    heads = {id(part) for node in nodes if isinstance(node, ir.For) for part in (node.init, node.next)}
+    return any(
+        isinstance(node, ir.Assignment)
+        and id(node) not in heads
+        and isinstance(node.lvalue, ir.ID)
+        and node.lvalue.name == name
+        for node in nodes
+    )
+
+
+def with_own_iterator(loop: ir.For, ctype: CType) -> ir.For:
+    """The loop with its iterator declared in its head; as it is where the first value reads the variable, or the body
+    assigns it."""
+    name = loop_iterator(loop)
+    if not isinstance(loop.init, ir.Assignment) or name is None or mentions(loop.init.rvalue, name):
+        return loop
+    if name in effects(loop.stmt, loop.cond).changed:
+        return loop
+    inner: ir.Node = ir.TypeDecl(name, [], None, ir.IdentifierType(ctype.spelling.split(), loop.coord))
+    declaration = ir.Decl(name, [], [], [], [], inner, loop.init.rvalue, None, loop.coord)
+    return changed(loop, init=ir.DeclList([declaration], loop.coord))
