@@ -277,9 +277,9 @@ assume.rows: the program tests that rows don't overlap
   An array of one dimension is used as one of several, such as in `a[i * n + j]`. That needs inner
   subscripts within their rows and, for unsigned types, sizes that don't wrap around. The message says for
   which parameters this is so; for others, the original loops run.
-assume.size: a parameter has no more elements than declared
-  In a marked region, a parameter such as 'int count[256]' is taken to be an array of that size, where data name
-  its elements: C itself would let it be a larger one.
+assume.size: arrays have no more elements than declared
+  In a marked region, a parameter such as 'int count[256]' is taken to be an array of that size, and one of several
+  dimensions to have rows of the declared size, where data name the elements: C itself would let a parameter be larger.
   > declare it without a size if it may be larger
 assume.values: the program tests values of its variables
   Where the region begins, it is tested that no unsigned arithmetic in bounds and subscripts wraps around,

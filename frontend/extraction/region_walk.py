@@ -282,7 +282,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
         return self.intervals[0].get(subscript)
 
     def trusts(self, array: Array) -> bool:
-        """Whether what a parameter's declaration says of its first dimension holds: in marked regions."""
+        """Whether subscripts that data give stay within what is declared: in marked regions."""
         if self.names.region.marked:
             self.trusted[array.spelling] = None
         return self.names.region.marked

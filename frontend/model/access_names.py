@@ -44,8 +44,8 @@ class Names(Struct, frozen=True, eq=False):
     location(node): where a node stands. purity: of declared functions. defined: functions with a body in this file.
     written_arrays(): what the region writes. iterator_type(loop): of an iterator that the region's loops declare.
     fixed_pointer(name): whether it is a pointer that the region doesn't change. bounds(subscript): its least and its
-      greatest value, where types and constants bound it. trusts(array): whether what is declared of a parameter's first
-      dimension holds for subscripts that data give. shapes: of arrays that the program
+      greatest value, where types and constants bound it. trusts(array): whether subscripts that data give
+      stay within what is declared, even where C lets them leave it. shapes: of arrays that the program
       keeps in one dimension, by their names in C. survey: notes subscripts of others of one dimension.
     """
 

@@ -86,11 +86,15 @@ class SubscriptReader(Struct, frozen=True, eq=False):
 
     def between(self, array: Array, position: int, subscript: Any) -> tuple[int, int] | None:
         """The least and the greatest value of a subscript that isn't affine: of its type and its operands; or what the
-        declaration has room for."""
+        declaration has room for, if nothing but that object can be meant: not a member that ends a structure, nor rows
+        that somebody goes through as one."""
         found, size = self.names.bounds(subscript), array.sizes[position]
-        if (found is not None and found[0] >= 0 and found[1] < MAX_TABLE) or size is None or not 0 < size <= MAX_TABLE:
+        if (found is not None and found[0] >= 0 and found[1] < MAX_TABLE) or array.within or array.flat:
             return found
-        return (0, size - 1) if position or not array.pointer or self.names.trusts(array) else found
+        if size is None or not 0 < size <= MAX_TABLE:
+            return found
+        sure = not position and not array.pointer
+        return (0, size - 1) if sure or self.names.trusts(array) else found
 
     def check_bounds(self, array: Array, position: int, aff: isl.PwAff, node: Any) -> None:
         """A subscript that leaves its row reaches an element of another row, which the model would take for a different

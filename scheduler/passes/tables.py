@@ -29,8 +29,9 @@ from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of
 from scopt.poly.reductions import Update, only_updates, update_of
 from scopt.poly.source_loops import source_loops
 
-# A nest updates a table at least so often as it has cells: clearing and adding take a part of the time.
-_UPDATES_A_CELL = 16
+# So often a nest updates a table at least, for each of its cells: clearing and adding, which each thread does, take a
+# part of the time.
+_UPDATES_A_CELL = 32
 _WIDE = 64
 UNSIGNED = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", _WIDE: "unsigned long long"}
 
