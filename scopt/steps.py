@@ -18,11 +18,13 @@ from scopt.poly.isl_utils import block_style
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.passes.band_passes import passes
 from scopt.scheduler.passes.expansion import Expansion
+from scopt.scheduler.passes.tables import Tabulated
 
 T = TypeVar("T")
 
 STEPS: tuple[tuple[str, str], ...] = (
     ("rewritten", "cells in place of scalars, arrays in place of others, where that makes contractions"),
+    ("tables", "tables for what data say where to add, so that threads can have copies"),
     ("carrying", "scalars for what rows carry from one iteration to the next, where rows are independent"),
     ("schedule", "the scheduler's tree, or the user's"),
     *((one.name, one.what) for one in passes(Options())),
@@ -60,7 +62,7 @@ def _text(made: Any, scop: Scop | None) -> str:
             return emit(scop, made).text
         case Emitted():
             return "\n".join((*made.definitions, made.text))
-        case Expansion():
+        case Expansion() | Tabulated():
             return block_style(str(made.scop.schedule))
         case ScheduleResult() | MarkedSchedule():
             return block_style(str(made.tree))

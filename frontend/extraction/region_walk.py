@@ -282,10 +282,12 @@ class RegionWalk(Struct, frozen=True, eq=False):
         return self.intervals[0].get(subscript)
 
     def trusts(self, array: Array) -> bool:
-        """Whether subscripts that data give stay within what is declared: in marked regions."""
-        if self.names.region.marked:
+        """Whether subscripts that data give stay within what is declared: in marked regions. (Of what is only read,
+        nobody asks.)"""
+        trusted = self.names.region.marked and array.spelling in self.names.effects.written
+        if trusted:
             self.trusted[array.spelling] = None
-        return self.names.region.marked
+        return trusted
 
     def with_own_iterators(self, node: Any) -> Any:
         """An opaque statement with loops that have iterators of their own:
