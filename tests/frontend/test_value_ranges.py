@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import islpy as isl
 import pytest
 
 from scopt.frontend.model import value_ranges
 from scopt.options import Options
 from scopt.pipeline import optimize
+from tests.sources import scop_of
 
 
 def found(body: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int] | None:
@@ -68,3 +70,24 @@ ALL = (-(1 << 31), (1 << 31) - 1)
 def test_values(body: str, values: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch) -> None:
     told = found(body, monkeypatch)
     assert told == values or (values == ALL and told is None)
+
+
+@pytest.mark.parametrize(
+    ("body", "cells", "trusted"),
+    [
+        ("any[p[i]] += 1;", "0 <= c <= 255", False),
+        ("any[k[i] & 7] += 1;", "0 <= c <= 7", False),
+        ("any[k[i]] += 1;", "", False),
+        ("any[c[i]] += 1;", "", False),  # may be negative
+        ("own[k[i]] += 1;", "0 <= c <= 49", False),
+        ("sized[k[i]] += 1;", "0 <= c <= 99", True),
+        ("any[0] += sized[k[i]];", "", False),  # nobody writes it
+    ],
+)
+def test_cells_that_data_name(body: str, cells: str, trusted: bool) -> None:
+    params = "int n, const int *k, const unsigned char *p, const signed char *c, int *any, int sized[100]"
+    scop = scop_of(f"for (i = 0; i < n; i++) {body}", params, before="static int own[50];")
+    name = "sized" if "sized" in body else "own" if "own" in body else "any"
+    found = next(a.relation for s in scop.statements for a in s.accesses if a.array == name)
+    assert found.range().is_equal(isl.Set(f"[n] -> {{ {name}[c] : n > 0{' and ' if cells else ''}{cells} }}"))
+    assert ("assume.size" in [remark.id for remark in scop.assumptions]) == trusted
