@@ -76,16 +76,16 @@ def test_values(body: str, values: tuple[int, int] | None, monkeypatch: pytest.M
     ("body", "cells", "trusted"),
     [
         ("any[p[i]] += 1;", "0 <= c <= 255", False),
-        ("any[k[i] & 7] += 1;", "0 <= c <= 7", False),
-        ("any[k[i]] += 1;", "", False),
+        ("any[key[i] & 7] += 1;", "0 <= c <= 7", False),
+        ("any[key[i]] += 1;", "", False),
         ("any[c[i]] += 1;", "", False),  # may be negative
-        ("own[k[i]] += 1;", "0 <= c <= 49", False),
-        ("sized[k[i]] += 1;", "0 <= c <= 99", True),
-        ("any[0] += sized[k[i]];", "", False),  # nobody writes it
+        ("own[key[i]] += 1;", "0 <= c <= 49", False),
+        ("sized[key[i]] += 1;", "0 <= c <= 99", True),
+        ("any[0] += sized[key[i]];", "", False),  # nobody writes it
     ],
 )
 def test_cells_that_data_name(body: str, cells: str, trusted: bool) -> None:
-    params = "int n, const int *k, const unsigned char *p, const signed char *c, int *any, int sized[100]"
+    params = "int n, const int *key, const unsigned char *p, const signed char *c, int *any, int sized[100]"
     scop = scop_of(f"for (i = 0; i < n; i++) {body}", params, before="static int own[50];")
     name = "sized" if "sized" in body else "own" if "own" in body else "any"
     found = next(a.relation for s in scop.statements for a in s.accesses if a.array == name)
