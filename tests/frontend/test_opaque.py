@@ -67,8 +67,8 @@ def test_a_scalar_set_in_one_branch_may_be_the_one_from_before() -> None:
     ("body", "cells"),
     [
         ("for (i = 0; i < n; i++) x[idx[i]] = 1;", "{ S0[i] -> x[d0] : 0 <= i < n }"),
-        ("for (i = 0; i < n; i++) A[idx[i]][i] = 1;", "{ S0[i] -> A[d0, i] : 0 <= i < n }"),
-        ("for (i = 0; i < n; i++) A[i][idx[i]] = 1;", "{ S0[i] -> A[i, d1] : 0 <= i < n }"),
+        ("for (i = 0; i < n; i++) A[idx[i]][i] = 1;", "{ S0[i] -> A[d0, i] : 0 <= i < n and 0 <= d0 <= 99 }"),
+        ("for (i = 0; i < n; i++) A[i][idx[i]] = 1;", "{ S0[i] -> A[i, d1] : 0 <= i < n and 0 <= d1 <= 99 }"),
     ],
 )
 def test_unknown_subscripts_of_writes(body: str, cells: str) -> None:
