@@ -14,6 +14,7 @@ from scopt.frontend.model.pointers import as_subscripts
 from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
+from scopt.frontend.normalize.inlining import inlined_calls
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.syntax.liveness import may_be_read_after
@@ -120,6 +121,7 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     _refuse_visible(region)
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
     local_names = frozenset(unique.declared)
+    items = inlined_calls(items, tu, region, symbols)
     _refuse_thread_local(tu, region, items, symbols)
     items = substituted_locals(items, _local_names(tu, region, symbols, unique))
     items = as_subscripts(items, symbols, tu.long_type, frozenset(flat))

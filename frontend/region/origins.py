@@ -106,7 +106,7 @@ def _places_below(nodes: Iterable[Any]) -> _Places:
     todo: list[tuple[Any, bool]] = [(node, False) for node in nodes]
     while todo:
         node, local = todo.pop()
-        if isinstance(node, ir.Enumerator) or (isinstance(node, ir.FuncDef) and _returns_at_once(node)):
+        if isinstance(node, ir.Enumerator) or (isinstance(node, ir.FuncDef) and _is_one_statement(node)):
             name = node.name if isinstance(node, ir.Enumerator) else node.decl.name
             if node.coord is not None:
                 found.values.setdefault(name, []).append((node.coord.file, node.coord.line))
@@ -116,9 +116,9 @@ def _places_below(nodes: Iterable[Any]) -> _Places:
     return found
 
 
-def _returns_at_once(function: ir.FuncDef) -> bool:
-    """Whether a function's body is one ``return``, so that its value may be known."""
-    return [type(item) for item in function.body.block_items or ()] == [ir.Return]
+def _is_one_statement(function: ir.FuncDef) -> bool:
+    """Whether a function's body is one ``return`` or assignment, which may take the place of a call."""
+    return [type(item) for item in function.body.block_items or ()] in ([ir.Return], [ir.Assignment])
 
 
 def _declaration(tu: TranslationUnit, file: str, line: int) -> frozenset[str]:

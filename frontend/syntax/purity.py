@@ -81,7 +81,7 @@ def computing_functions(ast: ir.FileAST, known: Collection[str]) -> frozenset[st
     constants = {node.name: _rank(node.type) for node in declared if _is_constant(node)}
     constants.update((name, 0) for node in ast.ext for name in _enumerators(node))
     found = _Functions(functions, frozenset(known), constants, frozenset(node.name for node in declared))
-    return frozenset(name for name, function in functions.items() if _is_fixed(function) and found.computes(name))
+    return frozenset(name for name, function in functions.items() if is_fixed(function) and found.computes(name))
 
 
 class _Functions(Struct, eq=False):
@@ -104,7 +104,7 @@ class _Functions(Struct, eq=False):
         if function is None:
             return name in self.known
         self.results[name] = None
-        self.results[name] = _is_fixed(function) and _takes_values(function) and self.body_computes(function)
+        self.results[name] = is_fixed(function) and _takes_values(function) and self.body_computes(function)
         return self.results[name] is True
 
     def body_computes(self, function: Any) -> bool:
@@ -165,7 +165,7 @@ def _looked_into(node: Any) -> list[tuple[str, Any]]:
     return list(node.children())
 
 
-def _is_fixed(function: Any) -> bool:
+def is_fixed(function: Any) -> bool:
     return "static" in (function.decl.storage or ()) or any(
         word in ("inline", "__inline", "__inline__") for word in function.decl.funcspec or ()
     )

@@ -1,0 +1,198 @@
+"""Calls of functions of one statement as that statement: ``at(image, x, y)`` is ``image->px[y * image->stride + x]``
+for subscripts to be seen, ``put(image, x, y, v)`` an assignment.
+
+Arguments take the places of parameters, converted to their types. That is what a call does as long as arguments have no
+effects and the function's body is over when it writes: C evaluates them before. Functions that only compute a value
+from values stay calls, which statements may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from scopt import ir
+from scopt.frontend.normalize.expression_types import ExpressionTypes
+from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, is_fixed
+from scopt.frontend.syntax.symbols import Symbol, symbol_of
+from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.ir.effects import STEPS
+from scopt.ir.walks import changed, rebuilt, replaced, walk
+
+# Functions in functions; nodes of what stands in a call's place: longer expressions nobody would write.
+_DEEPEST = 8
+_LONGEST = 200
+_INTEGERS = frozenset({"int", "long", "unsigned", "signed", "size_t", "ptrdiff_t"})
+
+
+def inlined_calls(
+    items: tuple[Any, ...], tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]
+) -> tuple[Any, ...]:
+    """The statements of a region, in which each name has one meaning, without such calls. symbols: of all names,
+    iterators that loops declare apart."""
+    calls = {node.name.name for node in walk(*items) if isinstance(node, ir.FuncCall) and isinstance(node.name, ir.ID)}
+    if not any(_looked_into(tu, name) for name in calls):
+        return items
+    heads = (
+        node.init.decls for node in walk(*items) if isinstance(node, ir.For) and isinstance(node.init, ir.DeclList)
+    )
+    scope = {**symbols, **{one.name: symbol_of(one, symbols) for decls in heads for one in decls}}
+    own = frozenset(
+        node.name
+        for node in walk(region.function)
+        if isinstance(node, (ir.Decl, ir.Typedef, ir.Enumerator)) and node is not region.function.decl and node.name
+    )
+    inlining = _Inlining(tu, ExpressionTypes(scope, tu.structs, region.symbolic, region.types), own)
+    return tuple(inlining.within(item, _DEEPEST) for item in items)
+
+
+def _looked_into(tu: TranslationUnit, name: str) -> bool:
+    function = tu.functions.get(name)
+    if function is None or not is_fixed(function) or (statement := _statement(function)) is None:
+        return False
+    return name not in tu.pure_functions or _is_offset(function, statement)
+
+
+def _is_offset(function: ir.FuncDef, statement: Any) -> bool:
+    """Whether a function is a product of its parameters with something added, as offsets of elements in arrays are:
+    rows are only seen if it stands in the subscript itself."""
+    products = [one for one in walk(statement) if isinstance(one, ir.BinaryOp) and one.op == "*"]
+    plain = (ir.Return, ir.BinaryOp, ir.ID, ir.Constant)
+    words = {word for one in walk(function.decl.type) if isinstance(one, ir.IdentifierType) for word in one.names}
+    integers = words <= _INTEGERS
+    formula = all(isinstance(one, plain) for one in walk(statement))
+    return integers and formula and any(not isinstance(one.right, ir.Constant) for one in products)
+
+
+def _statement(function: ir.FuncDef) -> Any:
+    """The one statement of a body, if it is one that returns a value or assigns."""
+    items: Sequence[Any] = function.body.block_items or ()
+    return items[0] if len(items) == 1 and isinstance(items[0], (ir.Return, ir.Assignment)) else None
+
+
+class _Inlining(Struct, frozen=True, eq=False):
+    """own: names that the region's function declares: others mean in it what they mean in all of the file."""
+
+    tu: TranslationUnit
+    types: ExpressionTypes
+    own: frozenset[str]
+
+    def within(self, root: Any, depth: int) -> Any:
+        """A tree without calls that can be inlined, so many functions deep."""
+
+        def change(node: Any) -> Any:
+            made = self.call(node, depth) if depth and isinstance(node, ir.FuncCall) else None
+            return node if made is None else made
+
+        return rebuilt(root, change)
+
+    def call(self, node: ir.FuncCall, depth: int) -> Any | None:
+        """What stands in a call's place; None where it stays."""
+        name = node.name.name if isinstance(node.name, ir.ID) else ""
+        if name in self.own or not _looked_into(self.tu, name):
+            return None
+        function = self.tu.functions[name]
+        declared = function.decl.type
+        parameters = [one for one in (declared.args.params if declared.args is not None else ()) if not _is_void(one)]
+        arguments = list(node.args.exprs) if node.args is not None else []
+        if function.param_decls or len(parameters) != len(arguments):
+            return None
+        values = {one.name: self.given(one, value) for one, value in zip(parameters, arguments, strict=True)}
+        if None in values or any(value is None for value in values.values()):
+            return None
+        statement = _statement(function)
+        is_value = isinstance(statement, ir.Return)
+        if not self.may_move(statement, values.keys()) or is_value is _returns_nothing(declared):
+            return None
+        put_in = replaced(statement.expr if is_value else statement, _known(values))
+        made = self.within(rebuilt(put_in, lambda inner: _direct(changed(inner, coord=node.coord))), depth - 1)
+        if sum(1 for _ in walk(made)) > _LONGEST:
+            return None
+        return self.types.converted(made, self.types.declared(declared.type)) if is_value else made
+
+    def given(self, parameter: Any, value: Any) -> Any | None:
+        """An argument as the parameter's value; None if that can't be said."""
+        if not isinstance(parameter, ir.Decl) or not all(map(self.has_no_effect, walk(value))):
+            return None
+        wanted = self.types.declared(parameter)
+        if wanted is None or wanted.type.volatile or wanted.type.atomic:
+            return None
+        if wanted.layers:
+            found = self.types.pointer(value)
+            return value if found is not None and self.types.lead_to_the_same(wanted, found) else None
+        return self.types.converted(value, wanted)
+
+    def may_move(self, statement: Any, parameters: Iterable[str]) -> bool:
+        """Whether a function's statement means in the region what it means in the function, and writes nothing but, at
+        last, what its parameters lead to."""
+        known, inner = frozenset(parameters), [statement]
+        if isinstance(statement, ir.Assignment):
+            if isinstance(statement.lvalue, ir.ID) and statement.lvalue.name in known:
+                return False
+            inner = [statement.lvalue, statement.rvalue]
+        elif statement.expr is None:
+            return False
+        nodes = [one for part in inner for one in walk(part)]
+        called = {id(one.name) for one in nodes if isinstance(one, ir.FuncCall)}
+        for one in nodes:
+            if not self.has_no_effect(one):
+                return False
+            if isinstance(one, ir.IdentifierType) and not self.own.isdisjoint(one.names):
+                return False
+            if not isinstance(one, ir.ID) or one.name in known:
+                continue
+            if one.name in self.own or (id(one) not in called and not self.is_of_the_file(one.name)):
+                return False
+        return True
+
+    def is_of_the_file(self, name: str) -> bool:
+        """Whether a name means the same in the region and in the file's functions before it."""
+        symbol = self.types.scope.get(name)
+        if name in self.own or name in self.types.symbolic or symbol is None or symbol.type.volatile:
+            return False
+        return symbol.kind in ("global", "enum-constant", "typedef", "type")
+
+    def has_no_effect(self, node: Any) -> bool:
+        match node:
+            case ir.Assignment():
+                return False
+            case ir.UnaryOp(op=op):
+                return op not in STEPS
+            case ir.FuncCall(name=ir.ID(name=name)):
+                known = name in VALUE_FUNCTIONS and name not in self.tu.defined_functions
+                return known or name in self.tu.pure_functions or _looked_into(self.tu, name)
+            case ir.FuncCall():
+                return False
+            case ir.ID(name=name):
+                symbol = self.types.scope.get(name)
+                return symbol is None or not (symbol.type.volatile or symbol.type.atomic)
+        return True
+
+
+def _known(values: Mapping[str, Any]) -> Callable[[Any], Any]:
+    return lambda node: values.get(node.name, node) if isinstance(node, ir.ID) else node
+
+
+def _direct(node: Any) -> Any:
+    """``x.m`` for ``(&x)->m``, ``x`` for ``*&x``."""
+    match node:
+        case ir.StructRef(type="->", name=ir.UnaryOp(op="&", expr=whole)):
+            return changed(node, name=whole, type=".")
+        case ir.UnaryOp(op="*", expr=ir.UnaryOp(op="&", expr=whole)):
+            return whole
+    return node
+
+
+def _is_void(parameter: Any) -> bool:
+    return isinstance(parameter, ir.Typename) and _returns_nothing(parameter)
+
+
+def _returns_nothing(declared: Any) -> bool:
+    inner = declared.type
+    return (
+        isinstance(inner, ir.TypeDecl)
+        and isinstance(inner.type, ir.IdentifierType)
+        and list(inner.type.names) == ["void"]
+    )
