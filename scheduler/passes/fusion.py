@@ -140,8 +140,11 @@ class Fusion:
         if not zero(distances(self.inside(self.dependences.shared, domain, prefix), member)):
             return False
         return all(
-            (zero(distances(self.inside(ranges, domain, prefix), member)) and _stays(ranges, domain))
-            or zero(distances(self.inside(self.dependences.reuse[name], domain, prefix), member))
+            zero(distances(self.inside(ranges, domain, prefix), member))
+            and (
+                _stays(ranges, domain)
+                or zero(distances(self.inside(self.dependences.reuse[name], domain, prefix), member))
+            )
             for name, ranges in self.dependences.ranges.items()
         )
 

@@ -90,3 +90,13 @@ for (i = 0; i < n; i++) {}"""
 @pytest.mark.parametrize(("second", "count"), [("s += A[i][n - 1];", 2), ("y[i] = A[i][n - 1];", 1)])
 def test_a_loop_in_order_does_not_take_parallel_rows_along(second: str, count: int) -> None:
     assert top_level_loops(scop_of(SUMS.format(second))) == count
+
+
+def test_a_loop_that_reads_all_of_a_private_row_does_not_join_the_one_that_fills_it() -> None:
+    row = """for (t = 0; t < m; t++) { double r[100];
+      for (i = 0; i < n; i++) { double s = A[t][i]; for (j = 0; j < n; j++) s += B[i][j] * x[j]; r[i] = s; }
+      for (i = 0; i < n; i++) { double s = A[t][i]; for (j = 0; j < n; j++) s += B[i][j] * r[j]; y[i] = s; }
+      for (i = 0; i < n; i++) x[i] = y[i]; }"""
+    scop = scop_of(row)
+    deps = dependences(scop)
+    check_order(scop, deps, apply_passes(scop, deps, scop.schedule, Options()).tree.get_map())
