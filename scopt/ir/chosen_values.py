@@ -1,10 +1,11 @@
 """A condition with assignments behind it as assignments of choices, and back: ``if (c) a = x;`` is ``a = c ? x : a;``
 where a may be written at any time, ``if (c) a = x; else a = y;`` is ``a = c ? x : y;`` anywhere. Compilers blend
-vectors for the one, and branch for the other."""
+vectors for the one, and branch for the other. ``if (c) a += x;`` is ``if (c) a = a + x;``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 
 from scopt import ir
 from scopt.ir.ctypes import type_spelling
@@ -14,6 +15,8 @@ from scopt.ir.walks import same_tree, walk
 
 # An assignment's target and value.
 Pair = tuple[ir.Node, ir.Node]
+# Operators that an assignment may have.
+_UPDATING = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
 
 
 def choices(
@@ -65,10 +68,10 @@ def conditions(body: ir.Node, type_of: Callable[[ir.Node], str | None]) -> Itera
     for some in (pairs, bare) if len(bare) == len(pairs) else (pairs,):
         for place in range(len(some)):
             ordered = [*some[:-1][:place], some[-1], *some[:-1][place:]]
-            made = [ir.Assignment("=", target, value) for target, value in ordered]
-            yield ir.If(condition, ir.Compound(made), None)
-            if len(made) == 1:
-                yield ir.If(condition, made[0], None)
+            for made in product(*(_updates(target, value) for target, value in ordered)):
+                yield ir.If(condition, ir.Compound(list(made)), None)
+                if len(made) == 1:
+                    yield ir.If(condition, made[0], None)
 
 
 def whole_choice(body: ir.Node, type_of: Callable[[ir.Node], str | None]) -> ir.Node | None:
@@ -151,8 +154,31 @@ def _assignments(body: ir.Node) -> Iterator[Pair]:
     if not isinstance(body, ir.If) or body.iffalse is not None:
         return
     items = body.iftrue.block_items if isinstance(body.iftrue, ir.Compound) else (body.iftrue,)
-    if all(isinstance(item, ir.Assignment) and item.op == "=" for item in items or ()):
-        yield from ((item.lvalue, item.rvalue) for item in items or ())
+    pairs = [_assigned(item) for item in items or ()]
+    if None not in pairs:
+        yield from (pair for pair in pairs if pair is not None)
+
+
+def _assigned(item: ir.Node) -> Pair | None:
+    """What a statement assigns to what: ``a += x`` and ``a++`` assign a sum. None of any other statement."""
+    match item:
+        case ir.Assignment(op="=", lvalue=target, rvalue=value):
+            return target, value
+        case ir.Assignment(op=op, lvalue=target, rvalue=value):
+            return target, ir.BinaryOp(op.removesuffix("="), target, value)
+        case ir.UnaryOp(op="++" | "p++" | "--" | "p--" as op, expr=target):
+            return target, ir.BinaryOp(op[-1], target, ir.Constant("int", "1"))
+    return None
+
+
+def _updates(target: ir.Node, value: ir.Node) -> Iterator[ir.Node]:
+    """The statements that assign a value: ``a = a + 1``, ``a += 1``, ``a++`` and ``++a`` are one."""
+    yield ir.Assignment("=", target, value)
+    match value:
+        case ir.BinaryOp(op=op, left=left, right=right) if op in _UPDATING and same_tree(left, target):
+            yield ir.Assignment(f"{op}=", target, right)
+            if op in "+-" and same_tree(right, ir.Constant("int", "1")):
+                yield from (ir.UnaryOp(step, target) for step in (f"p{op}{op}", f"{op}{op}"))
 
 
 def _independent(condition: ir.Node, pairs: Sequence[Pair]) -> bool:

@@ -42,6 +42,11 @@ def as_choices(text: str) -> ir.Node | None:
         # where the value may have another type it is converted before the choice would do so
         ("if (d < 0) a = d;", "a = d < 0 ? (int)d : a;"),
         ("if (a > 3) b = b + 1;", "b = a > 3 ? (int)(b + 1) : b;"),
+        ("if (d < x) a += 1;", "a = d < x ? (int)(a + 1) : a;"),
+        (
+            "if (d < 3) { a++; --b; x *= d; }",
+            "{ a = d < 3 ? (int)(a + 1) : a; b = d < 3 ? (int)(b - 1) : b; x = d < 3 ? (float)(x * d) : x; }",
+        ),
     ],
 )
 def test_conditions_become_choices(text: str, wanted: str) -> None:
@@ -58,7 +63,8 @@ def test_conditions_become_choices(text: str, wanted: str) -> None:
         "if (a < b) { a = b; b = 3; }",  # both change the condition
         "if (d < x) { a = b; b = 1; }",  # the order matters
         "if (d < x) { a = 1; a = 2; }",
-        "if (d < x) a += 1;",
+        "if (d < x) { a++; b -= a; }",  # the order matters
+        "if (d < x) { a++; ; }",
         "if (f(d)) a = 1;",
         "if (d < x) a = f(d);",
         "if (a++ < 1) b = 1;",
@@ -153,8 +159,10 @@ def run(node: Any, state: dict[str, int]) -> Any:
         case ir.If(cond=condition, iftrue=then):
             if run(condition, state):
                 run(then, state)
-        case ir.Assignment(lvalue=target, rvalue=value):
-            state[target.name] = run(value, state)
+        case ir.Assignment(op=op, lvalue=target, rvalue=value):
+            state[target.name] = run(value, state) + (state[target.name] if op == "+=" else 0)
+        case ir.UnaryOp(op="p++" | "++", expr=target):
+            state[target.name] += 1
         case ir.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise):
             return run(then if run(condition, state) else otherwise, state)
         case ir.BinaryOp(op=op, left=left, right=right):
@@ -171,14 +179,16 @@ def run(node: Any, state: dict[str, int]) -> Any:
 
 @given(
     ASSIGNED,
-    st.lists(st.sampled_from(["d", "1", "a + 1", "b", "x", "d + x"]), min_size=3, max_size=3),
+    st.lists(
+        st.sampled_from(["= d", "= 1", "= a + 1", "= b", "= x", "+= d + x", "+= 1", "++"]), min_size=3, max_size=3
+    ),
     st.sampled_from(["d < x", "a > b", "d > 2", "x < a + 1"]),
     st.dictionaries(st.sampled_from("abxd"), st.integers(-4, 4), min_size=4, max_size=4),
 )
 def test_choices_do_what_the_condition_does(
     targets: list[str], values: list[str], condition: str, state: dict[str, int]
 ) -> None:
-    body = " ".join(f"{target} = {value};" for target, value in zip(targets, values, strict=False))
+    body = " ".join(f"{target} {value};" for target, value in zip(targets, values, strict=False))
     original = statement(f"if ({condition}) {{ {body} }}")
     made = as_choices(f"if ({condition}) {{ {body} }}")
     if made is None:
@@ -193,3 +203,14 @@ def test_choices_do_what_the_condition_does(
         again = dict(state)
         run(one, again)
         assert again == wanted
+
+
+@pytest.mark.parametrize(
+    "text", ["if (d < x) a += 3;", "if (d < x) a++;", "if (d < x) --b;", "if (d < x) { x /= d; a |= b; }"]
+)
+def test_updates_are_found_again(text: str) -> None:
+    made = as_choices(text)
+    assert made is not None
+    assert any(same_tree(one, statement(text)) for one in conditions(made, type_of))
+    other = statement(text.replace("a", "b"))
+    assert text == "if (d < x) --b;" or not any(same_tree(one, other) for one in conditions(made, type_of))
