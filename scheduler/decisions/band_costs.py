@@ -15,6 +15,7 @@ from math import inf, prod
 
 import islpy as isl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
@@ -130,6 +131,14 @@ class Work(Struct, frozen=True, eq=False):
             density = float(space.instances[name]) or 1.0
             found[name] = _instance(scop, machine, statement, waits, directions, own * density)
         return Work(machine, space, groups, trips, found)
+
+    def waiting_in(self, names: Collection[str]) -> Work:
+        """The same where only instances of these statements wait for one another in chains: others overlap."""
+        found = {
+            name: one if name in names or not one.latency else replace(one, latency=0)
+            for name, one in self.statements.items()
+        }
+        return replace(self, statements=found)
 
     @property
     def element(self) -> int:

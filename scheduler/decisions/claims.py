@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from scopt.ir.marked_schedule import TileShape
 from scopt.poly.isl_utils import sets_of
 from scopt.scheduler.decisions.band_costs import Work
+from scopt.scheduler.decisions.latencies import on_circuits
 from scopt.scheduler.decisions.marks import Marks
 from scopt.scheduler.decisions.panels import TiledLoops
 from scopt.scheduler.decisions.plans import LeafFacts
@@ -44,7 +45,9 @@ class Band(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def work(self) -> Work:
-        return Work.of(self.setting.scop, self.setting.options.machine, self.node)
+        dependences = self.setting.dependences
+        recurrences = on_circuits(self.names, dependences.between(dependences.must))
+        return Work.of(self.setting.scop, self.setting.options.machine, self.node).waiting_in(recurrences)
 
     @cached_property
     def facts(self) -> LeafFacts:

@@ -9,6 +9,7 @@ from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.machine import Machine
 from scopt.machine.costs import operation_latency
+from scopt.poly.components import ordered_components
 from scopt.poly.linear import Vector, subscript_rows
 from scopt.poly.reductions import selected
 
@@ -65,6 +66,19 @@ def longest_circuit(inside: Mapping[Edge, int], carried: Mapping[Edge, int]) -> 
 
     ways = ((cycles, way(sink, source)) for (source, sink), cycles in carried.items())
     return max((cycles + rest for cycles, rest in ways if rest is not None), default=0)
+
+
+def on_circuits(names: Iterable[str], edges: Iterable[Edge]) -> frozenset[str]:
+    """The statements that wait for themselves, through others or not: chains of all others are as short as the way from
+    the first statement to the last, and overlap with those of other iterations."""
+    kept = list(names)
+    place = {name: k for k, name in enumerate(kept)}
+    successors: list[set[int]] = [set() for _ in kept]
+    for source, sink in edges:
+        if source in place and sink in place:
+            successors[place[source]].add(place[sink])
+    parts = ordered_components(successors)
+    return frozenset(kept[k] for part in parts for k in part if len(part) > 1 or k in successors[k])
 
 
 def resets(statement: Statement) -> bool:
