@@ -43,6 +43,9 @@ from scopt.tell.reordered import kept_in_order, reducible, reordered
 
 # What is asked of a region: in which order its instances run before the passes.
 ORDER = "order"
+# Of more statements no scheduler makes a schedule in a minute: rounds of ciphers, unrolled code. Their loops stay in
+# the order of the source, and may still run in parallel.
+MOST_STATEMENTS = 100
 
 
 class LeftAlone(Exception):
@@ -276,6 +279,8 @@ def _proposed(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
         tree = grouping.expanded(made.tree) if grouping is not None and made is not None else None
         if tree is not None and made is not None:
             return replace(made, tree=tree), True
+        if len(work.scop.statements) > MOST_STATEMENTS:
+            return ScheduleResult(work.scop.schedule), False
     return scheduler.schedule(work.scop, deps, options, work.guide.tree), False
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import scopt
 import scopt.scheduler
+from scopt import attempts
 from scopt.diagnostics import InputError, Location
 from scopt.frontend.syntax.unit import Region
 from scopt.isolation import Failed, Finished, run_tasks
@@ -237,3 +238,14 @@ def test_a_preference_is_given_up_before_the_scheduler_s_work() -> None:
     assert tried[0] == ("pluto", "vectorize")
     assert tried[-2:] == [("isl", ""), ("identity", "vectorize")]
     assert all(options.influence == "file.yaml" for options in any_order(Options(influence="file.yaml")))
+
+
+def test_regions_of_many_statements_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("no scheduler is asked")
+
+    monkeypatch.setattr(attempts, "MOST_STATEMENTS", 2)
+    monkeypatch.setattr(attempts, "get_scheduler", lambda _name: SimpleNamespace(schedule=never))
+    result = optimize(source_of("for (i = 0; i < n; i++) { x[i] = y[i]; y[i] = 2 * x[i]; A[i][0] = y[i]; }"))
+    assert "region.transformed" in ids(result)
+    assert b"omp parallel for" in result.text
