@@ -23,7 +23,7 @@ from scopt.ir.walks import changed, rebuilt, replaced, walk
 
 # Functions in functions; nodes of what stands in a call's place: longer expressions nobody would write.
 _DEEPEST = 8
-_LONGEST = 200
+_LONGEST = 400
 _INTEGERS = frozenset({"int", "long", "unsigned", "signed", "size_t", "ptrdiff_t"})
 
 
@@ -176,10 +176,12 @@ def _known(values: Mapping[str, Any]) -> Callable[[Any], Any]:
 
 
 def _direct(node: Any) -> Any:
-    """``x.m`` for ``(&x)->m``, ``x`` for ``*&x``."""
+    """``x.m`` for ``(&x)->m``, ``p[i].m`` for ``(p + i)->m``, ``x`` for ``*&x``."""
     match node:
         case ir.StructRef(type="->", name=ir.UnaryOp(op="&", expr=whole)):
             return changed(node, name=whole, type=".")
+        case ir.StructRef(type="->", name=ir.BinaryOp(op="+", left=pointer, right=offset)):
+            return changed(node, name=ir.ArrayRef(pointer, offset, node.coord), type=".")
         case ir.UnaryOp(op="*", expr=ir.UnaryOp(op="&", expr=whole)):
             return whole
     return node

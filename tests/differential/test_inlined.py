@@ -19,7 +19,7 @@ BEFORE = """#include <math.h>
 typedef struct { float *d; int w; double scale; } image;
 typedef float row[40];
 static float gain = 2.5f;
-static image one;
+static image one, many[40];
 static row f[40], g[40];
 static double d[1600], e[1600];
 static unsigned char b[1600], c[1600];
@@ -35,6 +35,7 @@ static inline int place(int i, int j, int w) { return i * w + j; }
 static inline float deep(const float *p, int i) { return i ? deep(p, i - 1) : p[0]; }
 static inline int counted(unsigned char *p, int i) { return p[i]++; }
 static inline float named(const float *p, int i) { return p[i] * gain; }
+static inline double size(const image *a) { return a->w + a->scale; }
 static inline double wide(const float *p, int i) { return p[i]; }
 """
 CASES = {
@@ -44,6 +45,7 @@ CASES = {
     "converted": "for (int i = 0; i < n; i++) add(f[3], i, e[i]);",
     "row": "for (int i = 0; i < n; i++) { both(f, d, i, 7); e[i] += root(f[i], i % 7); }",
     "offset": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) d[place(i, j, n)] = e[place(j, i, n)];",
+    "records": "for (int i = 0; i < n; i++) e[i] = size(many + i) - size(&many[i + 1]);",
     "part of an array": "for (int i = 0; i < n; i++) add(&f[i][1], 2, wide(g[i] + 3, 4));",
 }
 STAY = {
@@ -54,6 +56,7 @@ STAY = {
 }
 AFTER = """int main(void) {
   one.d = f[0]; one.w = 40;
+  for (int i = 0; i < 40; i++) many[i].w = i * i, many[i].scale = i / 3.0;
   for (int i = 0; i < 1600; i++) {
     f[i / 40][i % 40] = i % 13 - 5.3f; g[i / 40][i % 40] = i % 7 / 3.0f; d[i] = i % 11; e[i] = i / 17.0;
     b[i] = i * 7; c[i] = i;
