@@ -17,6 +17,7 @@ from scopt.frontend.normalize.inductions import Inductions
 from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
 from scopt.frontend.normalize.own_iterators import assigned_elsewhere, with_own_iterator
 from scopt.frontend.normalize.pointer_loops import Counting, counting
+from scopt.frontend.normalize.remainders import Remainders
 from scopt.frontend.normalize.tree_rewriting import mentions
 from scopt.frontend.syntax.liveness import may_be_read_behind
 from scopt.frontend.syntax.scoping import loop_iterator
@@ -79,7 +80,11 @@ class _Rewriter(Struct, frozen=True, eq=False):
             else self.counted(head, loop, before, outside)
         )
         # Without another form it needs variables that only its head declares.
-        return [self.own(one, original) for one in ([original] if made is None else made)]
+        if made is None:
+            return [self.own(original, original)]
+        return [
+            self.own(self.remainders.split(one, original) if isinstance(one, ir.For) else one, original) for one in made
+        ]
 
     def own(self, made: Any, loop: Any) -> Any:
         """A loop with an iterator of its own, if the variable is used for something else, too."""
@@ -120,6 +125,12 @@ class _Rewriter(Struct, frozen=True, eq=False):
     @property
     def known(self) -> Variables:
         return Variables(self.type_of, self.used_after, self.uses, self.fresh, self.sequels.carry)
+
+    @property
+    def remainders(self) -> Remainders:
+        return Remainders(
+            self.type_of, self.declared_type, self.is_constant, self.is_signed, self.used_after, self.fresh
+        )
 
     @property
     def inductions(self) -> Inductions:
