@@ -1,21 +1,39 @@
 """Expressions and conditions of the simplified form as C text, evaluated in 64 bits.
 
-Iterators of the emitted loops have the SCoP's long type, parameters are C variables of any integer type. C computes
-`n - 1` in `int` where the original program perhaps never did, and compares signed with unsigned wrongly; so each
-operation gets an operand of the long type (an iterator, a literal with a suffix, a cast) unless its operands alone
-can't overflow it.
+Iterators of the emitted loops have the SCoP's long type, or are ints (`int_iterators`), parameters are C variables of
+any integer type. C computes `n - 1` in `int` where the original program perhaps never did, and compares signed with
+unsigned wrongly; so each operation gets an operand of the long type (an iterator, a literal with a suffix, a cast)
+unless its operands alone can't overflow it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum, IntEnum
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from scopt.astgen.emit.int_iterators import Interval, fits_int, interval, run
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import linear, mirrored, plus, subtract, weighted
-from scopt.ir.nest import And, Compare, Condition, Const, Exceeds, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum
+from scopt.ir.nest import (
+    And,
+    Compare,
+    Condition,
+    Const,
+    Exceeds,
+    Expr,
+    FloorDiv,
+    For,
+    Max,
+    Min,
+    Mod,
+    Name,
+    Or,
+    Select,
+    Sum,
+)
 from scopt.ir.scop import Array, CType, Parameter, Scop
 
 HELPERS = ("scopt_floord", "scopt_mod", "scopt_min", "scopt_max")
@@ -88,8 +106,8 @@ def kind_of(ctype: CType) -> Kind | None:
 class ExprPrinter(Struct, frozen=True):
     """Prints expressions of one SCoP.
 
-    parameters: the SCoP's parameters by name; every other name is an iterator, of the long type. flat: arrays that C
-    knows one dimension of, by their names in C.
+    parameters: the SCoP's parameters by name; every other name is an iterator, of the long type if it isn't one of
+    `ints`. flat: arrays that C knows one dimension of, by their names in C. ranges: where iterators' values lie.
     """
 
     parameters: Mapping[str, Parameter]
@@ -97,11 +115,28 @@ class ExprPrinter(Struct, frozen=True):
     long_suffix: str
     reserved: frozenset[str]
     flat: Mapping[str, Array] = field(default_factory=dict)
+    ints: frozenset[str] = frozenset()
+    ranges: Mapping[str, Interval | None] = field(default_factory=dict)
 
     @staticmethod
     def of(scop: Scop) -> ExprPrinter:
         flat = {array.spelling: array for array in scop.arrays.values() if array.flat}
         return ExprPrinter({p.name: p for p in scop.parameters}, scop.long_type, scop.long_suffix, scop.reserved, flat)
+
+    def within(self, loop: For, *, as_int: bool = False) -> ExprPrinter:
+        """The printer of a loop's body. as_int: the iterator is an int."""
+        ranges = {**self.ranges, loop.iterator: run(*self.bounds(loop))}
+        return replace(self, ranges=ranges, ints=self.ints | {loop.iterator} if as_int else self.ints)
+
+    def may_be_int(self, loop: For) -> bool:
+        return fits_int(*self.bounds(loop), loop.step)
+
+    def bounds(self, loop: For) -> tuple[Interval | None, Interval | None]:
+        return interval(loop.lower, self.types, self.ranges), interval(loop.upper, self.types, self.ranges)
+
+    @property
+    def types(self) -> Mapping[str, CType]:
+        return {name: parameter.type for name, parameter in self.parameters.items()}
 
     # --- expressions ---
 
@@ -154,7 +189,7 @@ class ExprPrinter(Struct, frozen=True):
 
     def name(self, name: str) -> Text:
         if name not in self.parameters:
-            return Text(name, Level.PRIMARY)
+            return Text(name, Level.PRIMARY, Kind.INT if name in self.ints else Kind.LONG)
         parameter = self.parameters[name]
         kind, text = kind_of(parameter.type), parameter.spelling
         return Text(f"({self.long_type}){text}", Level.UNARY) if kind is None else Text(text, Level.PRIMARY, kind)
@@ -166,13 +201,14 @@ class ExprPrinter(Struct, frozen=True):
         if constant:
             parts.insert(0 if constant > 0 > parts[0][0] else len(parts), (constant, Const(1)))
         texts = [self.product(abs(c), x) for c, x in parts]
+        small = parts[0][0] > 0 and self.stays_int([one.kind for one in texts], parts)
         if parts[0][0] < 0:
             first = self.widened(texts[0])
             # A minus binds tighter than the division that it belongs in front of, and two of them would be a decrement.
             bare = first.level >= Level.UNARY or abs(parts[0][0]) > 1
             plain = bare and first.level > Level.ADD and not first.text.startswith("-")
             texts[0] = Text(f"-{first.text}" if plain else f"-({first.text})", min(first.level, Level.UNARY))
-        elif len(parts) > 1 and Kind.LONG not in (texts[0].kind, texts[1].kind):
+        elif len(parts) > 1 and Kind.LONG not in (texts[0].kind, texts[1].kind) and not small:
             literal = next((k for k in (1, 0) if isinstance(parts[k][1], Const)), None)
             if literal is None:
                 texts[0] = self.widened(texts[0])
@@ -183,7 +219,14 @@ class ExprPrinter(Struct, frozen=True):
         out = texts[0].at(Level.ADD)
         for (c, _), text in zip(parts[1:], texts[1:], strict=True):
             out += f" {'-' if c < 0 else '+'} {text.at(Level.MULTIPLY)}"
-        return Text(out, Level.ADD)
+        return Text(out, Level.ADD, Kind.INT if small else Kind.LONG)
+
+    def stays_int(self, kinds: Sequence[Kind], parts: Sequence[tuple[int, Expr]]) -> bool:
+        """Whether a sum of ints with an iterator among them has an int's value after each of its terms."""
+        if set(kinds) != {Kind.INT} or not any(isinstance(x, Name) and x.name in self.ints for _, x in parts):
+            return False
+        sums = (weighted(parts[: k + 1]) for k in range(len(parts)))
+        return all(fits_int(*[interval(one, self.types, self.ranges)] * 2, 0) for one in sums)
 
     def product(self, coefficient: int, e: Expr) -> Text:
         """coefficient·e for a positive coefficient, at least as wide as it needs."""
@@ -192,8 +235,10 @@ class ExprPrinter(Struct, frozen=True):
         text = self.expr(e)
         if coefficient == 1:
             return text
-        factor = self.constant(coefficient, suffix=text.kind is not Kind.LONG)
-        return Text(f"{factor.text} * {text.at(Level.UNARY)}", Level.MULTIPLY)
+        small = self.stays_int([text.kind], [(coefficient, e)])
+        factor = self.constant(coefficient, suffix=text.kind is not Kind.LONG and not small)
+        kind = Kind.INT if small else Kind.LONG
+        return Text(f"{factor.text} * {text.at(Level.UNARY)}", Level.MULTIPLY, kind)
 
     def is_iterator(self, e: Expr) -> bool:
         return isinstance(e, Name) and e.name not in self.parameters

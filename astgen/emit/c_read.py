@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import HELPERS, Kind, helper_name, kind_of
+from scopt.astgen.emit.int_iterators import Interval, fits_int, interval, run
 from scopt.diagnostics import ScoptError
 from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import (
@@ -37,7 +38,7 @@ from scopt.ir.expr import (
     weighted,
 )
 from scopt.ir.nest import And, Compare, Condition, Const, Exceeds, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum
-from scopt.ir.scop import Array, Parameter, Scop
+from scopt.ir.scop import Array, CType, Parameter, Scop
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
@@ -54,7 +55,8 @@ class Typed(Struct, frozen=True):
 
 
 class Reader(Struct, frozen=True):
-    """Reads expressions where certain iterators, of the long type, are declared; other names are parameters."""
+    """Reads expressions where certain iterators are declared, of the long type if they aren't among `ints`; other names
+    are parameters. ranges: where the iterators' values lie."""
 
     parameters: Mapping[str, Parameter]
     long_type: str
@@ -62,6 +64,8 @@ class Reader(Struct, frozen=True):
     helpers: Mapping[str, str]
     iterators: frozenset[str] = frozenset()
     flat: Mapping[str, Array] = field(default_factory=dict)
+    ints: frozenset[str] = frozenset()
+    ranges: Mapping[str, Interval | None] = field(default_factory=dict)
 
     @staticmethod
     def of(scop: Scop) -> Reader:
@@ -71,15 +75,21 @@ class Reader(Struct, frozen=True):
             parameters, scop.long_type, scop.long_suffix, {helper_name(h, scop.reserved): h for h in HELPERS}, flat=flat
         )
 
-    def within(self, iterator: str) -> Reader:
-        """The same with one more iterator; it must not hide another one or a parameter."""
+    def within(self, iterator: str, spelling: str, lower: Expr, upper: Expr, step: int) -> Reader:
+        """The same with one more iterator; it must not hide another one or a parameter, and has a type that holds all
+        its values."""
         if (
             iterator in self.iterators
             or iterator in self.parameters
             or any(p.name == iterator for p in self.parameters.values())
         ):
             raise Unreadable(f"the iterator '{iterator}' hides another name")
-        return replace(self, iterators=self.iterators | {iterator})
+        first, last = interval(lower, self.types, self.ranges), interval(upper, self.types, self.ranges)
+        if spelling != self.long_type and not (spelling == "int" and fits_int(first, last, step)):
+            raise Unreadable(f"the iterator '{iterator}' has a type that may be too narrow")
+        ints = self.ints if spelling == self.long_type else self.ints | {iterator}
+        ranges = {**self.ranges, iterator: run(first, last)}
+        return replace(self, iterators=self.iterators | {iterator}, ints=ints, ranges=ranges)
 
     def usable(self, n: ir.Node) -> Typed:
         """An expression whose value converts to the long type unchanged."""
@@ -93,7 +103,7 @@ class Reader(Struct, frozen=True):
             case ir.Constant(type="int" | "long int" | "long long int"):
                 return self.constant(n)
             case ir.ID(name=name) if name in self.iterators:
-                return Typed(Name(name), Kind.LONG)
+                return Typed(Name(name), Kind.INT if name in self.ints else Kind.LONG)
             case ir.ID(name=name) if name in self.parameters:
                 parameter = self.parameters[name]
                 return Typed(Name(parameter.name), kind_of(parameter.type))
@@ -105,7 +115,7 @@ class Reader(Struct, frozen=True):
                     raise Unreadable("a negation of something narrower than the long type")
                 return Typed(scale(read.value, -1), read.kind)
             case ir.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
-                return Typed(self.arithmetic(op, self.usable(left), self.usable(right)), Kind.LONG)
+                return self.arithmetic(op, self.usable(left), self.usable(right))
             case ir.BinaryOp(op="/" | "%" as op, left=left, right=right):
                 return self.division(op, self.usable(left), self.usable(right))
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[first, second])) if name in self.helpers:
@@ -125,9 +135,20 @@ class Reader(Struct, frozen=True):
             raise Unreadable(f"the literal {n.value} doesn't fit its type")
         return Typed(Const(int(digits)), Kind.LONG if wide else Kind.INT)
 
-    def arithmetic(self, op: str, left: Typed, right: Typed) -> Expr:
-        if Kind.LONG not in (left.kind, right.kind):
-            raise Unreadable(f"an operator {op} without an operand of the long type")
+    def arithmetic(self, op: str, left: Typed, right: Typed) -> Typed:
+        value = self.result(op, left, right)
+        if Kind.LONG in (left.kind, right.kind):
+            return Typed(value, Kind.LONG)
+        where = interval(value, self.types, self.ranges)
+        if {left.kind, right.kind} == {Kind.INT} and fits_int(where, where, 0):
+            return Typed(value, Kind.INT)
+        raise Unreadable(f"an operator {op} without an operand of the long type")
+
+    @property
+    def types(self) -> Mapping[str, CType]:
+        return {parameter.name: parameter.type for parameter in self.parameters.values()}
+
+    def result(self, op: str, left: Typed, right: Typed) -> Expr:
         if op != "*":
             return weighted(((1, left.value), (1 if op == "+" else -1, right.value)))
         if isinstance(left.value, Const):

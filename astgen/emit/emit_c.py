@@ -8,6 +8,7 @@ from itertools import groupby
 
 import cgen
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.astgen.emit.c_expr import (
     ALL_HELPERS,
@@ -22,6 +23,7 @@ from scopt.astgen.emit.c_expr import (
 )
 from scopt.astgen.emit.c_statement import declaration_text, statement_text
 from scopt.astgen.emit.flat import flat_subscript
+from scopt.astgen.emit.int_iterators import has_int_value
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus
@@ -251,14 +253,13 @@ class _Printer(Struct, frozen=True):
 
     def loop(self, loop: For) -> Iterator[cgen.Generable]:
         backwards = self.openmp and runs_backwards(loop)
+        body, spelling = self.iterations(loop, may_be_int=not backwards)
         start = (
-            f"{self.scop.long_type} {loop.iterator} = "
-            f"{self.exprs.expr(last_iteration(loop) if backwards else loop.lower).text}"
+            f"{spelling} {loop.iterator} = {self.exprs.expr(last_iteration(loop) if backwards else loop.lower).text}"
         )
         sign = "-" if backwards else "+"
         step = f"{loop.iterator}{sign}{sign}" if loop.step == 1 else f"{loop.iterator} {sign}= {loop.step}"
         limit = f">= {self.exprs.expr(loop.lower).at(Level.ADD)}" if backwards else self.limit(loop.upper)
-        body = self.block(loop.body) if not parted(loop) else list(self.pairs(loop))
         if loop.mark.scalar:
             body.insert(0, cgen.Line(f"{helper_name(SCALAR, self.scop.reserved)}();"))
         statement = _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
@@ -267,6 +268,19 @@ class _Printer(Struct, frozen=True):
             if may_vanish(loop):
                 yield from map(cgen.Line, NOT_UNROLLED)
         yield statement
+
+    def iterations(self, loop: For, *, may_be_int: bool) -> tuple[list[cgen.Generable], str]:
+        """A loop's body, and the type of its iterator: int in the innermost loops that have a use for its value."""
+        body = self.inside(loop)
+        if may_be_int and not any(isinstance(item, For) for item in items(loop.body)) and self.exprs.may_be_int(loop):
+            text = "\n".join(line for item in body for line in item.generate())
+            if has_int_value(text, loop.iterator):
+                return self.inside(loop, as_int=True), "int"
+        return body, self.scop.long_type
+
+    def inside(self, loop: For, *, as_int: bool = False) -> list[cgen.Generable]:
+        inner = replace(self, exprs=self.exprs.within(loop, as_int=as_int))
+        return list(inner.pairs(loop)) if parted(loop) else inner.block(loop.body)
 
     def pairs(self, loop: For) -> Iterator[cgen.Generable]:
         size = together(loop)

@@ -151,12 +151,7 @@ class _Checker(Struct, frozen=True):
                 init=ir.DeclList(decls=[ir.Decl(name=iterator, type=ctype, init=start, storage=[], quals=[])]),
                 cond=ir.BinaryOp(op="<" | "<=" | ">=" as op, left=ir.ID(name=tested), right=bound),
                 next=step,
-            ) if (
-                iterator == tested == loop.iterator
-                and type_spelling(ctype) == self.scop.long_type
-                and start is not None
-            ):
-                inner = reader.within(iterator)
+            ) if iterator == tested == loop.iterator and start is not None:
                 # the initializer and the bound are read where the iterator isn't declared: they must not use it
                 first, last = reader.usable(start).value, reader.usable(bound).value
                 if op == ">=":
@@ -172,6 +167,9 @@ class _Checker(Struct, frozen=True):
                         f"upper bound of '{iterator}'",
                     )
                     _equal(_step(step, iterator), loop.step, f"step of '{iterator}'")
+                if op == ">=":
+                    _equal(type_spelling(ctype), self.scop.long_type, f"type of '{iterator}'")
+                inner = reader.within(iterator, type_spelling(ctype), loop.lower, loop.upper, loop.step)
                 self.pragma(loop, pragma, reader)
                 self.block(loop.body, self.without_calls(loop, _statements(node.stmt)), inner)
                 return

@@ -1,4 +1,4 @@
-"""Loops that go by what remains of their iterator, ``out[x] = in[x / 2] + (x % 2) * …``: with a loop over quotients, and
+"""Loops that go by what remains of their iterator, ``out[x] = in[x / 2] + (x % 2) * …``: with one over quotients, and
 one over remainders inside.
 
 For each remainder, subscripts and conditions with quotients and remainders of the iterator are plain ones: upsampling,

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from scopt.astgen.emit.c_expr import ExprPrinter, helper_name
-from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
+from scopt.astgen.emit.c_expr import ExprPrinter, Kind, helper_name
+from scopt.astgen.emit.c_read import Reader, Typed, Unreadable, canonical, canonical_condition
 from scopt.diagnostics import InternalError
 from scopt.ir import expr as ex
+from scopt.ir.expr import plus
 from scopt.ir.from_pycparser import parse_c
-from scopt.ir.nest import Compare, Condition, Const, Expr, FloorDiv, Max, Min, Mod, Name, Select
+from scopt.ir.nest import Compare, Condition, Const, Expr, FloorDiv, Max, Min, Mod, Name, Select, Sum
 from scopt.ir.scop import CType
 from tests.astgen.scops import DOUBLE, INT, LONG, SIZE, UNSIGNED, S, make_scop
 
@@ -37,7 +38,12 @@ def parse(source: str):  # type: ignore[no-untyped-def]
 
 
 def reader() -> Reader:
-    return Reader.of(SCOP).within("i").within("j")
+    return within(within(Reader.of(SCOP), "i"), "j")
+
+
+def within(outer: Reader, name: str, spelling: str = "long", upper: Expr = N) -> Reader:
+    """In a loop from 0 on."""
+    return outer.within(name, spelling, Const(0), upper, 1)
 
 
 EXPRESSIONS = [
@@ -161,7 +167,27 @@ def test_a_comparison_of_signed_with_unsigned_is_not_read() -> None:
 def test_an_iterator_may_not_hide_another_name() -> None:
     for name in ("i", "n"):
         with pytest.raises(Unreadable):
-            reader().within(name)
+            within(reader(), name)
+
+
+def test_an_int_is_an_iterator_that_never_leaves_the_type() -> None:
+    below = plus(N, -1)
+    for upper in (below, Const(2**31 - 2), Min((Name("i"), below)), FloorDiv(Sum(((3, N),)), 4)):
+        assert within(reader(), "k", "int", upper).usable(parse("k")) == Typed(Name("k"), Kind.INT)
+    for upper in (N, Const(2**31 - 1), U, Max((Const(9), N)), Sum(((2, N),), -9)):
+        with pytest.raises(Unreadable):
+            within(reader(), "k", "int", upper)
+    with pytest.raises(Unreadable):
+        within(reader(), "k", "short", Const(9))
+
+
+def test_sums_of_ints_that_fit() -> None:
+    inner = within(reader(), "k", "int", plus(N, -1))
+    assert inner.usable(parse("(k + 1) % 2")).kind is Kind.INT
+    for source in ("k + 2", "2 * k", "k + n", "i + k - (k + 2)"):
+        with pytest.raises(Unreadable):
+            inner.usable(parse(source))
+    assert within(reader(), "k", "int", Const(99)).usable(parse("2 * k + 3")).kind is Kind.INT
 
 
 def test_a_constant_beyond_64_bits_is_an_error() -> None:

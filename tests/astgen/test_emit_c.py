@@ -71,7 +71,7 @@ def test_two_statements_and_a_guard() -> None:
     assert (
         text(scop, loops(scop, "S0[i] -> [i]; S1[i] -> [i]"))
         == """\
-for (long i = 0; i < n; i++) {
+for (int i = 0; i < n; i++) {
   A[i] = 0;
   if (i % 2 == 0) {
     if (A[i]) {
@@ -118,7 +118,7 @@ def test_an_else_does_not_dangle() -> None:
         text(scop, nest)
         == """\
 if (n > 3) {
-  for (long i = 0; i < n; i++)
+  for (int i = 0; i < n; i++)
     if (i % 2 == 0)
       f((int)i);
 } else {

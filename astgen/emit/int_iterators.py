@@ -1,0 +1,75 @@
+"""Iterators that loops declare as `int`: vector code for the values of 64-bit ones would have to be packed, into lanes
+half as wide, or an eighth.
+
+A loop may do that where its iterator never leaves the type: bounds of bounds, from the types of parameters and the
+loops around.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from scopt.ir.nest import Const, Expr, FloorDiv, Max, Min, Mod, Name, Select, Sum
+from scopt.ir.scop import CType
+
+_INT = (-(2**31), 2**31 - 1)
+# Least and greatest value.
+Interval = tuple[int, int]
+
+
+def fits_int(lower: Interval | None, upper: Interval | None, step: int) -> bool:
+    """Whether an iterator that runs from one bound to the other, and a step beyond, is an int's value all the time."""
+    return lower is not None and upper is not None and lower[0] >= _INT[0] and max(lower[1], upper[1] + step) <= _INT[1]
+
+
+def run(lower: Interval | None, upper: Interval | None) -> Interval | None:
+    """The values of an iterator in its loop."""
+    return None if lower is None or upper is None else (lower[0], max(lower[0], upper[1]))
+
+
+def interval(expr: Expr, types: Mapping[str, CType], ranges: Mapping[str, Interval | None]) -> Interval | None:
+    """Where an expression's value lies. types: of the parameters; ranges: of the iterators around; None: anywhere."""
+    match expr:
+        case Const(value):
+            return value, value
+        case Name(name):
+            return ranges[name] if name in ranges else _of_type(types.get(name))
+        case Sum(terms, constant):
+            low = high = constant
+            for coefficient, term in terms:
+                if (own := interval(term, types, ranges)) is None:
+                    return None
+                ends = coefficient * own[0], coefficient * own[1]
+                low, high = low + min(ends), high + max(ends)
+            return low, high
+        case FloorDiv(numerator, divisor):
+            # C's quotient is the greater one of a negative number
+            own = interval(numerator, types, ranges)
+            return None if own is None else (own[0] // divisor, -(-own[1] // divisor))
+        case Mod(_, divisor):
+            return 1 - divisor, divisor - 1
+        case Min(args):
+            found = [one for arg in args if (one := interval(arg, types, ranges)) is not None]
+            lows = [one[0] for one in found]
+            return (min(lows), min(one[1] for one in found)) if len(found) == len(args) else None
+        case Max(args):
+            found = [one for arg in args if (one := interval(arg, types, ranges)) is not None]
+            return (max(one[0] for one in found), max(one[1] for one in found)) if len(found) == len(args) else None
+        case Select(_, then, otherwise):
+            one, other = interval(then, types, ranges), interval(otherwise, types, ranges)
+            return None if one is None or other is None else (min(one[0], other[0]), max(one[1], other[1]))
+    return None
+
+
+def has_int_value(text: str, iterator: str) -> bool:
+    """Whether printed statements convert an iterator to an int, for its value, or conditions ask for its remainder."""
+    name = re.escape(iterator)
+    return re.search(rf"\((?:int|unsigned(?: int)?)\){name}\b|\bif \([^;{{]*\b{name}\b[^&|;{{]*%", text) is not None
+
+
+def _of_type(ctype: CType | None) -> Interval | None:
+    if ctype is None or not ctype.integer or not ctype.bits:
+        return None
+    bits = ctype.bits
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if ctype.signed else (0, (1 << bits) - 1)
