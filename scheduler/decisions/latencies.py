@@ -111,6 +111,8 @@ def _operator(node: ir.Node) -> str:
             return str(op)
         case ir.Assignment(op=op):
             return str(op).removesuffix("=")
+        case ir.UnaryOp(op="-" | "~"):
+            return "^"
         case ir.TernaryOp() | ir.If():
             return "?:"
     return ""

@@ -263,6 +263,8 @@ def operation_latency(operator: str, machine: Machine, *, integer: bool = False)
             return SUMMED if integer else machine.fma_latency
         case "?:":
             return _CHOICE if integer else machine.fma_latency
+        case "&" | "|" | "^" | "<<" | ">>":
+            return SUMMED if integer else 0
     return 0
 
 
