@@ -10,6 +10,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import NotAffine
+from scopt.frontend.model.narrow_divisions import with_narrow_divisions
 from scopt.frontend.model.pointers import as_subscripts
 from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.sizes import hoist_sizes
@@ -133,7 +134,8 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
     hoisted = (*sizes, *found, *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
-    items = distinct(members.items)
+    plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - unique.iterators
+    items = distinct(with_narrow_divisions(members.items, symbols, plain.__contains__))
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     return RegionNames(tu, region, items, symbols, unique.iterators, local_names, effects(*items), hoisted, whole)
 
