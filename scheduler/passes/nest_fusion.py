@@ -8,11 +8,12 @@ vectors, chains, lines from memory, and threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 
 import islpy as isl
 from msgspec import Struct
 
-from scopt.poly.isl_utils import joined, sets_of
+from scopt.poly.isl_utils import joined, sets_of, union_of_sets
 from scopt.poly.source_loops import Loops
 from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, nested, read
 from scopt.scheduler.locality.strides import shape_rows
@@ -20,6 +21,8 @@ from scopt.scheduler.passes.fusion import Fusion
 
 # Of what nests cost that stand apart, what they have to cost together (chosen: the model isn't more exact than that).
 _WORTH = 0.95
+# Neighbours that are tried all at once first.
+_MANY = 5
 
 
 class Costs(Struct, frozen=True, eq=False):
@@ -62,6 +65,10 @@ class _Nests(Struct, eq=False):
                     parallel = parallel or any(self.fusion.carries_nothing(one, own, prefix) for one in members)
                 return Band(partial, self.visit(body, inside, parallel))
             case Sequence(parts):
+                whole = self.all_together(parts, prefix, parallel) if len(parts) >= _MANY else None
+                if whole is not None:
+                    self.done += len(parts) - 1
+                    return self.visit(whole, prefix, parallel)
                 found: list[Tree] = []
                 for part in parts:
                     both = self.together(found[-1], part, prefix, parallel) if found else None
@@ -72,6 +79,28 @@ class _Nests(Struct, eq=False):
                         found.append(part)
                 done = [self.visit(part, prefix, parallel) for part in found]
                 return done[0] if len(done) == 1 else Sequence(tuple(done))
+
+    def all_together(
+        self, parts: tuple[Tree, ...], prefix: isl.MultiUnionPwAff | None, parallel: bool
+    ) -> Tree | None:
+        """Many neighbours, all of whose loops carry nothing, as one band; None where that is illegal or costs more: with
+        each one more to come, what there is already would be weighed anew."""
+        bands = [part for part in parts if isinstance(part, Band) and _is_leaf_band(part)]
+        if len(bands) < len(parts) or len({band.width for band in bands}) > 1:
+            return None
+        if not set[Loops].intersection(*map(self.shared, bands)):
+            return None
+        width, whole = bands[0].width, union_of_sets(part for band in bands for part in sets_of(domain_of(band)))
+        if not all(self.is_alike(bands[0], band, width) for band in bands[1:]):
+            return None
+        members = [reduce(isl.UnionPwAff.union_add, (band.partial.get_at(k) for band in bands)) for k in range(width)]
+        if not all(self.fusion.carries_nothing(one, whole, prefix) for one in members):
+            return None
+        made = Band(joined(members), Sequence(tuple(part for band in bands for part in _parts(_inside(band, width)))))
+        if any(self.costs.special(self.node(band, prefix)) for band in (*bands, made)):
+            return None
+        alone = sum(self.cycles(band, prefix, parallel) for band in bands)
+        return made if self.cycles(made, prefix, parallel) <= _WORTH * alone else None
 
     def together(self, first: Tree, second: Tree, prefix: isl.MultiUnionPwAff | None, parallel: bool) -> Tree | None:
         """Two neighbours as one band; None where that is illegal or costs more."""
