@@ -225,8 +225,8 @@ class ExprPrinter(Struct, frozen=True):
         """Whether a sum of ints with an iterator among them has an int's value after each of its terms."""
         if set(kinds) != {Kind.INT} or not any(isinstance(x, Name) and x.name in self.ints for _, x in parts):
             return False
-        sums = (weighted(parts[: k + 1]) for k in range(len(parts)))
-        return all(fits_int(*[interval(one, self.types, self.ranges)] * 2, 0) for one in sums)
+        sums = (interval(weighted(parts[: k + 1]), self.types, self.ranges) for k in range(len(parts)))
+        return all(fits_int(one, one, 0) for one in sums)
 
     def product(self, coefficient: int, e: Expr) -> Text:
         """coefficient·e for a positive coefficient, at least as wide as it needs."""

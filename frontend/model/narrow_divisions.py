@@ -63,8 +63,8 @@ def _is_division(node: Any) -> bool:
 
 
 class _Reader(Struct, frozen=True, eq=False):
-    """Runs once through statements. cells: read, and not written since as far as is known, with their variables. bounds:
-    of the variables. narrow: divisions whose dividends are to be cast."""
+    """Runs once through statements. cells: read, and not written since as far as is known, with their variables.
+    bounds: of the variables. narrow: divisions whose dividends are to be cast."""
 
     symbols: Mapping[str, Symbol]
     is_variable: Callable[[str], bool]

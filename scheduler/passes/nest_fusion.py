@@ -80,11 +80,9 @@ class _Nests(Struct, eq=False):
                 done = [self.visit(part, prefix, parallel) for part in found]
                 return done[0] if len(done) == 1 else Sequence(tuple(done))
 
-    def all_together(
-        self, parts: tuple[Tree, ...], prefix: isl.MultiUnionPwAff | None, parallel: bool
-    ) -> Tree | None:
-        """Many neighbours, all of whose loops carry nothing, as one band; None where that is illegal or costs more: with
-        each one more to come, what there is already would be weighed anew."""
+    def all_together(self, parts: tuple[Tree, ...], prefix: isl.MultiUnionPwAff | None, parallel: bool) -> Tree | None:
+        """Many neighbours, all of whose loops carry nothing, as one band; None where that is illegal or costs more:
+        with each one that comes, what there is already would be weighed anew."""
         bands = [part for part in parts if isinstance(part, Band) and _is_leaf_band(part)]
         if len(bands) < len(parts) or len({band.width for band in bands}) > 1:
             return None
