@@ -1,5 +1,5 @@
-"""Iterators that loops declare as `int`: vector code for the values of 64-bit ones would have to be packed, into lanes
-half as wide, or an eighth.
+"""Iterators that loops declare as `int`: in vector code over cells of 8 or 16 bits, values of 64-bit ones would have to
+be packed three times or twice.
 
 A loop may do that where its iterator never leaves the type: bounds of bounds, from the types of parameters and the
 loops around.

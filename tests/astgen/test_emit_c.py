@@ -14,6 +14,8 @@ from scopt.diagnostics import InternalError
 from scopt.ir import expr as ex
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, If, LoopMark, LoopNest, Mod, Name
 from scopt.ir.scop import Array, Scop
+from scopt.options import Options
+from scopt.pipeline import optimize
 from tests.astgen.scops import (
     DOUBLE,
     INT,
@@ -71,7 +73,7 @@ def test_two_statements_and_a_guard() -> None:
     assert (
         text(scop, loops(scop, "S0[i] -> [i]; S1[i] -> [i]"))
         == """\
-for (int i = 0; i < n; i++) {
+for (long i = 0; i < n; i++) {
   A[i] = 0;
   if (i % 2 == 0) {
     if (A[i]) {
@@ -118,7 +120,7 @@ def test_an_else_does_not_dangle() -> None:
         text(scop, nest)
         == """\
 if (n > 3) {
-  for (int i = 0; i < n; i++)
+  for (long i = 0; i < n; i++)
     if (i % 2 == 0)
       f((int)i);
 } else {
@@ -126,6 +128,22 @@ if (n > 3) {
 }
 """
     )
+
+
+@pytest.mark.parametrize(
+    ("element", "value", "last", "spelling"),
+    [
+        ("unsigned char", "a[i] ^ i", "n - 1", "int"),
+        ("short", "i % 3 == 0 ? 1 : a[i]", "2 * n / 3", "int"),
+        ("unsigned char", "a[i] ^ i", "n", "long"),
+        ("unsigned char", "a[i] ^ 3", "n - 1", "long"),
+        ("float", "a[i] * i", "n - 1", "long"),
+    ],
+)
+def test_narrow_cells_beside_an_iterators_value(element: str, value: str, last: str, spelling: str) -> None:
+    loop = f"for (int i = 0; i <= {last}; i++) a[i] = {value};"
+    made = optimize(f"void f(int n, {element} *a) {{ {loop} }}", Options(autodetect=True, eager=True))
+    assert f"for ({spelling} i = 0;".encode() in made.text
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ static inline long scopt_floord(long n, long d) { return n / d - (n % d < 0); }
 void divisions(int n, double a[n], double b[n][n], double hash[16])
 {
 #pragma scop
-    for (int i = -5; i < n - 8L; i++) {
+    for (long i = -5; i < n - 8L; i++) {
       if ((i - 1) % 4 == 0)
         hash[((int)i + 7) % 16] = a[i + 5];
       a[((int)i + 5) / 2] += 1.0;
