@@ -24,7 +24,8 @@ def test_what_the_default_has() -> None:
     assert (of.jam_rows(DEFAULT), of.jam_columns(DEFAULT)) == (8, 512)
     assert (of.strip_rows(DEFAULT), of.least_strip_rows(DEFAULT), of.strip_bytes(DEFAULT)) == (32, 8, 1 << 20)
     assert (of.scattered_cells(DEFAULT), of.alignment(DEFAULT), of.short_row(DEFAULT)) == (32, 64, 48)
-    assert [of.operation_latency(op, DEFAULT) for op in "+-*/<"] == [4, 4, 4, 13, 0]
+    assert [of.operation_latency(op, DEFAULT) for op in "+-*/<^"] == [4, 4, 4, 13, 0, 0]
+    assert [of.operation_latency(op, DEFAULT, integer=True) for op in ("+", "^", ">>", "&")] == [1, 1, 1, 1]
     assert [of.piece_bytes(DEFAULT, parallel=parallel) for parallel in (True, False)] == [1024, 2048]
     assert (of.threads_cost(DEFAULT), of.threads_cost(DEFAULT, 100), of.thread_limit(DEFAULT)) == (25_000, 25_500, 64)
 

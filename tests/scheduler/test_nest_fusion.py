@@ -38,6 +38,15 @@ def test_lines_come_once(body: str, written: tuple[str, ...]) -> None:
     assert all(some in inner[0] for some in written)
 
 
+def test_many_at_once() -> None:
+    swaps = "".join(
+        f"t = r[i][{a}]; r[i][{a}] = t < r[i][{b}] ? t : r[i][{b}]; r[i][{b}] = t < r[i][{b}] ? r[i][{b}] : t; "
+        for a, b in ((0, 2), (1, 3), (0, 1), (2, 3), (1, 2))
+    )
+    result = optimize(source_of(f"for (i = 0; i < n; i++) {{ {swaps} }}", "int n, int r[3000][4]"), Options())
+    assert result.text.decode().split("#pragma scop")[1].count("for (") == 1
+
+
 @pytest.mark.parametrize("body", [BOTH_WAYS, TWO_SUMS], ids=["rows and columns", "two matrices"])
 def test_what_gains_by_standing_apart(body: str) -> None:
     for one in vector_loops(body):

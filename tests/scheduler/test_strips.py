@@ -20,7 +20,7 @@ from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.fuzz.harness import without_thresholds
-from tests.sources import scop_of
+from tests.sources import scop_of, source_of
 
 pytestmark = pytest.mark.usefixtures("no_rows_beside")
 
@@ -157,6 +157,16 @@ def test_no_strips_where_compilers_have_vectors_along_the_rows() -> None:
     deps = dependences(scop)
     tree = get_scheduler("pluto").schedule(scop, deps, Options(), None).tree
     assert apply_passes(scop, deps, tree, Options()).strips == {}
+
+
+def test_checksums_of_rows_run_side_by_side() -> None:
+    body = """for (i = 0; i < n; i++) {
+  unsigned c = 1;
+  for (j = 0; j < m; j++) { c ^= data[i][j]; for (k = 0; k < 8; k++) c = c >> 1 ^ (0x82f63b78u & -(c & 1)); }
+  sums[i] = c;
+}"""
+    made = optimize(source_of(body, "int n, int m, unsigned char data[300][300], unsigned *sums"))
+    assert b"c_rows[p - " in made.text or b"c_rows[i - " in made.text
 
 
 def test_a_contraction_does_not_join() -> None:
