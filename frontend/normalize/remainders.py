@@ -17,7 +17,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.frontend.normalize.opaque import leaving, out_of_statements
 from scopt.frontend.normalize.tree_rewriting import is_plain, names_of, number, plus, step_of, substituted, value_of
-from scopt.ir.effects import effects
+from scopt.ir.effects import STEPS, effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import replaced, used_names, walk
 
@@ -66,6 +66,8 @@ class Remainders(Struct, frozen=True):
         spelled, where, before = head.type.spelling, loop.coord, _times(count, quotient)
         body = _by_remainder(loop.stmt, head, quotient, remainder, count)
         body = substituted(body, head.name, ir.BinaryOp("+", before, ir.ID(remainder), where))
+        if _shares_results(body, quotient, remainder):
+            return loop
         whole = self.divided(head.end, count) if head.type.signed else None
         guards = []
         if whole is None:
@@ -199,6 +201,15 @@ def _by_remainder(body: Any, loop: _Loop, quotient: str, remainder: str, count: 
 
 def _times(count: int, name: str) -> Any:
     return ir.ID(name) if count == 1 else ir.BinaryOp("*", number(count), ir.ID(name))
+
+
+def _shares_results(body: Any, quotient: str, remainder: str) -> bool:
+    """Whether iterations of all remainders write one cell: short sums, for which there is nothing to gain."""
+    nodes = tuple(walk(body))
+    written = [node.lvalue for node in nodes if isinstance(node, ir.Assignment)]
+    written += [node.expr for node in nodes if isinstance(node, ir.UnaryOp) and node.op in STEPS]
+    places = [{*used_names(lvalue)} for lvalue in written if isinstance(lvalue, ir.ArrayRef)]
+    return any(quotient in names and remainder not in names for names in places)
 
 
 def _instances(node: Any) -> float:

@@ -48,6 +48,8 @@ def test_domains_and_subscripts(body: str, domain: str, read: str) -> None:
         "for (int i = -4; i < n; i++) x[i + 4] = y[i / 2 + 2];",
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = B[i / 2][j];",
         "for (unsigned i = 1; i < n; i++) x[i] = y[i / 2];",
+        "for (int i = 0; i < n; i++) x[i / 4] += y[i];",
+        "for (int i = 0; i < n; i++) x[i >> 1]++;",
     ],
 )
 def test_others_stay(body: str) -> None:
