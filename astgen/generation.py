@@ -19,9 +19,11 @@ from scopt.astgen.emit.math_functions import math_declarations
 from scopt.astgen.guard import guard_text
 from scopt.astgen.guard_counters import counter_name
 from scopt.astgen.loops.isl_loops import build
+from scopt.astgen.lower.panel_turns import with_turned_panels
 from scopt.astgen.lower.register_lowering import Lowered, lower
 from scopt.astgen.lower.strip_lowering import Buffered, lower_strips
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
+from scopt.astgen.lower.transposing import Transposed
 from scopt.astgen.passes.alignment import with_aligned_starts
 from scopt.astgen.passes.chains import with_products_apart
 from scopt.astgen.passes.eager import with_eager_conditions
@@ -34,7 +36,9 @@ from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.worth import check_nest
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
+from scopt.ir.nest_walks import calls
 from scopt.ir.scop import Dependences, LoopDirective, Scop
+from scopt.ir.walks import used_names
 from scopt.machine import Machine
 from scopt.machine.costs import short_row
 from scopt.options import Options
@@ -116,8 +120,17 @@ def guard_of(program: Program, options: Options) -> str:
 def emitted(program: Program) -> Emitted:
     """The program as C."""
     declarations = math_declarations(program.scop, program.nest)
-    definitions = (*program.buffered.definitions, *program.lowered.definitions, *declarations)
+    turns = (function.text for function in turning_functions(program))
+    definitions = (*program.buffered.definitions, *turns, *program.lowered.definitions, *declarations)
     return emit(program.scop, program.nest, definitions=definitions)
+
+
+def turning_functions(program: Program) -> tuple[Transposed, ...]:
+    """The functions that copy panels, those that the nest calls."""
+    turned = {one.name for one in program.buffered.turned.values()}
+    called = {call.statement for call in calls(program.nest.body)} & turned
+    used = {name for one in called for name in used_names(program.scop.statement(one).body)}
+    return tuple(one for one in program.buffered.transposed if one.name in used)
 
 
 def allocated(program: Program) -> tuple[Allocation, ...]:
@@ -176,7 +189,8 @@ def _kernel_calls(program: Program, setting: Setting) -> Program:
 
 
 def _transposed_copies(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_transposed_copies(program.lowered, program.nest))
+    nest = with_transposed_copies(program.lowered, program.nest)
+    return replace(program, nest=with_turned_panels(program.buffered.turned, nest))
 
 
 def _constant_lengths(program: Program, setting: Setting) -> Program:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.lower.body_syntax import assignment, call, integer
+from scopt.astgen.lower.panel_turns import PanelTurns
 from scopt.astgen.lower.strip_cells import Copied
 from scopt.astgen.lower.strip_statements import Names, minus, plus, statement_of, subscripts_of
 from scopt.diagnostics import InternalError
@@ -41,12 +42,13 @@ class Place(Struct, frozen=True):
 class PanelTile(Copied, eq=False):
     """What a packed tile becomes. prefix: ``{ S[…] -> [p0, …] }``, the loops over tiles and those around them. places:
     by array.
-    marks: of all loops, by name; those of the copies are added."""
+    marks: of all loops, by name; those of the copies are added. turns: of all tiles' copies, likewise."""
 
     tile: PackedTile
     names: Names
     places: Mapping[str, Place]
     marks: dict[str, Mark]
+    turns: PanelTurns
 
     @staticmethod
     def of(
@@ -56,6 +58,7 @@ class PanelTile(Copied, eq=False):
         node: isl.ScheduleNode,
         names: Names,
         marks: dict[str, Mark],
+        turns: PanelTurns,
         *,
         parallel: bool,
     ) -> PanelTile:
@@ -63,7 +66,7 @@ class PanelTile(Copied, eq=False):
         hold what a tile refers to."""
         prefix = node.get_prefix_schedule_relation().intersect_domain(node.get_domain())
         places = {one.array: Place(*names.panel(one, parallel=parallel)) for one in tile.panels}
-        made = PanelTile(scop, deps, prefix, [], {}, [], tile, names, places, marks)
+        made = PanelTile(scop, deps, prefix, [], {}, [], tile, names, places, marks, turns)
         for part in sets_of(node.get_domain()):
             made.expand(part)
         return made
@@ -242,7 +245,9 @@ class PanelTile(Copied, eq=False):
             return
         name = self.names.statement(f"{panel.array}_{'in' if inwards else 'out'}")
         domain = _convex(cells).set_tuple_name(name)
-        self.statements.append(self.copied(name, domain, panel, inwards=inwards))
+        copied = self.copied(name, domain, panel, inwards=inwards)
+        turned = self.turns.add(self.scop, copied, panel, self.names, inwards=inwards)
+        self.statements += [copied] if turned is None else [copied, turned]
         first = self.depth + len(panel.origins)
         *rows, column = (coordinate(domain, k) for k in range(first, domain.dim(SET)))
         loop = f"copy:{name}"

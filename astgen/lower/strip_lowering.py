@@ -17,8 +17,11 @@ from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.lower.panel_statements import PanelTile
+from scopt.astgen.lower.panel_turns import PanelTurns
 from scopt.astgen.lower.strip_cells import Copied
 from scopt.astgen.lower.strip_statements import Names, Storage, copied, renamed, thread_choice
+from scopt.astgen.lower.tile_records import Turned
+from scopt.astgen.lower.transposing import Transposed
 from scopt.ir.marked_schedule import Mark, MarkedSchedule, PackedTile, PanelMark, RowBuffer, StripMark, Strips
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Access, Dependences, Scop, Statement
@@ -39,7 +42,8 @@ class Buffered(Struct, frozen=True, eq=False):
       these and all other new statements. packed: names of statements that use panels. pointers: by the statement that
       sets it, what each thread must have of its own.
       parts: by name of a pointer to a thread's part, the array that has the parts.
-      allocations, definitions: what the statements use.
+      allocations, definitions: what the statements use. turned: by name of a statement that copies a panel's cells,
+      the one that copies all rows and diagonals of a tile in one call. transposed: functions that these may call.
     """
 
     scop: Scop
@@ -51,6 +55,8 @@ class Buffered(Struct, frozen=True, eq=False):
     parts: Mapping[str, str] = field(default_factory=dict)
     allocations: tuple[Allocation, ...] = ()
     definitions: tuple[str, ...] = ()
+    turned: Mapping[str, Turned] = field(default_factory=dict)
+    transposed: tuple[Transposed, ...] = ()
 
 
 def lower_strips(scop: Scop, deps: Dependences, schedule: MarkedSchedule, machine: Machine) -> Buffered:
@@ -81,6 +87,8 @@ def lower_strips(scop: Scop, deps: Dependences, schedule: MarkedSchedule, machin
         {pointer: memory for memory, pointer in names.pointers.items()},
         names.allocations(),
         names.definitions(),
+        rebuilt.turns.turned,
+        tuple(rebuilt.turns.functions),
     )
 
 
@@ -93,6 +101,7 @@ class _Rebuild(Struct):
     names: Names
     marks: dict[str, Mark]
     strips: list[_Strip | PanelTile] = field(default_factory=list)
+    turns: PanelTurns = field(default_factory=lambda: PanelTurns({}, []))
     current: _Strip | PanelTile | None = None
 
     def tree(self, node: isl.ScheduleNode) -> isl.Schedule:
@@ -155,7 +164,7 @@ class _Rebuild(Struct):
             above = above.parent()
             parallel = above.get_type() == _TYPE.mark and self.schedule.loop(above).parallel
         return self.around(
-            node, PanelTile.of(self.scop, self.deps, tile, node, self.names, self.marks, parallel=parallel)
+            node, PanelTile.of(self.scop, self.deps, tile, node, self.names, self.marks, self.turns, parallel=parallel)
         )
 
     def around(self, node: isl.ScheduleNode, strip: _Strip | PanelTile) -> isl.Schedule:

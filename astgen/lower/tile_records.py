@@ -13,11 +13,12 @@ from scopt.ir.scop import Array
 class Turned(Struct, frozen=True, eq=False):
     """A statement that copies as many rows and steps of an operand as another one does in two loops around it. row,
     step: positions of the iterators that those loops move; in their place it has the first ones', and how many there
-      are behind all others."""
+      are behind all others. skew: by how much later a row's first step is than that of the row before."""
 
     name: str
     row: int
     step: int
+    skew: int = 0
 
 
 class Step(Struct, frozen=True, eq=False):

@@ -1,4 +1,5 @@
-"""The function that packs an operand whose rows lie along the steps: a transposition, through vectors.
+"""The function that packs an operand whose rows lie along the steps, or that brings a panel's cells back to such rows:
+a transposition, through vectors.
 
 Element by element such a copy writes, or reads, a line for each of its elements. Here as many rows as a vector has
 lanes, eight at most, by as many steps are read along the rows, turned in registers in rounds of perfect shuffles (Van
@@ -23,13 +24,15 @@ from scopt.machine.costs import vector_lanes
 from scopt.machine.targets import SHUFFLES
 from scopt.poly.linear import subscript_rows
 
-# Of vectors that are turned at a time: each is a variable, and one of its letters a round.
-_MOST_LANES, _LETTERS = 8, "abcd"
+# Of vectors that are turned at a time: each is a variable, and one of its letters a round. Narrow elements fill vectors
+# of so many bytes.
+_MOST_LANES, _LETTERS, _LEAST_BYTES = 8, "abcdef", 32
 
 
 class Transposed(Struct, frozen=True, eq=False):
     """``to[k * width + i] = operand of from[i * length + k]``, for 0 <= i < rows, 0 <= k < count.
 
+    back: ``to[i * length + k] = from[k * width + i]`` instead, where the operand is nothing but its source.
     source: the operand's reference that moves. subscript: of it, which one the row moves. scalars: other variables that
     the operand reads. lanes: of the vectors that it is turned in, a power of two.
     """
@@ -43,6 +46,7 @@ class Transposed(Struct, frozen=True, eq=False):
     width: int
     long_type: str
     lanes: int
+    back: bool = False
 
     @property
     def text(self) -> str:
@@ -89,33 +93,52 @@ class Transposed(Struct, frozen=True, eq=False):
         yield "#endif"
         long, kind = self.long_type, self.type.spelling
         scalars = "".join(f", {kind} scalar{k}" for k in range(len(self.scalars)))
-        yield (
-            f"static void {self.name}({long} rows, {long} count, const {kind} *restrict from, "
-            f"{long} length, {kind} *restrict to{scalars}) {{"
-        )
-        yield f"  {long} k = 0;"
+        row, panel = f"{kind} *restrict {self.row}", f"{kind} *restrict {self.panel}"
+        row, panel = (row, f"const {panel}") if self.back else (f"const {row}", panel)
+        yield f"static void {self.name}({long} rows, {long} count, {row}, {long} length, {panel}{scalars}) {{"
+        # what is written goes on where it was: along the rows, or along the panel
+        (outer, most), (inner, least) = ("i", "rows"), ("k", "count")
+        if not self.back:
+            (outer, most), (inner, least) = (inner, least), (outer, most)
+        yield f"  {long} {outer} = 0;"
         yield f"#ifdef {self.has_vectors}"
-        yield f"  for (; k + {self.lanes} <= count; k += {self.lanes}) {{"
-        yield f"    {long} i = 0;"
-        yield f"    for (; i + {self.lanes} <= rows; i += {self.lanes}) {{"
+        yield f"  for (; {outer} + {self.lanes} <= {most}; {outer} += {self.lanes}) {{"
+        yield f"    {long} {inner} = 0;"
+        yield f"    for (; {inner} + {self.lanes} <= {least}; {inner} += {self.lanes}) {{"
         yield from (f"      {line}" for line in self.block())
         yield "    }"
-        yield "    for (; i < rows; i++)"
-        yield f"      for ({long} n = k; n < k + {self.lanes}; n++)"
-        yield f"        to[n * {self.width} + i] = {self.value('from[i * length + n]')};"
+        yield f"    for (; {inner} < {least}; {inner}++)"
+        yield f"      for ({long} n = {outer}; n < {outer} + {self.lanes}; n++)"
+        yield f"        {self.single('n', 'k') if self.back else self.single('i', 'n')}"
         yield "  }"
         yield "#endif"
-        yield "  for (; k < count; k++)"
-        yield f"    for ({long} i = 0; i < rows; i++)"
-        yield f"      to[k * {self.width} + i] = {self.value('from[i * length + k]')};"
+        yield f"  for (; {outer} < {most}; {outer}++)"
+        yield f"    for ({long} {inner} = 0; {inner} < {least}; {inner}++)"
+        yield f"      {self.single('i', 'k')}"
         yield "}"
+
+    @property
+    def row(self) -> str:
+        return "to" if self.back else "from"
+
+    @property
+    def panel(self) -> str:
+        return "from" if self.back else "to"
+
+    def single(self, row: str, step: str) -> str:
+        """The statement for one element."""
+        there, here = f"{self.row}[{row} * length + {step}]", f"{self.panel}[{step} * {self.width} + {row}]"
+        return f"{there} = {here};" if self.back else f"{here} = {self.value(there)};"
 
     def block(self) -> Iterator[str]:
         """As many rows and steps as lanes. Each round puts the elements of two vectors, that are half of all apart, one
         by one beside each other."""
         half = self.lanes // 2
-        for k in range(self.lanes):
-            yield f"{self.vector} a{k} = *(const {self.vector} *)(from + (i + {k}) * length + k);"
+        along = [f"{self.row} + (i + {k}) * length + k" for k in range(self.lanes)]
+        across = [f"{self.panel} + (k + {k}) * {self.width} + i" for k in range(self.lanes)]
+        sources, targets = (across, along) if self.back else (along, across)
+        for k, source in enumerate(sources):
+            yield f"{self.vector} a{k} = *(const {self.vector} *)({source});"
         if self.operand is not self.source:
             yield " ".join(f"a{k} = {self.value(f'a{k}')};" for k in range(self.lanes))
         before, rounds = _LETTERS[0], self.lanes.bit_length() - 1
@@ -124,8 +147,8 @@ class Transposed(Struct, frozen=True, eq=False):
                 first, second = (f"{self.name}_{which}({before}{k}, {before}{k + half})" for which in ("low", "high"))
                 yield f"{self.vector} {after}{2 * k} = {first}, {after}{2 * k + 1} = {second};"
             before = after
-        for k in range(self.lanes):
-            yield f"*({self.vector} *)(to + (k + {k}) * {self.width} + i) = {before}{k};"
+        for k, target in enumerate(targets):
+            yield f"*({self.vector} *)({target}) = {before}{k};"
 
     def value(self, source: str) -> str:
         """The operand for an element, or for a vector of them."""
@@ -158,9 +181,8 @@ def transposed(
     scalars = tuple(access.node for access in accesses if isinstance(access.node, ir.ID))
     if len(scalars) + 1 != len(accesses) or not is_cell(reference, array.spelling, array.rank):
         return None
-    element = array.type.bits // 8
-    lanes = min(_MOST_LANES, vector_lanes(machine, element), 1 << width.bit_length() - 1) if element else 0
-    if lanes * element not in SHUFFLES:
+    lanes = turned_lanes(array.type, width, machine)
+    if not lanes:
         return None
     rows = subscript_rows(source.relation)
     if rows is None or rows[-1][step] != 1 or rows[-1][row] != 0:
@@ -169,3 +191,11 @@ def transposed(
     if len(moved) != 1 or rows[moved[0]][row] != 1 or any(subscript[step] for subscript in rows[:-1]):
         return None
     return Transposed(name, operand, reference, moved[0], scalars, array.type, width, scop.long_type, lanes)
+
+
+def turned_lanes(ctype: CType, width: int, machine: Machine) -> int:
+    """Of the vectors that elements are turned in, for a panel so wide; 0 if there are none."""
+    element = ctype.bits // 8
+    most = max(_MOST_LANES, _LEAST_BYTES // element) if element else 0
+    lanes = min(most, vector_lanes(machine, element), 1 << width.bit_length() - 1) if element else 0
+    return lanes if lanes * element in SHUFFLES else 0

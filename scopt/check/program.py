@@ -18,7 +18,7 @@ from scopt import ir
 from scopt.astgen.emit.c_read import Reader, canonical
 from scopt.astgen.emit.emit_c import Emitted, helper_definitions
 from scopt.astgen.emit.reparse import check_printed
-from scopt.astgen.generation import Program
+from scopt.astgen.generation import Program, turning_functions
 from scopt.astgen.passes.held_check import check_held
 from scopt.check.buffers import Buffers
 from scopt.check.forms import Roles
@@ -203,7 +203,7 @@ def _check_functions(program: Program, text: Emitted) -> None:
         scop.location,
         (small, *text.definitions),
         kernels,
-        lowered.transposed,
+        (*lowered.transposed, *turning_functions(program)),
         helpers=helpers,
         long_type=scop.long_type,
         reserved=scop.reserved,

@@ -37,7 +37,8 @@ def expanded(program: Program) -> LoopNest:
     whole panel, statements whose product stands apart, or whose condition is a mask, as they were, and loops in
     one form that stand in two."""
     steps = {step.many: name for name, step in program.lowered.steps.items()}
-    packs = {turned.name: name for name, turned in program.lowered.turned.items()}
+    turns = {**program.lowered.turned, **program.buffered.turned}
+    packs = {turned.name: name for name, turned in turns.items()}
     apart = _apart(program) | masked_ones(program)
     taken = {item.iterator for item in items(program.nest.body) if isinstance(item, For)}
     fresh = (name for k in range(10**9) if (name := f"${k}") not in taken)
@@ -49,10 +50,10 @@ def expanded(program: Program) -> LoopNest:
                 *args, count = item.args
                 return (_loop(next(fresh), steps[many], args, {step.position: count}),)
             case Call(statement=many) if many in packs:
-                turned = program.lowered.turned[packs[many]]
+                turned = turns[packs[many]]
                 *args, rows, count = item.args
                 counts = {turned.row: rows, turned.step: count}
-                return (_loops(next(fresh), next(fresh), packs[many], args, counts),)
+                return (_loops(next(fresh), next(fresh), packs[many], args, counts, turned.skew),)
             case Call(statement=name) if name in apart:
                 return (replace(item, statement=apart[name]),)
         return (item,)
@@ -81,10 +82,12 @@ def _loop(iterator: str, statement: str, args: list[Expr], counts: Mapping[int, 
     return For(iterator, args[position], _last(args[position], count), 1, Block((Call(statement, tuple(inner)),)))
 
 
-def _loops(first: str, second: str, statement: str, args: list[Expr], counts: Mapping[int, Expr]) -> For:
+def _loops(first: str, second: str, statement: str, args: list[Expr], counts: Mapping[int, Expr], skew: int) -> For:
+    """skew: by how much later each row's first step is than that of the row before."""
     (row, rows), (step, count) = counts.items()
     inner = list(args)
     inner[row] = Name(first)
+    inner[step] = weighted([(1, args[step]), (skew, Name(first)), (-skew, args[row])])
     return For(first, args[row], _last(args[row], rows), 1, Block((_loop(second, statement, inner, {step: count}),)))
 
 

@@ -1,8 +1,10 @@
-"""Whether a call that packs a whole panel says what the statement says that packs one element.
+"""Whether a call that packs a whole panel, or copies it back, says what the statement says that copies one element.
 
 ``function(rows, count, &from, length, &to, scalars)`` sets ``to[k * width + i]`` to the operand of
-``from[i * length + k]`` (shown from its text in `scopt.check.functions.transposed`). In the nest it stands for two
-loops over the packing statement (`scopt.check.reading`), whose iterators start where the call's do.
+``from[i * length + k]``, or ``to[i * length + k]`` to ``from[k * width + i]`` (shown from its text in
+`scopt.check.functions.transposed`). In the nest it stands for two loops over the packing statement
+(`scopt.check.reading`), whose iterators start where the call's do, and where each row's steps may begin earlier, or
+later, than those of the row before.
 """
 
 from __future__ import annotations
@@ -16,10 +18,14 @@ from msgspec import Struct
 from scopt import ir
 from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import row_length
+from scopt.astgen.lower.strip_statements import plus
 from scopt.astgen.lower.tile_records import Turned
 from scopt.astgen.lower.transposing import Transposed
+from scopt.check.memory import read_allocations
 from scopt.check.subscript_functions import Subscripts, base_of, functions, subscripts_of
 from scopt.diagnostics import InternalError
+from scopt.ir.ctypes import plain_type
+from scopt.ir.nest import Const
 from scopt.ir.scop import Array, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.isl_utils import IN
@@ -27,9 +33,9 @@ from scopt.poly.isl_utils import IN
 
 def check_turned(program: Program) -> None:
     """Raise InternalError unless each call that packs a panel does what its loops do."""
-    lowered = program.lowered
-    calls = Counter(turned.name for turned in lowered.turned.values())
-    for name, turned in lowered.turned.items():
+    turns = {**program.lowered.turned, **program.buffered.turned}
+    calls = Counter(turned.name for turned in turns.values())
+    for name, turned in turns.items():
         if calls[turned.name] > 1:
             raise InternalError(f"{program.source.location}: generated loops: {turned.name} stands for two loops")
         _Turned(program, turned, program.scop.statement(name), program.scop.statement(turned.name)).check()
@@ -50,7 +56,11 @@ class _Turned(Struct, frozen=True, eq=False):
             self.refuse("has other iterators")
         function, source, length, target, scalars = self.arguments()
         match self.packing.body:
-            case ir.Assignment(op="=", lvalue=ir.ArrayRef() as slot, rvalue=value):
+            case ir.Assignment(op="=", lvalue=ir.ArrayRef() as slot, rvalue=value) if not function.back:
+                self.check_target(function, slot, target)
+                self.check_source(function, source, length)
+                self.check_value(function, value, source, scalars)
+            case ir.Assignment(op="=", lvalue=value, rvalue=ir.ArrayRef() as slot) if function.back:
                 self.check_target(function, slot, target)
                 self.check_source(function, source, length)
                 self.check_value(function, value, source, scalars)
@@ -73,7 +83,8 @@ class _Turned(Struct, frozen=True, eq=False):
                     ]
                 ),
             ):
-                found = [one for one in self.program.lowered.transposed if one.name == name]
+                known = (*self.program.lowered.transposed, *self.program.buffered.transposed)
+                found = [one for one in known if one.name == name]
                 variables = [one for one in scalars if isinstance(one, ir.ID)]
                 if len(found) == 1 and len(variables) == len(scalars) == len(found[0].scalars):
                     return found[0], source, length, target, variables
@@ -88,23 +99,45 @@ class _Turned(Struct, frozen=True, eq=False):
         arrays, originals = self.program.scop.arrays, self.program.source.arrays
         buffers = {one.spelling: one for name, one in arrays.items() if name not in originals}
         own = buffers.get(base.name) if isinstance(base, ir.ID) and same_tree(base, other) else None
-        if own is None or own.type.spelling != function.type.spelling:
+        if own is None or not self.has_type(own, function):
             self.refuse("packs to another buffer")
-        (mine,), (theirs,) = self.linear(slot, 1), self.linear(target, 1)
-        if not mine.is_equal(theirs) or self.moves(mine) != (1, function.width):
+            raise AssertionError
+        rank = len(subscripts_of(slot))
+        mine, theirs = list(self.linear(slot, rank)), list(self.linear(target, rank))
+        *outer, last = map(self.moves, mine)
+        if not all(one.is_equal(other) for one, other in zip(mine, theirs, strict=True)):
             self.refuse("packs to other places")
+        if rank == 1:
+            alike = last == (1, function.width)
+        else:
+            alike = [*outer, last] == [*((0, 0) for _ in outer[1:]), (0, 1), (1, 0)] and self.is_wide(own, function)
+        if not alike:
+            self.refuse("packs to other places")
+
+    def has_type(self, array: Array, function: Transposed) -> bool:
+        """Whether a function's elements are of an array's type, but for a typedef's name."""
+        own = plain_type(array.type, self.program.source.long_type)
+        return function.type.spelling in (array.type.spelling, own.spelling if own is not None else None)
+
+    def is_wide(self, buffer: Array, function: Transposed) -> bool:
+        """Whether a buffer's declaration says that its rows are as long as the function's panels are wide."""
+        buffered = self.program.buffered
+        memory = buffered.parts.get(buffer.name, buffer.name)
+        found = [one for one in read_allocations(buffered.scop, buffered.allocations) if one.name == memory]
+        return len(found) == 1 and found[0].extents[-1] == Const(function.width)
 
     def check_source(self, function: Transposed, source: ir.ArrayRef, length: ir.Node) -> None:
         """Steps lie side by side, rows as far apart as is said."""
         array = self.array(source)
-        if array.type.spelling != function.type.spelling:
+        if not self.has_type(array, function):
             self.refuse("packs elements of another type")
         *outer, last = map(self.moves, self.linear(source, array.rank))
         rows = [k for k, moved in enumerate(outer) if moved != (0, 0)]
-        if last != (0, 1) or len(rows) != 1 or outer[rows[0]] != (1, 0):
+        if last != (self.turned.skew, 1) or len(rows) != 1 or outer[rows[0]] != (1, 0):
             self.refuse("packs other elements")
         flat = {one.spelling: one for one in self.program.source.arrays.values() if one.flat}
-        if not same_tree(length, row_length(source, rows[0], flat)):
+        own = row_length(source, rows[0], flat)
+        if not same_tree(length, plus(own, self.turned.skew)):
             self.refuse("takes rows to be longer, or shorter, than they are")
 
     def array(self, source: ir.ArrayRef) -> Array:
@@ -127,13 +160,13 @@ class _Turned(Struct, frozen=True, eq=False):
         return (found.get_at(k) for k in range(count))
 
     def moves(self, subscript: isl.PwAff) -> tuple[int, int]:
-        """By how much a subscript grows with the row, and with the step."""
+        """By how much a subscript grows with the row, whose first step is so much later, and with the step."""
         ((_, function),) = subscript.get_pieces()
         if function.dim(isl.dim_type.div):
             self.refuse("has a reference that isn't linear")
         positions = self.turned.row, self.turned.step
         row, step = (function.get_coefficient_val(IN, position).to_python() for position in positions)
-        return row, step
+        return row + self.turned.skew * step, step
 
     # --- what ---------------------------------------------------------------------------------------------------------
 

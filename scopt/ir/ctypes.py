@@ -253,3 +253,22 @@ def type_spelling(n: ir.Node) -> str:
         case ir.TypeDecl(type=ir.IdentifierType(names=words), quals=[]):
             return " ".join(words)
     return ""
+
+
+_PLAIN = frozenset({"float", "double", "unsigned", "signed", "short", "int", "long"})
+_BY_BITS = {(True, 32): "float", (True, 64): "double", (False, 16): "short", (False, 32): "int"}
+
+
+def plain_type(ctype: CType, long_type: str) -> CType | None:
+    """The type with no typedef in its spelling; None where its kind and width don't tell, or it is no number's.
+
+    long_type: one of 64 bits: if that is ``long``, no other type of 32 bits than ``int`` is left.
+    """
+    if ctype.floating == ctype.integer:
+        return None
+    if _PLAIN.issuperset(ctype.spelling.split()):
+        return ctype
+    name = _BY_BITS.get((ctype.floating, ctype.bits))
+    if name is None or (name == "int" and long_type != "long"):
+        return None
+    return replace(ctype, spelling=name if ctype.floating or ctype.signed else f"unsigned {name}")

@@ -12,6 +12,7 @@ from scopt.check.functions.faults import Fault
 from scopt.check.functions.terms import Terms
 from scopt.check.functions.values import (
     FLOATING,
+    NARROW,
     Element,
     Opaque,
     Pointer,
@@ -217,6 +218,8 @@ class Conversions(Struct, eq=False):
         """The name of a table of terms in the code."""
         if ctype == "a comparison":
             raise Fault("computes with the result of a comparison")
+        if ctype in NARROW:
+            raise Fault(f"computes with the type '{ctype}'")
         table = self.terms.table(op, ctype)
         name = f"_table_{sum(1 for known in self.tables if not known.endswith('_of'))}"
         for known, found in self.tables.items():

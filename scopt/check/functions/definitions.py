@@ -137,7 +137,7 @@ def _fingerprint(function: Kernel | Transposed) -> tuple[object, ...]:
             function.source: "source",
             **{own: f"scalar{k}" for k, own in enumerate(function.scalars)},
         }
-        return function.type, function.width, function.long_type, _shape(function.operand, leaves)
+        return function.type, function.width, function.long_type, function.back, _shape(function.operand, leaves)
     one = function.operation
     counts = len(one.rows), len(one.columns), len(one.scalars)
     return (

@@ -38,11 +38,12 @@ def _check_form(workshop: Workshop, meaning: _Meaning, form: Form) -> None:
         raise Fault("there is no such function")
     call = run(made, form.source, {})
     for rows, count, length in _sizes(around(made.thresholds, _SIZES), function.width):
-        source, target = meaning.source(rows, count, length), meaning.target(rows, count)
+        source, target = meaning.source(rows, count, length), meaning.target(rows, count, length)
         before = list(source)
+        row, panel = (target, source) if function.back else (source, target)
         limited(call, _SLACK + 4 * (rows + 1) * (count + 1))
         try:
-            call[function.name](rows, count, source, length, target, *meaning.scalars)
+            call[function.name](rows, count, row, length, panel, *meaning.scalars)
         except StopIteration:
             raise Fault(f"doesn't end, for {rows} rows of {count} steps") from None
         except Fault as fault:
@@ -81,38 +82,45 @@ class _Meaning(Struct, eq=False):
         own, long = self.type, Whole(self.function.long_type)
         if declaration.name != self.function.name or size(own) * 8 != self.function.type.bits:
             raise Fault(f"a function '{declaration.name}' that isn't understood")
-        scalars = [Element(own)] * len(self.scalars)
-        return Signature(
-            (long, long, Pointer(Element(own), True), long, Pointer(Element(own), False), *scalars), Void()
-        )
+        scalars, back = [Element(own)] * len(self.scalars), self.function.back
+        row, panel = Pointer(Element(own), not back), Pointer(Element(own), back)
+        return Signature((long, long, row, long, panel, *scalars), Void())
 
     # --- memory -------------------------------------------------------------------------------------------------------
 
-    def source(self, rows: int, count: int, length: int) -> Memory:
-        """Rows of elements; what lies between them isn't to be read."""
-        result: Memory = []
-        for i in range(rows):
-            result += [self.terms.leaf("from", i, k) for k in range(count)]
-            result += [None] * (length - count if i < rows - 1 else 0)
-        return result
+    def places(self, rows: int, count: int, length: int) -> tuple[dict[int, tuple[int, int]], int]:
+        """Where the elements of rows are, by row and step, and how many there are from the first to the last one."""
+        found = {i * length + k: (i, k) for i in range(rows) for k in range(count)}
+        return found, max(found, default=-1) + 1
 
-    def target(self, rows: int, count: int) -> Memory:
-        """The panel's rows, from the first element to the last one that is written."""
-        return [None] * (((count - 1) * self.function.width + rows) if rows and count else 0)
+    def panel(self, rows: int, count: int) -> tuple[dict[int, tuple[int, int]], int]:
+        """The same in the panel."""
+        found = {k * self.function.width + i: (i, k) for i in range(rows) for k in range(count)}
+        return found, max(found, default=-1) + 1
+
+    def source(self, rows: int, count: int, length: int) -> Memory:
+        """Elements; what lies between them isn't to be read."""
+        places, size = self.panel(rows, count) if self.function.back else self.places(rows, count, length)
+        return [self.terms.leaf("from", *places[at]) if at in places else None for at in range(size)]
+
+    def target(self, rows: int, count: int, length: int) -> Memory:
+        """From the first element to the last one that is written."""
+        _, size = self.places(rows, count, length) if self.function.back else self.panel(rows, count)
+        return [None] * size
 
     def compare(self, rows: int, count: int, length: int, target: Memory) -> None:
-        width = self.function.width
-        expected = self.target(rows, count)
-        for k in range(count):
-            expected[k * width : k * width + rows] = [self.value(i, k) for i in range(rows)]
+        places, _ = self.places(rows, count, length) if self.function.back else self.panel(rows, count)
+        expected = self.target(rows, count, length)
+        for at, place in places.items():
+            expected[at] = self.value(*place)
         if target == expected:
             return
-        place = next(at for at, (one, other) in enumerate(zip(target, expected, strict=True)) if one != other)
-        k, i = divmod(place, width)
-        meant = self.terms.text(expected[place])
+        at = next(at for at, (one, other) in enumerate(zip(target, expected, strict=True)) if one != other)
+        meant = self.terms.text(expected[at])
+        i, k = places.get(at, (-1, -1))
+        what = f"row {i} of step {k} becomes" if at in places else f"element {at} between rows becomes"
         raise Fault(
-            f"row {i} of step {k} becomes {self.terms.text(target[place])}, not {meant},"
-            f" for {rows} rows of {count} steps, {length} apart"
+            f"{what} {self.terms.text(target[at])}, not {meant}, for {rows} rows of {count} steps, {length} apart"
         )
 
     def value(self, i: int, k: int) -> Term:

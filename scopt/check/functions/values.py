@@ -8,6 +8,8 @@ from scopt.check.functions.faults import Fault
 
 # Integer types by rank, with their bits where a long has 64.
 _BITS = {"int": 32, "unsigned int": 32, "long": 64, "unsigned long": 64, "long long": 64, "unsigned long long": 64}
+# Those that nothing is computed with: what C would promote them to isn't followed. They are loaded and stored.
+NARROW = {"short": 16, "unsigned short": 16}
 _SPELLINGS = {
     "unsigned": "unsigned int",
     "size_t": "unsigned long",
@@ -44,9 +46,9 @@ def floating_number(text: str) -> float:
 
 def bits(name: str) -> int:
     """Of an integer type. Raises Fault for others."""
-    if name not in _BITS:
+    if name not in _BITS and name not in NARROW:
         raise Fault(f"the type '{name}' isn't understood")
-    return _BITS[name]
+    return _BITS[name] if name in _BITS else NARROW[name]
 
 
 def is_signed(name: str) -> bool:
@@ -54,6 +56,9 @@ def is_signed(name: str) -> bool:
 
 
 def rank(name: str) -> int:
+    """Raises Fault for types that nothing is computed with."""
+    if name in NARROW:
+        raise Fault(f"computes with the type '{name}'")
     return list(_BITS).index(name)
 
 
