@@ -19,6 +19,7 @@ TYPES = {
     "int": CType("int", integer=True, bits=32),
     "unsigned int": CType("unsigned int", integer=True, signed=False, bits=32),
     "long": CType("long", integer=True, bits=64),
+    "short": CType("short", integer=True, bits=16),
 }
 LINE = 512
 # What each operator is taken for.
@@ -58,7 +59,7 @@ def kernel(
     return Kernel("scopt_tile_0_0", operation, rows, 3 * blocks * LINE // TYPES[ctype].bits, "long")
 
 
-def transposed(text: str, ctype: str = "double", width: int = 24) -> Transposed:
+def transposed(text: str, ctype: str = "double", width: int = 24, lanes: int = 8, *, back: bool = False) -> Transposed:
     """The copy of an operand, in which the array is called A."""
     operand = expression(text)
     references, scalars = [], []
@@ -74,7 +75,9 @@ def transposed(text: str, ctype: str = "double", width: int = 24) -> Transposed:
 
     visit(operand)
     (source,) = references
-    return Transposed("scopt_transpose_0_0", operand, source, 0, tuple(scalars), TYPES[ctype], width, "long", 8)
+    return Transposed(
+        "scopt_transpose_0_0", operand, source, 0, tuple(scalars), TYPES[ctype], width, "long", lanes, back
+    )
 
 
 def mutants(text: str) -> Iterator[tuple[str, str]]:

@@ -42,6 +42,7 @@ SUBJECTS: dict[str, Kernel | Transposed] = {
     "extremum": kernel("=", "row0 + column0", "int", Extremum("<", False)),
     "copy": transposed("A[i][k] * alpha"),
     "narrow copy": transposed("A[i][k]", "float", 8),
+    "copy back": transposed("A[i][k]", "float", 17, back=True),
 }
 BUFFERS = """
 typedef TYPE T;
@@ -72,9 +73,10 @@ def harness(subject: Kernel | Transposed, names: list[str]) -> Iterator[str]:
         calls = {where: f"(a, {', '.join(operands)}, {where} + {middle}, b)" for where in ("meant", "found")}
     else:
         loops = f"for (long a = 0; a <= {subject.width}; a++) for (long b = 0; b < 35; b++)"
-        scalars = ", 3" * len(subject.scalars)
+        scalars, inputs = ", 3" * len(subject.scalars), "inputs[0]"
+        ends = {where: (where, inputs) if subject.back else (inputs, where) for where in ("meant", "found")}
         calls = {
-            where: f"(a, b, inputs[0] + {middle}, 40, {where} + {middle}{scalars})" for where in ("meant", "found")
+            where: f"(a, b, {row} + {middle}, 40, {panel} + {middle}{scalars})" for where, (row, panel) in ends.items()
         }
     yield "int main(void) { fill();"
     for name in names:

@@ -51,6 +51,8 @@ COPIES = {
     "scaled": transposed("A[i][k] * alpha"),
     "integers": transposed("2 * (-A[i][k] - n)", "int", 8),
     "wide": transposed("x / A[i][k] + 1.5", "double", 48),
+    "back": transposed("A[i][k]", "int", 65, back=True),
+    "shorts": transposed("A[i][k]", "short", 21, 16),
 }
 
 

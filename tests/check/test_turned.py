@@ -12,6 +12,7 @@ from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import integer
 from scopt.check.turned import check_turned
 from scopt.diagnostics import InternalError
+from scopt.ir.nest_walks import calls
 from scopt.ir.walks import walk, with_nodes
 from tests.check.planted import ACROSS, MATRICES, PRODUCT, SCALED, WITH_SCALAR, moved, program_of, with_body
 
@@ -25,7 +26,47 @@ def test_calls_are_what_they_stand_for() -> None:
         check_turned(program)
 
 
+COMMON = """for (i = 0; i <= n; i++) S[i][0] = 0;
+for (j = 0; j <= n; j++) S[0][j] = 0;
+for (i = 1; i <= n; i++) for (j = 1; j <= n; j++) {
+  if (x[i - 1] == y[j - 1]) S[i][j] = S[i - 1][j - 1] + 1;
+  else if (S[i - 1][j] >= S[i][j - 1]) S[i][j] = S[i - 1][j];
+  else S[i][j] = S[i][j - 1]; }"""
+TABLE = "int n, int S[3000][3000], char x[3000], char y[3000]"
+BACK, CELLS = "S_out_turned", "S_out"
 Change = Callable[[ir.Node], ir.Node]
+
+
+def refused(program: Program, match: str) -> None:
+    with pytest.raises(InternalError, match=match):
+        check_turned(program)
+
+
+def test_panels_are_turned() -> None:
+    program, _ = program_of(COMMON, TABLE)
+    assert {one.skew for one in program.buffered.turned.values()} == {-1}
+    assert BACK in {call.statement for call in calls(program.nest.body)}
+    check_turned(program)
+
+
+def test_panels_are_turned_as_their_loops_say() -> None:
+    program, _ = program_of(COMMON, TABLE)
+    buffered = program.buffered
+    turned = buffered.turned[CELLS]
+    others = [
+        replace(turned, skew=0),
+        replace(turned, skew=1),
+        replace(turned, row=turned.step, step=turned.row),
+    ]
+    for other in others:
+        changed = replace(buffered, turned={**buffered.turned, CELLS: other})
+        refused(replace(program, buffered=changed), "other elements|to other places|rows to be longer")
+    changed = replace(buffered, transposed=tuple(replace(one, width=one.width + 1) for one in buffered.transposed))
+    refused(replace(program, buffered=changed), "to other places")
+    changed = replace(buffered, transposed=tuple(replace(one, back=not one.back) for one in buffered.transposed))
+    refused(replace(program, buffered=changed), "than a copy|no array|another buffer|something else")
+    refused(with_body(program, BACK, argument(3, lambda length: length.left)), "rows to be longer")
+    refused(with_body(program, CELLS, moved("S_panel")), "to other places")
 
 
 def argument(position: int, made: Callable[[ir.Node], ir.Node]) -> Change:
@@ -42,11 +83,6 @@ def named(node: ir.Node, old: str, new: str) -> ir.Node:
     """The node with another name in it."""
     found = (one for one in walk(node) if isinstance(one, ir.ID) and one.name == old)
     return with_nodes(node, {one: ir.ID(new) for one in found})
-
-
-def refused(program: Program, match: str) -> None:
-    with pytest.raises(InternalError, match=match):
-        check_turned(program)
 
 
 @pytest.mark.parametrize(

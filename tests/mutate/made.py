@@ -73,6 +73,15 @@ def _buffered_edits(scop: Scop, buffered: Buffered) -> Iterator[tuple[str, str, 
                 name,
                 replace(buffered, expansions={**buffered.expansions, name: buffered.expansions[other]}),
             )
+    for name, turned in buffered.turned.items():
+        for kind, other in (
+            ("row and step exchanged", replace(turned, row=turned.step, step=turned.row)),
+            ("rows that all begin at one step", replace(turned, skew=0)),
+        ):
+            yield kind, name, replace(buffered, turned={**buffered.turned, name: other})
+    for k, function in enumerate(buffered.transposed):
+        others = (*buffered.transposed[:k], replace(function, width=function.width + 1), *buffered.transposed[k + 1 :])
+        yield "width of a copy", function.name, replace(buffered, transposed=others)
     for name in sorted(buffered.packed):
         yield "packed forgotten", name, replace(buffered, packed=buffered.packed - {name})
     for name in sorted(buffered.made - buffered.packed):
