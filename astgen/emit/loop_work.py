@@ -303,11 +303,25 @@ def _simplest(bound: Expr, kind: type[Min] | type[Max]) -> Expr:
 
 
 def imbalanced(loop: For) -> bool:
-    """Whether the time of an iteration depends on the iterator: an inner loop's extent does."""
+    """Whether the time of an iteration depends on the iterator: an inner loop's extent does, or tiles are empty."""
     inner = [item for item in items(loop.body) if isinstance(item, For)]
     moving = [item.iterator for item in inner if _moves(item, loop.iterator, {})]
     together = {name: Name(loop.iterator) for name in moving}
-    return any(_varies(item, loop.iterator) and not _moves(item, loop.iterator, together) for item in inner)
+    if any(_varies(item, loop.iterator) and not _moves(item, loop.iterator, together) for item in inner):
+        return True
+    return is_tile_loop(loop) and any(_may_be_empty(item, loop) for item in inner)
+
+
+def _may_be_empty(inner: For, tiles: For) -> bool:
+    """Whether a loop inside of a tile begins with it, and ends at a size that says nothing about which tiles there are:
+    wavefronts of statements with several domains go on behind the last tile that has iterations."""
+    around = names(tiles.lower) | names(tiles.upper)
+    inside = {item.iterator for item in items(tiles.body) if isinstance(item, For)}
+    lowers = inner.lower.args if isinstance(inner.lower, Max) else (inner.lower,)
+    uppers = inner.upper.args if isinstance(inner.upper, Min) else (inner.upper,)
+    begins = any(abs(linear(low)[0].get(Name(tiles.iterator), 0)) > 1 for low in lowers)
+    others = (names(high) for high in uppers if tiles.iterator not in names(high))
+    return begins and any(one - inside - around for one in others)
 
 
 def runs_backwards(loop: For) -> bool:

@@ -126,8 +126,9 @@ class Planner(Struct, frozen=True, eq=False):
         wished = wished_member(self.scop, node, self.loops, "vector")
         stubs = [k for k in range(width) if k != wished and self.is_stub(node, k)]
         groupings = [one.bound if k in stubs else one for k, one in enumerate(groupings)]
+        serial = not any(any(one.free) for one in groupings)
         quality = [
-            walk.score() - (_SHORT if k in stubs else grouping.penalty)
+            (walk.score_in_order() if serial else walk.score()) - (_SHORT if k in stubs else grouping.penalty)
             for k, (walk, grouping) in enumerate(zip(walks, groupings, strict=True))
         ]
         if wished is None:

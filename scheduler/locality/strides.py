@@ -84,6 +84,10 @@ class Strides(Struct, frozen=True):
         gain = self.unit_reads + 2 * self.unit_writes + 0.5 * (self.invariant_reads + self.invariant_writes)
         return gain - 2 * self.other_reads - 4 * self.other_writes
 
+    def score_in_order(self) -> float:
+        """The same where instances run one by one: what stays where it is serves as well as what lies side by side."""
+        return self.score() + 0.5 * self.invariant_reads + 1.5 * self.invariant_writes
+
 
 class LinearSchedule(Struct, frozen=True, eq=False):
     """Rows of a schedule by statement, for what strides need.

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from scopt import pipeline
 from scopt.astgen.emit.loop_work import add_work_guards, imbalanced, is_tile_loop
 from scopt.ir import expr as ex
-from scopt.ir.nest import Compare, Const, Exceeds, For, LoopMark, LoopNest, Name
+from scopt.ir.nest import Block, Call, Compare, Const, Exceeds, For, LoopMark, LoopNest, Name
 from scopt.ir.nest_walks import items
 from scopt.options import Options
 from tests.astgen.scops import INT, S, loops, make_scop
@@ -91,6 +91,15 @@ def test_balance() -> None:
     assert not imbalanced(fors(loops(square, *ROWS, sizes=(8, 8)))["it"])
     # a parallelogram's inner loop moves with the outer one and keeps its length
     assert not imbalanced(fors(loops(square, "S0[i, j] -> [i]", "S0[i, j] -> [i + j]"))["i"])
+
+
+def test_tiles_that_may_be_empty() -> None:
+    """The inner loop ends at a size that the tiles' bounds don't ask for."""
+    first = ex.weighted([(8, Name("jt"))])
+    inner = For("j", first, ex.minimum((ex.plus(first, 7), Name("m"))), 1, Block((Call("S0", (Name("j"),)),)))
+    wave = For("jt", Const(0), Name("t"), 1, Block((inner,)))
+    assert imbalanced(wave)
+    assert not imbalanced(replace(wave, upper=ex.minimum((Name("t"), ex.floor_div(Name("m"), 8)))))
 
 
 def test_tile_loops() -> None:
