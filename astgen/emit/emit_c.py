@@ -360,7 +360,10 @@ def copyable(scop: Scop, loop: For) -> frozenset[str]:
     accesses = (access for call in calls(loop.body) for access in scop.statement(call.statement).accesses)
     written = (scop.arrays[access.array] for access in accesses if access.is_write)
     inner = (item.iterator for item in items(loop.body) if isinstance(item, For))
-    return (scop.values if beside else scop.by_value) - {
+    held = {name for call in calls(loop.body) for _, name in call.held}
+    own = (cell.name for item in items(loop.body) if isinstance(item, Hold) for cell in item.cells)
+    return ((scop.values if beside else scop.by_value) | held) - {
+        *own,
         loop.iterator,
         *inner,
         *reduced,

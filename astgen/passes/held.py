@@ -9,7 +9,7 @@ can't be held is no vector loop. What is decided here is proved again, from the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from msgspec import Struct, field
@@ -21,7 +21,7 @@ from scopt.ir.expr import compare, conjunction, names, negate, weighted
 from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import Item, used_names
 from scopt.ir.references import is_cell
-from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.walks import walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import OUT
@@ -84,12 +84,7 @@ class _Holder(Struct, frozen=True, eq=False):
         return item
 
     def wanted(self, loop: For) -> bool:
-        return (
-            loop.mark.jammed
-            or bool(self.reduced(loop))
-            or (loop.mark.simd and not loop.mark.parallel)
-            or self.is_chain(loop)
-        )
+        return loop.mark.jammed or bool(self.reduced(loop)) or loop.mark.simd or self.is_chain(loop)
 
     def is_chain(self, loop: For) -> bool:
         """Whether the loop's only statement accumulates into one cell of an array: each iteration would wait for the
@@ -147,9 +142,9 @@ class _Holder(Struct, frozen=True, eq=False):
         if body is None:
             return self.without_reductions(loop)
         whole, each = list[Cell](), list[Cell]()
-        changed = {array for (array, _), uses in body.uses.items() if any(use.write for use in uses)}
+        written = {array for (array, _), uses in body.uses.items() if any(use.write for use in uses)}
         for cell, uses in body.uses.items():
-            if not self.helps(loop, cell, uses, cell[0] in changed):
+            if not self.helps(loop, cell, uses, self.may_change(cell[0], written)):
                 continue
             moves = _moves(loop, cell)
             if self.holdable(cell, body, inner):
@@ -168,13 +163,11 @@ class _Holder(Struct, frozen=True, eq=False):
         outer = Hold(tuple(held[: len(whole)]), Block((made,)))
         if self.runs(loop, context, inner):
             return outer
-        if not loop.mark.jammed and not reduced and not any(cell.stored for cell in outer.cells):
-            return loop  # reading a cell once isn't worth a test
         return If(self.some_iteration(loop, context), Block((outer,)))
 
     def helps(self, loop: For, cell: Cell, uses: Sequence[_Use], changed: bool) -> bool:
-        """Whether a variable would be better than the cell. changed: the body writes the cell's array: compilers don't
-        see that it writes others."""
+        """Whether a variable would be better than the cell. changed: the body writes what might be the cell, as far as
+        compilers see."""
         written = any(use.write for use in uses)
         if any(one.whole and one.array == cell[0] for one in loop.mark.reductions):
             return False
@@ -185,6 +178,16 @@ class _Holder(Struct, frozen=True, eq=False):
         if written:
             return not loop.mark.simd
         return loop.mark.jammed or changed
+
+    def may_change(self, array: str, written: Iterable[str]) -> bool:
+        """Whether stores to some arrays might change a cell of one, as far as compilers know: they are told neither
+        that arrays are apart, nor, in a loop that has no dependences, look for that when it runs."""
+        own = self.scop.arrays[array]
+        others = (self.scop.arrays[name] for name in written)
+        return any(
+            own is other or (other.rank and (own.pointer or other.pointer) and _alike(own.type, other.type))
+            for other in others
+        )
 
     def uses(self, calls: Sequence[Call]) -> _Body | None:
         """All references of the calls; None if some may not be made at all, or aren't known."""
@@ -269,6 +272,14 @@ class _Holder(Struct, frozen=True, eq=False):
             name = next(name for k in count() if (name := f"{base}_{k}") not in self.taken | used)
             used.add(name)
             yield name
+
+
+def _alike(one: CType, other: CType) -> bool:
+    """Whether an lvalue of one type may name an object of the other: a character may, and integers of a size count as
+    one type (C23, 6.5.1)."""
+    if one.bits == 8 or other.bits == 8:
+        return True
+    return (one.bits, one.floating, one.integer) == (other.bits, other.floating, other.integer)
 
 
 def _moves(loop: For, cell: Cell) -> bool:

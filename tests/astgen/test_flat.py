@@ -11,7 +11,7 @@ def test_equal_subscripts_without_an_iterator() -> None:
     source = f"void f(int n, int m, double *restrict a, double *restrict b) {{ {body} }}\n"
     result = optimize(source.encode(), Options(autodetect=True, eager=True))
     assert "region.transformed" in [remark.id for remark in result.remarks]
-    assert b"a[(long)m * n + (long)m]" in result.text.replace(b"(m)", b"m")
+    assert b"a[(long)m * n + m]" in result.text
 
 
 def test_the_first_row() -> None:

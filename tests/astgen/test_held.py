@@ -10,7 +10,7 @@ from scopt.astgen.emit.reparse import check_printed
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.held_check import check_held
 from scopt.diagnostics import InternalError
-from scopt.ir.nest import Block, Call, Const, Expr, For, Hold, LoopMark, LoopNest, Name, Sum
+from scopt.ir.nest import Block, Call, Const, Expr, For, Hold, If, LoopMark, LoopNest, Name, Sum
 from scopt.ir.nest_walks import items, map_block
 from scopt.ir.scop import Scop
 from tests.sources import scop_of
@@ -53,18 +53,36 @@ def test_what_a_vector_loop_reads_of_the_array_that_it_writes() -> None:
     own = "for (i = 0; i < n - 1; i++) for (j = i + 1; j < n; j++) A[i + 1][j] -= 0.5 * A[i + 1][i] * y[i];"
     inner = For("j", Sum(((1, ROW),), 1), LAST, 1, Block((Call("S0", (ROW, J)),)), LoopMark(simd=True))
     outer = For("i", Const(0), Sum(((1, N),), -2), 1, Block((inner,)))
-    assert held(scop_of(own), LoopNest(Block((outer,)))) == [("A", False)]
-    # Where the loop may have no iterations, reading a cell once isn't worth a test.
-    assert held(scop_of(own), LoopNest(Block((replace(outer, upper=LAST),)))) == []
+    assert held(scop_of(own), LoopNest(Block((outer,)))) == [("A", False), ("y", False)]
+    # where the loop may have no iterations, below a test
+    last = LoopNest(Block((replace(outer, upper=LAST),)))
+    assert held(scop_of(own), last) == [("A", False), ("y", False)]
+    assert any(isinstance(item, If) for item in items(hold_cells(scop_of(own), last).body))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "found"),
+    [
+        ("double *x, double *y", ["y"]),  # the store to x[j] may change y[i], as far as compilers know
+        ("int *x, unsigned *y", ["y"]),
+        ("char *x, double *y", ["y"]),
+        ("double *x, float *y", []),
+        ("double *x, long *y", []),
+        ("double x[9], double y[9]", ["y"]),  # parameters are pointers
+    ],
+)
+def test_what_a_vector_loop_reads_of_other_arrays(kinds: str, found: list[str]) -> None:
+    scop = scop_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[j] += y[i];", f"int n, {kinds}")
+    assert held(scop, nest(Call("S0", (ROW, J)), jammed=False, simd=True)) == [(name, False) for name in found]
 
 
 @pytest.mark.parametrize(
     ("value", "found"),
     [
-        ("A[m][0]", [("A", False)]),
-        ("(y[j] > 0 ? A[m][0] : 0)", []),  # perhaps there is no such cell
-        ("(y[j] > 0 ? A[i + 1][i] : 0)", []),
-        ("(y[j] > 0 ? A[n - 1][n - 1] : 0)", []),  # it is written, here and there
+        ("A[m][0]", [("A", False), ("y", False)]),
+        ("(y[j] > 0 ? A[m][0] : 0)", [("y", False)]),  # perhaps there is no such cell
+        ("(y[j] > 0 ? A[i + 1][i] : 0)", [("y", False)]),
+        ("(y[j] > 0 ? A[n - 1][n - 1] : 0)", [("y", False)]),  # it is written, here and there
     ],
 )
 def test_what_a_condition_reads(value: str, found: list[tuple[str, bool]]) -> None:

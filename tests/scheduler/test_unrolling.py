@@ -75,9 +75,15 @@ def test_steps_through_records_walk_along_lines(body: str, params: str) -> None:
     assert "omp simd" in found or "for simd" in found
 
 
+def unheld(found: str) -> str:
+    """The text with cells in the place of the variables that hold them."""
+    cells = dict(re.findall(r"(\w+_\d+) = (\w+(?:\[\w+\])+)[,;]", found))
+    return re.sub(r"\w+_\d+", lambda name: cells.get(name[0], name[0]), found)
+
+
 def test_order_of_a_sum_is_kept() -> None:
     found = text(WINDOW)
-    terms = re.findall(r"v \+= .*\* w\[(\d)\]\[(\d)\]", found)
+    terms = re.findall(r"v \+= .*\* w\[(\d)\]\[(\d)\]", unheld(found))
     assert terms == [(str(p), str(q)) for p in range(3) for q in range(3)]
 
 
@@ -114,7 +120,7 @@ def test_loops_that_the_order_of_a_sum_is_mixed_into() -> None:
       o[i][j] = v; }""",
         params,
     )
-    terms = re.findall(r"\+= a\[c\].* \* w\[c\]\[(\d)\]\[(\d)\]", found)
+    terms = re.findall(r"\+= a\[c\].* \* w\[c\]\[(\d)\]\[(\d)\]", unheld(found))
     assert terms == [(str(p), str(q)) for p in range(3) for q in range(3)]
 
 

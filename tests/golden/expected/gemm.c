@@ -17,9 +17,10 @@ void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], d
         for (long jt = 0; jt < nj; jt += 32)
           for (long i = it; i < scopt_min(ni, it + 32); i++)
             for (long k = kt; k < scopt_min(nk, kt + 32); k++) {
+              double A_0 = A[i][k];
               #pragma omp simd
               for (long j = jt; j < scopt_min(nj, jt + 32); j++)
-                C[i][j] += alpha * A[i][k] * B[k][j];
+                C[i][j] += alpha * A_0 * B[k][j];
             }
 #pragma endscop
 }

@@ -23,9 +23,12 @@ void paths(int n, int d[n][n])
             d[i][j] = d[i][j] < d_0 + d[k][j] ? d[i][j] : d_0 + d[k][j];
         }
         d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
-        #pragma omp simd
-        for (long j = k + 1; j < n; j++)
-          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        if (k + 2 <= n) {
+          int d_0 = d[i][k];
+          #pragma omp simd
+          for (long j = k + 1; j < n; j++)
+            d[i][j] = d[i][j] < d_0 + d[k][j] ? d[i][j] : d_0 + d[k][j];
+        }
       }
     } else {
       for (long i = 0; i < k; i++) {
@@ -36,24 +39,36 @@ void paths(int n, int d[n][n])
             d[i][j] = d[i][j] < d_0 + d[k][j] ? d[i][j] : d_0 + d[k][j];
         }
         d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
-        #pragma omp simd
-        for (long j = k + 1; j < n; j++)
-          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        if (k + 2 <= n) {
+          int d_0 = d[i][k];
+          #pragma omp simd
+          for (long j = k + 1; j < n; j++)
+            d[i][j] = d[i][j] < d_0 + d[k][j] ? d[i][j] : d_0 + d[k][j];
+        }
       }
     }
-    #pragma omp simd
-    for (long j = 0; j < k; j++)
-      d[k][j] = d[k][j] < d[k][k] + d[k][j] ? d[k][j] : d[k][k] + d[k][j];
+    if (k > 0) {
+      int d_0 = d[k][k];
+      #pragma omp simd
+      for (long j = 0; j < k; j++)
+        d[k][j] = d[k][j] < d_0 + d[k][j] ? d[k][j] : d_0 + d[k][j];
+    }
     d[k][k] = d[k][k] < d[k][k] + d[k][k] ? d[k][k] : d[k][k] + d[k][k];
-    #pragma omp simd
-    for (long j = k + 1; j < n; j++)
-      d[k][j] = d[k][j] < d[k][k] + d[k][j] ? d[k][j] : d[k][k] + d[k][j];
+    if (k + 2 <= n) {
+      int d_0 = d[k][k];
+      #pragma omp simd
+      for (long j = k + 1; j < n; j++)
+        d[k][j] = d[k][j] < d_0 + d[k][j] ? d[k][j] : d_0 + d[k][j];
+    }
     if ((double)(n - k - 1) * k > 10000) {
       #pragma omp parallel for firstprivate(n) schedule(static)
       for (long i = k + 1; i < n; i++) {
-        #pragma omp simd
-        for (long j = 0; j < k; j++)
-          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        if (k > 0) {
+          int d_0 = d[i][k];
+          #pragma omp simd
+          for (long j = 0; j < k; j++)
+            d[i][j] = d[i][j] < d_0 + d[k][j] ? d[i][j] : d_0 + d[k][j];
+        }
         d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
         {
           int d_0 = d[i][k];
@@ -64,9 +79,12 @@ void paths(int n, int d[n][n])
       }
     } else {
       for (long i = k + 1; i < n; i++) {
-        #pragma omp simd
-        for (long j = 0; j < k; j++)
-          d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+        if (k > 0) {
+          int d_0 = d[i][k];
+          #pragma omp simd
+          for (long j = 0; j < k; j++)
+            d[i][j] = d[i][j] < d_0 + d[k][j] ? d[i][j] : d_0 + d[k][j];
+        }
         d[i][k] = d[i][k] < d[i][k] + d[k][k] ? d[i][k] : d[i][k] + d[k][k];
         {
           int d_0 = d[i][k];
