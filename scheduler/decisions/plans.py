@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, LoopDirective, Scop
-from scopt.machine.costs import ELEMENT, RECORD_BYTES, has_loop, thread_limit
+from scopt.machine.costs import ELEMENT, RECORD_BYTES, takes_vectors, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.poly.isl_utils import sets_of
@@ -65,24 +65,26 @@ class LeafPlan(Struct, frozen=True, eq=False):
 
 class Grouping(Struct, frozen=True, eq=False):
     """The statement groups of an innermost loop, each with what it has in a `LeafPlan`. free: whether a group carries
-    nothing but reductions."""
+    nothing but reductions; vectors: and vector instructions do several of its instances at once."""
 
     groups: tuple[tuple[isl.UnionSet, ...], ...]
     free: tuple[bool, ...]
+    vectors: tuple[bool, ...]
     private: tuple[tuple[str, ...], ...]
     reductions: tuple[tuple[Reduction, ...], ...]
 
     @property
     def bound(self) -> Grouping:
         """The same, as no vector loops."""
-        return replace(self, free=(False,) * len(self.free))
+        none = (False,) * len(self.free)
+        return replace(self, free=none, vectors=none)
 
     @property
     def penalty(self) -> int:
         """What vectors lose: the copies of a reduction have to be put together in the end."""
-        if any(ok and not carried for ok, carried in zip(self.free, self.reductions, strict=True)):
+        if any(ok and not carried for ok, carried in zip(self.vectors, self.reductions, strict=True)):
             return 0
-        return 1 if any(self.free) else 3
+        return 1 if any(self.vectors) else 3
 
 
 class LeafFacts(Struct, frozen=True, eq=False):
@@ -235,7 +237,7 @@ class Planner(Struct, frozen=True, eq=False):
             # Loops of their own would gain nothing.
             groups, free = (tuple(part for group in groups for part in group),), (False,)
             private, reductions = ((),), ((),)
-        vectors = [ok and not self.holds_loop(group) for ok, group in zip(free, groups, strict=True)]
+        vectors = (False,) if serial else found.vectors
         lone = (walk.jumping and not walk.stepping) or (walk.gathers and not walk.contiguous)
         along = walk.contiguous and not facts.tiny  # compilers make straight code of a few iterations
         return {
@@ -247,11 +249,10 @@ class Planner(Struct, frozen=True, eq=False):
             "serial": serial,
         }
 
-    def holds_loop(self, group: Sequence[isl.UnionSet]) -> bool:
-        """Whether a statement of a group is a loop itself."""
-        return any(
-            has_loop(self.scop.statement(part.get_tuple_name()).body) for some in group for part in sets_of(some)
-        )
+    def takes_vectors(self, parts: Sequence[isl.UnionSet]) -> bool:
+        """Whether vector instructions do several instances of each statement at once."""
+        names = (part.get_tuple_name() for some in parts for part in sets_of(some))
+        return all(takes_vectors(self.scop.statement(name).body) for name in names)
 
     def grouping(self, node: isl.ScheduleNode, vector: int) -> Grouping:
         """The statement groups of an innermost loop over `vector`: distributed where legal."""
@@ -278,16 +279,20 @@ class Planner(Struct, frozen=True, eq=False):
         order = with_lines_together(parts, order, lines, is_free)
         if len(order) > 1:
             order = with_nests_together(self.scop, node, parts, order, is_free)
-        groups, free, private, reductions = [], [], [], []
-        for indices in order:
-            domain = united([parts[index] for index in indices])
-            found = self.carried(inner, domain, member)
-            carried, copies = found if found is not None else ((), ())
-            groups.append(tuple(parts[index] for index in indices))
-            free.append(found is not None)
-            private.append(copies)
-            reductions.append(carried)
-        return Grouping(tuple(groups), tuple(free), tuple(private), tuple(reductions))
+        groups = [tuple(parts[index] for index in indices) for indices in order]
+        found = [self.carried(inner, united(group), member) for group in groups]
+        vectors = [one is not None and self.takes_vectors(group) for one, group in zip(found, groups, strict=True)]
+        if len(groups) > 1 and any(one is not None for one in found) and not any(vectors):
+            # loops of their own would gain nothing
+            groups, vectors = [tuple(parts)], [False]
+            found = [self.carried(inner, united(parts), member)]
+        return Grouping(
+            tuple(groups),
+            tuple(one is not None for one in found),
+            tuple(vectors),
+            tuple(one[1] if one is not None else () for one in found),
+            tuple(one[0] if one is not None else () for one in found),
+        )
 
     def lines(self, node: isl.ScheduleNode, vector: int) -> dict[str, frozenset[str]]:
         """What a loop over `vector` gets whole cache lines of for a part of their cells, by statement: arrays in steps,

@@ -63,12 +63,35 @@ class Fusion:
         """Fuse neighbours from the first to the last."""
         fused: list[Tree] = []
         for part in parts:
-            together = self.together(fused[-1], part, prefix) if fused else None
-            if together is not None:
-                fused[-1] = together
-            else:
-                fused.append(part)
+            fused = self.joined(fused, part, prefix) or [*fused, part]
         return fused
+
+    def joined(self, parts: list[Tree], last: Tree, prefix: isl.MultiUnionPwAff | None) -> list[Tree] | None:
+        """The parts with the last one fused with the loop before it; None where that is illegal or no gain. Statements
+        that stand between the two go before or behind both."""
+        position = next((k for k in reversed(range(len(parts))) if not isinstance(parts[k], Leaf)), None)
+        if position is None or not isinstance(last, Band):
+            return None
+        first, before, behind = parts[position], list[Tree](), list[Tree]()
+        together = self.together(first, last, prefix)
+        if together is None:
+            return None
+        for leaf in parts[position + 1 :]:
+            if all(self.independent(one, leaf, prefix) for one in (first, *behind)):
+                before.append(leaf)
+            elif self.independent(leaf, last, prefix):
+                behind.append(leaf)
+            else:
+                return None
+        return [*parts[:position], *before, together, *behind]
+
+    def independent(self, first: Tree, second: Tree, prefix: isl.MultiUnionPwAff | None) -> bool:
+        """Whether two parts may change places."""
+        own, other = domain_of(first), domain_of(second)
+        found = (self.dependences.must, *self.dependences.reuse.values())
+        ways = ((own, other), (other, own))
+        pairs = (some.intersect_domain(source).intersect_range(sink) for some in found for source, sink in ways)
+        return all(self.inside(some, own.union(other), prefix).is_empty() for some in pairs)
 
     def together(self, first: Tree, second: Tree, prefix: isl.MultiUnionPwAff | None) -> Tree | None:
         """Two neighbours as one loop around a sequence; None where that is illegal or no gain."""
@@ -174,12 +197,20 @@ def _meet(cells: isl.UnionMap, others: isl.UnionMap) -> bool:
     A[row] }``."""
     dates = cells.domain().intersect(others.domain())
     near = isl.UnionMap(f"{{ [d] -> [e] : -{_NEAR} <= d - e <= {_NEAR} }}")
+    inner = _without_borders(dates)
+    if inner.is_empty():
+        # loops of a few dates, or in steps, have borders only; others meet at their ends, if at all
+        if not any(_without_borders(one.domain()).is_empty() for one in (cells, others)):
+            return False
+        inner = dates
+    return bool(inner.is_subset(cells.intersect(near.apply_range(others)).domain()))
+
+
+def _without_borders(dates: isl.UnionSet) -> isl.UnionSet:
     inner = dates
     for shift in (_NEAR, -_NEAR):
         inner = inner.intersect(dates.apply(isl.UnionMap(f"{{ [d] -> [d + {shift}] }}")))
-    # loops of a few dates, or in steps, have borders only
-    inner = dates if inner.is_empty() else inner
-    return bool(inner.is_subset(cells.intersect(near.apply_range(others)).domain()))
+    return inner
 
 
 def _stays(ranges: isl.UnionMap, domain: isl.UnionSet) -> bool:

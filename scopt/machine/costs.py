@@ -28,6 +28,15 @@ ELEMENT = 8
 # Cycles of what isn't vectorized, operands included (Fog): of an operation with its share of loads; of a division, for
 # which there is one unit; of a call into the mathematical library.
 _OPERATION, _DIVISION, _CALL = Fraction(3, 2), Fraction(6), Fraction(45)
+# Functions of the mathematical library that are calls wherever results have to be exact.
+_CALLED = frozenset(
+    name + kind
+    for name in """
+        acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 fmod hypot lgamma log log10
+        log1p log2 pow remainder sin sinh tan tanh tgamma
+    """.split()
+    for kind in ("", "f", "l")
+)
 # How often a loop inside a statement is taken to run: nothing is known of that.
 _ITERATIONS = 16
 # Cycles that a cell of a thread's own copy takes to be set up,
@@ -55,9 +64,15 @@ def least_instance(machine: Machine) -> Fraction:
 
 
 def has_loop(body: ir.Node) -> bool:
-    """Whether a statement has a loop of its own: no vector instruction does several of its instances at once, and they
-    take their own time each."""
+    """Whether a statement has a loop of its own: its instances take their own time each."""
     return any(isinstance(node, ir.For | ir.While | ir.DoWhile) for node in walk(body))
+
+
+def takes_vectors(body: ir.Node) -> bool:
+    """Whether vector instructions may do several instances of a statement at once: none does a loop of its own, nor
+    what the mathematical library computes in a call (compilers have vector forms of these for less exact results)."""
+    called = (node.name for node in walk(body) if isinstance(node, ir.FuncCall))
+    return not has_loop(body) and not any(isinstance(name, ir.ID) and name.name in _CALLED for name in called)
 
 
 def arithmetic(body: ir.Node) -> float:

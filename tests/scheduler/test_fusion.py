@@ -7,13 +7,15 @@ import pytest
 
 from scopt.ir.scop import Scop
 from scopt.options import Options
+from scopt.pipeline import optimize
 from scopt.poly.bands import ordered, with_properties
 from scopt.poly.dependences import dependences
 from scopt.poly.legality import check_marks, check_order
-from scopt.poly.trees import build, read
+from scopt.poly.trees import Band, Sequence, build, read
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
-from tests.sources import scop_of
+from scopt.scheduler.passes.fusion import fuse_loops
+from tests.sources import scop_of, source_of
 
 pytestmark = pytest.mark.usefixtures("no_rows_beside")
 
@@ -100,3 +102,46 @@ def test_a_loop_that_reads_all_of_a_private_row_does_not_join_the_one_that_fills
     scop = scop_of(row)
     deps = dependences(scop)
     check_order(scop, deps, apply_passes(scop, deps, scop.schedule, Options()).tree.get_map())
+
+
+BETWEEN = """for (i = 0; i < n; i++) {
+  for (j = 1; j < n; j++) A[i][j] = A[i][j] / (A[i][j - 1] + 2);
+  x[i] = %s;
+  for (j = 1; j < n; j++) B[i][j] = B[i][j - 1] / A[i][j - 1] + %s; }"""
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "parts"),
+    [
+        ("2", "1", 2),  # may run before both, or behind them
+        ("2", "x[i]", 2),  # before both
+        ("A[i][n - 1]", "1", 2),  # behind both
+        ("A[i][n - 1]", "x[i]", 3),
+    ],
+)
+def test_statements_between_two_loops_go_before_or_behind_both(before: str, behind: str, parts: int) -> None:
+    scop = scop_of(BETWEEN % (before, behind))
+    deps = dependences(scop)
+    tree = with_properties(scop, ordered(scop, deps), scop.schedule)
+    fused = fuse_loops(scop, ordered(scop, deps), tree, lambda _node: False)
+    check_order(scop, deps, fused.get_map())
+    band = read(fused.get_root())
+    assert isinstance(band, Band)
+    assert isinstance(band.body, Sequence)
+    assert len(band.body.parts) == parts
+
+
+def test_loops_that_only_meet_at_their_ends_stay_apart() -> None:
+    forth = "for (j = 0; j < n; j++) A[0][j + 1] = A[0][j] / (x[j] + 2);"
+    back = "for (j = 1 - n; j < 1; j++) B[0][-j] = B[0][1 - j] / (x[-j] + 2);"
+    assert top_level_loops(scop_of(f"{forth} {back}")) == 2
+
+
+def test_calls_of_the_library_are_no_reason_for_a_loop_of_their_own() -> None:
+    body = "s = 0; for (j = 0; j < m; j++) { x[j] = %s(x[j]); s += x[j]; } y[0] = s;"
+
+    def loops(function: str) -> int:
+        source = b"#include <math.h>\n" + source_of(body % function)
+        return optimize(source, Options()).text.decode().count("for (long j = 0")
+
+    assert [loops(function) for function in ("exp", "fabs")] == [1, 2]
