@@ -135,23 +135,27 @@ class LeafLoops(Struct, frozen=True, eq=False):
             node = node.cut().insert_sequence(sequence_of([united(parts) for parts in plan.groups]))
             for position, parts in enumerate(plan.groups):
                 group = united(parts)
-                loop = self.unskewed(schedule, width - 1, group) or partial
+                loop = self.unskewed(schedule, width - 1, group, upwards=plan.simd[position]) or partial
                 child = node.child(position).child(0).insert_partial_schedule(loop.intersect_domain(group))
                 child = child.band_set_permutable(1)
                 if len(parts) > 1:
                     child = child.child(0).insert_sequence(sequence_of(parts)).parent()
                 node = self.mark_vector(child, position, whole_parallel).parent().parent()
         else:
-            if plan.skew and (own := self.unskewed(schedule, width - 1, node.get_domain())) is not None:
+            own = self.unskewed(schedule, width - 1, node.get_domain(), upwards=plan.simd[0])
+            if own is not None and (plan.skew or plan.simd[0]):
                 node = node.delete().insert_partial_schedule(own.intersect_domain(node.get_domain()))
                 node = node.band_set_permutable(1)
             node = self.mark_vector(node, 0, whole_parallel)
         return node.parent() if width > 1 else node
 
-    def unskewed(self, schedule: LinearSchedule, member: int, group: isl.UnionSet) -> isl.MultiUnionPwAff | None:
+    def unskewed(
+        self, schedule: LinearSchedule, member: int, group: isl.UnionSet, *, upwards: bool
+    ) -> isl.MultiUnionPwAff | None:
         """The innermost loop of a group of one statement as a loop over that statement's iterator."""
         names = [part.get_tuple_name() for part in sets_of(group)]
-        plain = unskewed(self.setting.scop, schedule, member, names[0]) if len(names) == 1 else None
+        scop = self.setting.scop
+        plain = unskewed(scop, schedule, member, names[0], upwards=upwards) if len(names) == 1 else None
         return isl.MultiUnionPwAff.from_union_pw_aff(plain) if plain is not None else None
 
     def gathers(self, node: isl.ScheduleNode) -> bool:

@@ -305,9 +305,11 @@ def interleaved(scop: Scop, schedule: LinearSchedule, member: int, name: str, li
     return frozenset(found)
 
 
-def unskewed(scop: Scop, schedule: LinearSchedule, member: int, statement: str) -> isl.UnionPwAff | None:
+def unskewed(
+    scop: Scop, schedule: LinearSchedule, member: int, statement: str, *, upwards: bool = False
+) -> isl.UnionPwAff | None:
     """The plain iterator that one band member comes down to for a statement, once all other members are fixed; None if
-    it is no single one.
+    it is no single one. upwards: the loop's order is of no account, so that it may run forwards.
 
     An innermost loop may run over it instead of the member: both differ by a constant, and the loop reads better.
     """
@@ -321,7 +323,7 @@ def unskewed(scop: Scop, schedule: LinearSchedule, member: int, statement: str) 
         return None
     space = isl.LocalSpace.from_space(scop.statement(statement).domain.get_space())
     iterator = isl.PwAff.var_on_domain(space, isl.dim_type.set, moving[0])
-    return (iterator if direction[moving[0]] > 0 else iterator.neg()).to_union_pw_aff()
+    return (iterator if upwards or direction[moving[0]] > 0 else iterator.neg()).to_union_pw_aff()
 
 
 def _kind(moves: Vector | None) -> str:

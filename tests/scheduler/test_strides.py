@@ -8,8 +8,11 @@ import islpy as isl
 import pytest
 
 from scopt.ir.scop import Array, CType
+from scopt.options import Options
+from scopt.pipeline import optimize
 from scopt.poly.linear import subscript_moves
 from scopt.scheduler.locality.row_steps import in_rows, is_step, is_table
+from tests.sources import source_of
 
 
 @pytest.mark.parametrize(
@@ -56,3 +59,11 @@ def test_tables_are_small_and_of_known_size() -> None:
     assert is_table(Array("t", "t", kind, (None,), (256,)))
     assert not is_table(Array("t", "t", kind, (None,), (None,)))
     assert not is_table(Array("t", "t", kind, (None, None), (256, 256)))
+
+
+def test_vector_loops_run_upwards() -> None:
+    """Tiles take the rows in one direction, and what is inside of them in the other."""
+    body = "for (i = 0; i < n; i++) for (j = 0; j < 64; j++) x[8 * i + j] += y[j] * A[i][j];"
+    made = optimize(source_of(body), Options()).text.decode()
+    assert "x[8 * i + j] +=" in made
+    assert "[-" not in made
