@@ -57,9 +57,11 @@ def rows_together(band: Band, rows: Rows, member: int) -> int:
     return count
 
 
-def may_gain(band: Band, member: int, chain: int) -> bool:
-    """Whether rows of some chain can gain beside each other: their steps have to wait for the chain, not for memory,
-    and be many; extremes wait for little. member: the loop over the rows."""
+def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> bool:
+    """Whether rows of some chains can gain beside each other: their steps have to wait for these, not for memory, and
+    be many; extremes wait for little. member: the loop over the rows. chains: cycles a step, by the statements of the
+    loops along the rows, which run one after the other."""
+    chain = max(chains.values())
     work, machine, scop = band.work, band.setting.options.machine, band.setting.scop
     bodies = [scop.statement(name).body for name in band.names]
     extremes = any(selected(body) is not None for body in bodies)
@@ -72,7 +74,7 @@ def may_gain(band: Band, member: int, chain: int) -> bool:
     cache, line = machine.caches[-1], machine.cache(1).line
     if sum(group.lines(work.trips, line) for group in work.groups) * line <= cache.share:
         return True
-    waiting = chain * max(one.count for one in work.statements.values())
+    waiting = sum(one * max(work.statements[name].count for name in names) for names, one in chains.items())
     return waiting >= WAITING_CHAINS * work.streamed((member, *inner))
 
 

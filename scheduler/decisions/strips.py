@@ -127,7 +127,8 @@ class _Builder(Struct):
         longest = 0
         for member in row_members(node):
             chain = self.chain(node, member)
-            whole = self.chain(node, member, whole=True) if chain else 0
+            steps = self.chains(node, member, whole=True) if chain else {}
+            whole = max(steps.values(), default=0)
             longest = max(longest, chain)
             rows = self.rows_across(node, member) if chain else None
             if rows is not None:
@@ -137,14 +138,15 @@ class _Builder(Struct):
                     (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
                 )
             slower = rows is not None and self.stays_in_buffers(rows)
-            gains = whole and not slower and may_gain(band, member, whole)
+            gains = whole and not slower and may_gain(band, member, steps)
             rows = self.rows_together(band, node, member) if gains else None
             if rows is not None:
                 longest = max(longest, whole)
                 offers.append((together_claim(band, rows, member, whole), rows))
         if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
-            longest = self.chain(node, 0, whole=True) if self.chain(node, 0) else 0
-            rows = self.rows_together(band, node, 0) if longest and may_gain(band, 0, longest) else None
+            steps = self.chains(node, 0, whole=True) if self.chain(node, 0) else {}
+            longest = max(steps.values(), default=0)
+            rows = self.rows_together(band, node, 0) if longest and may_gain(band, 0, steps) else None
             if rows is not None and self.ends_alone(rows) and self.building.keeps_order(rows, self.dependences.must):
                 offers.append((together_claim(band, rows, 0, longest), rows))
         if not offers:
@@ -282,11 +284,17 @@ class _Builder(Struct):
         """Of the deepest statement below a node."""
         return max((part.dim(isl.dim_type.set) for part in sets_of(node.get_domain())), default=0)
 
-    def chain(self, node: isl.ScheduleNode, member: int, *, whole: bool = False) -> int:
-        """Cycles a step of the longest chain that the innermost loops below the rows' loop carry; 0 if one of them
-        carries nothing, sums integers along lines (compilers make vectors of it), or has a better form in register
-        tiles or jammed rows. whole: with what values pass through in other statements of an iteration."""
-        longest = 0
+    def chain(self, node: isl.ScheduleNode, member: int) -> int:
+        """Cycles a step of the longest chain that the innermost loops below the rows' loop carry; 0 if one of them is
+        better off otherwise."""
+        return max(self.chains(node, member).values(), default=0)
+
+    def chains(self, node: isl.ScheduleNode, member: int, *, whole: bool = False) -> dict[tuple[str, ...], int]:
+        """Cycles a step of the longest chain that each of the innermost loops below the rows' loop carries, by their
+        statements; nothing if one of them carries nothing, sums integers along lines (compilers make vectors of it), or
+        has a better form in register tiles or jammed rows. whole: with what values pass through in other statements of
+        an iteration."""
+        found: dict[tuple[str, ...], int] = {}
         for inner in walk(node):
             if not _is_leaf_band(inner):
                 continue
@@ -296,16 +304,16 @@ class _Builder(Struct):
                 if inner.get_schedule_depth() > node.get_schedule_depth() or k != member
             ]
             if any(inner.band_member_get_coincident(k) for k in others) or contraction_of(self.scop, inner) is not None:
-                return 0
+                return {}
             if jam_of(self.scop, self.dependences, inner, self.options) is not None:
-                return 0
+                return {}
             if others:
                 chain = self.circuit(inner) if whole else self.carried_chain(inner)
                 along = strides(self.scop, linear_schedule(self.scop, inner), others[-1]).contiguous
                 if along and chain <= SUMMED:
-                    return 0
-                longest = max(longest, chain)
-        return longest
+                    return {}
+                found[tuple(_names(inner))] = chain
+        return found
 
     def carried_chain(self, band: isl.ScheduleNode) -> int:
         """Cycles from an operand that an earlier iteration has computed to the result that it goes into."""

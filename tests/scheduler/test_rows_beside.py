@@ -149,3 +149,11 @@ for (t = 0; t < 10; t++) {
 def test_without_vectors_or_tiles_there_are_none() -> None:
     assert blocks(FILTER, options=Options(simd=False)) == []
     assert blocks(FILTER, options=Options(tile=False)) == []
+
+
+def test_chains_one_after_the_other_are_waited_for_one_after_the_other() -> None:
+    """Either of them alone takes too little longer than memory does."""
+    arrays = "int n, int m, " + ", ".join(f"double {name}[2000][1000]" for name in ("a", "b", "c", "d", "x"))
+    forth = "for (j = 1; j < m; j++) { s = a[i][j] / b[i][j-1]; b[i][j] -= s * c[i][j-1]; d[i][j] -= s * d[i][j-1]; }"
+    back = "for (j = m - 2; j >= 0; j--) x[i][j] = (d[i][j] - c[i][j] * x[i][j+1]) / b[i][j];"
+    assert blocks(f"for (i = 0; i < n; i++) {{ {forth} {back} }}", arrays)
