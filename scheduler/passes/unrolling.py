@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from scopt.poly.bands import with_properties_below
 from scopt.poly.isl_utils import SET, joined, sets_of
+from scopt.poly.reductions import update_of
 from scopt.poly.restructure import has_inner_bands, reordered
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.prospects import holds_contraction
@@ -67,7 +68,7 @@ class _Unroller(Struct, eq=False):
     def around(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
         """A band with straight code in the place of all bands below, if that pays."""
         inner = tuple(inner_bands(node.child(0)))
-        if any(self.has_vectors(one) for one in inner) or self.is_named(inner):
+        if any(self.has_vectors(one) or self.sums_faster(node, one) for one in inner) or self.is_named(inner):
             return None
         depth = int(node.get_schedule_depth()) + int(node.band_n_member())
         still = settled(node.child(0), depth).parent()
@@ -170,6 +171,25 @@ class _Unroller(Struct, eq=False):
                 if points is not None and len(points) >= work.lanes:
                     return True
         return False
+
+    def sums_faster(self, node: isl.ScheduleNode, inner: isl.ScheduleNode) -> bool:
+        """Whether a small loop only adds up integers along lines, enough of them for whole vectors, which compilers
+        make of it, while each loop around that might be a vector loop steps over elements."""
+        scop, machine = self.setting.scop, self.setting.options.machine
+        if inner.band_n_member() > 1 or inner.band_member_get_coincident(0):
+            return False
+        names = [str(part.get_tuple_name()) for part in sets_of(inner.get_domain())]
+        updates = [update_of(scop, scop.statement(name)) for name in names]
+        if not all(one is not None and scop.arrays[one.array].type.integer for one in updates):
+            return False
+        if not strides(scop, linear_schedule(scop, inner), 0).contiguous:
+            return False
+        points = values_of_member(inner, 0, MOST_INSTANCES)
+        if points is None or len(points) < Work.of(scop, machine, inner).lanes:
+            return False
+        around = Work.of(scop, machine, node)
+        free = [k for k in range(node.band_n_member()) if node.band_member_get_coincident(k)]
+        return all(any(around.statements[name].jumping[k].loads for name in names) for k in free)
 
 
 def _size(part: isl.Set, iterator: int) -> int:

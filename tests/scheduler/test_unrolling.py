@@ -258,3 +258,17 @@ int main(void) {
     before = run_c(source_of(FACTORED, FACTORS).decode() + main, "-O1", "-ffp-contract=off", "-w", name="before")
     after = without_thresholds(text(FACTORED, FACTORS)) + main
     assert run_c(after, "-O2", "-fopenmp", "-ffp-contract=off", "-w", name="after") == before
+
+
+@pytest.mark.parametrize(
+    ("step", "kind", "straight"), [(4, "short", False), (1, "short", True), (4, "float", True)], ids=str
+)
+def test_sums_of_integers_along_lines_stay_loops_where_the_loop_around_steps(
+    step: int, kind: str, straight: bool
+) -> None:
+    sums = "float" if kind == "float" else "int"
+    body = f"""for (i = 0; i < n; i++) for (j = 0; j < m; j++) {{ {sums} v = 0;
+      for (int k = 0; k < 32; k++) v += h[k] * x[i][{step} * j + k];
+      y[i][j] = v; }}"""
+    found = text(body, f"int n, int m, {kind} h[32], {kind} x[n][4 * m + 32], {sums} y[n][m]")
+    assert ("h[31]" in found) == straight
