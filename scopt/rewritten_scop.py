@@ -18,8 +18,8 @@ from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.passes.carrying import carry
 from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
+from scopt.scheduler.passes.private_tables import Tabulated, tabulated
 from scopt.scheduler.passes.row_results import rows_apart
-from scopt.scheduler.passes.tables import Tabulated, tabulated
 from scopt.tell.results import Outcome
 
 # isl counts elementary operations; this many take some seconds. What needs more is tried again in a simpler form.

@@ -18,7 +18,7 @@ from scopt.poly.isl_utils import block_style
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.passes.band_passes import passes
 from scopt.scheduler.passes.expansion import Expansion
-from scopt.scheduler.passes.tables import Tabulated
+from scopt.scheduler.passes.private_tables import Tabulated
 
 T = TypeVar("T")
 

@@ -137,6 +137,8 @@ class _Inlining(Struct, frozen=True, eq=False):
         nodes = [one for part in inner for one in walk(part)]
         called = {id(one.name) for one in nodes if isinstance(one, ir.FuncCall)}
         for one in nodes:
+            if isinstance(one, ir.UnaryOp) and _asks_for_object(one, known):
+                return False
             if not self.has_no_effect(one):
                 return False
             if isinstance(one, ir.IdentifierType) and not self.own.isdisjoint(one.names):
@@ -169,6 +171,15 @@ class _Inlining(Struct, frozen=True, eq=False):
                 symbol = self.types.scope.get(name)
                 return symbol is None or not (symbol.type.volatile or symbol.type.atomic)
         return True
+
+
+def _asks_for_object(node: ir.UnaryOp, parameters: frozenset[str]) -> bool:
+    """Whether something is asked of a parameter itself, which isn't the object that is given for it: its size, or its
+    address."""
+    if node.op == "&":
+        return isinstance(node.expr, ir.ID) and node.expr.name in parameters
+    inside = (one.name for one in walk(node.expr) if isinstance(one, ir.ID))
+    return node.op in ("sizeof", "_Alignof") and not parameters.isdisjoint(inside)
 
 
 def _known(values: Mapping[str, Any]) -> Callable[[Any], Any]:

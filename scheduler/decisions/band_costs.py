@@ -30,8 +30,8 @@ from scopt.machine.costs import (
     SCATTER,
     STORES,
     arithmetic,
-    line_cycles,
 )
+from scopt.machine.loop_costs import line_cycles
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
 from scopt.scheduler.decisions.latencies import places_of, waiting

@@ -29,7 +29,8 @@ from math import prod
 from msgspec import Struct, field
 
 from scopt.machine import Machine
-from scopt.machine.costs import ELEMENT, LoopCosts
+from scopt.machine.costs import ELEMENT
+from scopt.machine.loop_costs import LoopCosts
 from scopt.simulation.nest_samples import Guard, Instance, Item, Loop
 
 

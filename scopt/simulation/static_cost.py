@@ -22,7 +22,8 @@ from scopt.diagnostics import ScoptError
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark, LoopNest
 from scopt.ir.scop import Access, Dependences, Scop, Statement
-from scopt.machine.costs import ELEMENT, UNKNOWN_EXTENT, arithmetic, loop_costs
+from scopt.machine.costs import ELEMENT, UNKNOWN_EXTENT, arithmetic
+from scopt.machine.loop_costs import loop_costs
 from scopt.options import Options
 from scopt.poly.bands import ordered, with_properties
 from scopt.poly.isl_utils import operation_limit, walk

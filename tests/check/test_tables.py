@@ -14,7 +14,7 @@ from scopt.diagnostics import InternalError
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import copied
 from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps
-from scopt.scheduler.passes.tables import tabulated
+from scopt.scheduler.passes.private_tables import tabulated
 from tests.sources import scop_of
 
 PARAMS = "int n, int m, const unsigned char *p, const unsigned char *q, int *count, unsigned *seen, int *x"

@@ -18,6 +18,7 @@ BEFORE = """#include <math.h>
 #define STEP 3
 typedef struct { float *d; int w; double scale; } image;
 typedef float row[40];
+static double of_size(double *p, int i) { return p[i % (int)(sizeof p / sizeof *p)]; }
 static float gain = 2.5f;
 static image one, many[40];
 static row f[40], g[40];
@@ -49,6 +50,7 @@ CASES = {
     "part of an array": "for (int i = 0; i < n; i++) add(&f[i][1], 2, wide(g[i] + 3, 4));",
 }
 STAY = {
+    "size": "for (int i = 0; i < n; i++) d[i] = of_size(e, i);",
     "deep": "for (int i = 0; i < n; i++) d[i] = deep(f[0], 3);",
     "counted": "for (int i = 0; i < n; i++) d[i] = counted(b, i);",
     "hidden": "float gain = 3; for (int i = 0; i < n; i++) d[i] = named(f[1], i) + gain;",

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from scopt.ir.from_pycparser import parse_c
 from scopt.machine import DEFAULT, Cache, Machine, costs as of
+from scopt.machine.loop_costs import loop_costs
 from scopt.machine.targets import VECTORS
 
 AVX2 = replace(DEFAULT, vector_bytes=32, vector_registers=16)
@@ -61,7 +62,7 @@ def test_senseless_machines_have_sizes(machine: Machine) -> None:
     first, second, _ = of.packing_shares(machine)
     assert first <= 256 << 10
     assert second <= 4 << 20
-    made = of.loop_costs(machine)
+    made = loop_costs(machine)
     assert len(made.fetches) == len(machine.caches)
     assert made.exhausting >= 1
 
@@ -81,7 +82,7 @@ def test_instances_take_their_operations() -> None:
 
 
 def test_memory_that_one_thread_exhausts_is_as_slow_for_many() -> None:
-    slow, fast = (of.loop_costs(replace(DEFAULT, bandwidth=width)) for width in (5.0, 50.0))
+    slow, fast = (loop_costs(replace(DEFAULT, bandwidth=width)) for width in (5.0, 50.0))
     assert slow.exhausting == 1
     assert slow.fetches[-1].stream > fast.fetches[-1].stream
     assert fast.exhausting > 3
