@@ -51,7 +51,13 @@ def rows_scops(scop: Scop, deps: Dependences, options: Options) -> tuple[tuple[E
 def tables_scop(scop: Scop, options: Options) -> Tabulated | None:
     """The SCoP with tables for what nests accumulate where data say, for threads to have copies of; None if there is no
     need of them."""
-    return tabulated(scop, frozenset(updates_of(scop, reorder_of(options)))) if options.parallel else None
+    if not options.parallel:
+        return None
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            return tabulated(scop, frozenset(updates_of(scop, reorder_of(options))))
+    except isl.Error:  # too much for what it may gain
+        return None
 
 
 def carrying_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:

@@ -51,7 +51,7 @@ def tabulated(scop: Scop, allowed: frozenset[str]) -> Tabulated | None:
     """
     made, names, nests = scop, set[str](), list[frozenset[str]]()
     for array in scop.arrays.values():
-        found = _counted(scop, array, allowed)
+        found = _counted(made, array, allowed)
         if found is not None:
             made, name = _with_table(made, found)
             names.add(name)

@@ -29,7 +29,11 @@ def made_of(body: str) -> tuple[Scop, Scop]:
     return scop, found.scop
 
 
-@pytest.mark.parametrize("body", [COUNT, FRAMES])
+INSIDE = """for (t = 0; t < m; t++) { for (i = 0; i < n; i++) { seen[p[i] >> 2] |= q[i]; count[q[i]]++; }
+  x[t] = seen[t]; }"""
+
+
+@pytest.mark.parametrize("body", [COUNT, FRAMES, INSIDE])
 def test_sound_ones_are_not_refused(body: str) -> None:
     check_tables(*made_of(body))
 
