@@ -87,12 +87,13 @@ class SubscriptReader(Struct, frozen=True, eq=False):
     def between(self, array: Array, position: int, subscript: Any) -> tuple[int, int] | None:
         """The least and the greatest value of a subscript that isn't affine: of its type and its operands; or what the
         declaration has room for, if nothing but that object can be meant: not a member that ends a structure, nor rows
-        that somebody goes through as one."""
+        that somebody goes through as one. Objects are touched as a whole, as threads with copies of them do."""
         found, size = self.names.bounds(subscript), array.sizes[position]
-        if (found is not None and found[0] >= 0 and found[1] < MAX_TABLE) or array.within or array.flat:
+        bounded = found is not None and found[0] >= 0 and found[1] < MAX_TABLE
+        if array.within or array.flat or size is None or not 0 < size <= MAX_TABLE:
             return found
-        if size is None or not 0 < size <= MAX_TABLE:
-            return found
+        if found is not None and bounded:
+            return found if array.pointer else (0, max(found[1], size - 1))
         sure = not position and not array.pointer
         return (0, size - 1) if sure or self.names.trusts(array) else found
 
