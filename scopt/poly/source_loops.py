@@ -14,7 +14,8 @@ Loops = tuple[int, ...]
 
 @lru_cache(maxsize=4)
 def source_loops(scop: Scop) -> Mapping[str, Loops]:
-    """By statement, the loops of the source around it, outermost first; each loop has a number."""
+    """By statement, the loops of the source around it, outermost first; each loop has a number. None around one that
+    never runs: the schedule doesn't have it."""
     numbers = iter(range(10**9))
 
     def visit(tree: Tree, around: Loops) -> Iterator[tuple[str, Loops]]:
@@ -27,4 +28,5 @@ def source_loops(scop: Scop) -> Mapping[str, Loops]:
                 for part in parts:
                     yield from visit(part, around)
 
-    return dict(visit(read(scop.schedule.get_root()), ()))
+    never: dict[str, Loops] = {one.name: () for one in scop.statements}
+    return never | dict(visit(read(scop.schedule.get_root()), ()))

@@ -13,7 +13,7 @@ from scopt.poly.body_rewriting import with_references
 from scopt.rewritten_scop import dependences_of, rewriting_fault, rows_scops
 from scopt.scheduler.passes.expansion import Expansion, with_cells
 from tests.conftest import RunC
-from tests.sources import scop_of
+from tests.sources import scop_of, source_of
 
 SUM = "for (i = 0; i < n; i++) { s = 0; for (j = 0; j < m; j++) s += A[i][j] * x[j]; "
 BEFORE = "double norm, at;"
@@ -165,3 +165,9 @@ def test_a_value_that_an_earlier_row_may_have_left_is_seen(first: str, wrong: bo
     arrays = {**scop.arrays, "s_all": Array("s_all", "s_all", scop.arrays["s"].type, (None,), (None,))}
     made = Expansion(replace(scop, statements=cells, arrays=arrays), {"s_all": (Name("n"),)})
     assert (rewriting_fault(scop, made) is not None) == wrong
+
+
+def test_statements_that_never_run_are_in_no_row() -> None:
+    never = "if (j == j + 1 && j < i) x[j] *= t + t;"
+    source = source_of(f"for (i = 0; i < m; i++) {{ double t = A[i][0]; for (j = 0; j < n; j++) {{ {never} }} }}")
+    assert "internal.error" not in {remark.id for remark in pipeline.optimize(source, Options()).remarks}
