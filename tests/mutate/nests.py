@@ -15,6 +15,7 @@ from scopt.ir.nest import (
     Compare,
     Condition,
     Const,
+    Exceeds,
     Expr,
     FloorDiv,
     For,
@@ -175,7 +176,8 @@ class _Editor(Struct, frozen=True):
     # --- ifs ----------------------------------------------------------------------------------------------------------
 
     def branch(self, item: If, scope: tuple[str, ...]) -> Iterator[tuple[str, tuple[Item, ...]]]:
-        yield "condition negated", (replace(item, condition=negate(item.condition)),)
+        if not _tests_work(item.condition):
+            yield "condition negated", (replace(item, condition=negate(item.condition)),)
         yield "if dropped, then kept", item.then.items
         if item.otherwise is not None:
             yield "if dropped, else kept", item.otherwise.items
@@ -331,3 +333,9 @@ def condition_edits(condition: Condition, scope: Sequence[str]) -> Iterator[tupl
                 yield "part dropped", join(others)
                 for kind, changed in condition_edits(arg, scope):
                     yield kind, join((*others[:k], changed, *others[k:]))
+
+
+def _tests_work(condition: Condition) -> bool:
+    """Whether a test of work, which has no opposite, is part of a condition: both branches do the same."""
+    parts = condition.args if isinstance(condition, (And, Or)) else (condition,)
+    return any(isinstance(one, Exceeds) or (one is not condition and _tests_work(one)) for one in parts)
