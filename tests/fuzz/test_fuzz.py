@@ -17,21 +17,21 @@ NESTS = range(1000, 1002)
 
 @pytest.mark.parametrize("seed", NESTS)
 def test_results_are_the_same(seed: int) -> None:
-    played = play(seed, 12, ("nests",), Setup(budget=3.0))
+    played = play(seed, 8, ("nests",), Setup(budget=3.0))
     assert not played.failures, _report(played)
     # A fuzzer that only sees refusals finds nothing.
-    assert sum(outcome.transformed for outcome in played.outcomes) >= 6, statistics(played.outcomes)
+    assert sum(outcome.transformed for outcome in played.outcomes) >= 4, statistics(played.outcomes)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "nests"])
 def test_each_kind(kind: str) -> None:
-    played = play(3000, 8, (kind,), Setup())
+    played = play(3000, 5, (kind,), Setup())
     assert not played.failures, _report(played)
 
 
 @pytest.mark.parametrize("kinds", [("nests",), ("pointers", "aliasing", "structures", "lookups")])
 def test_emitted_programs_have_no_undefined_behaviour(kinds: tuple[str, ...]) -> None:
-    played = play(2000, 10, kinds, Setup(flags=SANITIZERS, threads=(1,)))
+    played = play(2000, 6, kinds, Setup(flags=SANITIZERS, threads=(1,)))
     assert not played.failures, _report(played)
 
 
