@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from scopt.ir.ctypes import limits_of
 from scopt.ir.nest import Const, Expr, FloorDiv, Max, Min, Mod, Name, Select, Sum
 from scopt.ir.scop import CType
 
@@ -71,5 +72,4 @@ def has_int_value(text: str, iterator: str) -> bool:
 def _of_type(ctype: CType | None) -> Interval | None:
     if ctype is None or not ctype.integer or not ctype.bits:
         return None
-    bits = ctype.bits
-    return (-(1 << bits - 1), (1 << bits - 1) - 1) if ctype.signed else (0, (1 << bits) - 1)
+    return limits_of(ctype)

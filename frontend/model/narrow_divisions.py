@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from scopt import ir
 from scopt.frontend.normalize.tree_rewriting import cast, value_of
 from scopt.ir.constants import typed_constant
-from scopt.ir.ctypes import Symbol, shape_of
+from scopt.ir.ctypes import Symbol, limits_of, shape_of
 from scopt.ir.effects import effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import changed, distinct, replaced, same_tree, used_names, walk
@@ -193,13 +193,13 @@ class _Reader(Struct, frozen=True, eq=False):
         known = next((number for other, number in self.cells if same_tree(other, node)), None)
         if known is None:
             known = len(self.bounds)
-            self.bounds.append(_limits(symbol.type))
+            self.bounds.append(limits_of(symbol.type))
             self.cells.append((node, known))
         return {(known,): 1}
 
     def narrow_one(self, ctype: CType) -> Terms | None:
         """Any value of a narrow type."""
-        return self.variable(*_limits(ctype)) if ctype.bits <= _NARROW else None
+        return self.variable(*limits_of(ctype)) if ctype.bits <= _NARROW else None
 
     def variable(self, low: int, high: int) -> Terms:
         self.bounds.append((low, high))
@@ -214,7 +214,7 @@ class _Reader(Struct, frozen=True, eq=False):
     def holds(self, ctype: CType, value: Terms) -> bool:
         """Whether a value is the same after its conversion to a type."""
         exact = ctype.bits < self.int_bits or (ctype.signed and ctype.bits == self.int_bits)
-        return ctype.integer and ctype.bits > 0 and exact and self.fits(value, _limits(ctype))
+        return ctype.integer and ctype.bits > 0 and exact and self.fits(value, limits_of(ctype))
 
     def fits(self, value: Terms, limits: tuple[int, int]) -> bool:
         ends = self.extremes(value)
@@ -260,9 +260,3 @@ def _references(node: Any) -> Iterator[Any]:
     while isinstance(node, ir.ArrayRef):
         yield node
         node = node.name
-
-
-def _limits(ctype: CType) -> tuple[int, int]:
-    if ctype.signed:
-        return -(1 << ctype.bits - 1), (1 << ctype.bits - 1) - 1
-    return 0, (1 << ctype.bits) - 1

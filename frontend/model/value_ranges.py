@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.constants import typed_constant, usual_conversion
-from scopt.ir.ctypes import Symbol, shape_of
+from scopt.ir.ctypes import Symbol, limits_of, shape_of
 from scopt.ir.effects import bases, effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import walk
@@ -234,7 +234,7 @@ class Values(Struct, frozen=True, eq=False):
         self.found[base.name] = _both(self.found.get(base.name, _NOTHING), subscripts[-1])
         symbol = self.symbols.get(base.name)
         own = symbol is not None and len(symbol.dims) == len(subscripts) and _is_integer(symbol.type)
-        return Range(*_limits(symbol.type), symbol.type) if symbol is not None and own else None
+        return Range(*limits_of(symbol.type), symbol.type) if symbol is not None and own else None
 
     def of_name(self, name: str, state: Mapping[str, Range]) -> Range | None:
         if name in state:
@@ -243,7 +243,7 @@ class Values(Struct, frozen=True, eq=False):
         if constant is not None:
             return Range(constant[0], constant[0], constant[1])
         own = self.type_of(name)
-        return Range(*_limits(own), own) if own is not None else None
+        return Range(*limits_of(own), own) if own is not None else None
 
     def type_of(self, name: str) -> CType | None:
         if name in self.iterators:
@@ -333,19 +333,13 @@ def _is_integer(ctype: CType) -> bool:
     return bool(ctype.integer and ctype.bits)
 
 
-def _limits(ctype: CType) -> tuple[int, int]:
-    if ctype.signed:
-        return -(1 << ctype.bits - 1), (1 << ctype.bits - 1) - 1
-    return 0, (1 << ctype.bits) - 1
-
-
 def _any(ctype: CType) -> Range:
-    return Range(*_limits(ctype), ctype)
+    return Range(*limits_of(ctype), ctype)
 
 
 def _fitting(low: int, high: int, ctype: CType) -> Range:
     """Values, if the type has them all."""
-    least, greatest = _limits(ctype)
+    least, greatest = limits_of(ctype)
     return Range(low, high, ctype) if least <= low <= high <= greatest else _any(ctype)
 
 

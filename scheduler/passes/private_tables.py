@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.ir.ctypes import UNSIGNED
 from scopt.ir.nest import Const
 from scopt.ir.scop import Access, Array, CType, Guard, Scop, Statement
 from scopt.poly import trees
@@ -33,7 +34,6 @@ from scopt.poly.source_loops import source_loops
 # part of the time.
 _UPDATES_A_CELL = 32
 _WIDE = 64
-UNSIGNED = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", _WIDE: "unsigned long long"}
 
 
 class Tabulated(Struct, frozen=True, eq=False):
@@ -131,7 +131,7 @@ def _long(domain: isl.Set, depth: int, needed: int) -> isl.Set:
     rank, lengths = domain.dim(SET), list[isl.PwAff]()
     for k in range(depth, rank):
         one = domain.project_out(SET, k + 1, rank - k - 1).project_out(SET, 0, k)
-        size = one.dim_max(0).sub(one.dim_min(0)).add(constant(one, 1))
+        size = one.dim_max(0).sub(one.dim_min(0)).add(_constant(one, 1))
         if (
             size.is_cst()
             and size.n_piece() == 1
@@ -144,11 +144,11 @@ def _long(domain: isl.Set, depth: int, needed: int) -> isl.Set:
         return domain.params() if needed <= 1 else isl.Set.empty(domain.params().get_space())
     each, result = max(round(needed ** (1 / len(lengths)) + 0.5), 1), domain.params()
     for size in lengths:
-        result = result.intersect(size.add(constant(domain.params(), -each)).nonneg_set())
+        result = result.intersect(size.add(_constant(domain.params(), -each)).nonneg_set())
     return result
 
 
-def constant(where: isl.Set, value: int) -> isl.PwAff:
+def _constant(where: isl.Set, value: int) -> isl.PwAff:
     """A value that all parameters have."""
     local = isl.LocalSpace.from_space(where.params().get_space())
     return isl.PwAff.from_aff(isl.Aff.zero_on_domain(local).add_constant_val(isl.Val(value)))

@@ -15,12 +15,11 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.diagnostics import InternalError
+from scopt.ir.ctypes import UNSIGNED
 from scopt.ir.scop import Array, Scop, Statement
 from scopt.ir.walks import same_node, same_tree
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of
 from scopt.poly.reductions import update_of
-
-_UNSIGNED = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}
 
 
 def check_tables(original: Scop, made: Scop) -> None:
@@ -141,9 +140,9 @@ class _Tables(Struct, frozen=True, eq=False):
     def typed(self, table: Array, array: Array, operator: str) -> None:
         """Cells that hold the sum modulo the array's, or the same bits."""
         own, theirs = table.type, array.type
-        bits = own.bits == theirs.bits and own.integer and theirs.integer and theirs.bits in _UNSIGNED
+        bits = own.bits == theirs.bits and own.integer and theirs.integer and theirs.bits in UNSIGNED
         qualified = any(one.volatile or one.atomic or one.const for one in (own, theirs))
-        signed = not own.signed and own.spelling == _UNSIGNED.get(own.bits)
+        signed = not own.signed and own.spelling == UNSIGNED.get(own.bits)
         kept = own.spelling == theirs.spelling and own.signed == theirs.signed
         kept = kept and (operator != "+" or not own.signed)
         if not bits or qualified or not (signed or kept) or theirs.spelling == "_Bool":

@@ -272,3 +272,14 @@ def plain_type(ctype: CType, long_type: str) -> CType | None:
     if name is None or (name == "int" and long_type != "long"):
         return None
     return replace(ctype, spelling=name if ctype.floating or ctype.signed else f"unsigned {name}")
+
+
+# The unsigned types by their bits, where nothing has to be declared for them.
+UNSIGNED = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}
+
+
+def limits_of(ctype: CType) -> tuple[int, int]:
+    """The least and the greatest value of an integer type of known size."""
+    if ctype.signed:
+        return -(1 << ctype.bits - 1), (1 << ctype.bits - 1) - 1
+    return 0, (1 << ctype.bits) - 1
