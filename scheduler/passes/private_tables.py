@@ -26,7 +26,7 @@ from scopt.poly.array_extents import extents
 from scopt.poly.bands import may_be_copied
 from scopt.poly.body_rewriting import with_base, with_references
 from scopt.poly.dependences import MAX_TABLE_BYTES
-from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of
+from scopt.poly.isl_utils import IN, OUT, SET, constant_pw_aff, maps_of, sets_of
 from scopt.poly.reductions import Update, only_updates, update_of
 from scopt.poly.source_loops import source_loops
 
@@ -131,7 +131,7 @@ def _long(domain: isl.Set, depth: int, needed: int) -> isl.Set:
     rank, lengths = domain.dim(SET), list[isl.PwAff]()
     for k in range(depth, rank):
         one = domain.project_out(SET, k + 1, rank - k - 1).project_out(SET, 0, k)
-        size = one.dim_max(0).sub(one.dim_min(0)).add(_constant(one, 1))
+        size = one.dim_max(0).sub(one.dim_min(0)).add(constant_pw_aff(1))
         if (
             size.is_cst()
             and size.n_piece() == 1
@@ -144,14 +144,8 @@ def _long(domain: isl.Set, depth: int, needed: int) -> isl.Set:
         return domain.params() if needed <= 1 else isl.Set.empty(domain.params().get_space())
     each, result = max(round(needed ** (1 / len(lengths)) + 0.5), 1), domain.params()
     for size in lengths:
-        result = result.intersect(size.add(_constant(domain.params(), -each)).nonneg_set())
+        result = result.intersect(size.add(constant_pw_aff(-each)).nonneg_set())
     return result
-
-
-def _constant(where: isl.Set, value: int) -> isl.PwAff:
-    """A value that all parameters have."""
-    local = isl.LocalSpace.from_space(where.params().get_space())
-    return isl.PwAff.from_aff(isl.Aff.zero_on_domain(local).add_constant_val(isl.Val(value)))
 
 
 # --- the new SCoP -----------------------------------------------------------------------------------------------------
