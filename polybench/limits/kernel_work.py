@@ -17,7 +17,7 @@ from scopt.ir.scop import Array, CType, Scop, Statement
 from scopt.options import Options
 from scopt.poly.isl_utils import SET, maps_of, sets_of, union_of_maps, union_of_sets
 from scopt.polybench.catalog import Kernel
-from scopt.polybench.limits.operations import Operation, operations_of
+from scopt.polybench.limits.operations import Operation, certain_accesses, operations_of
 from scopt.polybench.limits.points import NotCounted, count
 
 # The loops' bounds are the macros' values then, so that the SCoP has no parameters.
@@ -87,10 +87,11 @@ def work_of(scop: Scop) -> Work:
     for array in scop.arrays.values():
         size = _bytes(array)
         reads, writes = _accesses(scop, array.name)
-        footprint += size * _count_all(reads.range().union(writes.range()))
+        footprint += size * _count_all(_touched(array, reads.range().union(writes.range())))
         if not array.local:
-            read += size * _count_all(_exposed(reads, writes, scop.order))
-            stored += 0 if array.private else size * _count_all(writes.range())
+            sure_reads, sure_writes = _sure_accesses(scop, array.name)
+            read += size * _count_all(_exposed(sure_reads, writes, scop.order))
+            stored += 0 if array.private else size * _count_all(sure_writes.range())
     return Work(element.spelling, element.bits, element.floating, written, needed, read, stored, footprint)
 
 
@@ -109,7 +110,7 @@ def _operations(scop: Scop) -> tuple[Operations, Operations]:
         instances = count(statement.domain)
         first = _dates(scop.order, statement.domain)[0]
         settled = frozenset(array for array, last in last_writes.items() if last is None or last < first)
-        distinct = cache(lambda reads, of=statement: count(_cells_together(of, reads)))
+        distinct = cache(lambda reads, of=statement: _tuples_together(of, reads))
         for operation in operations:
             written[operation.kind] += instances
             if operation.certain:
@@ -130,12 +131,17 @@ def _cells_read(operation: Operation) -> tuple[isl.Map, ...]:
     return tuple(access.relation for access in operation.reads)
 
 
-def _cells_together(statement: Statement, reads: Sequence[isl.Map]) -> isl.Set:
-    """The tuples of cells that instances of the statement read together."""
-    together = reads[0]
-    for relation in reads[1:]:
+def _tuples_together(statement: Statement, reads: Sequence[isl.Map]) -> int:
+    """How many different tuples of cells instances of the statement read together; at least so many where it isn't
+    known which cells they are."""
+    exact = [relation for relation in reads if relation.is_single_valued()]
+    if not exact:
+        return 1
+    together = exact[0]
+    for relation in exact[1:]:
         together = together.flat_range_product(relation)
-    return together.intersect_domain(statement.domain).range()
+    together = together.intersect_domain(statement.domain)
+    return count(statement.domain) if together.is_injective() else count(together.range())
 
 
 def _last_write(scop: Scop, array: str) -> tuple[int, ...] | None:
@@ -170,9 +176,28 @@ def _accesses(scop: Scop, array: str) -> tuple[isl.UnionMap, isl.UnionMap]:
     return union_of_maps(reads), union_of_maps(writes)
 
 
+def _sure_accesses(scop: Scop, array: str) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """Reads and writes of an array that are made whatever the data are, to cells that are known."""
+    sure = [access for s in scop.statements for access in certain_accesses(s) if access.array == array]
+    reads, writes = ([access.relation for access in sure if access.is_write == write] for write in (False, True))
+    return union_of_maps(reads), union_of_maps(writes)
+
+
+def _touched(array: Array, cells: isl.UnionSet) -> isl.UnionSet:
+    """The cells that may be accessed. Where it depends on data which, those that the array has, if that is known;
+    if it isn't, those that are accessed elsewhere."""
+    known = []
+    for one in sets_of(cells):
+        for position, size in enumerate(array.sizes):
+            if size is not None:
+                one = one.lower_bound_val(SET, position, 0).upper_bound_val(SET, position, size - 1)
+        known += [piece for piece in one.get_basic_sets() if piece.is_bounded()]
+    return union_of_sets([isl.Set.from_basic_set(piece) for piece in known])
+
+
 def _exposed(reads: isl.UnionMap, writes: isl.UnionMap, order: isl.UnionMap) -> isl.UnionSet:
     """The cells that are read before they are written, or never written: their first read is no later than their first
-    write, since all reads of an instance come before its writes."""
+    (possible) write, since all reads of an instance come before its writes."""
     both = reads.range().intersect(writes.range())
     first_reads, first_writes = (
         accesses.intersect_range(both).reverse().apply_range(order).lexmin() for accesses in (reads, writes)

@@ -54,20 +54,36 @@ class _Value(Struct, frozen=True, eq=False):
 
 
 def operations_of(statement: Statement) -> tuple[Operation, ...]:
-    """The operations of an assignment, each expression once however often it is written.
+    """The operations of an assignment, or of some under conditions, each expression once however often it is written.
 
     So the maximum ``a > b + c ? a : b + c`` is one comparison and one addition. A comparison counts like an addition.
-    Raises NotCounted for statements that aren't assignments, whose operations depend on data.
+    Loops that are part of the statement, whose number of iterations depends on data, count for nothing.
+    Raises NotCounted for calls that may read anything, and for statements of other kinds.
     """
-    if any(access.node is None or access.kind == "may-write" for access in statement.accesses):
-        raise NotCounted(f"{statement.location}: the statement's accesses aren't known exactly")
+    return tuple(_collected(statement).found.values())
+
+
+def certain_accesses(statement: Statement) -> tuple[Access, ...]:
+    """The accesses that each instance makes, to the one cell that their relation gives it. Raises NotCounted."""
+    made = _collected(statement).made
+    return tuple(
+        access
+        for access in statement.accesses
+        if (access.kind == "write" or access.node in made) and access.relation.is_single_valued()
+    )
+
+
+def _collected(statement: Statement) -> _Collector:
+    if any(access.node is None for access in statement.accesses):
+        raise NotCounted(f"{statement.location}: the statement's accesses aren't known")
     collector = _Collector(statement)
-    collector.statement(statement.body)
-    return tuple(collector.found.values())
+    collector.statement(statement.body, certain=True)
+    return collector
 
 
 class _Collector:
-    """Walks through one statement. found: its operations by text, in order of evaluation."""
+    """Walks through one statement. found: its operations by text, in order of evaluation.
+    made: the references that every instance reads. locals: what the statement's own variables depend on."""
 
     def __init__(self, statement: Statement) -> None:
         self._where = statement.location
@@ -75,35 +91,52 @@ class _Collector:
         self._reads = {access.node: access for access in statement.accesses if not access.is_write}
         self._generator = CPrinter()
         self.found: dict[str, Operation] = {}
+        self.made: set[Any] = set()
+        self._locals: dict[str, _Value] = {}
 
-    def statement(self, node: Any) -> None:
-        if isinstance(node, ir.Decl) and node.init is not None:
-            self.value(node.init, certain=True)
+    def statement(self, node: Any, *, certain: bool) -> None:
+        if isinstance(node, ir.Compound):
+            for item in node.block_items or ():
+                self.statement(item, certain=certain)
+        elif isinstance(node, ir.If):
+            self.value(node.cond, certain=certain)
+            for branch in (node.iftrue, node.iffalse):
+                if branch is not None:
+                    self.statement(branch, certain=False)
+        elif isinstance(node, ir.Decl):
+            if node.init is not None:
+                self._locals[node.name] = self.value(node.init, certain=certain)
         elif isinstance(node, ir.Assignment):
-            right = self.value(node.rvalue, certain=True)
+            right = self.value(node.rvalue, certain=certain)
             if node.op != "=":
-                both = self.value(node.lvalue, certain=True).with_others(right)
-                self.add("division" if node.op[:-1] in _DIVISIONS else "flop", node, both, certain=True)
+                right = self.value(node.lvalue, certain=certain).with_others(right)
+                self.add("division" if node.op[:-1] in _DIVISIONS else "flop", node, right, certain=certain)
+            if isinstance(node.lvalue, ir.ID) and node.lvalue.name in self._locals:
+                self._locals[node.lvalue.name] = self._locals[node.lvalue.name].with_others(right)
         elif isinstance(node, ir.UnaryOp) and node.op.strip("p") in ("++", "--"):
-            self.add("flop", node, self.value(node.expr, certain=True), certain=True)
-        else:
-            raise NotCounted(f"{self._where}: the statement isn't an assignment")
+            self.add("flop", node, self.value(node.expr, certain=certain), certain=certain)
+        elif not isinstance(node, ir.For | ir.While | ir.DoWhile | ir.EmptyStatement):
+            raise NotCounted(f"{self._where}: the operations of this kind of statement can't be counted")
 
     def value(self, node: Any, *, certain: bool) -> _Value:
         """What a subexpression depends on; its operations are added to those found."""
         if node in self._reads:
+            if certain:
+                self.made.add(node)
+                self._subscripts(node)
             return _Value((self._reads[node],), data=True)
         if isinstance(node, ir.Constant):
             return _Value()
         if isinstance(node, ir.ID):
-            return _Value(iterates=node.name in self._iterators)
+            return self._locals.get(node.name, _Value(iterates=node.name in self._iterators))
         if isinstance(node, ir.Cast):
             inner = self.value(node.expr, certain=certain)
             return _Value(inner.reads, inner.iterates, inner.data or (inner.iterates and not _is_integer(node.to_type)))
         if isinstance(node, ir.UnaryOp):
             return self.value(node.expr, certain=certain)
         if isinstance(node, ir.BinaryOp):
-            both = self.value(node.left, certain=certain).with_others(self.value(node.right, certain=certain))
+            left = self.value(node.left, certain=certain)
+            both = left.with_others(self.value(node.right, certain=certain and node.op not in _LOGICAL))
             if node.op not in _LOGICAL:
                 self.add("division" if node.op in _DIVISIONS else "flop", node, both, certain=certain)
             return both
@@ -115,6 +148,10 @@ class _Collector:
         if isinstance(node, ir.FuncCall):
             return self.call(node, certain=certain)
         raise NotCounted(f"{self._where}: the operations of '{self._generator.visit(node)}' can't be counted")
+
+    def _subscripts(self, reference: Any) -> None:
+        """The references in the subscripts of one that is read are read, too."""
+        self.made.update(inner for inner in walk(reference) if inner in self._reads)
 
     def call(self, node: ir.FuncCall, *, certain: bool) -> _Value:
         arguments = _Value().with_others(

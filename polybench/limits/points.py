@@ -46,7 +46,7 @@ class _Row(Struct, frozen=True):
 
 class _Factor(Struct, frozen=True, eq=False):
     """A function of variables. table: its values, an axis for each of `variables`, from the lowest value on. largest:
-    no value is above it."""
+    its largest value."""
 
     variables: tuple[int, ...]
     table: Table
@@ -149,7 +149,7 @@ def _summed(
         stop = np.maximum(upper + 1, lower) - low
         table = sums[(stop, *index)] - sums[(lower - low, *index)]
     shape = tuple(ranges[other][1] - ranges[other][0] + 1 for other in others)
-    return _Factor(others, np.broadcast_to(table, shape), largest)
+    return _Factor(others, np.broadcast_to(table, shape), int(table.max(initial=0)))
 
 
 def _bounds(
