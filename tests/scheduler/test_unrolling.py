@@ -272,3 +272,12 @@ def test_sums_of_integers_along_lines_stay_loops_where_the_loop_around_steps(
       y[i][j] = v; }}"""
     found = text(body, f"int n, int m, {kind} h[32], {kind} x[n][4 * m + 32], {sums} y[n][m]")
     assert ("h[31]" in found) == straight
+
+
+@pytest.mark.parametrize("scheduler", ["identity", "pluto"])
+def test_regions_that_never_run(scheduler: str) -> None:
+    source = source_of(
+        "for (i = m + 2; i < m; i++) for (j = 0; j < m; j++) a[j] = a[j] + a[j];", params="int m, double *a"
+    )
+    result = optimize(source, Options(scheduler=scheduler))
+    assert {remark.id for remark in result.remarks} & {"internal.error", "schedule.simplified"} == set()
