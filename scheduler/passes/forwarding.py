@@ -93,7 +93,7 @@ def _web(scop: Scop, deps: Dependences, array: Array, names: frozenset[str]) -> 
 
 
 def _written_cell(scop: Scop, end: Statement, array: Array) -> Access | None:
-    """The cell that a statement assigns the scalar's value to: of the same type, and all that it writes."""
+    """The cell of an array that a statement assigns the scalar's value to: of the same type, and all that it writes."""
     writes = [a for a in end.accesses if a.is_write]
     body = end.body
     if (
@@ -105,6 +105,8 @@ def _written_cell(scop: Scop, end: Statement, array: Array) -> Access | None:
     ):
         return None
     target = scop.arrays[writes[0].array]
+    if not target.rank:
+        return None  # one scalar in place of another gains nothing
     same = target.type.spelling == array.type.spelling and not (target.type.volatile or target.type.atomic)
     return writes[0] if same and writes[0].relation.is_single_valued() else None
 
