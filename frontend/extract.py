@@ -3,9 +3,10 @@ hold is a Refusal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
+from msgspec.structs import replace
 
 from scopt.diagnostics import Refusal
 from scopt.frontend.extraction.affine_names import AffineNames
@@ -13,7 +14,9 @@ from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import read_names
 from scopt.frontend.extraction.region_walk import RegionWalk
 from scopt.frontend.extraction.scop_parts import ScopParts
+from scopt.frontend.model.affine import NotAffine, condition
 from scopt.frontend.model.delinearize import Shape, executed_by, longer_than_rows, shape_of
+from scopt.frontend.model.subscript_reading import Subscript
 from scopt.frontend.normalize.counting_loops import has_loop
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.scop import Scop
@@ -62,7 +65,7 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, Shape], isl.Set]:
     holds, executed = universe_params(), universe_params().complement()
     for name, subscripts in walk.survey.found.items():
         read = [subscript for subscript in subscripts if subscript is not None]
-        found = shape_of(read) if len(read) == len(subscripts) else None
+        found = shape_of(read, _products(walk, read)) if len(read) == len(subscripts) else None
         if found is not None and _leaves_choice(holds.intersect(found[1])):
             several = not region.marked and sum(map(has_loop, region.items)) > 1
             if several and longer_than_rows(found[0], read):
@@ -72,6 +75,22 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, Shape], isl.Set]:
             holds = holds.intersect(found[1])
             executed = executed.union(executed_by(read))
     return shapes, holds.gist(executed.coalesce()).coalesce()
+
+
+def _products(walk: RegionWalk, subscripts: Sequence[Subscript]) -> dict[str, tuple[str, ...]]:
+    """The variables that stand for products wherever some subscripts are evaluated, with the factors."""
+    scope = replace(walk.affine.scope(universe_params(), {}), assume=lambda violation: False)
+    found: dict[str, tuple[str, ...]] = {}
+    for one in walk.names.hoisted:
+        if len(one.factors) < 2 or None in one.entries:
+            continue
+        try:
+            holds = [condition(entry, scope) for entry in one.entries]
+        except NotAffine:
+            continue
+        if all(subscript.domain.is_subset(where) for subscript in subscripts for where in holds):
+            found[one.symbol.name] = one.factors
+    return found
 
 
 def _leaves_choice(values: isl.Set) -> bool:

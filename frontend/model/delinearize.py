@@ -15,7 +15,9 @@ from typing import Any
 
 import islpy as isl
 from msgspec import Struct
+from msgspec.structs import replace
 
+from scopt import ir
 from scopt.frontend.model.product_sums import (
     Atom,
     Monomial,
@@ -27,7 +29,7 @@ from scopt.frontend.model.product_sums import (
     sum_value,
 )
 from scopt.frontend.model.subscript_reading import Subscript
-from scopt.poly.isl_utils import constant_pw_aff, project_out_params
+from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff, project_out_params
 
 # A constant distance of rows under which a condition on parameters isn't worth it: `x[3 * i + k]` is no array of rows
 # of 3 unless k is below.
@@ -43,11 +45,13 @@ class Stride(Struct, frozen=True, eq=False):
 
 class Shape(Struct, frozen=True, eq=False):
     """How an array's elements lie. strides: of each dimension, outermost first;
-    the last is 1. sizes: of all but the first dimension."""
+    the last is 1. sizes: of all but the first dimension. products: variables with the factors whose product they are,
+    which stand for these in subscripts."""
 
     strides: tuple[Stride, ...]
     sizes: tuple[Stride, ...]
     atoms: Mapping[str, Atom]
+    products: Mapping[str, Monomial] = {}
 
     @property
     def rank(self) -> int:
@@ -70,16 +74,28 @@ class Parts(Struct, frozen=True, eq=False):
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
-def shape_of(subscripts: Sequence[Subscript]) -> tuple[Shape, isl.Set] | None:
+def shape_of(
+    subscripts: Sequence[Subscript], products: Mapping[str, Monomial] | None = None
+) -> tuple[Shape, isl.Set] | None:
     """A shape that all subscripts of an array fit into, and the parameter set for which they do; None if there is none,
-    or only that of one dimension."""
+    or only that of one dimension.
+
+    products: variables that bound loops, with their factors: rows may be as long as one of them says, as
+    ``a[(i * rows + r) * cols + c]`` where a loop runs up to ``rows * cols``.
+    """
+    found = _shape_of(subscripts, {})
+    return found if found is not None or not products else _shape_of(subscripts, products)
+
+
+def _shape_of(subscripts: Sequence[Subscript], products: Mapping[str, Monomial]) -> tuple[Shape, isl.Set] | None:
+    subscripts = [_with_products(subscript, products) for subscript in subscripts]
     atoms = {key: atom for subscript in subscripts for key, atom in subscript.atoms.items()}
     found: tuple[Shape, isl.Set] | None = None
     for strides in _stride_lists(subscripts):
         sizes = _sizes(strides)
         if sizes is None:
             continue
-        shape = Shape(tuple(strides), sizes, atoms)
+        shape = Shape(tuple(strides), sizes, atoms, products)
         holds = _holds(shape, subscripts)
         if holds is None:
             continue
@@ -88,6 +104,19 @@ def shape_of(subscripts: Sequence[Subscript]) -> tuple[Shape, isl.Set] | None:
         if worth or (found is not None and found[1].is_subset(holds) and not holds.is_subset(found[1])):
             found = shape, holds
     return found
+
+
+def _with_products(subscript: Subscript, products: Mapping[str, Monomial]) -> Subscript:
+    """A subscript in whose terms variables stand for the products that they are."""
+    terms, atoms = dict(subscript.terms), dict(subscript.atoms)
+    for name, factors in products.items():
+        made: Terms = {}
+        for monomial, coefficient in terms.items():
+            rest = _without(monomial, factors)
+            made = plus(made, {monomial if rest is None else tuple(sorted((*rest, name))): coefficient})
+        if made != terms:
+            terms, atoms[name] = made, Atom(ir.ID(name), param_pw_aff(name), moves=False)
+    return replace(subscript, terms=terms, atoms=atoms)
 
 
 def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript]) -> bool:
@@ -184,6 +213,7 @@ def _without(monomial: Monomial, other: Monomial) -> Monomial | None:
 def parts_of(subscript: Subscript, shape: Shape) -> Parts | None:
     """A subscript in a shape's dimensions, in the way that holds for the most parameters; None if it doesn't fit."""
     best: Parts | None = None
+    subscript = _with_products(subscript, shape.products)
     for first, nearest in product(range(shape.rank), (True, False)):
         split = _split(subscript, shape, first, nearest=nearest)
         if split is None:

@@ -139,10 +139,26 @@ class _Hoister(Struct, frozen=True, eq=False):
             read = list(dict.fromkeys(_names(node)))
             name = self.around.fresh("_".join(read))
             self.around.symbols[name] = Symbol(name, "local", ctype, size=ctype.bits // 8)
+            factors = _factors(node) if ctype.signed else ()
             self.found[value] = Hoisted(
-                self.around.symbols[name], f"const {ctype.spelling} {name} = {value};", reads=frozenset(read)
+                self.around.symbols[name],
+                f"const {ctype.spelling} {name} = {value};",
+                reads=frozenset(read),
+                factors=tuple(sorted(factors)),
+                entries=tuple(self.around.entry(loop) for loop in guards or ()),
             )
         self.around.put({node: ir.ID(self.found[value].symbol.name, node.coord)})
+
+
+def _factors(node: Any) -> tuple[str, ...]:
+    """The variables whose product an expression is; none if it is anything else."""
+    match node:
+        case ir.ID(name=name):
+            return (name,)
+        case ir.BinaryOp(op="*"):
+            left, right = _factors(node.left), _factors(node.right)
+            return (*left, *right) if left and right else ()
+    return ()
 
 
 def _names(node: Any) -> Iterator[str]:

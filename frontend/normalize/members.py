@@ -42,13 +42,16 @@ _PLAIN = (
 
 class Hoisted(Struct, frozen=True, eq=False):
     """A name for a member, or another value. symbol: what it means; text: its declaration; cell: the member, where it
-    is read at the region's beginning; reads: variables that are read there.
+    is read at the region's beginning; reads: variables that are read there. factors: of those, whose product it is
+      where all of `entries` hold.
     """
 
     symbol: Symbol
     text: str
     cell: Symbol | None = None
     reads: frozenset[str] = frozenset()
+    factors: tuple[str, ...] = ()
+    entries: tuple[Any, ...] = ()
 
 
 class Use(Struct, frozen=True, eq=False):
@@ -249,17 +252,20 @@ class MemberHoister(Struct):
 
     def entered(self, loop: Any) -> str | None:
         """C text that says whether a loop has iterations; None if that isn't known where the region begins."""
+        condition = self.entry(loop)
+        if condition is None or constant_value(condition, self.symbols):
+            return None if condition is None else ""
+        return str(CPrinter(reduce_parentheses=True).visit(condition))
+
+    def entry(self, loop: Any) -> Any:
+        """The same as an expression."""
         iterator = loop_iterator(loop)
         if iterator is None or loop.cond is None:
             return None
         start = loop.init.decls[0].init if isinstance(loop.init, ir.DeclList) else loop.init.rvalue
         start, condition = (with_nodes(part, self.named) for part in (start, loop.cond))
         condition = _substituted(condition, iterator, start, loop.init)
-        if condition is None or not self.is_known(condition):
-            return None
-        if constant_value(condition, self.symbols):
-            return ""
-        return str(CPrinter(reduce_parentheses=True).visit(condition))
+        return condition if condition is not None and self.is_known(condition) else None
 
     def is_known(self, node: Any) -> bool:
         """Whether an expression is one of variables that the region doesn't change."""

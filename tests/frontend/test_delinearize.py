@@ -129,3 +129,22 @@ def test_an_offset_that_is_no_pointer() -> None:
 def test_an_element_without_subscript() -> None:
     made = scop("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) *a += a[i * n + j];")
     assert made.arrays["a"].rank == 2
+
+
+def test_rows_as_long_as_a_product_that_bounds_a_loop() -> None:
+    body = "for (int i = 0; i < l; i++) for (int j = 0; j < n * m; j++) a[i * n * m + j] = 0;"
+    made = scop(body)
+    assert made.arrays["a"].rank == 2
+    assert cells(made).is_equal(isl.Map("[l, n_m] -> { S0[i, j] -> a[i, j] : 0 <= i < l and 0 <= j < n_m }"))
+
+
+def test_a_product_that_wraps_around_is_no_length_of_rows() -> None:
+    body = "for (int i = 0; i < n; i++) for (unsigned j = 0; j < u * m; j++) a[(unsigned long)i * u * m + j] = 0;"
+    assert scop(body).arrays["a"].rank == 1
+
+
+def test_a_product_that_is_not_evaluated_is_no_length_of_rows() -> None:
+    """Where the loop over i doesn't run, the variable for n * m is 0, and the last loop's rows are longer."""
+    body = """for (int i = 0; i < l; i++) for (int j = 0; j < n * m; j++) a[i * n * m + j] = 0;
+      for (int k = 0; k < 5; k++) a[k * n * m] = 1;"""
+    assert scop(body).arrays["a"].rank == 1
