@@ -26,6 +26,7 @@ from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_
 from scopt.astgen.lower.transposing import Transposed
 from scopt.astgen.passes.alignment import with_aligned_starts
 from scopt.astgen.passes.chains import with_products_apart
+from scopt.astgen.passes.collapsing import with_collapsed_loops
 from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.held import hold_cells
@@ -232,6 +233,10 @@ def _eager_conditions(program: Program, setting: Setting) -> Program:
     return replace(program, scop=scop, nest=nest)
 
 
+def _collapsed_loops(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_collapsed_loops(program.nest))
+
+
 def _two_forms(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_two_forms(program.nest))
 
@@ -253,5 +258,6 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
     Rewrite("eager-conditions", "both sides of && and || are evaluated in vector loops", _eager_conditions),
+    Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
 )

@@ -326,6 +326,8 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
     """
     mark = loop.mark
     words = ["omp", *(("parallel", "for") if mark.parallel else ()), *(("simd",) if mark.simd else ())]
+    if mark.collapse > 1:
+        words.append(f"collapse({mark.collapse})")
     if mark.lanes:
         words.append(f"simdlen({mark.lanes})")
     if mark.parallel and loop.work is not None:

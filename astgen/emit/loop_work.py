@@ -175,7 +175,8 @@ def _unmark(block: Block, simd: bool) -> Block:
 
 def without_threads(mark: LoopMark) -> LoopMark:
     """The mark of the same loop on one thread."""
-    return replace(mark, parallel=False) if mark.simd else replace(mark, parallel=False, private=(), reductions=())
+    alone = replace(mark, parallel=False, collapse=1)
+    return alone if mark.simd else replace(alone, private=(), reductions=())
 
 
 def rounded(value: Fraction) -> int:

@@ -213,6 +213,7 @@ class _Checker(Struct, frozen=True):
         if pragma is None or (pragma.parallel, pragma.simd) != (mark.parallel, mark.simd):
             raise Unreadable(f"the pragma of the loop over '{loop.iterator}' is not its mark")
         clauses = dict(pragma.clauses)
+        _equal(clauses.pop("collapse", "1"), str(mark.collapse), "collapse clause")
         _equal(clauses.pop("simdlen", ""), str(mark.lanes or ""), "simdlen clause")
         private = tuple(clauses.pop("private").split(", ")) if "private" in clauses else ()
         _equal(private, tuple(self.scop.arrays[name].spelling for name in mark.private), "private list")

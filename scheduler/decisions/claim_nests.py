@@ -11,6 +11,7 @@ from msgspec import Struct
 from scopt.ir.nest import LoopMark, Reduction
 from scopt.poly.isl_utils import joined
 from scopt.poly.restructure import filters_of, reordered
+from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claim_register_tiles import kernel_cycles
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.inner_contraction import InnerPart, inner_contraction, inner_part
@@ -18,10 +19,15 @@ from scopt.scheduler.decisions.kernel_loops import parallel_member, with_registe
 from scopt.scheduler.decisions.panels import TiledLoops
 from scopt.scheduler.decisions.private_copies import private_for, private_for_wavefront
 from scopt.scheduler.decisions.register_tiles import band_tile, tile_notes, wanted
+from scopt.scheduler.decisions.shared_loops import collapsed_loops
 from scopt.scheduler.decisions.small_loops import inner_bands, is_small_box
 from scopt.scheduler.locality.strides import linear_schedule, strides
+from scopt.scheduler.locality.tile_reuse import has_far_reuse
 from scopt.scheduler.locality.tile_sizes import CANDIDATES, band_sizes
-from scopt.scheduler.locality.tiling import atomic, sizes_for, tiled, wavefront
+from scopt.scheduler.locality.tiling import atomic, sizes_for, tiled, tiled_along, wavefront
+
+# Members that are tiled, at most, the innermost ones: tiles of more have more cells than caches.
+_TILED = 3
 
 
 class ParallelNest(Struct, frozen=True):
@@ -41,11 +47,14 @@ class ParallelNest(Struct, frozen=True):
         def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
             node = reordered(node, [member, *(k for k in range(band.width) if k != member)])
             private = private_for(band.setting, node, 0)
-            tiles = _tiles(band, node)
-            node = _below(build, tiles[0] if tiles is not None else node, 1 if tiles is not None else 0, True)
-            if tiles is not None and not reductions:
-                node = build.keep_in_panels(band, node, tiles[1])
-            return build.marks.above_member(node, 0, LoopMark(parallel=True, private=private, reductions=reductions))
+            tiles = _tiles(band, node, shared=True)
+            size = tiles.first if tiles is not None else 1
+            collapse = 1 if reductions else collapsed_loops(band.setting, node, 0, band.work.trips[member], size)
+            node = _below(build, tiles.node if tiles is not None else node, 1 if tiles is not None else 0, True)
+            if tiles is not None and tiles.loops is not None and not reductions:
+                node = build.keep_in_panels(band, node, tiles.loops)
+            mark = LoopMark(parallel=True, private=private, reductions=reductions, collapse=collapse)
+            return build.marks.above_member(node, 0, mark)
 
         work = band.work
         cycles = work.parallel(work.scalar(None, {}), 0.0, 1)
@@ -152,13 +161,13 @@ class NestInOrder(Struct, frozen=True):
 
     def claim(self, band: Band) -> Claim | Reason:
         def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
-            tiles = _tiles(band, node)
+            tiles = _tiles(band, node, shared=False)
             if tiles is None:
                 return _below(build, node, 0, band.parallel_above)
-            node = _below(build, tiles[0], 1, band.parallel_above)
-            if band.parallel_above and band.setting.options.parallel:
+            node = _below(build, tiles.node, 1, band.parallel_above)
+            if tiles.loops is None or (band.parallel_above and band.setting.options.parallel):
                 return node
-            return build.keep_in_panels(band, node, tiles[1])
+            return build.keep_in_panels(band, node, tiles.loops)
 
         work = band.work
         return Claim(self.name, "", work.alone(work.scalar(None, {}), 0.0), make, None, None)
@@ -175,13 +184,45 @@ def _no_wavefronts(band: Band) -> str | None:
     return None
 
 
-def _tiles(band: Band, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, TiledLoops] | None:
+class _Tiles(Struct, frozen=True, eq=False):
+    """A tiled band: the band of the tile loops. loops: None where not all members are tiled.
+    first: the size along the outermost loop."""
+
+    node: isl.ScheduleNode
+    loops: TiledLoops | None
+    first: int
+
+
+def _tiles(band: Band, node: isl.ScheduleNode, *, shared: bool) -> _Tiles | None:
     """The band tiled, in readable steps, if it is; its loops are made one each. Small loops inside of one that streams
-    through rows are left to the compiler, which unrolls them and makes that one its vector loop."""
-    if band.width < 2 or not band.setting.options.tile or (not band.setting.options.tile_sizes and streams(band, node)):
+    through rows are left to the compiler, which unrolls them and makes that one its vector loop.
+
+    shared: threads share the tiles of the first member, so that there have to be some for each. Of others, those that
+    aren't longer than a tile stay one loop; no panels then.
+    """
+    options, schedule = band.setting.options, linear_schedule(band.setting.scop, node)
+    if band.width < 2 or not options.tile or (not options.tile_sizes and streams(band, node)):
         return None
-    node, tiles = _tiled(band, node, scaled=True)
-    return node, tiles
+    if options.tile_sizes:
+        node, loops = _tiled(band, node, scaled=True)
+        return _Tiles(node, loops, loops.sizes[0])
+    if not has_far_reuse(band.setting.scop, options.machine, schedule):
+        return None
+    sizes = list(_default_sizes(band, node))
+    trips = Work.of(band.setting.scop, options.machine, node).trips[: band.width]
+    for k in range(band.width - _TILED):
+        if node.band_member_get_coincident(k):
+            sizes[k] = 1
+    while shared and sizes[0] > 1 and trips[0] < 2 * options.machine.cores * sizes[0]:
+        sizes[0] //= 2
+    kept = [k for k in range(band.width) if sizes[k] < trips[k] or (shared and k == 0)]
+    if not kept:
+        return None
+    first = sizes[0] if kept[0] == 0 else 1
+    if len(kept) < band.width:
+        return _Tiles(tiled_along(node, {k: sizes[k] for k in kept}), None, first)
+    loops = TiledLoops(schedule, node.band_get_partial_schedule(), tuple(sizes))
+    return _Tiles(tiled(node, sizes, scaled=True), loops, first)
 
 
 def streams(band: Band, node: isl.ScheduleNode) -> bool:
@@ -194,11 +235,14 @@ def streams(band: Band, node: isl.ScheduleNode) -> bool:
 
 
 def _tiled(band: Band, node: isl.ScheduleNode, *, scaled: bool) -> tuple[isl.ScheduleNode, TiledLoops]:
-    setting = band.setting
-    schedule, partial = linear_schedule(setting.scop, node), node.band_get_partial_schedule()
-    defaults = band_sizes(setting.scop, setting.options.machine, schedule, [1] * band.width, simd=False)
-    sizes = sizes_for(setting.options.tile_sizes, defaults)
+    schedule, partial = linear_schedule(band.setting.scop, node), node.band_get_partial_schedule()
+    sizes = sizes_for(band.setting.options.tile_sizes, _default_sizes(band, node))
     return tiled(node, sizes, scaled=scaled), TiledLoops(schedule, partial, sizes)
+
+
+def _default_sizes(band: Band, node: isl.ScheduleNode) -> tuple[int, ...]:
+    setting, schedule = band.setting, linear_schedule(band.setting.scop, node)
+    return band_sizes(setting.scop, setting.options.machine, schedule, [1] * band.width, simd=False)
 
 
 def _below(build: Builder, node: isl.ScheduleNode, levels: int, parallel_above: bool) -> isl.ScheduleNode:

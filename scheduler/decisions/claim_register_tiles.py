@@ -15,6 +15,7 @@ from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.kernel_loops import parallel_member, with_register_tiles
 from scopt.scheduler.decisions.register_tiles import register_tiling, size_notes, wanted
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.shared_loops import has_few
 
 
 class RegisterTiles(Struct, frozen=True):
@@ -33,10 +34,11 @@ class RegisterTiles(Struct, frozen=True):
         parallel = None if band.parallel_above else outermost
         what = f"tiles of {tiling.rows} × {tiling.columns} cells; {tiling.block} rows and {tiling.depth} steps packed"
 
+        few = outermost is not None and has_few(setting, band.work.trips[outermost])
+
         def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
-            return with_register_tiles(
-                build.marks, node, tiling, setting.options, outermost, parallel=parallel is not None
-            )
+            shared = parallel is not None
+            return with_register_tiles(build.marks, node, tiling, setting.options, outermost, parallel=shared, few=few)
 
         column = tiling.contraction.members[1]
         vectors = frozenset({column} if tiling.simd else ())

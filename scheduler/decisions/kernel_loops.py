@@ -31,9 +31,12 @@ def with_register_tiles(
     outermost: int | None,
     *,
     parallel: bool,
+    few: bool = False,
 ) -> isl.ScheduleNode:
     """The band of a contraction as loops over blocks, over register tiles, and over a tile's instances, with marks for
-    packing. outermost: the member whose blocks threads can share; parallel: they do."""
+    packing. outermost: the member whose blocks threads can share; parallel: they do; few: together with the next loop,
+    if nothing is carried there either."""
+    collapse = 2 if few and outermost is not None and _next_is_free(node, tiling, outermost) else 1
     bands, position = register_bands(node, tiling, options, outermost=outermost)
     number = len(tilings_of(marks))
     node = node.delete()
@@ -44,8 +47,19 @@ def with_register_tiles(
             node = marks.named(node, f"{place}:tiling{number}", TileMark(place, tiling))
     if parallel and outermost is not None:
         node = node.band_member_set_coincident(position, 1)
-        node = marks.above_member(node, position, LoopMark(parallel=True, coarse=True))
+        node = marks.above_member(node, position, LoopMark(parallel=True, coarse=True, collapse=collapse))
     return node
+
+
+def _next_is_free(node: isl.ScheduleNode, tiling: RegisterTiling, outermost: int) -> bool:
+    """Whether the loop right inside of a member that isn't tiled carries nothing: of another such member, or over
+    blocks of rows."""
+    row, column, reduction = tiling.contraction.members
+    others = set(range(node.band_n_member())) - {row, column, reduction}
+    if outermost not in others:
+        return False
+    inner = [k for k in others - {outermost} if node.band_member_get_coincident(k)] if len(others) > 1 else [row]
+    return any(node.band_member_get_coincident(k) for k in inner)
 
 
 def tilings_of(marks: Marks) -> list[RegisterTiling]:

@@ -13,6 +13,7 @@ from scopt.ir.nest import LoopMark
 from scopt.machine.costs import ELEMENT
 from scopt.poly.isl_utils import joined, sets_of
 from scopt.poly.restructure import filters_of, reordered, sequence_of, united
+from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.kernel_loops import parallel_member, with_register_tiles
 from scopt.scheduler.decisions.marks import Marks
@@ -20,10 +21,16 @@ from scopt.scheduler.decisions.plans import LeafPlan
 from scopt.scheduler.decisions.private_copies import private_for, private_for_wavefront
 from scopt.scheduler.decisions.register_tiles import band_tile, pure_tiling
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.shared_loops import collapsed_loops
 from scopt.scheduler.locality.footprints import free_members
 from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, shape_rows, strides, unskewed
 from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, row_piece, vector_sizes
 from scopt.scheduler.locality.tiling import atomic, interleaved, shaped_tiles, sizes_for, tiled, wavefront
+
+# Of a band whose parallel loop may have few iterations: a vector loop, and two around it.
+_DEEP = 3
+# Members around the vector loop that are tiled, at most: tiles of more have more cells than caches.
+_TILED_OUTER = 2
 
 
 class LeafLoops(Struct, frozen=True, eq=False):
@@ -44,8 +51,12 @@ class LeafLoops(Struct, frozen=True, eq=False):
         node = reordered(node, plan.order)
         width = len(plan.order)
         private: tuple[str, ...] = ()
+        collapse = 1
         if plan.parallel is not None:
             of = self.setting
+            if plan.parallel == 0 and width >= _DEEP and not (plan.skew or plan.threads):
+                size = default_sizes(of, node, plan)[0] if plan.tile else 1
+                collapse = collapsed_loops(of, node, 0, Work.of(of.scop, of.options.machine, node).trips[0], size)
             private = private_for_wavefront(of, node) if plan.skew else private_for(of, node, plan.parallel)
         depth = 1 if plan.tile or plan.tile_vector else 0
         if depth:
@@ -60,7 +71,7 @@ class LeafLoops(Struct, frozen=True, eq=False):
         both = not depth and plan.parallel == width - 1  # the vector loop itself: it was marked above
         if plan.parallel is not None and not both:
             at = 1 if plan.skew else plan.parallel
-            mark = LoopMark(parallel=True, private=private, reductions=plan.threads)
+            mark = LoopMark(parallel=True, private=private, reductions=plan.threads, collapse=collapse)
             node = self.marks.above_member(node, at, mark)
         return node
 
@@ -191,6 +202,9 @@ def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> t
     *outer, last = vector_sizes(
         setting.scop, machine, schedule, len(plan.order), jumps=plan.jumps, only=not plan.tile, balance=balance
     )
+    for k in range(len(outer) - _TILED_OUTER):
+        if node.band_member_get_coincident(k):
+            outer[k] = 1
     values = _values(node, len(plan.order) - 1)
     if plan.parallel is not None and not plan.tile and values is not None and values <= last:
         last = max(ceil(values / machine.cores), machine.lanes(ELEMENT))  # one piece would be no parallel loop

@@ -21,11 +21,14 @@ from scopt.scheduler.decisions.merged_groups import with_lines_together, with_ne
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
+from scopt.scheduler.locality.tile_reuse import has_far_reuse
 
 # What a loop loses as the vector loop that is too short for vectors: more than strides can gain.
 _SHORT = 100
 # Members of a band where some may be bound to others: windows that move.
 MANY_MEMBERS = 4
+# Members from which on tiles may bring lines back that loops in their order lose.
+_DEEP = 3
 
 
 class LeafPlan(Struct, frozen=True, eq=False):
@@ -93,6 +96,7 @@ class LeafFacts(Struct, frozen=True, eq=False):
     carried, walks, slopes: of each member. short: those with too few values for threads. vector: the member for the
     vector loop, grouping: of the innermost loops over it; wished: somebody asks for it. threads: the member that
     pragmas want parallel. reduced: see `Planner.reduced_member`. tiny: the vector loop doesn't fill half of a vector.
+    far: loops around the two innermost ones reuse what these bring.
     """
 
     carried: tuple[bool, ...]
@@ -105,6 +109,7 @@ class LeafFacts(Struct, frozen=True, eq=False):
     slopes: tuple[int, ...]
     short: frozenset[int] = frozenset()
     tiny: bool = False
+    far: bool = True
 
 
 class Planner(Struct, frozen=True, eq=False):
@@ -148,8 +153,13 @@ class Planner(Struct, frozen=True, eq=False):
         few = thread_limit(self.options.machine)
         short = frozenset(k for k in range(width) if values_of_member(node, k, few) is not None)
         tiny = wished is None and values_of_member(node, vector, self.lanes(node) // 2 - 1) is not None
+        far = (
+            width < _DEEP
+            or bool(self.options.tile_sizes)
+            or has_far_reuse(self.scop, self.options.machine, schedule, vector)
+        )
         return LeafFacts(
-            carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes, short, tiny
+            carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes, short, tiny, far
         )
 
     def along(self, facts: LeafFacts, node: isl.ScheduleNode, vector: int) -> LeafFacts:
@@ -206,7 +216,8 @@ class Planner(Struct, frozen=True, eq=False):
         elif width >= 2 and tiling and (waves or parallel_above):
             parallel, skew = 1, True
         jumps = (walk.leaves_lines or walk.tables > 0) if self.options.tile_sizes else walk.crosses_rows
-        tile = tiling and width >= 2 and (width - facts.tiny >= 3 or skew or (jumps and not facts.tiny))
+        deep = width - facts.tiny >= _DEEP and facts.far
+        tile = tiling and width >= 2 and (deep or skew or (jumps and not facts.tiny))
         if skew and width == 2:
             tile_vector = True
         if tile and not carried[vector]:

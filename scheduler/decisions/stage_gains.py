@@ -86,7 +86,7 @@ def _is_known(work: Work, node: isl.ScheduleNode) -> bool:
     """Whether arrays tell how often the loops run."""
     return all(
         any(
-            row[member] and extent is not None
+            member < len(row) and row[member] and extent is not None
             for group in work.groups
             for row, extent in zip(group.moves, group.extents, strict=True)
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import islpy as isl
@@ -27,6 +27,21 @@ def tiled(node: isl.ScheduleNode, sizes: Sequence[int], *, scaled: bool) -> isl.
         multi = multi.set_val(position, isl.Val(size))
     with _tile_options(node.get_ctx(), scaled):
         return node.band_tile(multi)
+
+
+def tiled_along(node: isl.ScheduleNode, sizes: Mapping[int, int]) -> isl.ScheduleNode:
+    """Tile some members of a permutable band, by position; tile loops step by the tile size. The result is the band of
+    the tile loops."""
+    partial, domain = node.band_get_partial_schedule(), node.get_domain()
+    flags = [node.band_member_get_coincident(k) for k in sizes]
+    tiles = [
+        partial.get_at(k).intersect_domain(domain).scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
+        for k, size in sizes.items()
+    ]
+    node = node.insert_partial_schedule(joined(tiles)).band_set_permutable(1)
+    for position, flag in enumerate(flags):
+        node = node.band_member_set_coincident(position, int(flag))
+    return node
 
 
 def shaped_tiles(node: isl.ScheduleNode, shape: isl.MultiUnionPwAff, sizes: Sequence[int]) -> isl.ScheduleNode:

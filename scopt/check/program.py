@@ -34,6 +34,7 @@ from scopt.check.touched import check_touched
 from scopt.check.turned import check_turned
 from scopt.crew import Crew
 from scopt.diagnostics import InternalError
+from scopt.ir.collapsed import inner_loop
 from scopt.ir.ctypes import type_spelling
 from scopt.ir.nest import Block, For, Hold, LoopMark
 from scopt.ir.nest_walks import calls, children, items
@@ -173,6 +174,8 @@ def _check_nesting(program: Program) -> None:
                 raise InternalError(
                     f"{program.source.location}: generated loops: threads have no copies of '{shared[0]}'"
                 )
+            if isinstance(item, For) and mark.collapse > 1 and (mark.collapse != 2 or inner_loop(item) is None):
+                raise InternalError(f"{program.source.location}: generated loops: loops that can't be collapsed")
             if (around.simd and (mark.parallel or mark.simd)) or (around.parallel and mark.parallel):
                 raise InternalError(f"{program.source.location}: generated loops: a directive inside of another one")
             both = LoopMark(around.parallel or mark.parallel, around.simd or mark.simd)

@@ -116,6 +116,7 @@ class LoopMark(Struct, frozen=True):
       elements one by one.
     coarse: its iterations are few and long, the last one perhaps shorter: a thread takes the next one when it is done
       with one.
+    collapse: of a parallel loop: so many loops, from it on, carry nothing, and threads may share them out together.
     most: no more iterations than this, where the bounds don't tell; 0: nothing is known.
     lanes: vectors of so many elements are worth asking for (gcc takes shorter ones on some processors if nobody asks);
       0: as the compiler likes.
@@ -129,6 +130,7 @@ class LoopMark(Struct, frozen=True):
     beside: bool = False
     scalar: bool = False
     coarse: bool = False
+    collapse: int = 1
     most: int = 0
     lanes: int = 0
     reductions: tuple[Reduction, ...] = ()

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.diagnostics import InternalError
+from scopt.ir.collapsed import with_threads_inside
 from scopt.ir.expr import negate
 from scopt.ir.nest import Block, Call, For, Hold, If, LoopMark, LoopNest
 from scopt.ir.nest_walks import Item
@@ -148,7 +149,8 @@ class _Reader(Struct, frozen=True, eq=False):
             this = _MarkedLoop(loop.iterator, 2 * len(place.positions) - 1, loop.mark)
             self.marked.append(this)
             marked = (*marked, this)
-        yield from self.block(loop.body, replace(place, context=self.space.inside(loop, place.context), marked=marked))
+        body = with_threads_inside(loop)
+        yield from self.block(body, replace(place, context=self.space.inside(loop, place.context), marked=marked))
 
     def call(self, call: Call, place: _Place) -> isl.Map:
         """``{ S[…] -> [date] }`` for one call."""
