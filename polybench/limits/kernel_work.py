@@ -132,16 +132,15 @@ def _cells_read(operation: Operation) -> tuple[isl.Map, ...]:
 
 
 def _tuples_together(statement: Statement, reads: Sequence[isl.Map]) -> int:
-    """How many different tuples of cells instances of the statement read together; at least so many where it isn't
-    known which cells they are."""
-    exact = [relation for relation in reads if relation.is_single_valued()]
-    if not exact:
-        return 1
-    together = exact[0]
-    for relation in exact[1:]:
+    """How many different tuples of cells instances of the statement read together. Where nobody knows which cells they
+    are, they count as different ones each time."""
+    together = reads[0]
+    for relation in reads[1:]:
         together = together.flat_range_product(relation)
     together = together.intersect_domain(statement.domain)
-    return count(statement.domain) if together.is_injective() else count(together.range())
+    if together.is_injective() or not all(relation.is_single_valued() for relation in reads):
+        return count(statement.domain)
+    return count(together.range())
 
 
 def _last_write(scop: Scop, array: str) -> tuple[int, ...] | None:

@@ -13,7 +13,6 @@ from scopt.frontend.region.parse import parse
 from scopt.options import Options
 from scopt.polybench.catalog import load_suite, own_suite
 from scopt.polybench.limits.kernel_work import FIXED_SIZES, Work, work_of, work_of_kernel
-from scopt.polybench.limits.operations import operations_of
 from scopt.polybench.limits.points import NotCounted
 from tests.polybench.executed import execute
 from tests.sources import scop_of
@@ -128,16 +127,26 @@ def test_parameters_are_refused() -> None:
         work_of(scop_of("for (i = 0; i < n; i++) x[i] = 0;"))
 
 
-def test_opaque_statements_are_refused() -> None:
-    scop = scop_of("for (i = 0; i < 10; i++) if (x[i] > 0) x[i] = 0;")
-    with pytest.raises(NotCounted):
-        operations_of(scop.statements[0])
+def test_what_data_decide_is_not_needed() -> None:
+    """Tests are made for all data; what they guard, and cells that data name, are for some."""
+    work = work_of(scop_of("for (i = 0; i < 10; i++) if (x[i] > 0) { double b = x[i] * 2; y[i] = b + 1; }"))
+    assert (work.needed.flops, work.written.flops) == (10, 30)
+    assert (work.read, work.stored, work.footprint) == (80, 0, 160)
+    params = "double x[10], double y[10], double w[10]"
+    either = work_of(scop_of("for (i = 0; i < 10; i++) if (x[i] > 0) y[i] = x[i]; else y[i] = w[i];", params))
+    assert (either.needed.flops, either.read, either.stored) == (10, 80, 80)
+
+
+def test_cells_that_data_name() -> None:
+    params = "int at[10], double x[100], double y[10]"
+    work = work_of(scop_of("for (i = 0; i < 10; i++) y[i] = 2 * x[at[i]];", params))
+    assert (work.needed.flops, work.read, work.stored) == (10, 40, 80)
 
 
 def test_what_cannot_be_extracted_is_told(cc: str, tmp_path: Path) -> None:
     source = tmp_path / "bad.c"
     source.write_text(
-        "void f(int n, double *x) {\n#pragma scop\nfor (int i = 0; i < 5; i++) x[i * i] = 0;\n#pragma endscop\n}\n"
+        "void f(int n, double *x) {\n#pragma scop\nfor (int i = 0; i < 5; i++) goto out;\nout:;\n#pragma endscop\n}\n"
     )
     with pytest.raises(NotCounted, match=r"bad\.c:3:"):
         work_of_kernel(replace(KERNELS["gemm"], source=source), (), cc)
