@@ -23,12 +23,17 @@ from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row
 from scopt.scheduler.decisions.strip_trees import atomic_loop, outside
 from scopt.scheduler.decisions.user_sizes import fitted_rows
 
+# Rows that are written out beside each other.
+_SEVERAL = 2
+
 
 class Rows(Struct, frozen=True, eq=False):
     """A nest, or several one after another, with one loop each over the rows. lane: whose row an instance is in.
     streams: each step gets other lines, of more than the first cache keeps. outer: members of a single nest that carry
-    nothing either, and stand outside of the strips, one that is to be parallel first. together: so many rows are
-    written out beside each other, where their arrays are; 0: strips are vectors. parallel: no dependence leads from row
+    nothing either, and stand outside of the strips, one that is to be parallel first; few: it may have too few
+    iterations for threads. together: so many rows are
+    written out beside each other, where their arrays are; 0: strips are vectors. along: statements of loops that carry
+    nothing, which stay vector loops along each of these rows. parallel: no dependence leads from row
     to row; else one does, from what stands behind the loops along the rows."""
 
     nodes: tuple[isl.ScheduleNode, ...]
@@ -37,7 +42,9 @@ class Rows(Struct, frozen=True, eq=False):
     places: Places
     streams: bool = False
     outer: tuple[int, ...] = ()
+    few: bool = False
     together: int = 0
+    along: frozenset[str] = frozenset()
     parallel: bool = True
 
     @property
@@ -86,9 +93,12 @@ class StripBuilder(Struct, frozen=True, eq=False):
         full = rows.blocks()
         rest = rows.domain.subtract(full).coalesce()
         tree = self.loop(rows, full)
-        if not rest.is_empty():
-            tree = tree.sequence(self.loop(replace(rows, together=1), rest))
-        return self.around(rows, tree)
+        if rest.is_empty():
+            return self.around(rows, tree)
+        others = self.loop(replace(rows, together=1), rest)
+        if rows.outer and rows.few and rows.parallel:  # apart: threads share out the blocks, too
+            return self.around(rows, tree).sequence(self.around(rows, others))
+        return self.around(rows, tree.sequence(others))
 
     def keeps_order(self, rows: Rows, pairs: isl.UnionMap) -> bool:
         """Whether strips run each pair of instances in its order."""
@@ -124,13 +134,15 @@ class StripBuilder(Struct, frozen=True, eq=False):
     def around(self, rows: Rows, tree: isl.Schedule) -> isl.Schedule:
         """The strips inside of the loops that stand outside of them, the outermost one in parallel."""
         partial = rows.nodes[0].band_get_partial_schedule()
+        domain = tree.get_domain()
         for member in reversed(rows.outer):
-            loop = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(member))
+            loop = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(member).intersect_domain(domain))
             tree = atomic_loop(tree.insert_partial_schedule(loop), parallel=member == rows.outer[0])
         if rows.outer and self.options.parallel:
             name = f"around{len(self.marks)}"
             private = (*rows.places.temporaries, *rows.places.scalars)
-            self.marks[name] = LoopMark(parallel=True, private=private)
+            collapse = 2 if rows.few and rows.parallel else 1
+            self.marks[name] = LoopMark(parallel=True, private=private, collapse=collapse)
             tree = marked(tree, name)
         return tree
 
@@ -142,7 +154,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
         if not rows.together:
             return self.lanes(trees.nested(others, inner), lane, rows)
         tree = trees.nested(others[:-1], peeled(trees.nested(others[-1:], peeled_inside(inner))))
-        if rows.together == 1:
+        if rows.together == 1 and not rows.along:
             return trees.build(tree)
         return self.lanes(tree, lane, rows)
 
@@ -150,23 +162,37 @@ class StripBuilder(Struct, frozen=True, eq=False):
         """The tree with a loop over the rows around each of its statements, or sequences of them: a vector loop, or
         one that is written out."""
         match tree:
+            case trees.Band(partial, body) if rows.along.issuperset(_statements(tree)):
+                return self.along_rows(trees.build(body), partial, lane, rows.places.temporaries)
             case trees.Band(partial, body):
                 inner = self.lanes(body, lane, rows)
-                if not rows.together or trees.has_bands(body):
+                if rows.together < _SEVERAL or trees.has_bands(body):
                     return inner.insert_partial_schedule(partial.intersect_domain(inner.get_domain()))
                 return self.innermost(inner, partial)
             case trees.Sequence(parts) if any(trees.has_bands(part) for part in parts):
                 return in_sequence([self.lanes(part, lane, rows) for part in parts])
         inner = trees.build(tree)
+        if rows.together == 1:
+            return inner
         own = isl.MultiUnionPwAff.from_union_pw_aff(lane.intersect_domain(inner.get_domain()))
         made = inner.insert_partial_schedule(own)
-        if rows.together:
+        if rows.together >= _SEVERAL:
             band = made.get_root().child(0)
             return band.band_member_set_ast_loop_type(0, isl.ast_loop_type.unroll).get_schedule()
         name = f"rows{len(self.marks)}"
         private = tuple(self.used(inner, rows.places.temporaries))
         self.marks[name] = LoopMark(simd=True, private=private)
         return marked(made, name)
+
+    def along_rows(
+        self, inner: isl.Schedule, partial: isl.MultiUnionPwAff, lane: isl.UnionPwAff, temporaries: Sequence[str]
+    ) -> isl.Schedule:
+        """A vector loop along each row of a strip, one after the other."""
+        domain = inner.get_domain()
+        name = f"rows{len(self.marks)}"
+        self.marks[name] = LoopMark(simd=True, private=tuple(self.used(inner, temporaries)))
+        made = marked(inner.insert_partial_schedule(partial.intersect_domain(domain)), name)
+        return made.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(lane.intersect_domain(domain)))
 
     def innermost(self, inner: isl.Schedule, partial: isl.MultiUnionPwAff) -> isl.Schedule:
         """A loop around rows that are written out, with a mark that says so."""
@@ -179,3 +205,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
         names = {str(part.get_tuple_name()) for part in sets_of(tree.get_domain())}
         inside = {access.array for name in names for access in self.scop.statement(name).accesses}
         return (one for one in arrays if one in inside)
+
+
+def _statements(tree: trees.Tree) -> frozenset[str]:
+    return frozenset(str(part.get_tuple_name()) for part in sets_of(trees.domain_of(tree)))

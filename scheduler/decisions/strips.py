@@ -30,6 +30,7 @@ from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.latencies import Edge, cycles_to, longest_circuit
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.shared_loops import has_few
 from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, rows_of_strip
 from scopt.scheduler.decisions.strip_claims import in_order, may_gain, rows_together, strip_claim, together_claim
 from scopt.scheduler.decisions.strip_places import Keeper
@@ -125,14 +126,21 @@ class _Builder(Struct):
         band = Band(self.setting, node, not self.options.parallel)
         offers: list[tuple[Claim, Rows | None]] = []
         longest = 0
-        for member in row_members(node):
-            chain = self.chain(node, member)
-            steps = self.chains(node, member, whole=True) if chain else {}
+        members = list(row_members(node))
+        chained = {member: self.chain(node, member) for member in members}
+        if not any(chained.values()):
+            members.reverse()  # with rows of their own to go along, those that are next to each other
+        for member in members:
+            chain = chained[member]
+            along = frozenset[str]() if chain else self.along_rows(node)
+            steps = self.chains(node, member, along, whole=True) if chain or along else {}
             whole = max(steps.values(), default=0)
             longest = max(longest, chain)
             rows = self.rows_across(node, member) if chain else None
             if rows is not None:
-                rows = replace(rows, outer=self.outer(band, rows, member))
+                outer = self.outer(band, rows, member)
+                few = bool(outer) and has_few(self.setting, band.work.trips[outer[0]])
+                rows = replace(rows, outer=outer, few=few)
                 rows = replace(rows, streams=self.streams(band, rows))
                 offers.append(
                     (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
@@ -140,8 +148,8 @@ class _Builder(Struct):
             slower = rows is not None and self.stays_in_buffers(rows)
             gains = whole and not slower and may_gain(band, member, steps)
             rows = self.rows_together(band, node, member) if gains else None
-            if rows is not None:
-                longest = max(longest, whole)
+            if rows is not None and self.own_scalars(along) <= frozenset(rows.places.temporaries):
+                rows, longest = replace(rows, along=along), max(longest, whole)
                 offers.append((together_claim(band, rows, member, whole), rows))
         if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
             steps = self.chains(node, 0, whole=True) if self.chain(node, 0) else {}
@@ -182,7 +190,8 @@ class _Builder(Struct):
         if rows is None:
             return None
         outer, parallel = self.outer(band, rows, member), bool(node.band_member_get_coincident(member))
-        rows = replace(rows, outer=outer, together=rows_together(band, rows, member), parallel=parallel)
+        few = bool(outer) and has_few(self.setting, band.work.trips[outer[0]])
+        rows = replace(rows, outer=outer, few=few, together=rows_together(band, rows, member), parallel=parallel)
         return None if rows.blocks().is_empty() else rows
 
     def stays_in_buffers(self, rows: Rows) -> bool:
@@ -289,14 +298,33 @@ class _Builder(Struct):
         better off otherwise."""
         return max(self.chains(node, member).values(), default=0)
 
-    def chains(self, node: isl.ScheduleNode, member: int, *, whole: bool = False) -> dict[tuple[str, ...], int]:
+    def along_rows(self, node: isl.ScheduleNode) -> frozenset[str]:
+        """The statements of innermost loops below the rows' loop that carry nothing and walk along lines: vector loops
+        along each row, whatever becomes of the others."""
+        found: set[str] = set()
+        for inner in walk(node):
+            if not _is_leaf_band(inner) or inner.band_n_member() != 1 or not inner.band_member_get_coincident(0):
+                continue
+            walks = strides(self.scop, linear_schedule(self.scop, inner), 0).contiguous
+            if inner.get_schedule_depth() > node.get_schedule_depth() and walks:
+                found.update(_names(inner))
+        return frozenset(found)
+
+    def own_scalars(self, names: frozenset[str]) -> frozenset[str]:
+        """The scalars that some statements write."""
+        writes = (a.array for name in names for a in self.scop.statement(name).accesses if a.is_write)
+        return frozenset(name for name in writes if not self.scop.arrays[name].rank)
+
+    def chains(
+        self, node: isl.ScheduleNode, member: int, left_out: frozenset[str] = frozenset(), *, whole: bool = False
+    ) -> dict[tuple[str, ...], int]:
         """Cycles a step of the longest chain that each of the innermost loops below the rows' loop carries, by their
         statements; nothing if one of them carries nothing, sums integers along lines (compilers make vectors of it), or
-        has a better form in register tiles or jammed rows. whole: with what values pass through in other statements of
-        an iteration."""
+        has a better form in register tiles or jammed rows. left_out: statements whose loops don't count. whole: with
+        what values pass through in other statements of an iteration."""
         found: dict[tuple[str, ...], int] = {}
         for inner in walk(node):
-            if not _is_leaf_band(inner):
+            if not _is_leaf_band(inner) or left_out.issuperset(_names(inner)):
                 continue
             others = [
                 k

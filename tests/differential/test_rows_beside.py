@@ -112,6 +112,14 @@ IN_ORDER_BEHIND = """
 FROM_ONE = (
     "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) A[i][j] = A[i][j - 1] / 2 + B[i - 1][j] + B[i + 1][j];"
 )
+STANDARDIZED = """
+  for (i = 0; i < n; i++) {
+    T s = 0, q = 0;
+    for (j = 0; j < m; j++) s += B[i][j];
+    for (j = 0; j < m; j++) { T d = B[i][j] - s / 7; q += d * d; }
+    for (j = 0; j < m; j++) { T d = (B[i][j] - s / 7) / (q + 1); A[i][j] = d * x[j]; }
+    C[i][0] = s;
+  }"""
 CASES = {
     "prefix sums": (PREFIX_SUMS, "double"),
     "sums in scalars": (IN_SCALARS, "float"),
@@ -125,6 +133,7 @@ CASES = {
     "conditions": (CONDITIONAL, "double"),
     "in order behind": (IN_ORDER_BEHIND, "double"),
     "inner rows": (FROM_ONE, "double"),
+    "standardized": (STANDARDIZED, "float"),
     "integers": (BACKWARD, "int"),
 }
 FLAGS = ("-O2", "-ffp-contract=off", "-fwrapv", "-fopenmp", "-w")

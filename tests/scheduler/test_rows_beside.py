@@ -157,3 +157,36 @@ def test_chains_one_after_the_other_are_waited_for_one_after_the_other() -> None
     forth = "for (j = 1; j < m; j++) { s = a[i][j] / b[i][j-1]; b[i][j] -= s * c[i][j-1]; d[i][j] -= s * d[i][j-1]; }"
     back = "for (j = m - 2; j >= 0; j--) x[i][j] = (d[i][j] - c[i][j] * x[i][j+1]) / b[i][j];"
     assert blocks(f"for (i = 0; i < n; i++) {{ {forth} {back} }}", arrays)
+
+
+STANDARDIZED = """
+for (i = 0; i < n; i++) {
+  double m = 0.0, v = 0.0;
+  for (j = 0; j < n; j++) m += A[i][j];
+  m /= n;
+  for (j = 0; j < n; j++) { double d = A[i][j] - m; v += d * d; }
+  for (j = 0; j < n; j++) { double d = (A[i][j] - m) / v; B[i][j] = d * x[j]; }
+}"""
+
+
+def test_loops_that_carry_nothing_stay_vector_loops_along_the_rows() -> None:
+    made = text(STANDARDIZED, ARRAYS.replace("2000", "200"))
+    assert blocks(STANDARDIZED, ARRAYS.replace("2000", "200")) == [4]
+    assert re.search(
+        r"for \(long i2 = i; i2 < i \+ 4; i2\+\+\) \{\s+#pragma omp simd private\(d_2\)\s+for \(long j", made
+    )
+    assert made.count("omp simd") == 2  # and where fewer rows than four are left
+
+
+def test_rows_of_which_others_are_blocks_are_those_next_to_each_other() -> None:
+    """Of a band of two loops, the inner one; the outer one may have few iterations."""
+    body = """
+for (t = 0; t < m; t++) for (i = 0; i < n; i++) {
+  double s = 0.0;
+  for (j = 0; j < n; j++) s += C[t][i][j];
+  for (j = 0; j < n; j++) C[t][i][j] /= s;
+}"""
+    made = text(body, "int n, int m, double C[4][100][200]")
+    assert re.search(
+        r"parallel for collapse\(2\)[^\n]*\n\s*for \(long t = 0;[^\n]*\n\s*for \(long i = [^\n]*i \+= 4\)", made
+    )
