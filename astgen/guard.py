@@ -12,7 +12,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import HELPERS, ExprPrinter, Level, helper_name
+from scopt.astgen.emit.c_expr import HELPERS, THREADS, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical_condition
 from scopt.astgen.loops.isl_loops import condition_of
 from scopt.diagnostics import InternalError
@@ -52,7 +52,7 @@ def guard_text(scop: Scop, worth: str = "", counter: str = "") -> str:
 
 def guard_helpers(text: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """The helper functions that a guard calls."""
-    return tuple(helper for helper in HELPERS if f"{helper_name(helper, reserved)}(" in text)
+    return tuple(helper for helper in (*HELPERS, THREADS) if f"{helper_name(helper, reserved)}(" in text)
 
 
 def _check(scop: Scop, guard: Guard, meant: Condition, text: str) -> None:

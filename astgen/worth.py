@@ -22,7 +22,7 @@ from scopt.astgen.loops.isl_loops import build
 from scopt.diagnostics import Remark, ScoptError
 from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, If, LoopNest, Name
+from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, If, LoopNest, Name, Threads
 from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
@@ -50,7 +50,7 @@ class Simpler(ScoptError):
 
 class Worth(Struct, frozen=True, eq=False):
     """nest: without tests of single loops that the region's own test covers. condition: C text under which the nest
-    pays; empty: always."""
+    pays, without ``||``; empty: always."""
 
     nest: LoopNest
     condition: str = ""
@@ -89,7 +89,16 @@ def check_nest(
             "no others would be vector loops than before"
         )
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
-    costs = statement_costs(scop, weights, machine)
+    printer = ExprPrinter.of(scop)
+    worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine)
+    if _gains(scop, marked, nest, threads=False):
+        return worth
+    threads = printer.condition(Threads()).text
+    return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
+
+
+def _from_size_on(source: Scop, scop: Scop, nest: LoopNest, costs: Mapping[str, Fraction], machine: Machine) -> Worth:
+    """The nest with the condition of its size."""
     gain = vector_elements(scop, machine)
     found: list[Condition] = []
     known = frozenset(p.name for p in scop.parameters)
@@ -192,13 +201,13 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
 # --- what is gained ---------------------------------------------------------------------------------------------------
 
 
-def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:
+def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
     """Threads, tiles, reductions in another order, or vector loops over what was no innermost loop, or whose branches
-    compilers leave as they are."""
+    compilers leave as they are. threads: whether they are there."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
     if marked.tilings or marked.strips or marked.packed:
         return True
-    if any(loop.mark.parallel or loop.mark.reductions for loop in loops):
+    if any((threads and loop.mark.parallel) or (loop.mark.reductions and loop.mark.simd) for loop in loops):
         return True
     if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
         return True

@@ -33,6 +33,7 @@ from scopt.ir.nest import (
     Or,
     Select,
     Sum,
+    Threads,
 )
 from scopt.ir.scop import Array, CType, Parameter, Scop
 
@@ -51,7 +52,9 @@ MASKED = {
     for operator in ("max", "min")
     for bits, signed, suffix in ((32, True, ""), (32, False, "u"), (64, True, "ll"), (64, False, "ull"))
 }
-ALL_HELPERS = (*HELPERS, APART, SCALAR, *PRODUCTS.values(), *MASKED.values())
+# A call that says how many threads there may be.
+THREADS = "scopt_threads"
+ALL_HELPERS = (*HELPERS, THREADS, APART, SCALAR, *PRODUCTS.values(), *MASKED.values())
 
 
 class Kind(Enum):
@@ -285,6 +288,8 @@ class ExprPrinter(Struct, frozen=True):
             case Exceeds(factors, limit):
                 product = " * ".join(self.expr(factor).at(Level.UNARY) for factor in factors)
                 return Text(f"(double){product} > {self.expr(Const(limit)).text}", Level.COMPARE, Kind.INT)
+            case Threads():
+                return Text(f"{helper_name(THREADS, self.reserved)}() > 1", Level.COMPARE, Kind.INT)
 
     def compare(self, condition: Compare) -> Text:
         """Terms are moved to the side where their coefficient is positive,

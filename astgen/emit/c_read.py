@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import HELPERS, Kind, helper_name, kind_of
+from scopt.astgen.emit.c_expr import HELPERS, THREADS, Kind, helper_name, kind_of
 from scopt.astgen.emit.int_iterators import Interval, fits_int, interval, run
 from scopt.diagnostics import ScoptError
 from scopt.ir.ctypes import type_spelling
@@ -37,7 +37,23 @@ from scopt.ir.expr import (
     subtract,
     weighted,
 )
-from scopt.ir.nest import And, Compare, Condition, Const, Exceeds, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum
+from scopt.ir.nest import (
+    And,
+    Compare,
+    Condition,
+    Const,
+    Exceeds,
+    Expr,
+    FloorDiv,
+    Max,
+    Min,
+    Mod,
+    Name,
+    Or,
+    Select,
+    Sum,
+    Threads,
+)
 from scopt.ir.scop import Array, CType, Parameter, Scop
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -66,14 +82,15 @@ class Reader(Struct, frozen=True):
     flat: Mapping[str, Array] = field(default_factory=dict)
     ints: frozenset[str] = frozenset()
     ranges: Mapping[str, Interval | None] = field(default_factory=dict)
+    threads: str = THREADS
 
     @staticmethod
     def of(scop: Scop) -> Reader:
         parameters = {p.spelling: p for p in scop.parameters}
         flat = {array.spelling: array for array in scop.arrays.values() if array.flat}
-        return Reader(
-            parameters, scop.long_type, scop.long_suffix, {helper_name(h, scop.reserved): h for h in HELPERS}, flat=flat
-        )
+        helpers = {helper_name(h, scop.reserved): h for h in HELPERS}
+        threads = helper_name(THREADS, scop.reserved)
+        return Reader(parameters, scop.long_type, scop.long_suffix, helpers, flat=flat, threads=threads)
 
     def within(self, iterator: str, spelling: str, lower: Expr, upper: Expr, step: int) -> Reader:
         """The same with one more iterator; it must not hide another one or a parameter, and has a type that holds all
@@ -198,8 +215,15 @@ class Reader(Struct, frozen=True):
         raise Unreadable(f"the printed condition has an unexpected {type(n).__name__}")
 
     def work(self, n: ir.Node) -> Condition:
-        """The guard of a parallel loop: a condition, or a product in double compared with a constant."""
+        """The guard of a parallel loop: conditions, or products in double compared with a constant, and whether there
+        are threads."""
         match n:
+            case ir.BinaryOp(op="&&", left=left, right=right):
+                return conjunction((self.work(left), self.work(right)))
+            case ir.BinaryOp(
+                op=">", left=ir.FuncCall(name=ir.ID(name=name), args=None), right=ir.Constant(value="1")
+            ) if name == self.threads:
+                return Threads()
             case ir.BinaryOp(op=">", left=ir.BinaryOp(op="*") as left, right=right) if _in_double(left):
                 limit = self.usable(right).value
                 if not isinstance(limit, Const):
@@ -251,6 +275,8 @@ def canonical_condition(condition: Condition) -> Condition:
             return disjunction(map(canonical_condition, args))
         case Exceeds(factors, limit):
             return exceeds([*map(canonical, factors)], limit)
+        case Threads():
+            return condition
         case Compare(left, op, right):
             difference = subtract(canonical(left), canonical(right))
             if op in ("==", "!="):

@@ -17,6 +17,7 @@ from scopt.astgen.emit.c_expr import (
     MASKED,
     PRODUCTS,
     SCALAR,
+    THREADS,
     ExprPrinter,
     Level,
     helper_name,
@@ -113,11 +114,25 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
                 "#endif\n",
                 "}\n",
             ]
+    if THREADS in helpers:
+        lines += _threads(helper_name(THREADS, reserved))
     for ctype, helper in PRODUCTS.items():
         if helper in helpers:
             lines.append(f"static inline {ctype} {helper_name(helper, reserved)}({ctype} x) {{ return x; }}\n")
     lines += [line for key, helper in MASKED.items() if helper in helpers for line in _masking(*key, reserved)]
     return "".join(lines)
+
+
+def _threads(name: str) -> list[str]:
+    """A function that says how many threads there may be; SCOPT_THREADS as in `strip_statements.definitions`."""
+    return [
+        "#if defined(_OPENMP) || defined(SCOPT_THREADS)\n",
+        "int omp_get_max_threads(void);\n",
+        f"static inline int {name}(void) {{ return omp_get_max_threads(); }}\n",
+        "#else\n",
+        f"static inline int {name}(void) {{ return 1; }}\n",
+        "#endif\n",
+    ]
 
 
 def _masking(operator: str, bits: int, signed: bool, reserved: frozenset[str]) -> list[str]:

@@ -32,6 +32,7 @@ from scopt.ir.nest import (
     Or,
     Select,
     Sum,
+    Threads,
 )
 from scopt.ir.nest_walks import Item
 from scopt.ir.scop import Scop
@@ -110,3 +111,5 @@ class _Prover(Struct, frozen=True, eq=False):
                 return disjunction(self.condition(arg, context) for arg in args)
             case Exceeds(factors, limit):
                 return Exceeds(tuple(self.expr(factor, context) for factor in factors), limit)
+            case Threads():
+                return condition

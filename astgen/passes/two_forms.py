@@ -1,7 +1,9 @@
-"""Parallel loops inside of sequential ones stand beside the same loops for one thread, where these are quick.
+"""Parallel loops stand beside the same loops for one thread, where there are few statements.
 
-An `if` clause that fails leaves the loop in a function of its own, which the OpenMP runtime calls in each iteration of
-the loops around: that takes longer than a short loop, whose values the compiler can't keep in registers either.
+An `if` clause that fails leaves the loop in a function of its own, which the OpenMP runtime calls: that takes longer
+than a short loop, and the first call in a process takes 10 microseconds, with clang's runtime more than a thousand.
+Nor does a compiler know in there what it knows of the variables around: that a parameter is always 8, since `main` says
+so, makes small loops twice as fast, and divisions.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from msgspec.structs import replace
 
 from scopt.astgen.emit.loop_work import is_tile_loop, without_threads
 from scopt.diagnostics import InternalError
-from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If, LoopNest, Or
+from scopt.ir.expr import conjunction
+from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If, LoopNest, Or, Threads
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 
@@ -19,9 +22,9 @@ _MOST_CALLS = 8
 
 
 def with_two_forms(nest: LoopNest) -> LoopNest:
-    """The nest with a choice in the place of each guarded parallel loop that is in a sequential one and small:
-    with threads, without its guard, or as a plain loop."""
-    return LoopNest(_block(nest.body, inside=False))
+    """The nest with a choice in the place of each guarded parallel loop that is small: with threads, without its guard,
+    or as a plain loop where there is too little work, or no other thread."""
+    return LoopNest(_block(nest.body))
 
 
 def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -43,24 +46,22 @@ def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:
     return LoopNest(map_block(nest.body, visit))
 
 
-def _block(block: Block, *, inside: bool) -> Block:
-    return Block(tuple(_item(item, inside=inside) for item in block.items))
+def _block(block: Block) -> Block:
+    return Block(tuple(map(_item, block.items)))
 
 
-def _item(item: Item, *, inside: bool) -> Item:
+def _item(item: Item) -> Item:
     match item:
         case For() if item.mark.parallel:
-            if not inside or item.work is None or is_tile_loop(item) or not _is_small(item):
+            if item.work is None or is_tile_loop(item) or not _is_small(item):
                 return item
             threads = replace(item, work=None)
-            return If(item.work, Block((threads,)), Block((_sequential(threads),)))
-        case For():
-            return replace(item, body=_block(item.body, inside=True))
-        case Hold():
-            return replace(item, body=_block(item.body, inside=inside))
+            return If(conjunction((item.work, Threads())), Block((threads,)), Block((_sequential(threads),)))
+        case For() | Hold():
+            return replace(item, body=_block(item.body))
         case If():
-            otherwise = None if item.otherwise is None else _block(item.otherwise, inside=inside)
-            return replace(item, then=_block(item.then, inside=inside), otherwise=otherwise)
+            otherwise = None if item.otherwise is None else _block(item.otherwise)
+            return replace(item, then=_block(item.then), otherwise=otherwise)
     return item
 
 
@@ -78,9 +79,9 @@ def _sequential(item: Item) -> Item:
 
 
 def _of_work(condition: Condition) -> bool:
-    """Whether a condition tests a product: no set of iterations is where it holds."""
+    """Whether a condition tests a product, or threads: no set of iterations is where it holds."""
     match condition:
-        case Exceeds():
+        case Exceeds() | Threads():
             return True
         case And(args) | Or(args):
             return any(map(_of_work, args))

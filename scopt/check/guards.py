@@ -269,6 +269,8 @@ class _Reading(Struct, frozen=True):
                 parts = [n.cond, n.iftrue, n.iffalse]
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=parts)) if name in self.reader.helpers:
                 pass
+            case ir.FuncCall(name=ir.ID(name=name), args=None) if name == self.reader.threads:
+                return
             case _:
                 raise Unreadable(f"a condition has an unexpected {type(n).__name__}")
         for part in parts:

@@ -11,7 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
-from scopt.ir.nest import And, Compare, Condition, Const, Exceeds, Expr, FloorDiv, Max, Min, Mod, Name, Or, Select, Sum
+from scopt.ir.nest import (
+    And,
+    Compare,
+    Condition,
+    Const,
+    Exceeds,
+    Expr,
+    FloorDiv,
+    Max,
+    Min,
+    Mod,
+    Name,
+    Or,
+    Select,
+    Sum,
+    Threads,
+)
 
 TRUE: Condition = And(())
 FALSE: Condition = Or(())
@@ -177,8 +193,8 @@ def negate(condition: Condition) -> Condition:
             return conjunction(map(negate, args))
         case Compare(left, op, right):
             return Compare(left, _NEGATED[op], right)  # type: ignore[arg-type]
-        case Exceeds():
-            raise TypeError("a test of work, which is computed in floating point, is never negated")
+        case Exceeds() | Threads():
+            raise TypeError("a test of work, which is computed in floating point, or of threads is never negated")
 
 
 def mirrored(op: str) -> str:
@@ -229,6 +245,8 @@ def rewrite_condition(condition: Condition, leaf: Callable[[Name], Expr]) -> Con
             return compare(rewrite(left, leaf), op, rewrite(right, leaf))
         case Exceeds(factors, limit):
             return exceeds([rewrite(factor, leaf) for factor in factors], limit)
+        case Threads():
+            return condition
         case And(args):
             return conjunction(rewrite_condition(a, leaf) for a in args)
         case Or(args):
@@ -251,7 +269,7 @@ def names(e: Expr | Condition) -> frozenset[str]:
 
 def _names(e: Expr | Condition) -> Iterator[str]:
     match e:
-        case Const():
+        case Const() | Threads():
             return
         case Name(name):
             yield name
@@ -310,3 +328,5 @@ def satisfied(condition: Condition, values: Mapping[str, int]) -> bool:
             return any(satisfied(a, values) for a in args)
         case Exceeds(factors, limit):
             return prod(evaluate(factor, values) for factor in factors) > limit
+        case Threads():
+            return True

@@ -87,7 +87,11 @@ class Exceeds(Struct, frozen=True):
     limit: int
 
 
-Condition = Compare | And | Or | Exceeds
+class Threads(Struct, frozen=True):
+    """More than one thread may run: a question to the OpenMP runtime."""
+
+
+Condition = Compare | And | Or | Exceeds | Threads
 
 
 class Reduction(Struct, frozen=True):

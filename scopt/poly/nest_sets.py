@@ -33,6 +33,7 @@ from scopt.ir.nest import (
     Or,
     Select,
     Sum,
+    Threads,
 )
 from scopt.ir.nest_walks import Item, children
 from scopt.ir.scop import Scop
@@ -121,8 +122,8 @@ class NestSpace(Struct, frozen=True, eq=False):
                 for arg in args:
                     result = result.union(self.condition(arg, context))
                 return result
-            case Exceeds():
-                raise InternalError(f"{self.scop.location}: generated loops: a product in a condition: {condition}")
+            case Exceeds() | Threads():
+                raise InternalError(f"{self.scop.location}: generated loops: no set of iterations: {condition}")
 
     def _compare(self, c: Compare, left: Context, right: Context) -> isl.Set:
         """The points where the comparison holds, its sides read in contexts of their own. Conjunctions stay without

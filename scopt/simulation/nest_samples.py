@@ -39,6 +39,7 @@ from scopt.ir.nest import (
     Or,
     Select,
     Sum,
+    Threads,
 )
 from scopt.ir.nest_walks import children
 
@@ -351,6 +352,8 @@ def satisfied(condition: Condition, env: Environment, samples: int) -> Flags:
         case Exceeds(factors, limit):
             product = np.prod([evaluated(factor, env) for factor in factors], axis=0, dtype=np.float64)
             return np.broadcast_to(product > limit, (samples,))
+        case Threads():
+            return np.ones(samples, dtype=np.bool_)
 
 
 def _operations(e: Expr) -> tuple[int, int]:
@@ -383,3 +386,5 @@ def _condition_operations(condition: Condition) -> tuple[int, int]:
         case Exceeds(factors):
             parts = [_operations(factor) for factor in factors]
             return len(factors) + sum(p[0] for p in parts), sum(p[1] for p in parts)
+        case Threads():
+            return 1, 0

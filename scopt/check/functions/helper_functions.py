@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, MASKED, PRODUCTS, SCALAR, helper_name
+from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, MASKED, PRODUCTS, SCALAR, THREADS as HOW_MANY, helper_name
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.translated_statements import Functions
@@ -28,6 +28,8 @@ _MEANT: dict[str, Callable[[int, int], int]] = {
     "scopt_max": max,
 }
 _INT_BITS = 32
+_MOST_THREADS = "omp_get_max_threads"
+_SOME_THREADS = 5
 _DIVISIONS = ("scopt_floord", "scopt_mod")
 _FAR = (-(2**63), -(2**63) + 1, -(2**32), 2**31, 2**32 + 5, 2**63 - 2, 2**63 - 1)
 _NUMBERS = (*range(-19, 20), *_FAR)
@@ -43,7 +45,9 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
     """
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
-        functions = run(made, form.source, {})
+        if made.declared - {_MOST_THREADS}:
+            raise Fault(f"functions that aren't known: {', '.join(sorted(made.declared))}")
+        functions = run(made, form.source, dict.fromkeys(made.declared, lambda: _SOME_THREADS))
         names = {helper_name(helper, reserved): helper for helper in ALL_HELPERS}
         for name, tree in made.functions.items():
             helper = names.get(name)
@@ -66,6 +70,9 @@ def _check_helper(
     elif helper in (APART, SCALAR):
         if signature != Signature((), Void()):
             raise Fault(f"'{name}' takes or gives a value")
+    elif helper == HOW_MANY:
+        if signature != Signature((), Whole("int")) or functions[name]() not in (1, _SOME_THREADS):
+            raise Fault(f"'{name}' doesn't say how many threads there are")
     elif helper in MASKED.values():
         _check_masked(name, helper, functions, signature)
     else:
