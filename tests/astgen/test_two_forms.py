@@ -1,4 +1,4 @@
-"""Small parallel loops inside of others stand beside plain ones, and read back as one."""
+"""Small parallel loops stand beside plain ones, and read back as one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,22 @@ from scopt.astgen.emit.emit_c import emit
 from scopt.astgen.emit.reparse import check_printed
 from scopt.astgen.passes.two_forms import in_one_form, with_two_forms
 from scopt.diagnostics import InternalError
-from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, For, If, LoopMark, LoopNest, Name, Sum
+from scopt.ir.expr import conjunction
+from scopt.ir.nest import (
+    Block,
+    Call,
+    Compare,
+    Condition,
+    Const,
+    Exceeds,
+    For,
+    If,
+    LoopMark,
+    LoopNest,
+    Name,
+    Sum,
+    Threads,
+)
 from tests.sources import scop_of
 
 ROW, J, N = Name("i"), Name("j"), Name("n")
@@ -36,7 +51,7 @@ def choice(loops: LoopNest) -> If:
 def test_with_threads_or_without(work: Condition, mark: LoopMark) -> None:
     made = with_two_forms(nest(work, mark))
     item = choice(made)
-    assert item.condition == work
+    assert item.condition == conjunction((work, Threads()))
     assert [block.items[0].mark for block in (item.then, item.otherwise) if block] == [  # type: ignore[union-attr]
         mark,
         replace(mark, parallel=False),
@@ -46,11 +61,21 @@ def test_with_threads_or_without(work: Condition, mark: LoopMark) -> None:
 
 
 def test_what_stays() -> None:
+    assert with_two_forms(nest(None)) == nest(None)  # always worth it
     (outer,) = nest().body.items
     assert isinstance(outer, For)
-    alone = LoopNest(outer.body)
-    assert with_two_forms(alone) == alone  # no loop around
-    assert with_two_forms(nest(None)) == nest(None)  # always worth it
+    (inner,) = outer.body.items
+    assert isinstance(inner, For)
+    tiles = LoopNest(Block((replace(inner, step=32, work=WORK),)))
+    assert with_two_forms(tiles) == tiles
+
+
+def test_an_outermost_loop_has_two_forms_as_well() -> None:
+    (outer,) = nest().body.items
+    assert isinstance(outer, For)
+    (item,) = with_two_forms(LoopNest(outer.body)).body.items
+    assert isinstance(item, If)
+    assert item == choice(with_two_forms(nest()))
 
 
 def test_forms_that_differ_are_refused() -> None:
@@ -58,5 +83,8 @@ def test_forms_that_differ_are_refused() -> None:
     item = choice(made)
     other = replace(item, otherwise=Block(()))
     (outer,) = made.body.items
-    with pytest.raises(InternalError, match="aren't the same"):
-        in_one_form(SCOP, LoopNest(Block((replace(outer, body=Block((other,))),))))
+    assert isinstance(outer, For)
+    for condition in (item.condition, Threads()):
+        wrong = replace(outer, body=Block((replace(other, condition=condition),)))
+        with pytest.raises(InternalError, match="aren't the same"):
+            in_one_form(SCOP, LoopNest(Block((wrong,))))

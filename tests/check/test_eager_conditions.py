@@ -50,7 +50,8 @@ def test_what_might_fail_is_left_to_conditions(condition: str) -> None:
 def test_a_cell_that_only_some_iterations_have_is_left_to_the_condition() -> None:
     """All of u is read anyway, but u[-1] isn't a part of it."""
     assert "&&" in text("for (i = 0; i < n; i++) d[i] = (i > 0 && u[i - 1] == 2) + u[i];")
-    assert "&&" not in text("for (i = 1; i < n; i++) d[i] = (u[i] > 0 && u[i - 1] == 2) + u[i] + u[i - 1];")
+    made = text("for (i = 1; i < n; i++) d[i] = (u[i] > 0 && u[i - 1] == 2) + u[i] + u[i - 1];")
+    assert "&&" not in made.replace("&& scopt_threads()", "")
 
 
 def test_others_are_told_apart() -> None:

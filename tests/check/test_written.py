@@ -124,7 +124,7 @@ def test_a_region_with_a_wrong_text_stays_as_it_was(monkeypatch: pytest.MonkeyPa
     first, second = result.regions
     assert (first.transformed, second.transformed) == (False, True)
     assert [remark.id for remark in first.remarks] == ["internal.error"]
-    assert TWO.split("#pragma endscop")[0].encode() in result.text
+    assert TWO.split("#pragma endscop")[0].split("void f")[1].encode() in result.text
     assert right.text.split(b"#pragma scop")[2] == result.text.split(b"#pragma scop")[2]
     assert len(result.pieces) == len(right.pieces) - 1
 

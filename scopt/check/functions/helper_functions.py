@@ -45,7 +45,8 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
     """
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
-        if made.declared - {_MOST_THREADS}:
+        threads = _SOME_THREADS if form.configuration.get("_OPENMP") is not None else 1
+        if made.declared and (made.declared != {_MOST_THREADS} or threads == 1):
             raise Fault(f"functions that aren't known: {', '.join(sorted(made.declared))}")
         functions = run(made, form.source, dict.fromkeys(made.declared, lambda: _SOME_THREADS))
         names = {helper_name(helper, reserved): helper for helper in ALL_HELPERS}
@@ -53,11 +54,16 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
             helper = names.get(name)
             if helper is None:
                 raise Fault(f"'{name}' is no helper")
-            _check_helper(workshop, name, helper, functions, _signature(workshop, form, tree), long_type)
+            signature = _signature(workshop, form, tree)
+            if helper == HOW_MANY:
+                if signature != Signature((), Whole("int")) or functions[name]() != threads:
+                    raise Fault(f"'{name}' doesn't say how many threads there are")
+                continue
+            _check_helper(name, helper, functions, signature, long_type, workshop)
 
 
 def _check_helper(
-    workshop: Workshop, name: str, helper: str, functions: Mapping[str, Any], signature: Signature, long_type: str
+    name: str, helper: str, functions: Mapping[str, Any], signature: Signature, long_type: str, workshop: Workshop
 ) -> None:
     long = Whole(long_type)
     if helper in _MEANT:
@@ -70,9 +76,6 @@ def _check_helper(
     elif helper in (APART, SCALAR):
         if signature != Signature((), Void()):
             raise Fault(f"'{name}' takes or gives a value")
-    elif helper == HOW_MANY:
-        if signature != Signature((), Whole("int")) or functions[name]() not in (1, _SOME_THREADS):
-            raise Fault(f"'{name}' doesn't say how many threads there are")
     elif helper in MASKED.values():
         _check_masked(name, helper, functions, signature)
     else:
