@@ -4,22 +4,44 @@
 
 static inline long scopt_min(long a, long b) { return a < b ? a : b; }
 static inline long scopt_max(long a, long b) { return a > b ? a : b; }
+#if defined(_OPENMP) || defined(SCOPT_THREADS)
+int omp_get_max_threads(void);
+static inline int scopt_threads(void) { return omp_get_max_threads(); }
+#else
+static inline int scopt_threads(void) { return 1; }
+#endif
 
 /* Bounds by macros, by ?: and by &&. */
 void bounds(int n, int w, double a[n][n])
 {
 #pragma scop
-    #pragma omp parallel for if((double)n * n > 200000) schedule(static)
-    for (long i = 0; i < n; i++) {
-      #pragma omp simd
-      for (long j = scopt_max(0, i - w); j < scopt_min(n, i + w + 1); j++)
-        a[i][j] = 2.0 * a[i][j];
+    if ((double)n * n > 200000 && scopt_threads() > 1) {
+      #pragma omp parallel for schedule(static)
+      for (long i = 0; i < n; i++) {
+        #pragma omp simd
+        for (long j = scopt_max(0, i - w); j < scopt_min(n, i + w + 1); j++)
+          a[i][j] = 2.0 * a[i][j];
+      }
+    } else {
+      for (long i = 0; i < n; i++) {
+        #pragma omp simd
+        for (long j = scopt_max(0, i - w); j < scopt_min(n, i + w + 1); j++)
+          a[i][j] = 2.0 * a[i][j];
+      }
     }
-    #pragma omp parallel for if((double)scopt_min(n, 2L * w) * n > 200000) schedule(dynamic, 8)
-    for (long i = 0; i < scopt_min(n, 2L * w); i++) {
-      #pragma omp simd
-      for (long j = scopt_max(i, 3); j < n; j++)
-        a[i][j] -= 1.0;
+    if ((double)scopt_min(n, 2L * w) * n > 200000 && scopt_threads() > 1) {
+      #pragma omp parallel for schedule(dynamic, 8)
+      for (long i = 0; i < scopt_min(n, 2L * w); i++) {
+        #pragma omp simd
+        for (long j = scopt_max(i, 3); j < n; j++)
+          a[i][j] -= 1.0;
+      }
+    } else {
+      for (long i = 0; i < scopt_min(n, 2L * w); i++) {
+        #pragma omp simd
+        for (long j = scopt_max(i, 3); j < n; j++)
+          a[i][j] -= 1.0;
+      }
     }
 #pragma endscop
 }

@@ -1,15 +1,29 @@
 static inline long scopt_min(long a, long b) { return a < b ? a : b; }
+#if defined(_OPENMP) || defined(SCOPT_THREADS)
+int omp_get_max_threads(void);
+static inline int scopt_threads(void) { return omp_get_max_threads(); }
+#else
+static inline int scopt_threads(void) { return 1; }
+#endif
 
 // scopt: --tile-size 32 --no-register-tile
 /* The matrix product of PolyBench's shape: an imperfect nest, VLA parameters. */
 void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], double A[ni][nk], double B[nk][nj])
 {
 #pragma scop
-    #pragma omp parallel for if((double)ni * nj > 200000) firstprivate(beta) schedule(static)
-    for (long i = 0; i < ni; i++) {
-      #pragma omp simd
-      for (long j = 0; j < nj; j++)
-        C[i][j] *= beta;
+    if ((double)ni * nj > 200000 && scopt_threads() > 1) {
+      #pragma omp parallel for firstprivate(beta) schedule(static)
+      for (long i = 0; i < ni; i++) {
+        #pragma omp simd
+        for (long j = 0; j < nj; j++)
+          C[i][j] *= beta;
+      }
+    } else {
+      for (long i = 0; i < ni; i++) {
+        #pragma omp simd
+        for (long j = 0; j < nj; j++)
+          C[i][j] *= beta;
+      }
     }
     #pragma omp parallel for if((double)ni * nk * nj > 80000) firstprivate(alpha) schedule(static)
     for (long it = 0; it < ni; it += 32)

@@ -4,15 +4,27 @@ static inline void scopt_apart(void) {
   __asm__ volatile ("" ::: "memory");
 #endif
 }
+#if defined(_OPENMP) || defined(SCOPT_THREADS)
+int omp_get_max_threads(void);
+static inline int scopt_threads(void) { return omp_get_max_threads(); }
+#else
+static inline int scopt_threads(void) { return 1; }
+#endif
 
 // scopt:
 /* Sums over rows, over columns, and a triangular solver: eight rows at a time. */
 void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[restrict m])
 {
 #pragma scop
-    #pragma omp parallel for simd if(parallel: n > 300000) schedule(static)
-    for (long i = 0; i < n; i++)
-      x[i] = 0;
+    if (n > 300000 && scopt_threads() > 1) {
+      #pragma omp parallel for simd schedule(static)
+      for (long i = 0; i < n; i++)
+        x[i] = 0;
+    } else {
+      #pragma omp simd
+      for (long i = 0; i < n; i++)
+        x[i] = 0;
+    }
     #pragma omp parallel for if((double)n * m > 10000) schedule(static)
     for (long i = 0; i < n; i += 8)
       if (i + 8 <= n) {

@@ -1,12 +1,25 @@
+#if defined(_OPENMP) || defined(SCOPT_THREADS)
+int omp_get_max_threads(void);
+static inline int scopt_threads(void) { return omp_get_max_threads(); }
+#else
+static inline int scopt_threads(void) { return 1; }
+#endif
+
 // scopt: --tile-size 8
 /* Conditions on data: the loop inside stays inside its statement, with an iterator of its own. */
 void opaque(int n, double A[64][64], double *x, double *y)
 {
     int i, k;
 #pragma scop
-    #pragma omp parallel for simd if(parallel: n > 300000) schedule(static)
-    for (long k = 0; k < n; k++)
-      y[k] = 0;
+    if (n > 300000 && scopt_threads() > 1) {
+      #pragma omp parallel for simd schedule(static)
+      for (long k = 0; k < n; k++)
+        y[k] = 0;
+    } else {
+      #pragma omp simd
+      for (long k = 0; k < n; k++)
+        y[k] = 0;
+    }
     for (long i = 0; i < n; i++) {
       if (x[i] > 0)
         for (int k = 0; k < n; k++)

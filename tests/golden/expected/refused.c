@@ -1,3 +1,10 @@
+#if defined(_OPENMP) || defined(SCOPT_THREADS)
+int omp_get_max_threads(void);
+static inline int scopt_threads(void) { return omp_get_max_threads(); }
+#else
+static inline int scopt_threads(void) { return 1; }
+#endif
+
 // scopt: --tile-size none
 /* The first region can't be handled and stays as it is, tabs and all; the second is done. */
 
@@ -9,8 +16,14 @@ void refused(int n, double a[n], double b[n])
 #pragma endscop
 
 #pragma scop
-	#pragma omp parallel for simd if(parallel: n > 200000) schedule(static)
-	for (long i = 0; i < n; i++)
-	  b[i] = 2.0 * b[i];
+	if (n > 200000 && scopt_threads() > 1) {
+	  #pragma omp parallel for simd schedule(static)
+	  for (long i = 0; i < n; i++)
+	    b[i] = 2.0 * b[i];
+	} else {
+	  #pragma omp simd
+	  for (long i = 0; i < n; i++)
+	    b[i] = 2.0 * b[i];
+	}
 #pragma endscop
 }

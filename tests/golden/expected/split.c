@@ -6,6 +6,12 @@ static inline void scopt_scalar(void) {
   __asm__ volatile ("");
 #endif
 }
+#if defined(_OPENMP) || defined(SCOPT_THREADS)
+int omp_get_max_threads(void);
+static inline int scopt_threads(void) { return omp_get_max_threads(); }
+#else
+static inline int scopt_threads(void) { return 1; }
+#endif
 
 // scopt:
 /* All that is carried leads to or from one row and one column; and a loop that only overlaps iterations. */
@@ -13,7 +19,7 @@ void paths(int n, int d[n][n])
 {
 #pragma scop
   for (long k = 0; k < n; k++) {
-    if ((double)k * k > 10000) {
+    if ((double)k * k > 10000 && scopt_threads() > 1) {
       #pragma omp parallel for firstprivate(n) schedule(static)
       for (long i = 0; i < k; i++) {
         {
@@ -60,7 +66,7 @@ void paths(int n, int d[n][n])
       for (long j = k + 1; j < n; j++)
         d[k][j] = d[k][j] < d_0 + d[k][j] ? d[k][j] : d_0 + d[k][j];
     }
-    if ((double)(n - k - 1) * k > 10000) {
+    if ((double)(n - k - 1) * k > 10000 && scopt_threads() > 1) {
       #pragma omp parallel for firstprivate(n) schedule(static)
       for (long i = k + 1; i < n; i++) {
         if (k > 0) {
