@@ -370,7 +370,8 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
 
 def copyable(scop: Scop, loop: For) -> frozenset[str]:
     """The variables around the region of which each thread may have a copy in a loop: it doesn't write them, nor has it
-    others of their names. Beside rows that run together, calls of `APART` keep clang from knowing what it has read."""
+    others of their names. Beside rows that run together, calls of `APART` keep clang from knowing what it has read. If
+    it has to read a pointer to memory of the text's own again and again, it makes no vectors of strips."""
     beside = any(item.mark.beside and parted(item) for item in items(loop.body) if isinstance(item, For))
     reduced = (name for names in reduced_names(scop, loop.mark).values() for name in names)
     private = (scop.arrays[name].spelling for name in loop.mark.private)
@@ -379,7 +380,8 @@ def copyable(scop: Scop, loop: For) -> frozenset[str]:
     inner = (item.iterator for item in items(loop.body) if isinstance(item, For))
     held = {name for call in calls(loop.body) for _, name in call.held}
     own = (cell.name for item in items(loop.body) if isinstance(item, Hold) for cell in item.cells)
-    return ((scop.values if beside else scop.by_value) | held) - {
+    memory = {array.spelling for array in scop.arrays.values() if array.memory}
+    return ((scop.values if beside else scop.by_value) | held | memory) - {
         *own,
         loop.iterator,
         *inner,

@@ -151,7 +151,7 @@ class Names(Struct, eq=False):
             name = self.new(wish)
             self.memory[key] = name
             rank = array.rank + (1 if parallel else 0)
-            self.arrays[name] = Array(name, name, array.type, (None,) * rank, (None,) * rank)
+            self.arrays[name] = Array(name, name, array.type, (None,) * rank, (None,) * rank, memory=True)
             element = array.type.spelling
             many = f"{self.threads} * " if parallel else ""
             target = f"(*{name}){shape if parallel else shape[shape.index(']') + 1 :]}"

@@ -54,6 +54,7 @@ class Array(Struct, frozen=True, eq=False):
       no C.
     local: declared inside the region, so that the printer has to declare it. declaration: that declaration, else None.
     flat: C knows one dimension only; ``A[i][j]`` in a statement's body stands for ``A[i * extent + j]``.
+    memory: memory that the text asks for itself, behind a pointer of this name, which nothing assigns.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Array(Struct, frozen=True, eq=False):
     location: Location | None = None
     within: str = ""
     flat: bool = False
+    memory: bool = False
 
     @property
     def rank(self) -> int:
