@@ -56,8 +56,9 @@ access.pointer-modified: a pointer is modified in the region
   the same amount, and nothing reads it after the loop.
   > use subscripts on a pointer that stays as it is
 access.pointer-to-pointer: rows that may overlap
-  The rows of an array of pointers are found at run time, and two of them may be the same.
-  > use an array of several dimensions
+  The rows of an array of pointers are found at run time, and two of them may be the same. In a marked region
+  they are taken not to overlap, unless they are of characters, stores to which may change pointers, too.
+  > mark the region, or use an array of several dimensions
 access.struct: a member that can't be followed
   Nothing is known of the structure, or the member comes before all subscripts
   of an array whose structures are used as a whole.

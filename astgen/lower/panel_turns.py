@@ -41,7 +41,7 @@ class PanelTurns(Struct, eq=False):
         """The statement that copies all rows and diagonals of a tile, if a function can."""
         place, array = _row_and_step(panel), scop.arrays[panel.array]
         width, ctype = panel.dimensions[-1].cells, plain_type(array.type, scop.long_type)
-        if place is None or ctype is None or not isinstance(width, Const):
+        if place is None or ctype is None or array.rows or not isinstance(width, Const):
             return None
         lanes = turned_lanes(ctype, width.value, names.machine)
         if not lanes:

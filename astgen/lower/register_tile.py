@@ -85,7 +85,9 @@ class Tile(Struct, eq=False):
         place = marked_place(schedule, columns, "tile")
         depth = place.get_schedule_depth()
         domains = [part_of(node.get_domain(), one).reset_tuple_id() for one in statements]
-        cut = pieces(tiling, domains, coordinates(place, statements), rows_at - 1, columns_at - 1, depth - 1)
+        rows = any(scop.arrays[one.array].rows for part in statements for one in part.accesses if one.is_write)
+        coordinate = coordinates(place, statements)
+        cut = pieces(tiling, domains, coordinate, rows_at - 1, columns_at - 1, depth - 1, copied=rows)
         earlier = {buffer.name: buffer for tile in before for buffer in tile.buffers}
         names = TileNames(scop, len(before), earlier, alignment(machine))
         operation = contraction.operation

@@ -56,11 +56,14 @@ def pieces(
     step_origin: int,
     column_origin: int,
     row_origin: int,
+    *,
+    copied: bool = False,
 ) -> Pieces:
     """domains: of each statement. prefix: ``{ [i0, …] -> [p0, …] }`` for all of them, the schedule's coordinates
     outside of a register tile.
     step_origin, column_origin, row_origin: the coordinates that are the first step of the block, the first column and
       the first row of the tile.
+    copied: whole tiles count as partial ones, which work on a copy of their cells.
 
     Raises Irregular.
     """
@@ -82,8 +85,8 @@ def pieces(
     before, after = _around(rest, steps, step, row, column)
     with_steps = free(steps, step)
     everything = box(instances, ((row, row_origin, tiling.rows), (column, column_origin, tiling.columns)))
-    missing = free(cells, row, column).intersect(everything).subtract(cells)
-    lacking, all_tiles = free(missing, row, column), free(cells, row, column)
+    all_tiles = free(cells, row, column)
+    lacking = all_tiles if copied else free(all_tiles.intersect(everything).subtract(cells), row, column)
     tiles = with_steps.intersect(all_tiles).coalesce()
     has_partial = not lacking.intersect(tiles).is_empty()
     has_whole = not tiles.is_subset(lacking)

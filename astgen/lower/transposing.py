@@ -179,7 +179,7 @@ def transposed(
         return None
     source, array = arrays[0], scop.arrays[arrays[0].array]
     scalars = tuple(access.node for access in accesses if isinstance(access.node, ir.ID))
-    if len(scalars) + 1 != len(accesses) or not is_cell(reference, array.spelling, array.rank):
+    if len(scalars) + 1 != len(accesses) or not is_cell(reference, array.spelling, array.rank) or array.rows:
         return None
     lanes = turned_lanes(array.type, width, machine)
     if not lanes:

@@ -12,6 +12,7 @@ from scopt import ir
 from scopt.frontend.extraction.affine_names import AffineNames
 from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
 from scopt.frontend.model.delinearize import Shape
+from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.syntax.structs import Reference, Typed, Types, path_shape
 from scopt.frontend.syntax.symbols import Layer, Symbol, constant_value
 from scopt.ir.scop import Array
@@ -40,8 +41,9 @@ class RegionArrays(Struct, frozen=True, eq=False):
             return None
         if symbol.type.volatile or symbol.type.atomic:
             raise self.names.refuse("access.volatile", f"'{name}' is volatile or atomic", node)
-        if symbol.pointer_depth > 1:
-            message, hint = f"the rows of '{name}' may overlap", "use an array of several dimensions"
+        if symbol.pointer_depth > 1 and not is_rows(symbol):
+            message = f"the rows of '{name}' may overlap"
+            hint = "mark the region, or use an array of several dimensions"
             raise self.names.refuse("access.pointer-to-pointer", message, node, hint)
         if name in self.names.iterator_names:
             message, hint = f"'{name}' is used outside the loop that steps it", "use a variable of its own"
@@ -71,6 +73,7 @@ class RegionArrays(Struct, frozen=True, eq=False):
             declaration=symbol.decl if local else None,
             location=self.names.location(node),
             flat=flat,
+            rows=is_rows(symbol),
         )
         return self.by_name[name]
 

@@ -13,6 +13,7 @@ from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
 from scopt.frontend.model.pointers import as_subscripts
 from scopt.frontend.model.products import hoist_products
+from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.inlining import inlined_calls
@@ -121,6 +122,8 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     items = tuple(map(_without_directives, unique.items))
     _refuse_visible(region)
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
+    if region.marked and tu.strict_aliasing:
+        symbols = with_rows(symbols, outer.keys() - unique.declared.keys())
     local_names = frozenset(unique.declared)
     items = inlined_calls(items, tu, region, symbols)
     _refuse_thread_local(tu, region, items, symbols)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Refusal, Remark
+from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
 from scopt.frontend.model.value_ranges import MAX_TABLE
 from scopt.frontend.syntax.symbols import Symbol
@@ -84,10 +85,12 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
         for object_ in names.arrays
         if origins.may_move(names.symbols[pointer], names.symbols[object_])
     ]
-    if not doubtful and not hidden:
+    rows = [name for name in names.arrays if name in names.written and is_rows(names.symbols[name])]
+    if not doubtful and not hidden and not rows:
         return Aliasing()
     if region.marked or assume_apart:
-        involved = sorted({name for pair in (doubtful or hidden) for name in pair if names.symbols[name].pointer})
+        pairs = doubtful or hidden
+        involved = sorted({*rows, *(name for pair in pairs for name in pair if names.symbols[name].pointer)})
         why = "as in every marked region" if region.marked else "as --assume=noalias says"
         return Aliasing(
             (
@@ -99,6 +102,9 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
                 ),
             )
         )
+    if rows:
+        message, hint = f"the rows of '{rows[0]}' may overlap", "mark the region, or use an array of several dimensions"
+        raise Refusal("access.pointer-to-pointer", message, region.location, hint)
     return _tested(region, names, doubtful, hidden)
 
 

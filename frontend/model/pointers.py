@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from scopt import ir
+from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, ctype_of
 from scopt.ir.effects import effects
@@ -121,9 +122,10 @@ def _missing(node: Any, symbols: Mapping[str, Symbol]) -> int | None:
     depth = 0
     while isinstance(node, ir.ArrayRef):
         depth, node = depth + 1, node.name
-    if not isinstance(node, ir.ID) or node.name not in symbols or symbols[node.name].pointer_depth > 1:
+    if not isinstance(node, ir.ID) or node.name not in symbols:
         return None
-    return len(symbols[node.name].dims) - depth
+    symbol = symbols[node.name]
+    return None if symbol.pointer_depth > 1 and not is_rows(symbol) else len(symbol.dims) - depth
 
 
 # --- rows with names --------------------------------------------------------------------------------------------------

@@ -260,7 +260,7 @@ class _Steps(Struct, frozen=True, eq=False):
         same = same_tree(base_of(corner), base_of(write.node)) if write.node is not None else False
         start = function_of(corner, Subscripts.of(self.program.source, self.text))
         moving = self.text.iterators[self.step.position] in identifiers(corner)
-        if start is None or moving or not same:
+        if start is None or moving or not same or array.rows:
             self.refuse("a kernel updates cells that aren't linear")
         flat = {one.spelling: one for one in self.program.source.arrays.values() if one.flat}
         row, column = self.positions(instances)

@@ -131,6 +131,8 @@ class _Turned(Struct, frozen=True, eq=False):
         array = self.array(source)
         if not self.has_type(array, function):
             self.refuse("packs elements of another type")
+        if array.rows:
+            self.refuse("takes rows to be at fixed distances")
         *outer, last = map(self.moves, self.linear(source, array.rank))
         rows = [k for k, moved in enumerate(outer) if moved != (0, 0)]
         if last != (self.turned.skew, 1) or len(rows) != 1 or outer[rows[0]] != (1, 0):

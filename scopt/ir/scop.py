@@ -55,6 +55,7 @@ class Array(Struct, frozen=True, eq=False):
     local: declared inside the region, so that the printer has to declare it. declaration: that declaration, else None.
     flat: C knows one dimension only; ``A[i][j]`` in a statement's body stands for ``A[i * extent + j]``.
     memory: memory that the text asks for itself, behind a pointer of this name, which nothing assigns.
+    rows: C reaches each row through a pointer of its own: rows are at no fixed distance from each other.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Array(Struct, frozen=True, eq=False):
     within: str = ""
     flat: bool = False
     memory: bool = False
+    rows: bool = False
 
     @property
     def rank(self) -> int:

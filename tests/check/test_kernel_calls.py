@@ -57,3 +57,9 @@ def test_claims_about_steps_are_not_believed() -> None:
             deps,
             "updates|reads|runs|leaves|executed|buffer",
         )
+
+
+def test_kernels_take_no_rows_at_no_fixed_distance() -> None:
+    program, deps = program_of(PRODUCT)
+    arrays = {name: replace(array, rows=name == "C") for name, array in program.source.arrays.items()}
+    refused(replace(program, source=replace(program.source, arrays=arrays)), deps, "aren't linear")

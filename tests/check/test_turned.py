@@ -26,6 +26,12 @@ def test_calls_are_what_they_stand_for() -> None:
         check_turned(program)
 
 
+def test_rows_at_no_fixed_distance_are_not_turned() -> None:
+    program, _ = program_of(PRODUCT)
+    arrays = {name: replace(array, rows=name == "A") for name, array in program.source.arrays.items()}
+    refused(replace(program, source=replace(program.source, arrays=arrays)), "fixed distances")
+
+
 COMMON = """for (i = 0; i <= n; i++) S[i][0] = 0;
 for (j = 0; j <= n; j++) S[0][j] = 0;
 for (i = 1; i <= n; i++) for (j = 1; j <= n; j++) {

@@ -1,0 +1,41 @@
+"""Arrays of pointers to rows (``double **a``) as arrays of two dimensions: ``a[i][j]``.
+
+Where each row lies is known when the program runs. In a marked region, rows are taken to be apart, as all that is
+reached through pointers is; stores to their cells don't change where they lie if C's types keep cells and pointers
+apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
+
+from scopt.frontend.syntax.symbols import Symbol
+from scopt.ir.ctypes import CHARACTER
+
+# Its pointers to rows, and the rows.
+_STEPS = 2
+
+
+def with_rows(symbols: Mapping[str, Symbol], outer: Iterable[str]) -> dict[str, Symbol]:
+    """The symbols, with those of `outer` that point to pointers to numbers as arrays of rows.
+
+    Objects of different types must not overlap. Characters may be part of any object, also of a pointer.
+    """
+    rows = {name: rows for name in outer if (rows := _as_rows(symbols[name])) is not None}
+    return {**symbols, **rows}
+
+
+def is_rows(symbol: Symbol) -> bool:
+    """Whether an array's rows are reached through pointers of their own."""
+    return len(symbol.dims) == _STEPS and symbol.pointer_depth == _STEPS
+
+
+def _as_rows(symbol: Symbol) -> Symbol | None:
+    if symbol.row is None:
+        return None
+    element, size = symbol.row
+    if not (element.integer or element.floating) or element.bits <= CHARACTER or element.volatile or element.atomic:
+        return None
+    return replace(symbol, type=element, dims=(None, None), size=size)
