@@ -46,6 +46,10 @@ _NOT_WANTED = frozenset(
 )
 
 
+# Why nothing is looked for in them either.
+_NO_PARTS = frozenset({"budget.exceeded", "internal.error", "region.static-macro"})
+
+
 class _Done(Struct, frozen=True, eq=False):
     """A region, what became of it, and how long it took.
     macros: integer macros that the text depends on, with their values."""
@@ -87,9 +91,10 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
         retried = _all_transformed(again, options, given, end)
         done |= {number: item for number, item in retried.items() if _says_more(item)}
         again = {number: again[number] for number, item in retried.items() if _macros_in_the_way(item)}
+    done, told = _with_parts(tu, done, options, end)
     done, replacements, text = _spliced(tu, done, options)
     remarks = Remarks()
-    remarks.extend(in_functions(tu, (*tu.remarks, *(found.remarks if found is not None else ()))))
+    remarks.extend(in_functions(tu, (*tu.remarks, *(found.remarks if found is not None else ()), *told)))
     for item in done.values():
         remarks.extend(_remarks(item))
     timings |= {str(item.region.location): item.seconds for item in done.values()}
@@ -236,6 +241,34 @@ def _says_more(retried: _Done) -> bool:
     return all(remark.id != "budget.file" for remark in retried.outcome.remarks)
 
 
+def _with_parts(
+    tu: TranslationUnit, done: dict[int, _Done], options: Options, end: float
+) -> tuple[dict[int, _Done], tuple[Remark, ...]]:
+    """With the parts of marked regions that could not be taken as a whole, and what is to be told of them. What a user
+    gives for regions is for whole ones."""
+    refused = [item for item in done.values() if _has_parts(item)]
+    if not refused or options.schedule_file or options.decisions:
+        return done, ()
+    from scopt.frontend.region.parts import news, parts_of  # one run in many needs it
+
+    try:
+        again, found = parts_of([item.region for item in refused], tu, options)
+    except InputError:
+        return done, ()
+    first = len(done)
+    parts = {first + position: Placed(again, region) for position, region in enumerate(found.regions)}
+    given = (Wanted(),) * (first + len(parts))
+    told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks))
+    return done | _all_transformed(parts, options, given, end), told
+
+
+def _has_parts(item: _Done) -> bool:
+    """Whether a region is a marked one that is no SCoP; with the user's wishes, as a whole or not at all."""
+    reasons = {remark.id for remark in item.outcome.remarks if remark.kind == "missed"}
+    wished = item.region.pragmas.used or not item.region.marked
+    return item.outcome.text is None and not (wished or reasons & (_NOT_WANTED | _NO_PARTS))
+
+
 def _spliced(
     tu: TranslationUnit, done: dict[int, _Done], options: Options
 ) -> tuple[dict[int, _Done], list[Replacement], bytes]:
@@ -330,6 +363,7 @@ def _result(item: _Done) -> RegionResult:
     return RegionResult(
         location=item.region.location,
         marked=item.region.marked,
+        part=item.region.part,
         transformed=outcome.text is not None,
         remarks=_remarks(item),
         seconds=item.seconds,

@@ -49,13 +49,15 @@ def detect(tu: TranslationUnit, *, assume_apart: bool = False, deadline: float =
     assume_apart: as in `extract`. deadline: of `time.monotonic`; candidates whose turn comes later stay as they are.
     Raises InputError where a ``#pragma scopt`` asks for what can't be meant.
     """
-    search = _Search(tu, assume_apart, deadline)
+    search = Search(tu, assume_apart, deadline)
     regions = tuple(region for candidate in find_autodetected(tu) for region in search.within(candidate))
     regions = tuple(with_directives(region, tu.directives, tu.file) for region in regions)
     return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
 
 
-class _Search(Struct, frozen=True):
+class Search(Struct, frozen=True):
+    """Looks into candidates. remarks: why what was looked into is no SCoP as a whole."""
+
     tu: TranslationUnit
     assume_apart: bool = False
     deadline: float = float("inf")

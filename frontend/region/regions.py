@@ -254,12 +254,17 @@ def runs_in(tu: TranslationUnit, function: Any, node: Any) -> Iterator[Region]:
             for child in node.parts:
                 yield from runs_in(tu, function, child)
         return
+    yield from runs_between(tu, function, node, 0, len(node.block_items or ()))
+
+
+def runs_between(tu: TranslationUnit, function: Any, node: Any, first: int, end: int) -> Iterator[Region]:
+    """The same among the items ``[first:end]`` of a block."""
     items = node.block_items or ()
     taken = [range(region.first, region.stop) for region in tu.regions if region.parent is node]
-    position = 0
-    while position < len(items):
+    position = first
+    while position < end:
         stop = position
-        while stop < len(items) and _may_belong(items[stop]) and not any(stop in indices for indices in taken):
+        while stop < end and _may_belong(items[stop]) and not any(stop in indices for indices in taken):
             stop += 1
         loops = [k for k in range(position, stop) if has_loop(items[k]) and not under_pragma(node, k)]
         if any(is_counting(items[k]) for k in loops):

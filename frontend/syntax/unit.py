@@ -32,6 +32,7 @@ class Region(Struct, frozen=True, eq=False):
       types: the spelled types of identifiers that are no `int`.
     bare: it is the whole body of another statement, without braces: what stands in its place has to be one statement.
     pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
+    part: found in a marked region that can't be taken as a whole.
     """
 
     function: ir.FuncDef
@@ -54,6 +55,7 @@ class Region(Struct, frozen=True, eq=False):
     types: Mapping[str, str] = field(default_factory=dict)
     pragmas: Directives = field(default_factory=Directives)
     bare: bool = False
+    part: bool = False
 
 
 class TranslationUnit(Struct, frozen=True, eq=False):

@@ -52,8 +52,8 @@ def outcome_of(source: bytes, options: Options, name: str, emit: str) -> Outcome
 
 
 def _documents(regions: Iterable[RegionResult], emit: str) -> bytes:
-    """A file of schedules or of decisions with a document for each region; an empty one for a region that stays as it
-    was."""
+    """A file of schedules or of decisions with a document for each region that can be given one; an empty one for a
+    region that stays as it was."""
     from scopt.decision_file import nothing_decided
     from scopt.schedule_file import document
 
@@ -62,7 +62,7 @@ def _documents(regions: Iterable[RegionResult], emit: str) -> bytes:
             return region.decisions or nothing_decided(region.location)
         return (region.final if emit == "schedule-final" else region.proposal) or document(region.location, "")
 
-    return "".join(map(text, regions)).encode()
+    return "".join(text(region) for region in regions if not region.part).encode()
 
 
 def _explanation(region: RegionResult) -> str:

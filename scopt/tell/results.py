@@ -67,13 +67,15 @@ class Outcome(Account, frozen=True):
 class RegionResult(Account, frozen=True):
     """What became of one region.
 
-    marked: by pragmas, as opposed to found. function: the C function that it is in.
+    marked: by pragmas, as opposed to found. part: found in a marked region that can't be taken as a whole. function:
+      the C function that it is in.
     seconds: wall time of the region as a whole; stages: of its parts.
     """
 
     location: Location
     marked: bool
     transformed: bool
+    part: bool = False
     remarks: tuple[Remark, ...] = ()
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)

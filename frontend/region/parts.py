@@ -1,0 +1,41 @@
+"""Parts of marked regions that can't be taken as a whole, found as unmarked regions are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from scopt.diagnostics import Remark
+from scopt.frontend.region.autodetect import Detected, Search
+from scopt.frontend.region.parse import parse
+from scopt.frontend.region.placement import with_directives
+from scopt.frontend.region.regions import runs_between
+from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.options import Options
+
+
+def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -> tuple[TranslationUnit, Detected]:
+    """What can be extracted inside of some marked regions of a file, and the file as it was parsed for that: with
+    macros expanded, as where nothing is marked.
+
+    What a pragma takes for granted holds of what is marked, where pointers have the values that they have in front of
+    it. Inside they may have others, so parts take nothing for granted. Raises InputError as `parse` does.
+    """
+    starts = {region.start for region in regions}
+    again = parse(tu.source, tu.file, replace(options, autodetect=True), symbolic=False)
+    search = Search(replace(again, regions=()))
+    found = [part for region in again.regions if region.start in starts for part in _parts(search, region)]
+    placed = tuple(with_directives(part, again.directives, again.file) for part in found)
+    return again, Detected(placed, tuple(search.remarks))
+
+
+def _parts(search: Search, region: Region) -> Iterator[Region]:
+    for candidate in runs_between(search.tu, region.function, region.parent, region.first, region.stop):
+        yield from (replace(part, part=True) for part in search.within(candidate))
+
+
+def news(remarks: Iterable[Remark], told: Iterable[Remark]) -> tuple[Remark, ...]:
+    """The remarks that say something else than those that were told, wherever these were about."""
+    said = {(remark.id, remark.message) for remark in told}
+    return tuple(remark for remark in remarks if (remark.id, remark.message) not in said)

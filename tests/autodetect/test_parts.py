@@ -1,0 +1,71 @@
+"""Parts of marked regions that are no SCoP as a whole."""
+
+from __future__ import annotations
+
+from scopt.command.outcome import outcome_of
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.conftest import RunC
+
+SWAPPED = """\
+void heat(int n, int steps, double *a, double *b) {
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        b[i * n + j] = a[i * n + j] + a[(i - 1) * n + j] + a[(i + 1) * n + j - 1] / 2;
+    double *tmp = a;
+    a = b;
+    %s
+  }
+#pragma endscop
+}
+"""
+MAIN = """\
+#include <stdio.h>
+#define SIDE 40
+static double grid[2][SIDE * SIDE];
+int main(void) {
+  for (int i = 0; i < SIDE * SIDE; i++) grid[0][i] = i % 17, grid[1][i] = i % 13;
+  heat(SIDE, 5, grid[0], grid[1]);
+  double sum = 0;
+  for (int i = 0; i < SIDE * SIDE; i++) sum += (i + 1) * grid[0][i] - i * grid[1][i];
+  printf("%a\\n", sum);
+}
+"""
+
+
+def test_loops_between_swapped_pointers_are_taken(run_c: RunC) -> None:
+    source = SWAPPED % "b = tmp;"
+    result = optimize(source.encode(), Options(), file="in.c")
+    whole, part = result.regions
+    assert (whole.marked, whole.transformed, whole.part) == (True, False, False)
+    assert (part.marked, part.transformed, part.part) == (False, True, True)
+    assert [remark.id for remark in result.remarks].count("access.pointer-modified") == 1
+    assert "assume.apart" in [remark.id for remark in part.remarks]
+    text = result.text.decode()
+    assert text.index("#pragma scop") < text.index("#pragma omp parallel") < text.index("#pragma endscop")
+    assert run_c(text + MAIN, "-fopenmp", name="emitted") == run_c(source + MAIN, name="original")
+
+
+def test_what_pointers_lead_to_inside_is_tested(run_c: RunC) -> None:
+    source = SWAPPED % "b = t % 2 ? a : tmp;"  # from some iteration on, both are the same
+    text = optimize(source.encode(), Options(), file="in.c").text.decode()
+    assert "#pragma omp parallel" in text
+    loose = text.replace("(double)n * n > ", "(double)n * n > 0 * ")
+    assert run_c(loose + MAIN, "-fopenmp", name="emitted") == run_c(source + MAIN, name="original")
+
+
+def test_what_is_asked_for_a_region_is_for_all_of_it() -> None:
+    source = (SWAPPED % "b = tmp;").replace("#pragma scop", "#pragma scopt tile(8)\n#pragma scop", 1)
+    result = optimize(source.encode(), Options(), file="in.c")
+    assert [region.transformed for region in result.regions] == [False]
+    assert result.text == source.encode()
+
+
+def test_documents_are_those_of_whole_regions() -> None:
+    source = (SWAPPED % "b = tmp;").encode()
+    outcome = outcome_of(source, Options(), "in.c", "schedule")
+    assert outcome.refused
+    assert len(outcome.result.regions) == 2
+    assert outcome.text.count(b"---") <= 1
