@@ -19,18 +19,17 @@ from scopt.frontend.extract import extract
 from scopt.frontend.region.origins import choosing_macros
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
+from scopt.frontend.region.short_loops import LONG_LOOP, short_macros, with_number
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import Directives
 from scopt.frontend.text.macros import reachable_words
 from scopt.frontend.text.preprocessed import RegionMacros
-from scopt.ir.walks import rebuilt, walk
+from scopt.ir.walks import walk
 from scopt.options import Options
 from scopt.poly.isl_utils import operation_limit
 
 # Macros of a region among which the one is looked for whose value has to be known.
 MAX_NAMES = 6
-# What is best for a loop with fewer iterations depends on their number, as what the compiler makes of it does.
-LONG_LOOP = 64
 
 
 class Placed(Struct, frozen=True, eq=False):
@@ -68,32 +67,15 @@ def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, fi
     counterpart = finder.of(region) if macros.symbolic else None
     if counterpart is None or choosing_macros(tu, region) & reachable_words(macros.symbolic, macros.defined):
         return expanded
-    short = _short(counterpart, macros) if not finder.eager else []
+    short = short_macros(counterpart, macros.symbolic, macros.types, LONG_LOOP) if not finder.eager else []
     for name in short:
-        counterpart = _expanded(counterpart, name, macros.symbolic[name])
+        counterpart = with_number(counterpart, name, macros.symbolic[name])
     if short and len(short) == len(macros.symbolic):
         return expanded
     symbolic = {name: value for name, value in macros.symbolic.items() if name not in short}
     baked = {**macros.baked, **{name: macros.symbolic[name] for name in short}}
     counterpart = replace(counterpart, symbolic=symbolic, baked=baked, types=macros.types)
     return Placed(finder.named, with_directives(counterpart, finder.named.directives, finder.named.file), expanded)
-
-
-def _short(region: Region, macros: RegionMacros) -> list[str]:
-    """The macros in the heads of loops that stand for few iterations."""
-    loops = (node for item in region.items for node in walk(item) if isinstance(node, ir.For))
-    names = {
-        node.name
-        for loop in loops
-        for part in (loop.init, loop.cond, loop.next)
-        for node in walk(part)
-        if isinstance(node, ir.ID)
-    }
-    return [
-        name
-        for name, value in macros.symbolic.items()
-        if name in names and 0 <= value < LONG_LOOP and name not in macros.types
-    ]
 
 
 # --- values in place of names -----------------------------------------------------------------------------------------
@@ -109,20 +91,10 @@ def with_value(placed: Placed, options: Options) -> Placed | None:
         if name in region.types or value < 0:
             continue  # these values are no plain literals
         symbolic = {other: hint for other, hint in region.symbolic.items() if other != name}
-        chosen = replace(_expanded(region, name, value), symbolic=symbolic, baked={**region.baked, name: value})
+        chosen = replace(with_number(region, name, value), symbolic=symbolic, baked={**region.baked, name: value})
         if _is_scop(placed.tu, replace(chosen, pragmas=Directives()), options):
             return replace(placed, region=chosen)
     return None
-
-
-def _expanded(region: Region, name: str, value: int) -> Region:
-    """The region with a number in the place of a name."""
-
-    def change(node: Any) -> Any:
-        is_name = isinstance(node, ir.ID) and node.name == name
-        return ir.Constant("int", str(value), node.coord) if is_name else node
-
-    return replace(region, items=tuple(rebuilt(item, change) for item in region.items))
 
 
 def _is_scop(tu: TranslationUnit, region: Region, options: Options) -> bool:

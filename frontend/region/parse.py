@@ -9,6 +9,7 @@ from scopt import ir
 from scopt.diagnostics import Location
 from scopt.frontend.region.placement import misplaced, with_directives
 from scopt.frontend.region.regions import marked_regions
+from scopt.frontend.region.short_loops import with_short_loops
 from scopt.frontend.syntax.file_parser import FileParser
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, computing_functions
 from scopt.frontend.syntax.scoping import blocks_around_loops
@@ -54,7 +55,7 @@ def parse(
     ast, bare = blocks_around_loops(unit.parse(), file) if options.autodetect else (unit.parse(), frozenset())
     in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
-    regions = tuple(with_directives(region, directives, file) for region in regions)
+    regions = tuple(with_directives(with_short_loops(region), directives, file) for region in regions)
     if not options.autodetect:
         lost = (d for d in directives if not any(d.line in lines for lines in unit.unparsed_lines))
         remarks = (*remarks, *misplaced(lost, regions))

@@ -1,0 +1,58 @@
+"""Macros that say how often short loops run: what is best for these depends on the number, as what compilers make of
+them does, so that it takes the place of the name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from scopt import ir
+from scopt.frontend.syntax.mentioned import identifiers
+from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.frontend.syntax.unit import Region
+from scopt.ir.walks import rebuilt, walk
+
+# Iterations of a loop whose number is best known, where the choice is ours, and where the region is marked: there, it
+# has to be one that may become straight code, such as that over a lattice's directions.
+LONG_LOOP = 64
+FEW = 20
+
+
+def short_macros(region: Region, symbolic: Mapping[str, int], types: Mapping[str, str], limit: int) -> list[str]:
+    """The macros in the heads of loops that stand for fewer iterations."""
+    names = {name for loop in _loops(region) for name in _head(loop)}
+    return [name for name, value in symbolic.items() if name in names and 0 <= value < limit and name not in types]
+
+
+def with_short_loops(region: Region) -> Region:
+    """A marked region, with the values of the macros that say how often short loops run; if all are short, as small
+    instances of programs have them, as it is."""
+    short = {} if region.directives else {*short_macros(region, region.symbolic, region.types, FEW)}
+    iterators = {loop_iterator(loop) for loop in _loops(region)}
+    if not short or all(_head(loop) <= short | iterators for loop in _loops(region)):
+        return region
+    chosen = region
+    for name in short:
+        chosen = with_number(chosen, name, region.symbolic[name])
+    symbolic = {name: value for name, value in region.symbolic.items() if name not in short}
+    return replace(chosen, symbolic=symbolic, baked={**region.baked, **{name: region.symbolic[name] for name in short}})
+
+
+def with_number(region: Region, name: str, value: int) -> Region:
+    """The region with a number in the place of a name."""
+
+    def change(node: Any) -> Any:
+        is_name = isinstance(node, ir.ID) and node.name == name
+        return ir.Constant("int", str(value), node.coord) if is_name else node
+
+    return replace(region, items=tuple(rebuilt(item, change) for item in region.items))
+
+
+def _loops(region: Region) -> Iterator[ir.For]:
+    return (node for item in region.items for node in walk(item) if isinstance(node, ir.For))
+
+
+def _head(loop: ir.For) -> set[str | None]:
+    return {name for part in (loop.init, loop.cond, loop.next) if part is not None for name in identifiers(part)}
