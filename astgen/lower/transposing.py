@@ -178,8 +178,10 @@ def transposed(
     if not isinstance(reference, ir.ArrayRef) or any(isinstance(node, ir.Cast) for node in inside):
         return None
     source, array = arrays[0], scop.arrays[arrays[0].array]
-    scalars = tuple(access.node for access in accesses if isinstance(access.node, ir.ID))
-    if len(scalars) + 1 != len(accesses) or not is_cell(reference, array.spelling, array.rank) or array.rows:
+    subscripts = set(walk(reference))  # of which parameters may be a part
+    others = [access.node for access in accesses if access.node not in subscripts]
+    scalars = tuple(node for node in others if isinstance(node, ir.ID))
+    if len(scalars) < len(others) or not is_cell(reference, array.spelling, array.rank) or array.rows:
         return None
     lanes = turned_lanes(array.type, width, machine)
     if not lanes:

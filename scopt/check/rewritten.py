@@ -126,15 +126,24 @@ def _alike(old: Statement, mine: ir.Node, new: Statement, theirs: ir.Node) -> bo
     return all(role == other and _alike(old, a, new, b) for (role, a), (other, b) in pairs)
 
 
+def _is_parameter(scop: Scop, access: Access) -> bool:
+    """Whether an access is to a variable that has the same value wherever the SCoP reads it."""
+    names = {parameter.spelling for parameter in scop.parameters}
+    written = any(a.array == access.array and a.is_write for s in scop.statements for a in s.accesses)
+    return isinstance(access.node, ir.ID) and access.node.name in names and not written
+
+
 def _copied(scop: Scop, statement: Statement) -> Access:
     """The cell that a statement copies, all it does. Raises InternalError if it does anything else."""
     match statement.body, statement.accesses:
         case ir.Assignment(op="=", lvalue=target, rvalue=value), accesses:
-            reads = [a for a in accesses if a.kind == "read"]
-            writes = [a for a in accesses if a.kind == "write"]
-            if len(accesses) == 2 and [a.node for a in reads] == [value] and [a.node for a in writes] == [target]:
-                types = {scop.arrays[a.array].type.spelling for a in accesses}
-                if len(types) == 1 and all(a.relation.is_single_valued() for a in accesses):
+            # which cells these are depends on parameters
+            copies = [a for a in accesses if a.kind != "read" or not _is_parameter(scop, a)]
+            reads = [a for a in copies if a.kind == "read"]
+            writes = [a for a in copies if a.kind == "write"]
+            if len(copies) == 2 and [a.node for a in reads] == [value] and [a.node for a in writes] == [target]:
+                types = {scop.arrays[a.array].type.spelling for a in copies}
+                if len(types) == 1 and all(a.relation.is_single_valued() for a in copies):
                     return reads[0]
     _refuse(scop, f"{statement.name} is more than a copy")
 

@@ -57,6 +57,19 @@ def test_sound_ones_are_not_refused() -> None:
     check_rewritten(original, expansion.scop, allocations(expansion.scop, expansion.extents))
 
 
+def test_what_only_copies_may_copy_to_where_parameters_say() -> None:
+    body = FORWARDED.replace("C[i][j]", "C[i + m][j]")
+    scop = scop_of(body, MATRICES)
+    made = forward(scop, dependences(scop))
+    assert made is not None
+    check_rewritten(scop, made, ())
+    # the parameter as a variable that some statement writes
+    copy = next(s for s in scop.statements if s.name == "S2")
+    writes = tuple(replace(a, kind="write") if a.array == "m" else a for a in copy.accesses)
+    changed = replace(scop, statements=tuple(replace(s, accesses=writes) if s is copy else s for s in scop.statements))
+    refused(changed, made, "more than a copy")
+
+
 def with_accesses(scop: Scop, name: str, change: Callable[[isl.Map], isl.Map], kind: str) -> Scop:
     """The SCoP with other cells of a statement's accesses of a kind."""
 

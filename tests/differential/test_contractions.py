@@ -249,6 +249,18 @@ def test_operands_are_turned(update: str, type: str, cc: str, tmp_path: Path) ->
         outputs(result, cc, tmp_path, "-march=x86-64-v4", run=False)
 
 
+def test_sub_matrices_from_parameters_on(cc: str, tmp_path: Path) -> None:
+    body = (
+        "for (int i = 0; i < n - p; i++) for (int j = 0; j < n; j++) { double s = 0;"
+        " for (int k = 0; k < n - p; k++) s += A[p + i][k] * B[j][k + p]; C[i + p][j] = s; }"
+    )
+    source = Source(body, "double").text
+    result = pipeline.optimize(source.encode(), Options(budget=60.0), file="program.c")
+    assert "schedule.simplified" not in [remark.id for remark in result.remarks]
+    assert "scopt_transpose_0_1" in (text := result.text.decode())
+    assert outputs(text, cc, tmp_path) == outputs(source, cc, tmp_path)
+
+
 @pytest.mark.parametrize("body", IN_PLACE)
 def test_updates_of_operands(body: str, cc: str, tmp_path: Path) -> None:
     source = Source(body, "double").text
