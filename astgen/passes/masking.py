@@ -3,7 +3,8 @@
 ``if (x[j] < x[i] && d[j] > best) best = d[j];`` is a reduction for compilers that find the extremum in it: clang does,
 gcc doesn't, and neither does where the value is computed (``d[j] + 1``). With a call of a function that masks what the
 condition leaves out, ``best = scopt_max_if(best, x[j] < x[i], x[j] < x[i] ? d[j] + 1 : 0)``, both make a vector loop.
-(As a reduction clause of a vector loop, gcc's loop gets slower.)
+(As a reduction clause of a vector loop, gcc's loop gets slower.) Nor do vector loops that count what a condition lets
+through say so: see `_Rewriter.counts`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import IN
-from scopt.poly.reductions import cell_compared, fits_cell, selected
+from scopt.poly.reductions import cell_compared, counts, fits_cell, selected
 from scopt.poly.sure_cells import surely_touched
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -46,6 +47,8 @@ class _Rewriter(Struct, frozen=True, eq=False):
     made: dict[str, Statement | None] = field(default_factory=dict)
 
     def item(self, item: Item) -> tuple[Item, ...]:
+        if isinstance(item, For) and self.counts(item):
+            item = replace(item, mark=replace(item.mark, simd=False, private=(), reductions=()))
         match item:
             case For(body=Block((Call() as only,))) if not item.mark.jammed:
                 if only.statement not in self.made:
@@ -56,6 +59,27 @@ class _Rewriter(Struct, frozen=True, eq=False):
                     return (item,)
                 return (replace(loop, body=Block((replace(only, statement=made.name),))),)
         return (item,)
+
+    def counts(self, loop: For) -> bool:
+        """Whether a vector loop does nothing but collect integers, some behind conditions, or counts. With a clause,
+        each lane has a cell, which may be written under a condition: gcc makes poor vectors of that, or none. Without
+        one, compilers make them of their own."""
+        if not loop.mark.simd or loop.mark.parallel or not loop.mark.reductions:
+            return False
+        collected = {one.array for one in loop.mark.reductions}
+        if not all(isinstance(one, Call) for one in loop.body.items):
+            return False
+        statements = [self.scop.statement(one.statement) for one in loop.body.items if isinstance(one, Call)]
+        written = {access.array for one in statements for access in one.accesses if access.is_write}
+        variables = [self.scop.arrays[name] for name in written]
+        plain = all(not one.rank for one in variables) and all(
+            one.type.integer for one in variables if one.name in collected
+        )
+        return plain and any(
+            isinstance(one.body, ir.If) or counts(one.body)
+            for one in statements
+            if any(access.is_write and access.array in collected for access in one.accesses)
+        )
 
     def loop(self, loop: For, call: Call) -> For | None:
         """The loop as one that gains by masks: no loop of threads unless each iteration has a cell of its own, and no

@@ -26,6 +26,8 @@ _BITWISE = ("&", "|", "^")
 _GREATER = (">", ">=")
 # Comparisons with their sides exchanged.
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+# Operators whose values are 0 and 1.
+_TRUTHS = (*_MIRRORED, "==", "!=", "&&", "||")
 _EXTREMA = {"fmin": "min", "fminf": "min", "fmax": "max", "fmaxf": "max"}
 _INT_BITS = 32
 _CHAR_BITS = 8  # _Bool has less, and no sums
@@ -118,8 +120,8 @@ def _allowed(scop: Scop, statement: Statement, update: Update, reorder: Reorder)
         return False
     # an unsigned type smaller than int is promoted to int, in which a product may overflow
     wraps = not ctype.signed and (ctype.bits >= _INT_BITS or update.operator != "*")
-    counts = ctype.bits >= _INT_BITS and _counts(statement.body)
-    return update.operator not in ("+", "*") or wraps or counts or reorder == Reorder.WRAPPING
+    counted = ctype.bits >= _INT_BITS and counts(statement.body)
+    return update.operator not in ("+", "*") or wraps or counted or reorder == Reorder.WRAPPING
 
 
 # --- extrema ----------------------------------------------------------------------------------------------------------
@@ -203,18 +205,36 @@ def _form(body: ir.Node) -> _Form | None:
     return None
 
 
-def _counts(body: ir.Node) -> bool:
-    """Whether a statement adds 1, or subtracts it, and nothing else:
+def counts(body: ir.Node) -> bool:
+    """Whether a statement adds 1 or 0, or subtracts it, and nothing else:
     partial counts don't overflow before the program ends."""
     match body:
         case ir.Compound(block_items=[ir.Node() as only]):
-            return _counts(only)
+            return counts(only)
         case ir.If(iftrue=ir.Node() as then, iffalse=None):
-            return _counts(then)
+            return counts(then)
         case ir.UnaryOp(op="++" | "p++" | "--" | "p--"):
             return True
-        case ir.Assignment(op="+=" | "-=", rvalue=ir.Constant(value="1")):
-            return True
+        case ir.Assignment(op="+=" | "-=", rvalue=value):
+            return _is_at_most_one(value)
+    return False
+
+
+def _is_at_most_one(value: ir.Node) -> bool:
+    """Whether a value is 1, 0, or whether something holds."""
+    match value:
+        case ir.TernaryOp(iftrue=then, iffalse=otherwise):
+            return _is_at_most_one(then) and _is_at_most_one(otherwise)
+    return _is_truth(value) or (isinstance(value, ir.Constant) and value.type == "int" and value.value in ("0", "1"))
+
+
+def _is_truth(value: ir.Node) -> bool:
+    """Whether a value says whether something holds: 0 or 1, an int, whatever is compared."""
+    match value:
+        case ir.BinaryOp(op=op):
+            return op in _TRUTHS
+        case ir.UnaryOp(op=op):
+            return bool(op == "!")
     return False
 
 
@@ -301,13 +321,18 @@ def is_int(leaf: ir.Node) -> bool:
 
 
 def _leaves(node: ir.Node) -> Iterator[ir.Node]:
-    """What an expression is made of; subscripts have no part in its type."""
+    """What an expression is made of; subscripts, and what is compared, have no part in its type."""
     match node:
+        case _ if _is_truth(node):
+            yield ir.Constant("int", "1")
         case ir.ArrayRef():
             while isinstance(node, ir.ArrayRef):
                 node = node.name
             yield node
-        case ir.BinaryOp() | ir.TernaryOp() | ir.ExprList():
+        case ir.TernaryOp(iftrue=then, iffalse=otherwise):
+            yield from _leaves(then)
+            yield from _leaves(otherwise)
+        case ir.BinaryOp() | ir.ExprList():
             for child in node.parts:
                 yield from _leaves(child)
         case ir.UnaryOp(op="+" | "-" | "~", expr=operand):

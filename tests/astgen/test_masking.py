@@ -145,3 +145,31 @@ def test_results_stay_the_same(run_c: RunC) -> None:
     for helper in ("max_if(d", "min_if(least", "max_ifu(most", "min_ifll(lowest"):
         assert f"scopt_{helper}" in made
     assert run_c(made, "-O2", "-fopenmp") == run_c(PROGRAM, "-O1", name="original")
+
+
+COUNTED = """\
+long long f(int n, double *x, unsigned *u, long long count, unsigned sum) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < i; j++)
+      %s
+#pragma endscop
+  return count + sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("update", "directive"),
+    [
+        ("if (x[i] > x[j]) count++;", False),
+        ("if (x[i] > x[j]) sum += u[j];", False),
+        ("count += x[i] > x[j];", False),
+        ("count -= x[i] > x[j] ? 0 : 1;", False),
+        ("sum += u[j] * u[i];", True),
+    ],
+)
+def test_vector_loops_that_count_have_no_directive(update: str, directive: bool) -> None:
+    text = pipeline.optimize((COUNTED % update).encode(), Options(), file="in.c").text.decode()
+    assert "#pragma omp parallel for" in text
+    assert ("simd" in text) == directive
