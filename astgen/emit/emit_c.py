@@ -24,7 +24,7 @@ from scopt.astgen.emit.c_expr import (
 )
 from scopt.astgen.emit.c_statement import declaration_text, statement_text
 from scopt.astgen.emit.flat import flat_subscript
-from scopt.astgen.emit.int_iterators import has_int_value
+from scopt.astgen.emit.int_iterators import has_int_value, is_converted_in_subscript
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus
@@ -287,19 +287,19 @@ class _Printer(Struct, frozen=True):
 
     def iterations(self, loop: For, *, may_be_int: bool) -> tuple[list[cgen.Generable], str]:
         """A loop's body, and the type of its iterator: int in the innermost loops that have a use for its value, beside
-        cells of narrow types."""
+        cells of narrow types or in subscripts."""
         body = self.inside(loop)
-        if may_be_int and self.is_narrow(loop) and self.exprs.may_be_int(loop):
+        innermost = not any(isinstance(item, For) for item in items(loop.body))
+        if may_be_int and innermost and self.exprs.may_be_int(loop):
             text = "\n".join(line for item in body for line in item.generate())
-            if has_int_value(text, loop.iterator):
+            value = self.is_narrow(loop) and has_int_value(text, loop.iterator)
+            if value or is_converted_in_subscript(text, loop.iterator):
                 return self.inside(loop, as_int=True), "int"
         return body, self.scop.long_type
 
     def is_narrow(self, loop: For) -> bool:
         """Whether an innermost loop's vectors have twice as many lanes as those of ints, or more (with as many, gcc was
         measured to lose up to a tenth)."""
-        if any(isinstance(item, For) for item in items(loop.body)):
-            return False
         names = {one.array for call in calls(loop.body) for one in self.scop.statement(call.statement).accesses}
         types = [self.scop.arrays[name].type for name in names if self.scop.arrays[name].rank]
         return any(one.integer and 0 < one.bits < _INT_BITS for one in types)

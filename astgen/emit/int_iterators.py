@@ -69,6 +69,12 @@ def has_int_value(text: str, iterator: str) -> bool:
     return re.search(rf"\((?:int|unsigned(?: int)?)\){name}\b|\bif \([^;{{]*\b{name}\b[^&|;{{]*%", text) is not None
 
 
+def is_converted_in_subscript(text: str, iterator: str) -> bool:
+    """Whether printed statements convert an iterator to an int in a subscript: compilers don't see then that the next
+    iteration's cell is the next one, since conversions wrap around, as an int's sums don't."""
+    return re.search(rf"\[[^\[\]]*\(int\){re.escape(iterator)}\b", text) is not None
+
+
 def _of_type(ctype: CType | None) -> Interval | None:
     if ctype is None or not ctype.integer or not ctype.bits:
         return None
