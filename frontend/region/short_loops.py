@@ -29,15 +29,18 @@ def short_macros(region: Region, symbolic: Mapping[str, int], types: Mapping[str
 def with_short_loops(region: Region) -> Region:
     """A marked region, with the values of the macros that say how often short loops run; if all are short, as small
     instances of programs have them, as it is."""
-    short = {} if region.directives else {*short_macros(region, region.symbolic, region.types, FEW)}
+    short: set[str | None] = set()
+    if not region.directives:
+        short.update(short_macros(region, region.symbolic, region.types, FEW))
     iterators = {loop_iterator(loop) for loop in _loops(region)}
     if not short or all(_head(loop) <= short | iterators for loop in _loops(region)):
         return region
     chosen = region
-    for name in short:
-        chosen = with_number(chosen, name, region.symbolic[name])
+    baked = {name: value for name, value in region.symbolic.items() if name in short}
+    for name, value in baked.items():
+        chosen = with_number(chosen, name, value)
     symbolic = {name: value for name, value in region.symbolic.items() if name not in short}
-    return replace(chosen, symbolic=symbolic, baked={**region.baked, **{name: region.symbolic[name] for name in short}})
+    return replace(chosen, symbolic=symbolic, baked={**region.baked, **baked})
 
 
 def with_number(region: Region, name: str, value: int) -> Region:
