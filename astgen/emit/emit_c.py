@@ -24,7 +24,7 @@ from scopt.astgen.emit.c_expr import (
 )
 from scopt.astgen.emit.c_statement import declaration_text, statement_text
 from scopt.astgen.emit.flat import flat_subscript
-from scopt.astgen.emit.int_iterators import has_int_value, is_converted_in_subscript
+from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus
@@ -293,7 +293,7 @@ class _Printer(Struct, frozen=True):
         if may_be_int and innermost and self.exprs.may_be_int(loop):
             text = "\n".join(line for item in body for line in item.generate())
             value = self.is_narrow(loop) and has_int_value(text, loop.iterator)
-            if value or is_converted_in_subscript(text, loop.iterator):
+            if value or is_added_in_subscript(text, loop.iterator):
                 return self.inside(loop, as_int=True), "int"
         return body, self.scop.long_type
 

@@ -69,10 +69,11 @@ def has_int_value(text: str, iterator: str) -> bool:
     return re.search(rf"\((?:int|unsigned(?: int)?)\){name}\b|\bif \([^;{{]*\b{name}\b[^&|;{{]*%", text) is not None
 
 
-def is_converted_in_subscript(text: str, iterator: str) -> bool:
-    """Whether printed statements convert an iterator to an int in a subscript: compilers don't see then that the next
-    iteration's cell is the next one, since conversions wrap around, as an int's sums don't."""
-    return re.search(rf"\[[^\[\]]*\(int\){re.escape(iterator)}\b", text) is not None
+def is_added_in_subscript(text: str, iterator: str) -> bool:
+    """Whether printed statements convert an iterator to an int and add it, in a subscript: compilers don't see then
+    that the next iteration's cell is the next one, since conversions wrap around, as an int's sums don't."""
+    added = rf"(?:[+-] |\[)\(int\){re.escape(iterator)}(?= [+-]|\])"
+    return any(re.search(added, subscript) for subscript in re.findall(r"\[[^\[\]]*\]", text))
 
 
 def _of_type(ctype: CType | None) -> Interval | None:

@@ -12,7 +12,7 @@ void collisions(int c1, int c2)
       for (long c3t = 0; c3t < c2; c3t += 4)
         for (long t2 = t2t; t2 < scopt_min(c1, t2t + 4); t2++) {
           #pragma omp simd
-          for (int c3 = c3t; c3 < scopt_min(c2, c3t + 4); c3++)
+          for (long c3 = c3t; c3 < scopt_min(c2, c3t + 4); c3++)
             c0[t2][c3] = c0[t2][c3] * floord + t1[((int)t2 + (int)c3) / 2] * min - max;
         }
 #pragma endscop

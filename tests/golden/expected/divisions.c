@@ -11,7 +11,7 @@ static inline int scopt_threads(void) { return 1; }
 void divisions(int n, double a[n], double b[n][n], double hash[16])
 {
 #pragma scop
-    for (int i = -5; i < n - 8L; i++) {
+    for (long i = -5; i < n - 8L; i++) {
       if ((i - 1) % 4 == 0)
         hash[((int)i + 7) % 16] = a[i + 5];
       a[((int)i + 5) / 2] += 1.0;
