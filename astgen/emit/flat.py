@@ -17,6 +17,7 @@ from scopt.astgen.emit.c_read import Reader, Unreadable
 from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import linear
 from scopt.ir.nest import Expr, Name
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Array
 from scopt.ir.walks import same_tree
 
@@ -150,6 +151,8 @@ def _source(node: ir.Node, long_type: str) -> Terms:
             return _plus(_source(left, long_type), _times(_source(right, long_type), {(): 1 if op == "+" else -1}))
         case ir.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == long_type:
             return _source(inner, long_type)
+        case ir.BinaryOp(op="/" | "%"):  # one of its own, by its text: the same tree has the same value
+            return {(f"({CPrinter().visit(node)})",): 1}
     raise Unreadable(f"the size of a row has an unexpected {type(node).__name__}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
@@ -52,20 +53,30 @@ Edge = tuple[str, str]
 
 def longest_circuit(inside: Mapping[Edge, int], carried: Mapping[Edge, int]) -> int:
     """The longest way from a statement to itself that leads once from an iteration to a later one. inside: cycles of
-    the edges in an iteration, which have no circuit; carried: of those to later ones."""
+    the edges in an iteration; those on circuits, as inner loops make them, don't count. carried: of those to later
+    ones."""
+    around = _on_circuits_together(inside)
 
+    @cache
     def way(start: str, end: str) -> int | None:
         if start == end:
             return 0
         found = [
             cycles + rest
             for (source, sink), cycles in inside.items()
-            if source == start and (rest := way(sink, end)) is not None
+            if source == start and around[source] != around[sink] and (rest := way(sink, end)) is not None
         ]
         return max(found, default=None)
 
     ways = ((cycles, way(sink, source)) for (source, sink), cycles in carried.items())
     return max((cycles + rest for cycles, rest in ways if rest is not None), default=0)
+
+
+def _on_circuits_together(edges: Collection[Edge]) -> dict[str, int]:
+    """Numbers of statements: the same ones for those that wait for each other."""
+    names = sorted({name for edge in edges for name in edge})
+    successors = [{names.index(sink) for source, sink in edges if source == name} for name in names]
+    return {names[k]: number for number, part in enumerate(ordered_components(successors)) for k in part}
 
 
 def on_circuits(names: Iterable[str], edges: Iterable[Edge]) -> frozenset[str]:
