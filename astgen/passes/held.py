@@ -29,6 +29,10 @@ from scopt.poly.linear import affine_row
 from scopt.poly.nest_sets import Context, NestSpace, equal, free
 from scopt.poly.sure_cells import surely_touched
 
+# Cells that all iterations of a vector loop read, at most, for which there are registers. More are spread, and put on
+# the stack as vectors (measured with 96: twice the time); where they are, they are operands that the load spreads.
+MOST_SPREAD = 32
+
 Cell = tuple[str, tuple[Expr, ...]]
 
 
@@ -149,6 +153,8 @@ class _Holder(Struct, frozen=True, eq=False):
             moves = _moves(loop, cell)
             if self.holdable(cell, body, inner):
                 (each if moves else whole).append(cell)
+        if loop.mark.simd and not (loop.mark.jammed or reduced) and len(whole) > MOST_SPREAD:
+            whole = []
         fresh = self.fresh_names([*whole, *each])
         held = [_cell(cell, next(fresh), body.uses[cell]) for cell in (*whole, *each)]
         calls = _with_held(calls, held, body)

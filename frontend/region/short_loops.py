@@ -17,7 +17,7 @@ from scopt.ir.walks import rebuilt, walk
 # Iterations of a loop whose number is best known, where the choice is ours, and where the region is marked: there, it
 # has to be one that may become straight code, such as that over a lattice's directions.
 LONG_LOOP = 64
-FEW = 20
+FEW = 33
 
 
 def short_macros(region: Region, symbolic: Mapping[str, int], types: Mapping[str, str], limit: int) -> list[str]:

@@ -9,16 +9,17 @@ order, whatever the dependences are; only permutability is lost.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import islpy as isl
 
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, with_properties_below
 from scopt.poly.isl_utils import joined, sets_of
-from scopt.poly.linear import Vector
+from scopt.poly.linear import Vector, solve
 from scopt.poly.restructure import filters_of, leaf_parts, united
-from scopt.scheduler.decisions.small_loops import span
-from scopt.scheduler.locality.strides import linear_schedule
+from scopt.scheduler.decisions.small_loops import FEW_POINTS, span
+from scopt.scheduler.locality.strides import linear_schedule, shape_rows
 
 _TYPE = isl.schedule_node_type
 
@@ -32,11 +33,14 @@ def unskew_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule) -> isl.Sc
 def _below(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, bool]:
     """The node, with all done that is to be done at it and below; and whether there was anything."""
     found = False
-    if node.get_type() == _TYPE.band and node.band_n_member() > 1 and node.band_get_permutable():
+    if node.get_type() == _TYPE.band and (node.band_get_permutable() or node.band_n_member() == 1):
         place = next(_skewed(scop, node), None)
+        window = _window(scop, node) if place is None else None
         if place is not None:
             position, factor, outer = place
             node, found = with_properties_below(scop, dependences, _without(node, position, factor, outer)), True
+        elif window is not None:
+            node, found = with_properties_below(scop, dependences, _as_windows(node, *window)), True
     for position in range(node.n_children()):
         child, inner = _below(scop, dependences, node.child(position))
         node, found = child.parent(), found or inner
@@ -89,6 +93,63 @@ def _without(node: isl.ScheduleNode, member: int, factor: int, outer: int) -> is
         for position in (*range(len(before)), *range(len(before) + 1, len(before) + 1 + len(after))):
             node = node.child(position).child(0).delete().delete().parent().parent()
     return node.insert_partial_schedule(joined(members[:outer])).band_set_permutable(1) if outer else node
+
+
+# --- windows ----------------------------------------------------------------------------------------------------------
+
+
+def _window(scop: Scop, node: isl.ScheduleNode) -> tuple[int, Vector] | None:
+    """A member of a band that is an iterator of a few values, up or down, and multiples of dates around it, one of
+    which is no less than these values reach: its position, and the factor of each date."""
+    around, own = node.get_prefix_schedule_multi_union_pw_aff(), node.band_get_partial_schedule()
+    dates = [around.get_at(k) for k in range(around.dim(isl.dim_type.out))]
+    members = [own.get_at(k) for k in range(own.dim(isl.dim_type.out))]
+    rows = {
+        str(part.get_tuple_name()): (part, shape_rows(scop, joined([*dates, *members]), str(part.get_tuple_name())))
+        for part in sets_of(node.get_domain())
+    }
+    if any(len(own) != len(dates) + len(members) for _, own in rows.values()):
+        return None
+    for member in range(len(dates), len(dates) + len(members)):
+        skewed = {name: own for name, own in rows.items() if sum(map(bool, own[1][member])) > 1}
+        factors = next((f for part, own in skewed.values() for f in _factors(part, own[member], own[:member])), None)
+        if factors is not None and all(
+            _is_left(part, own[member], own[:member], factors) for part, own in rows.values()
+        ):
+            return member - len(dates), factors
+    return None
+
+
+def _factors(part: isl.Set, row: Vector, outer: tuple[Vector, ...]) -> Iterator[Vector]:
+    """Factors of outer dates that leave one iterator of a few values of a row."""
+    for k, sign in product(range(len(row)), (1, -1)):
+        reach = span(part, k) if outer else None
+        if reach is None or not 1 < reach <= FEW_POINTS:
+            continue
+        wanted = [value - sign * (place == k) for place, value in enumerate(row)]
+        found = solve([tuple(one[place] for one in outer) for place in range(len(row))], wanted)
+        if found is not None and all(f.denominator == 1 for f in found) and max(map(abs, found)) >= reach - 1:
+            yield found
+
+
+def _is_left(part: isl.Set, row: Vector, outer: tuple[Vector, ...], factors: Vector) -> bool:
+    """Whether no more is left of a row than an iterator of a few values."""
+    rest = [value - sum(f * one[place] for f, one in zip(factors, outer, strict=True)) for place, value in enumerate(row)]
+    left = [k for k, value in enumerate(rest) if value]
+    return not left or (len(left) == 1 and abs(rest[left[0]]) == 1 and (span(part, left[0]) or FEW_POINTS + 1) <= FEW_POINTS)
+
+
+def _as_windows(node: isl.ScheduleNode, member: int, factors: Vector) -> isl.ScheduleNode:
+    """The band with a member, and those behind it, in a band of their own, the former less multiples of the dates
+    around it: a constant for each of these, so that the points keep their order."""
+    around, partial = node.get_prefix_schedule_multi_union_pw_aff(), node.band_get_partial_schedule()
+    members = [partial.get_at(k) for k in range(node.band_n_member())]
+    dates = [*(around.get_at(k) for k in range(around.dim(isl.dim_type.out))), *members[:member]]
+    for factor, date in zip(factors, dates, strict=True):
+        if factor:
+            members[member] = members[member].sub(date.scale_val(isl.Val(int(factor))))
+    node = node.delete().insert_partial_schedule(joined(members[member:])).band_set_permutable(0)
+    return node.insert_partial_schedule(joined(members[:member])).band_set_permutable(1) if member else node
 
 
 def _beside(node: isl.ScheduleNode, loops: isl.MultiUnionPwAff) -> tuple[list[isl.UnionSet], list[isl.UnionSet]]:
