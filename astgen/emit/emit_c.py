@@ -44,7 +44,7 @@ from scopt.ir.nest import (
     Sum,
 )
 from scopt.ir.nest_walks import Item, calls, items
-from scopt.ir.scop import Scop
+from scopt.ir.scop import CType, Scop
 from scopt.machine.costs import has_loop
 
 # Variables with initializers that share a declaration.
@@ -369,9 +369,11 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
 
 
 def copyable(scop: Scop, loop: For) -> frozenset[str]:
-    """The variables around the region of which each thread may have a copy in a loop: it doesn't write them, nor has it
-    others of their names. Beside rows that run together, calls of `APART` keep clang from knowing what it has read. If
-    it has to read a pointer to memory of the text's own again and again, it makes no vectors of strips."""
+    """The variables around the region, and of its own scalars, of which each thread may have a copy in a loop: it
+    doesn't write them, nor has it others of their names. A scalar that threads share has an address, and clang keeps it
+    in memory wherever the region computes it; a pointer to memory of the text's own that it reads again and again costs
+    it the vectors of strips. Beside rows that run together, calls of `APART` keep clang from knowing what it has read.
+    """
     beside = any(item.mark.beside and parted(item) for item in items(loop.body) if isinstance(item, For))
     reduced = (name for names in reduced_names(scop, loop.mark).values() for name in names)
     private = (scop.arrays[name].spelling for name in loop.mark.private)
@@ -381,7 +383,8 @@ def copyable(scop: Scop, loop: For) -> frozenset[str]:
     held = {name for call in calls(loop.body) for _, name in call.held}
     own = (cell.name for item in items(loop.body) if isinstance(item, Hold) for cell in item.cells)
     memory = {array.spelling for array in scop.arrays.values() if array.memory}
-    return ((scop.values if beside else scop.by_value) | held | memory) - {
+    local = {one.spelling for one in scop.arrays.values() if one.local and not one.rank and _is_number(one.type)}
+    return ((scop.values if beside else scop.by_value) | held | memory | local) - {
         *own,
         loop.iterator,
         *inner,
@@ -389,6 +392,10 @@ def copyable(scop: Scop, loop: For) -> frozenset[str]:
         *private,
         *(array.spelling for array in written if not array.rank),
     }
+
+
+def _is_number(ctype: CType) -> bool:
+    return (ctype.integer or ctype.floating) and not (ctype.volatile or ctype.atomic)
 
 
 def reduced_names(scop: Scop, mark: LoopMark) -> dict[str, tuple[str, ...]]:

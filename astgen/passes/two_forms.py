@@ -17,9 +17,9 @@ from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 
-# Statements of a loop that stands twice (chosen, so that a window of 3 × 3 does): the text of more is long, and a call
-# takes little of their time.
-_MOST_CALLS = 12
+# Statements of a loop that stands twice (chosen, so that a window of 3 × 3, or a colour matrix, does): the text of more
+# is long, and a call takes little of their time.
+_MOST_CALLS = 16
 
 
 def with_two_forms(nest: LoopNest) -> LoopNest:
