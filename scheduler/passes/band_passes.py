@@ -137,13 +137,19 @@ class UnrollLoops(Struct, frozen=True):
 
 
 class UnskewLoops(Struct, frozen=True):
+    """on: whether straight code may take their place, as it may that of others."""
+
+    on: bool = True
     name: ClassVar[str] = "unskewed-loops"
     what: ClassVar[str] = "small loops that are skewed by as much as they are long become loops of their own"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = EVERYTHING
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        return _with(schedule, unskew_loops(setting.scop, setting.dependences, schedule.tree))
+        tree = unskew_loops(setting.scop, setting.dependences, schedule.tree)
+        if tree is schedule.tree:
+            return schedule
+        return _with(schedule, unroll_loops(setting, tree) if self.on else tree)
 
 
 class MakeStrips(Struct, frozen=True):
@@ -193,8 +199,8 @@ def passes(options: Options) -> tuple[Pass, ...]:
         FuseLoops(on=options.fusion == "auto"),
         SetApart(),
         SplitLoops(),
-        UnskewLoops(),
         UnrollLoops(on=options.simd),
+        UnskewLoops(on=options.simd),
         MakeStrips(),
         DecideBands(),
         StageLoops(on=options.fusion == "auto" and options.tile),
