@@ -178,7 +178,8 @@ class _Holder(Struct, frozen=True, eq=False):
         if any(one.whole and one.array == cell[0] for one in loop.mark.reductions):
             return False
         if _moves(loop, cell):
-            return loop.mark.jammed and written and len({use.call for use in uses}) > 1
+            together = loop.mark.jammed or loop.mark.simd
+            return together and written and len({use.call for use in uses}) > 1
         if cell[0] in self.reduced(loop):
             return True
         if written:

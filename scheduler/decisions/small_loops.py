@@ -12,7 +12,7 @@ from scopt.poly.restructure import filters_of
 
 # Instances that straight code may have in the place of loops, of one statement and of all: what compilers still keep in
 # registers and schedule well.
-MOST_INSTANCES, MOST_OF_ALL = 128, 192
+MOST_INSTANCES, MOST_OF_ALL = 96, 128
 # Values of a member of a band that is small beside others.
 FEW_POINTS = 16
 # Of so many values at most one, in loops that step.

@@ -13,6 +13,7 @@ from math import prod
 import islpy as isl
 from msgspec import Struct
 
+from scopt.machine.costs import ELEMENT
 from scopt.poly.bands import with_properties_below
 from scopt.poly.isl_utils import SET, joined, sets_of
 from scopt.poly.reductions import update_of
@@ -164,13 +165,14 @@ class _Unroller(Struct, eq=False):
         )
 
     def has_vectors(self, node: isl.ScheduleNode) -> bool:
-        """Whether a small loop of a band is a vector loop as good as any: it carries nothing and fills a vector."""
-        schedule = linear_schedule(self.setting.scop, node)
+        """Whether a small loop of a band is a vector loop as good as any: it carries nothing and fills a vector, at
+        least one of the integers that C computes narrower ones in."""
+        schedule, machine = linear_schedule(self.setting.scop, node), self.setting.options.machine
         for member in range(node.band_n_member()):
             if node.band_member_get_coincident(member) and strides(self.setting.scop, schedule, member).contiguous:
                 points = values_of_member(node, member, MOST_INSTANCES)
-                work = Work.of(self.setting.scop, self.setting.options.machine, node)
-                if points is not None and len(points) >= work.lanes:
+                work = Work.of(self.setting.scop, machine, node)
+                if points is not None and len(points) >= min(work.lanes, machine.lanes(ELEMENT // 2)):
                     return True
         return False
 
