@@ -24,6 +24,17 @@ def stands_apart(setting: Setting, node: isl.ScheduleNode) -> bool:
     return ((any(plan.simd) or plan.tiny) and len(plan.order) > 1) or (plan.order[-1] == 0 and len(plan.order) > 1)
 
 
+def streams_rows(setting: Setting, node: isl.ScheduleNode) -> bool:
+    """Whether a leaf band has nothing but vector loops along rows, one row after the other: around several such loops
+    the first member stays as good, and rows stay in the cache from one to the next."""
+    node = with_properties_below(setting.scop, setting.dependences, node)
+    if is_special(setting, node) or has_inner_bands(node) or not node.band_member_get_coincident(0):
+        return False
+    plan = setting.planner.plan(node, False)
+    natural = plan.order == tuple(range(len(plan.order)))
+    return natural and all(plan.simd) and not (plan.tile or plan.tile_vector or plan.jumps or plan.skew)
+
+
 def is_special(setting: Setting, node: isl.ScheduleNode) -> bool:
     """Whether a band whose flags are set may get register tiles or jammed rows."""
     return holds_contraction(setting, node) or _jams(setting, node)

@@ -21,7 +21,7 @@ from scopt.poly.source_loops import source_loops
 from scopt.scheduler.decisions.arbiter import decide
 from scopt.scheduler.decisions.claims import Band
 from scopt.scheduler.decisions.decider import Decider
-from scopt.scheduler.decisions.prospects import is_special, lacks_vectors, stands_apart
+from scopt.scheduler.decisions.prospects import is_special, lacks_vectors, stands_apart, streams_rows
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strips import with_strips
 from scopt.scheduler.passes.band_walk import OF_LEAVES, decided
@@ -71,7 +71,10 @@ class FuseLoops(Struct, frozen=True):
         def apart(node: isl.ScheduleNode) -> bool:
             return stands_apart(setting, node)
 
-        return _with(schedule, fuse_loops(setting.scop, setting.dependences, schedule.tree, apart))
+        def streams(node: isl.ScheduleNode) -> bool:
+            return streams_rows(setting, node)
+
+        return _with(schedule, fuse_loops(setting.scop, setting.dependences, schedule.tree, apart, streams))
 
 
 class FuseNests(Struct, frozen=True):

@@ -13,7 +13,8 @@ import islpy as isl
 
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, distances, nonnegative, zero
-from scopt.poly.isl_utils import maps_of
+from scopt.poly.isl_utils import maps_of, sets_of
+from scopt.poly.source_loops import source_loops
 from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, first_member, has_bands, read
 
 # How far apart the dates of accesses to a cell may be, for the cache to keep it in between: stencils' neighbours.
@@ -22,20 +23,26 @@ _NEAR = 2
 KeepsApart = Callable[[isl.ScheduleNode], bool]
 
 
-def fuse_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule, keeps_apart: KeepsApart) -> isl.Schedule:
+def fuse_loops(
+    scop: Scop, dependences: Ordered, tree: isl.Schedule, keeps_apart: KeepsApart, streams: KeepsApart
+) -> isl.Schedule:
     """Fuse neighbours in sequences: parallel loops where the result is parallel, sequential ones where it is legal.
 
-    Flags of the result have to be recomputed.
+    streams: whether a nest runs along rows, one after the other, so that it is no worse beside others that share a
+    parallel loop over the rows with it in the source. Flags of the result have to be recomputed.
     """
-    fusion = Fusion(scop, dependences, keeps_apart)
+    fusion = Fusion(scop, dependences, keeps_apart, streams)
     return build(fusion.visit(read(tree.get_root()), None))
 
 
 class Fusion:
     """What neighbours may become; `keeps_apart`: what they shouldn't."""
 
-    def __init__(self, scop: Scop, dependences: Ordered, keeps_apart: KeepsApart) -> None:
-        self.scop, self.dependences, self.keeps_apart = scop, dependences, keeps_apart
+    def __init__(
+        self, scop: Scop, dependences: Ordered, keeps_apart: KeepsApart, streams: KeepsApart = lambda _node: False
+    ) -> None:
+        self.scop, self.dependences, self.keeps_apart, self.streams = scop, dependences, keeps_apart, streams
+        self.loops = source_loops(scop)
 
     def visit(self, tree: Tree, prefix: isl.MultiUnionPwAff | None) -> Tree:
         """Fuse below; prefix: the schedule dimensions outside."""
@@ -101,14 +108,16 @@ class Fusion:
         right, right_rest = first_member(second)
         if not self.share_data(left, right):
             return None
-        if self.apart(first, prefix) or self.apart(second, prefix):
+        alone = [one for one in (first, second) if self.is_leaf(one) and self.keeps_apart(self.node(one, prefix))]
+        rows = alone and self.share_rows(first, second, prefix)
+        if alone and not (rows and all(self.streams(self.node(one, prefix)) for one in alone)):
             return None
         member = left.union_add(right)
         domain = domain_of(first).union(domain_of(second))
         free = [self.carries_nothing(*one, prefix) for one in ((left, domain_of(first)), (right, domain_of(second)))]
         was_parallel = all(free)
         around = any(one and has_bands(rest) for one, rest in zip(free, (left_rest, right_rest), strict=True))
-        if around and not was_parallel:
+        if (around or rows) and not was_parallel:
             return None  # what runs inside of a parallel loop would run in order
         legal = (
             self.carries_nothing(member, domain, prefix)
@@ -144,14 +153,23 @@ class Fusion:
                 found[key] = found[key].union(cells) if key in found else cells
         return found
 
-    def apart(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
-        """Whether a nest is better off alone; nests with bands in sequences inside never are."""
+    def is_leaf(self, band: Band) -> bool:
+        """Whether a nest has no bands in sequences inside: such a one may be better off alone."""
         parts = band.body.parts if isinstance(band.body, Sequence) else (band.body,)
-        if not all(isinstance(part, Leaf) for part in parts):
-            return False
+        return all(isinstance(part, Leaf) for part in parts)
+
+    def node(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> isl.ScheduleNode:
+        """A band's node in a tree of its own."""
         whole: Tree = band if prefix is None else Band(prefix.intersect_domain(domain_of(band)), band)
         node = build(whole).get_root().child(0)
-        return self.keeps_apart(node if prefix is None else node.child(0))
+        return node if prefix is None else node.child(0)
+
+    def share_rows(self, first: Band, second: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
+        """Whether all statements of two nests are inside of one more loop of the source than the outer dimensions."""
+        depth = 0 if prefix is None else prefix.dim(isl.dim_type.out)
+        names = [str(part.get_tuple_name()) for one in (first, second) for part in sets_of(domain_of(one))]
+        around = {self.loops[name][: depth + 1] for name in names}
+        return len(around) == 1 and all(len(loops) == depth + 1 for loops in around)
 
     def inside(self, pairs: isl.UnionMap, domain: isl.UnionSet, prefix: isl.MultiUnionPwAff | None) -> isl.UnionMap:
         """The pairs within a domain that the outer dimensions don't order."""
