@@ -69,3 +69,11 @@ def test_a_parameter_that_is_an_iterators_value_elsewhere() -> None:
     )
     assert not [remark.message for remark in result.remarks if remark.id.startswith("internal.")]
     assert "region.transformed" in [remark.id for remark in result.remarks]
+
+
+def test_a_row_whose_length_is_a_quotient() -> None:
+    body = "for (int i = 0; i + 2 < n; i += 2) for (int j = 0; j + 2 < m; j += 2) for (int c = 0; c < l; c++)"
+    cell = "y[((i / 2) * ((m - 1) / 2) + j / 2) * l + c] = x[(i * m + j) * l + c] / 9;"
+    source = f"void f(int n, int m, int l, double *x, double *y) {{\n#pragma scop\n{body} {cell}\n#pragma endscop\n}}\n"
+    result = optimize(source.encode(), Options())
+    assert "region.transformed" in [remark.id for remark in result.remarks]

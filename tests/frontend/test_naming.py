@@ -10,11 +10,12 @@ import pytest
 
 from scopt import ir
 from scopt.frontend.region.autodetect import detect
-from scopt.frontend.region.naming import Placed, with_names, with_value
+from scopt.frontend.region.naming import Placed, with_names, with_short_loops, with_value
 from scopt.frontend.region.origins import choosing_macros, macros_behind
 from scopt.frontend.region.parse import parse
 from scopt.ir.walks import walk
 from scopt.options import Options
+from scopt.pipeline import optimize
 
 OPTIONS = Options(autodetect=True)
 ARRAYS = "double A[500], B[500], C[500][500];\n"
@@ -178,6 +179,20 @@ def test_short_loops_have_values_where_speed_counts() -> None:
     assert (one.region.symbolic, one.region.baked) == ({"N": 100, "SMALL": 4}, {"SHORT": 3})
     (one,) = placed(source)
     assert (one.region.symbolic, one.region.baked) == ({"N": 100, "SMALL": 4, "SHORT": 3}, {})
+
+
+def test_short_loops_of_marked_regions_have_values() -> None:
+    loop = "for (int i = 0; i < N; i++)\n%s\nfor (int j = 0; j < TAPS; j++) C[i][j] = N + SMALL;\n"
+    source = f"#define N 100\n#define TAPS 24\n#define SMALL 4\n{ARRAYS}" + function(
+        f"#pragma scop\n{loop}#pragma endscop\n"
+    )
+    tu = parse((source % "").encode(), "x.c", Options())
+    region = with_short_loops(tu, tu.regions[0]).region
+    assert (region.symbolic, region.baked) == ({"N": 100, "SMALL": 4}, {"TAPS": 24})
+    assert b"#if (TAPS) == 24" in optimize((source % "").encode(), Options()).text
+    wanted = optimize((source % "#pragma scopt vector(j)").encode(), Options()).text
+    assert b"#if" not in wanted
+    assert b"omp simd" in wanted
 
 
 def test_no_value_is_given_where_none_is_wanted() -> None:

@@ -123,7 +123,7 @@ def test_statements_between_two_loops_go_before_or_behind_both(before: str, behi
     scop = scop_of(BETWEEN % (before, behind))
     deps = dependences(scop)
     tree = with_properties(scop, ordered(scop, deps), scop.schedule)
-    fused = fuse_loops(scop, ordered(scop, deps), tree, lambda _node: False)
+    fused = fuse_loops(scop, ordered(scop, deps), tree, lambda _node: False, lambda _node: False)
     check_order(scop, deps, fused.get_map())
     band = read(fused.get_root())
     assert isinstance(band, Band)
@@ -145,3 +145,14 @@ def test_calls_of_the_library_are_no_reason_for_a_loop_of_their_own() -> None:
         return optimize(source, Options()).text.decode().count("for (long j = 0")
 
     assert [loops(function) for function in ("exp", "fabs")] == [1, 2]
+
+
+def test_nests_along_rows_share_the_loop_over_rows_that_they_share_in_the_source() -> None:
+    rows = """for (i = 0; i < n; i++) {
+      for (j = 0; j < m - 1; j++) A[i][j] = B[i][2 * j + 1] - (B[i][2 * j] + B[i][2 * j + 2]);
+      A[i][m - 1] = B[i][0];
+      for (j = 1; j < m; j++) x[i * m + j] = B[i][2 * j] + (A[i][j - 1] + A[i][j]); }"""
+    params = "int n, int m, double A[n][m], double B[n][2 * m], double x[]"
+    text = optimize(source_of(rows, params), Options()).text.decode()
+    assert text.count("#pragma omp parallel for") == 1
+    assert text.count("#pragma omp simd") == 2

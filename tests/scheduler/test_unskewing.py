@@ -56,3 +56,30 @@ def test_results_are_the_same(flags: tuple[str, ...], run_c: Callable[..., str])
     main = MAIN.format()
     before = run_c(source_of(MATCH, PARAMS).decode() + main, "-O1", "-w", name="before")
     assert run_c(text(MATCH) + main, *flags, "-w", name="after") == before
+
+
+# What is added to the cells of a window: by rows and columns of the cells, its loops run backwards.
+SCATTER = """for (k = 0; k < n; k++) for (i = 0; i < 20; i++) for (j = 0; j < 30; j++)
+  for (int p = 0; p < 3; p++) for (int q = 0; q < 3; q++) z[i + p][j + q] += v[k][i][j] * w[k][p][q];"""
+SCATTER_PARAMS = "int n, double z[22][32], double v[n][20][30], double w[n][3][3]"
+SCATTER_MAIN = """
+#include <stdio.h>
+static double z[22][32], v[5][20][30], w[5][3][3];
+int main(void) {
+  for (int k = 0; k < 5; k++) for (int i = 0; i < 20; i++) for (int j = 0; j < 30; j++) v[k][i][j] = 1.0 / (k + i * j + 3);
+  for (int k = 0; k < 5; k++) for (int i = 0; i < 9; i++) w[k][0][i] = 1.0 / (k * i + 7);
+  f(5, z, v, w);
+  for (int i = 0; i < 22; i++) for (int j = 0; j < 32; j++) printf("%a ", z[i][j]);
+  return 0;
+}
+"""
+
+
+def test_windows_that_are_scattered(run_c: Callable[..., str]) -> None:
+    source = source_of(SCATTER, SCATTER_PARAMS)
+    found = optimize(source, Options()).text.decode()
+    assert "2 * k" not in found
+    assert "z[i][j] += v[k][i - 2][j - 2] * w[k][2][2];" in found
+    flags = ("-O2", "-ffp-contract=off", "-w")
+    before = run_c(source.decode() + SCATTER_MAIN, *flags, name="scattered")
+    assert run_c(found + SCATTER_MAIN, *flags, "-fopenmp", name="gathered") == before
