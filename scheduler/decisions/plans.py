@@ -271,11 +271,16 @@ class Planner(Struct, frozen=True, eq=False):
         partial = node.band_get_partial_schedule()
         member = partial.get_at(vector)
 
+        known: dict[int, tuple[isl.UnionMap, isl.UnionMap]] = {}  # by `id` of pairs, which it keeps
+
         def inner(pairs: isl.UnionMap) -> isl.UnionMap:
+            if id(pairs) in known:
+                return known[id(pairs)][1]
             found = active(pairs, node)
             for k in range(node.band_n_member()):
                 if k != vector and not found.is_empty():
                     found = found.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)))
+            known[id(pairs)] = pairs, found
             return found
 
         must = inner(self.dependences.must)
