@@ -178,8 +178,9 @@ class _Holder(Struct, frozen=True, eq=False):
         if any(one.whole and one.array == cell[0] for one in loop.mark.reductions):
             return False
         if _moves(loop, cell):
-            together = loop.mark.jammed or loop.mark.simd
-            return together and written and len({use.call for use in uses}) > 1
+            if loop.mark.simd and not loop.mark.jammed:  # compilers keep stores between which others may read
+                return len({use.call for use in uses if use.write}) > 1
+            return loop.mark.jammed and written and len({use.call for use in uses}) > 1
         if cell[0] in self.reduced(loop):
             return True
         if written:

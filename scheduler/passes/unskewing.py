@@ -128,7 +128,7 @@ def _factors(part: isl.Set, row: Vector, outer: tuple[Vector, ...]) -> Iterator[
             continue
         wanted = [value - sign * (place == k) for place, value in enumerate(row)]
         found = solve([tuple(one[place] for one in outer) for place in range(len(row))], wanted)
-        if found is not None and all(f.denominator == 1 for f in found) and max(map(abs, found)) >= reach - 1:
+        if found is not None and all(f.denominator == 1 for f in found) and max(map(abs, found)) >= max(reach - 1, 2):
             yield found
 
 
