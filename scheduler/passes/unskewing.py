@@ -9,6 +9,7 @@ order, whatever the dependences are; only permutability is lost.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import product
 
 import islpy as isl
@@ -122,11 +123,13 @@ def _window(scop: Scop, node: isl.ScheduleNode) -> tuple[int, Vector] | None:
 
 def _factors(part: isl.Set, row: Vector, outer: tuple[Vector, ...]) -> Iterator[Vector]:
     """Factors of outer dates that leave one iterator of a few values of a row."""
+    if any(value.denominator != 1 for value in row):
+        return
     for k, sign in product(range(len(row)), (1, -1)):
         reach = span(part, k) if outer else None
         if reach is None or not 1 < reach <= FEW_POINTS:
             continue
-        wanted = [value - sign * (place == k) for place, value in enumerate(row)]
+        wanted = [int(value) - sign * (place == k) for place, value in enumerate(row)]
         found = solve([tuple(one[place] for one in outer) for place in range(len(row))], wanted)
         if found is not None and all(f.denominator == 1 for f in found) and max(map(abs, found)) >= max(reach - 1, 2):
             yield found
@@ -134,9 +137,11 @@ def _factors(part: isl.Set, row: Vector, outer: tuple[Vector, ...]) -> Iterator[
 
 def _is_left(part: isl.Set, row: Vector, outer: tuple[Vector, ...], factors: Vector) -> bool:
     """Whether no more is left of a row than an iterator of a few values."""
-    rest = [value - sum(f * one[place] for f, one in zip(factors, outer, strict=True)) for place, value in enumerate(row)]
-    left = [k for k, value in enumerate(rest) if value]
-    return not left or (len(left) == 1 and abs(rest[left[0]]) == 1 and (span(part, left[0]) or FEW_POINTS + 1) <= FEW_POINTS)
+    taken = [sum((f * one[k] for f, one in zip(factors, outer, strict=True)), Fraction(0)) for k in range(len(row))]
+    left = {k: a - b for k, (a, b) in enumerate(zip(row, taken, strict=True)) if a != b}
+    return not left or (
+        len(left) == 1 and all(abs(value) == 1 and 0 < (span(part, k) or 0) <= FEW_POINTS for k, value in left.items())
+    )
 
 
 def _as_windows(node: isl.ScheduleNode, member: int, factors: Vector) -> isl.ScheduleNode:

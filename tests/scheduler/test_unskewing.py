@@ -66,7 +66,8 @@ SCATTER_MAIN = """
 #include <stdio.h>
 static double z[22][32], v[5][20][30], w[5][3][3];
 int main(void) {
-  for (int k = 0; k < 5; k++) for (int i = 0; i < 20; i++) for (int j = 0; j < 30; j++) v[k][i][j] = 1.0 / (k + i * j + 3);
+  for (int k = 0; k < 5; k++) for (int i = 0; i < 20; i++) for (int j = 0; j < 30; j++)
+    v[k][i][j] = 1.0 / (k + i * j + 3);
   for (int k = 0; k < 5; k++) for (int i = 0; i < 9; i++) w[k][0][i] = 1.0 / (k * i + 7);
   f(5, z, v, w);
   for (int i = 0; i < 22; i++) for (int j = 0; j < 32; j++) printf("%a ", z[i][j]);
