@@ -55,7 +55,12 @@ def parse(
     ast, bare = blocks_around_loops(unit.parse(), file) if options.autodetect else (unit.parse(), frozenset())
     in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
-    regions = tuple(with_directives(with_short_loops(region), directives, file) for region in regions)
+    placed = [with_directives(region, directives, file) for region in regions]
+    # loops that the user's directives name stay those of the file
+    regions = tuple(
+        one if one.pragmas.used else with_directives(with_short_loops(region), directives, file)
+        for region, one in zip(regions, placed, strict=True)
+    )
     if not options.autodetect:
         lost = (d for d in directives if not any(d.line in lines for lines in unit.unparsed_lines))
         remarks = (*remarks, *misplaced(lost, regions))

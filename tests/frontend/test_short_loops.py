@@ -9,7 +9,7 @@ from scopt.options import Options
 
 SOURCE = """\
 #define FEW 9
-#define SOME 20
+#define SOME 40
 #define LOTS 500
 void f(int n, double x[LOTS][FEW]) {
 #pragma scop
