@@ -25,6 +25,7 @@ from scopt.astgen.emit.c_expr import (
 from scopt.astgen.emit.c_statement import declaration_text, statement_text
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
+from scopt.astgen.emit.loop_hints import NOT_UNROLLED, UNROLLED, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus
@@ -51,8 +52,6 @@ from scopt.machine.costs import has_loop
 _DECLARED_A_LINE = 4
 # Iterations of a loop of constant length that clang may unroll to the last one.
 _UNROLLED = 128
-# What keeps it from that. The lines stand between the directive of OpenMP and its loop.
-NOT_UNROLLED = ("#ifdef __clang__", "#pragma clang loop unroll(disable)", "#endif")
 # Statements of a jammed loop that clang may make one of.
 PAIR = 2
 _INT_BITS = 32
@@ -283,6 +282,8 @@ class _Printer(Struct, frozen=True):
             yield cgen.Pragma(pragma_text(self.scop, loop, self.exprs, "\n".join(statement.generate())))
             if may_vanish(loop):
                 yield from map(cgen.Line, NOT_UNROLLED)
+        elif self.openmp and takes_turns(self.scop, loop):
+            yield cgen.Line(UNROLLED)
         yield statement
 
     def iterations(self, loop: For, *, may_be_int: bool) -> tuple[list[cgen.Generable], str]:

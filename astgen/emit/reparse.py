@@ -12,8 +12,9 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import APART, SCALAR, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.astgen.emit.c_statement import assignable
-from scopt.astgen.emit.emit_c import NOT_UNROLLED, Emitted, copyable, inline, parted, reduced_names, together
+from scopt.astgen.emit.emit_c import Emitted, copyable, inline, parted, reduced_names, together
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
+from scopt.astgen.emit.loop_hints import HINT
 from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.statement_match import StatementMatch
 from scopt.diagnostics import InternalError
@@ -24,8 +25,6 @@ from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest
 from scopt.ir.scop import Scop
 from scopt.ir.walks import same_tree
 
-# What clang is told of a loop, which changes nothing that it computes.
-_HINT = re.compile("".join(rf"^ *{re.escape(line)}\n" for line in NOT_UNROLLED), re.MULTILINE)
 _SCHEDULE = re.compile(r"(static|dynamic|guided)(, [1-9][0-9]*)?")
 
 
@@ -46,7 +45,7 @@ def check_printed(scop: Scop, nest: LoopNest, emitted: Emitted, *, openmp: bool 
 def _parse(scop: Scop, text: str) -> list[ir.Node]:
     """The statements of the printed text."""
     types = "".join(f"typedef int {name};\n" for name in sorted(scop.typedefs))
-    tree = parse_c(f"{types}void region(void)\n{{\n{_HINT.sub('', text)}}}\n")
+    tree = parse_c(f"{types}void region(void)\n{{\n{HINT.sub('', text)}}}\n")
     return list(tree.ext[-1].body.block_items or [])
 
 

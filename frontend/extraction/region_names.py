@@ -15,6 +15,8 @@ from scopt.frontend.model.pointers import as_subscripts
 from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
+from scopt.frontend.normalize.branch_values import with_branch_values
+from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.inlining import inlined_calls
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
@@ -128,6 +130,7 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     items = inlined_calls(items, tu, region, symbols)
     _refuse_thread_local(tu, region, items, symbols)
     items = substituted_locals(items, _local_names(tu, region, symbols, unique))
+    items = with_branch_values(items, symbols, ExpressionTypes(symbols, tu.structs, region.symbolic, region.types))
     items = as_subscripts(items, symbols, tu.long_type, frozenset(flat))
     inside = local_names | unique.iterators
     items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)

@@ -65,7 +65,8 @@ def innermost_cycles(band: Band, plan: LeafPlan, *, overlapped: bool = False) ->
     iterations, but walk across the lines."""
     work, total, vector = band.work, 0.0, plan.order[-1]
     kept = {vector: float(work.trips[vector])}
-    for parts, simd in zip(plan.groups, plan.simd, strict=True):
+    vectors = (simd or ahead for simd, ahead in zip(plan.simd, plan.ahead, strict=True))
+    for parts, simd in zip(plan.groups, vectors, strict=True):
         names = [name for part in parts for name in _names(part)]
         busy = work.scalar(names, kept)
         if simd:

@@ -18,6 +18,7 @@ from scopt.poly.bands import Ordered, active, distances, looks_in_between, reduc
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
 from scopt.scheduler.decisions.merged_groups import with_lines_together, with_nests_together
+from scopt.scheduler.decisions.reading_ahead import reads_ahead
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
@@ -37,7 +38,8 @@ class LeafPlan(Struct, frozen=True, eq=False):
     order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop
       of its own; a group is a sequence of parts.
     simd: per group, whether its innermost loop carries nothing but reductions and walks through memory well; scalar:
-      whether it carries nothing, but jumps in every access. private: per group, what each lane needs
+      whether it carries nothing, but jumps in every access; ahead: whether compilers make vectors of it though it carries
+      something. private: per group, what each lane needs
       a copy of. reductions: per group, what its innermost loop carries; threads: what the parallel loop does.
     tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
     tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
@@ -52,6 +54,7 @@ class LeafPlan(Struct, frozen=True, eq=False):
     groups: tuple[tuple[isl.UnionSet, ...], ...]
     simd: tuple[bool, ...]
     scalar: tuple[bool, ...]
+    ahead: tuple[bool, ...]
     private: tuple[tuple[str, ...], ...]
     tile: bool
     tile_vector: bool
@@ -68,26 +71,30 @@ class LeafPlan(Struct, frozen=True, eq=False):
 
 class Grouping(Struct, frozen=True, eq=False):
     """The statement groups of an innermost loop, each with what it has in a `LeafPlan`. free: whether a group carries
-    nothing but reductions; vectors: and vector instructions do several of its instances at once."""
+    nothing but reductions; vectors: and vector instructions do several of its instances at once; ahead: whether they do
+    though it carries something (`reads_ahead`)."""
 
     groups: tuple[tuple[isl.UnionSet, ...], ...]
     free: tuple[bool, ...]
     vectors: tuple[bool, ...]
     private: tuple[tuple[str, ...], ...]
     reductions: tuple[tuple[Reduction, ...], ...]
+    ahead: tuple[bool, ...]
 
     @property
     def bound(self) -> Grouping:
         """The same, as no vector loops."""
         none = (False,) * len(self.free)
-        return replace(self, free=none, vectors=none)
+        return replace(self, free=none, vectors=none, ahead=none)
 
     @property
     def penalty(self) -> int:
-        """What vectors lose: the copies of a reduction have to be put together in the end."""
-        if any(ok and not carried for ok, carried in zip(self.vectors, self.reductions, strict=True)):
+        """What vectors of the deepest statements lose: the copies of a reduction have to be put together in the end."""
+        depths = [max(part.dim(isl.dim_type.set) for one in group for part in sets_of(one)) for group in self.groups]
+        deep = [k for k, depth in enumerate(depths) if depth == max(depths)]
+        if any(self.vectors[k] and not self.reductions[k] for k in deep):
             return 0
-        return 1 if any(self.vectors) else 3
+        return 1 if any(self.vectors[k] or self.ahead[k] for k in deep) else 3
 
 
 class LeafFacts(Struct, frozen=True, eq=False):
@@ -133,7 +140,7 @@ class Planner(Struct, frozen=True, eq=False):
         wished = wished_member(self.scop, node, self.loops, "vector")
         stubs = [k for k in range(width) if k != wished and self.is_stub(node, k)]
         groupings = [one.bound if k in stubs else one for k, one in enumerate(groupings)]
-        serial = not any(any(one.free) for one in groupings)
+        serial = not any(any(one.free) or any(one.ahead) for one in groupings)
         quality = [
             (walk.score_in_order() if serial else walk.score()) - (_SHORT if k in stubs else grouping.penalty)
             for k, (walk, grouping) in enumerate(zip(walks, groupings, strict=True))
@@ -242,12 +249,13 @@ class Planner(Struct, frozen=True, eq=False):
     def innermost(self, facts: LeafFacts) -> dict[str, Any]:
         """What a plan says of the innermost loops."""
         found, walk = facts.grouping, facts.walks[facts.vector]
-        groups, free, private, reductions = found.groups, found.free, found.private, found.reductions
-        serial = not any(free)
+        groups, free, ahead = found.groups, found.free, found.ahead
+        private, reductions = found.private, found.reductions
+        serial = not any(free) and not any(found.ahead)
         if serial:
             # Loops of their own would gain nothing.
             groups, free = (tuple(part for group in groups for part in group),), (False,)
-            private, reductions = ((),), ((),)
+            private, reductions, ahead = ((),), ((),), (False,)
         vectors = (False,) if serial else found.vectors
         lone = (walk.jumping and not walk.stepping) or (walk.gathers and not walk.contiguous)
         along = walk.contiguous and not facts.tiny  # compilers make straight code of a few iterations
@@ -255,6 +263,7 @@ class Planner(Struct, frozen=True, eq=False):
             "groups": groups,
             "simd": tuple(ok and self.options.simd and (along or facts.wished) for ok in vectors),
             "scalar": tuple(ok and self.options.simd and lone and not facts.wished for ok in vectors),
+            "ahead": tuple(ok and self.options.simd and along for ok in ahead),
             "private": private,
             "reductions": reductions,
             "serial": serial,
@@ -308,6 +317,10 @@ class Planner(Struct, frozen=True, eq=False):
             tuple(vectors),
             tuple(one[1] if one is not None else () for one in found),
             tuple(one[0] if one is not None else () for one in found),
+            tuple(
+                one is None and self.takes_vectors(group) and reads_ahead(self.dependences, inner, group, member)
+                for one, group in zip(found, groups, strict=True)
+            ),
         )
 
     def lines(self, node: isl.ScheduleNode, vector: int) -> dict[str, frozenset[str]]:

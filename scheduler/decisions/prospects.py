@@ -16,7 +16,7 @@ def stands_apart(setting: Setting, node: isl.ScheduleNode) -> bool:
     """Whether a leaf band would lose by being fused around its first member: its register tiles, its jammed rows, its
     vector loop, or its choice of the innermost one."""
     node = with_properties_below(setting.scop, setting.dependences, node)
-    if is_special(setting, node):
+    if is_special(setting, node) or waits_both_ways(setting, node):
         return True
     if has_inner_bands(node):
         return False
@@ -38,6 +38,14 @@ def streams_rows(setting: Setting, node: isl.ScheduleNode) -> bool:
 def is_special(setting: Setting, node: isl.ScheduleNode) -> bool:
     """Whether a band whose flags are set may get register tiles or jammed rows."""
     return holds_contraction(setting, node) or _jams(setting, node)
+
+
+def waits_both_ways(setting: Setting, node: isl.ScheduleNode) -> bool:
+    """Whether each member of an outermost band carries something, and tiles of it may run in wavefronts."""
+    width, options = int(node.band_n_member()), setting.options
+    whole = node.get_schedule_depth() == 0 and width > 1 and bool(node.band_get_permutable())
+    free = any(node.band_member_get_coincident(k) for k in range(width))
+    return whole and not free and options.tile and options.parallel
 
 
 def _jams(setting: Setting, node: isl.ScheduleNode) -> bool:

@@ -21,7 +21,13 @@ from scopt.poly.source_loops import source_loops
 from scopt.scheduler.decisions.arbiter import decide
 from scopt.scheduler.decisions.claims import Band
 from scopt.scheduler.decisions.decider import Decider
-from scopt.scheduler.decisions.prospects import is_special, lacks_vectors, stands_apart, streams_rows
+from scopt.scheduler.decisions.prospects import (
+    is_special,
+    lacks_vectors,
+    stands_apart,
+    streams_rows,
+    waits_both_ways,
+)
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strips import with_strips
 from scopt.scheduler.passes.band_walk import OF_LEAVES, decided
@@ -97,7 +103,11 @@ class FuseNests(Struct, frozen=True):
             return decide(Band(setting, flagged(node), parallel_above), OF_LEAVES)[0].cycles
 
         fusion = Fusion(setting.scop, setting.dependences, lambda _node: False)
-        costs = Costs(cycles, lambda node: is_special(setting, flagged(node)))
+        costs = Costs(
+            cycles,
+            lambda node: is_special(setting, flagged(node)),
+            lambda node: waits_both_ways(setting, flagged(node)),
+        )
         return _with(schedule, fuse_nests(source_loops(setting.scop), fusion, schedule.tree, costs))
 
 

@@ -27,10 +27,12 @@ _MANY = 5
 
 class Costs(Struct, frozen=True, eq=False):
     """cycles: of a leaf band in a tree, given whether a loop around it is parallel. special: whether something may
-    become of it that needs all of its members."""
+    become of it that needs all of its members. waits: whether each of them carries something: what doesn't wait, as a
+    border, would only be in the way of its wavefronts."""
 
     cycles: Callable[[isl.ScheduleNode, bool], float]
     special: Callable[[isl.ScheduleNode], bool]
+    waits: Callable[[isl.ScheduleNode], bool]
 
 
 def fuse_nests(loops: Mapping[str, Loops], fusion: Fusion, tree: isl.Schedule, costs: Costs) -> isl.Schedule:
@@ -106,7 +108,7 @@ class _Nests(Struct, eq=False):
             return None
         width = min(first.width, second.width)
         members = self.common(first, second, width, prefix) if self.is_alike(first, second, width) else None
-        if members is None:
+        if members is None or self.waits(first, prefix) != self.waits(second, prefix):
             return None
         left, right = _inside(first, width), _inside(second, width)
         made = Band(joined(members), Sequence((*_parts(left), *_parts(right))))
@@ -117,6 +119,8 @@ class _Nests(Struct, eq=False):
             alone = sum(self.cycles(one, prefix, parallel) for one in (first, second))
             return made if self.cycles(made, prefix, parallel) <= _WORTH * alone else None
         if any(_is_leaf_band(one) and self.costs.special(self.node(one, prefix)) for one in (first, second)):
+            return None
+        if self.waits(first, prefix):
             return None
         before = self.done
         found = self.visit(made, prefix, parallel)
@@ -159,6 +163,10 @@ class _Nests(Struct, eq=False):
     def cycles(self, band: Band, prefix: isl.MultiUnionPwAff | None, parallel: bool) -> float:
         """Of a leaf band inside of some dimensions."""
         return self.costs.cycles(self.node(band, prefix), parallel)
+
+    def waits(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
+        """Whether it is a leaf band all of whose members carry something."""
+        return _is_leaf_band(band) and self.costs.waits(self.node(band, prefix))
 
     def node(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> isl.ScheduleNode:
         """A band inside of some dimensions as a node of a tree."""

@@ -9,15 +9,16 @@ from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
 from scopt.machine.costs import arithmetic
 from scopt.poly.bands import band_nodes
-from scopt.poly.isl_utils import SET, sets_of, walk
+from scopt.poly.isl_utils import PARAM, SET, sets_of, walk
 from scopt.scheduler.locality.strides import shape_rows
 
 
 def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
     """Of the operations of the statements in the most loops, the part in vector loops, register tiles, strips or rows
     that run together."""
-    deepest = max((one.domain.dim(SET) for one in scop.statements), default=0)
-    weights = {one.name: 1 + arithmetic(one.body) for one in scop.statements if one.domain.dim(SET) == deepest}
+    loops = {one.name: _loops(one.domain) for one in scop.statements}
+    deepest = max(loops.values(), default=0)
+    weights = {one.name: 1 + arithmetic(one.body) for one in scop.statements if loops[one.name] == deepest}
     found = set[str]()
     for node in walk(schedule.tree.get_root()):
         if node.get_type() != isl.schedule_node_type.mark:
@@ -27,6 +28,20 @@ def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
         if vector or isinstance(mark, TileMark | StripMark):
             found |= {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
     return sum(weights[name] for name in found & weights.keys()) / sum(weights.values()) if weights else 1.0
+
+
+def _loops(domain: isl.Set) -> int:
+    """How many loops a statement walks along: those in which it has one iteration, as at a border, don't count."""
+    depth = domain.dim(SET)
+    return max((depth - _fixed(piece, depth) for piece in domain.get_basic_sets()), default=0)
+
+
+def _fixed(piece: isl.BasicSet, depth: int) -> int:
+    """How many iterators are functions of the others."""
+    matrix = piece.affine_hull().remove_divs().equalities_matrix(SET, PARAM, isl.dim_type.cst, isl.dim_type.div)
+    return sum(
+        any(not matrix.get_element_val(line, k).is_zero() for k in range(depth)) for line in range(matrix.rows())
+    )
 
 
 def running_together(schedule: MarkedSchedule) -> frozenset[str]:

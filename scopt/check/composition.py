@@ -13,7 +13,7 @@ from itertools import pairwise, product
 from msgspec import Struct, field
 
 from scopt.astgen.allocation import Allocation
-from scopt.astgen.emit.emit_c import NOT_UNROLLED
+from scopt.astgen.emit.loop_hints import NOT_UNROLLED, UNROLLED
 from scopt.check.outcomes import If, Node, Pieces, World, check_runs
 from scopt.diagnostics import InternalError
 from scopt.frontend.text.tokens import RawToken, directive_words, is_line_directive, scan
@@ -175,13 +175,15 @@ def _kept(tokens: Sequence[RawToken], macros: Mapping[str, int], hold: bool) -> 
 
 
 def _without_hints(tokens: Sequence[RawToken]) -> Iterator[RawToken]:
-    """Without what clang alone is told of a loop, which changes nothing that is computed."""
+    """Without what one compiler alone is told of a loop, which changes nothing that is computed."""
     size, hints = len(NOT_UNROLLED), set[int]()
     rest = [k for k, token in enumerate(tokens) if not is_line_directive(token)]
     lines = [tokens[k].text.strip() if tokens[k].kind == "directive" else "" for k in rest]
     for k in range(len(rest)):
         if lines[k : k + size] == list(NOT_UNROLLED):
             hints.update(rest[k : k + size])
+        elif lines[k] == UNROLLED and k + 1 < len(rest) and tokens[rest[k + 1]].text == "for":
+            hints.add(rest[k])
     yield from (token for k, token in enumerate(tokens) if k not in hints)
 
 

@@ -25,7 +25,8 @@ class Ordered(Struct, frozen=True, eq=False):
       private arrays by array (part of `must`). reuse: pairs of accesses to one private cell, by array.
     reductions: pairs of updates that may change places, though all of the above keeps their order, by the clause that a
       parallel loop needs which carries them. updating: by the same, the statements that they lead from and to. relaxed:
-      all of the above without them; None without any. ends: see `between`.
+      all of the above without them; None without any. waits: `shared` without what a statement only reads before a
+      later instance of it writes there. ends: see `between`.
     """
 
     must: isl.UnionMap
@@ -35,6 +36,7 @@ class Ordered(Struct, frozen=True, eq=False):
     reductions: dict[Reduction, isl.UnionMap] = field(default_factory=dict)
     updating: dict[Reduction, frozenset[str]] = field(default_factory=dict)
     relaxed: Ordered | None = None
+    waits: isl.UnionMap | None = None
     ends: dict[int, frozenset[tuple[str, str]]] = field(default_factory=dict)
 
     def between(self, pairs: isl.UnionMap) -> frozenset[tuple[str, str]]:
@@ -72,7 +74,9 @@ def _sorted(scop: Scop, dependences: Sequence[Dependence]) -> Ordered:
     must = shared
     for flow in ranges.values():
         must = must.union(flow)
-    return Ordered(must, shared, ranges, reuse)
+    ahead = [d for d in kept if d.kind == "anti" and d.source == d.sink]
+    waits = union([d for d in kept if d.array not in private and d not in ahead]) if ahead else None
+    return Ordered(must, shared, ranges, reuse, waits=waits)
 
 
 def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:

@@ -1,0 +1,54 @@
+"""What compilers are told of loops besides OpenMP's directives: it changes nothing that they compute.
+
+A loop that hands an integer on from iteration to iteration takes a cycle or two for each; jumping back takes as long on
+some processors. clang unrolls such loops, gcc has to be asked (measured: prefix sums twice as fast).
+"""
+
+from __future__ import annotations
+
+import re
+
+from scopt import ir
+from scopt.ir.nest import Block, Call, For
+from scopt.ir.scop import Scop, Statement
+from scopt.ir.walks import walk
+from scopt.machine.costs import arithmetic
+
+# What keeps clang from unrolling. The lines stand between the directive of OpenMP and its loop.
+NOT_UNROLLED = ("#ifdef __clang__", "#pragma clang loop unroll(disable)", "#endif")
+# How often gcc repeats a short body.
+UNROLLED = "#pragma GCC unroll 4"
+# The same lines in a text, with what they are about behind them.
+HINT = re.compile(
+    "".join(rf"^ *{re.escape(line)}\n" for line in NOT_UNROLLED) + rf"|^ *{re.escape(UNROLLED)}\n(?= *for \()",
+    re.MULTILINE,
+)
+# Operations of a body that is short.
+_SHORT = 12
+
+
+def takes_turns(scop: Scop, loop: For) -> bool:
+    """Whether a loop does nothing but hand integers on, in a few operations and without branches."""
+    if loop.mark.simd or loop.mark.parallel or loop.mark.jammed or loop.mark.scalar:
+        return False
+    match loop.body:
+        case Block(items=[*items]) if all(isinstance(one, Call) for one in items):
+            statements = [scop.statement(one.statement) for one in items if isinstance(one, Call)]
+        case _:
+            return False
+    accesses = [access for one in statements for access in one.accesses]
+    written = {access.array for access in accesses if access.is_write}
+    on = any(access.array in written and not access.is_write for access in accesses)
+    integers = all(scop.arrays[name].type.integer for name in written)
+    short = sum(1 + arithmetic(one.body) for one in statements) <= _SHORT
+    return on and integers and short and all(map(_is_straight, statements))
+
+
+def _is_straight(statement: Statement) -> bool:
+    """Whether a statement is an assignment without branches and calls."""
+    if not isinstance(statement.body, ir.Assignment):
+        return False
+    return not any(
+        isinstance(node, ir.FuncCall) or (isinstance(node, ir.BinaryOp) and node.op in ("&&", "||"))
+        for node in walk(statement.body)
+    )
