@@ -7,6 +7,7 @@ some processors. clang unrolls such loops, gcc has to be asked (measured: prefix
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 
 from scopt import ir
 from scopt.ir.nest import Block, Call, For
@@ -36,12 +37,24 @@ def takes_turns(scop: Scop, loop: For) -> bool:
             statements = [scop.statement(one.statement) for one in items if isinstance(one, Call)]
         case _:
             return False
-    accesses = [access for one in statements for access in one.accesses]
-    written = {access.array for access in accesses if access.is_write}
-    on = any(access.array in written and not access.is_write for access in accesses)
+    written = {access.array for one in statements for access in one.accesses if access.is_write}
     integers = all(scop.arrays[name].type.integer for name in written)
     short = sum(1 + arithmetic(one.body) for one in statements) <= _SHORT
-    return on and integers and short and all(map(_is_straight, statements))
+    return integers and short and all(map(_is_straight, statements)) and _hands_on(scop, statements, written)
+
+
+def _hands_on(scop: Scop, statements: Sequence[Statement], written: Collection[str]) -> bool:
+    """Whether a body reads a variable before it gives it a value, or other cells of an array than those that it
+    writes."""
+    given = set[str]()
+    for statement in statements:
+        writes = [access for access in statement.accesses if access.is_write]
+        for access in (one for one in statement.accesses if not one.is_write and one.array in written - given):
+            own = [one.relation for one in writes if one.array == access.array]
+            if not scop.arrays[access.array].rank or not any(access.relation.is_equal(one) for one in own):
+                return True
+        given |= {one.array for one in writes}
+    return False
 
 
 def _is_straight(statement: Statement) -> bool:

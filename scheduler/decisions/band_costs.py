@@ -46,9 +46,6 @@ from scopt.scheduler.locality.footprints import (
 from scopt.scheduler.locality.row_steps import in_rows
 from scopt.scheduler.locality.strides import linear_schedule
 
-# How many values each of a statement's iterators has, where that is known.
-Spans = tuple[int | None, ...]
-
 
 class Uses(Struct, frozen=True):
     """Loads and stores."""
@@ -114,7 +111,7 @@ class Work(Struct, frozen=True, eq=False):
         space = tile_space(scop, schedule.prefix, schedule.members)
         groups = reference_groups(scop, space)
         width = max((len(rows) for rows in space.members.values()), default=int(node.band_n_member()))
-        spans = {name: _spans_along(_most(_spans(scop.statement(name))), own) for name, own in space.directions.items()}
+        spans = {name: _spans_along(scop.statement(name), own) for name, own in space.directions.items()}
         trips = tuple(
             _trips(groups, k, [own[k] for name, own in spans.items() if space.directions[name][k] is not None])
             for k in range(width)
@@ -130,11 +127,7 @@ class Work(Struct, frozen=True, eq=False):
                 found[name] = _instance(scop, machine, statement, waits, (None,) * width, prod(trips, start=1))
                 continue
             moving = [k for k, direction in enumerate(directions) if direction is not None]
-            own = sum(
-                prod((min(trips[k], piece[k] or trips[k]) for k in moving), start=1)
-                for piece in (_spans_along(one, directions) for one in _spans(statement))
-            )
-            own = min(own, prod((trips[k] for k in moving), start=1))
+            own = prod((min(trips[k], spans[name][k] or trips[k]) for k in moving), start=1)
             density = float(space.instances[name]) or 1.0
             found[name] = _instance(scop, machine, statement, waits, directions, own * density)
         return Work(machine, space, groups, trips, found)
@@ -257,24 +250,17 @@ def _trips(groups: Sequence[ReferenceGroup], member: int, spans: Sequence[int | 
     return trip_count(groups, member) if known else LARGE_EXTENT
 
 
-def _spans_along(spans: Spans, directions: Sequence[Vector | None]) -> list[int | None]:
+def _spans_along(statement: Statement, directions: Sequence[Vector | None]) -> list[int | None]:
     """How many values the iterator has that each member is, if it is one, and if that is known."""
+    spans = _spans(statement)
     moving = [[k for k, c in enumerate(one) if c] if one is not None else [] for one in directions]
     return [spans[own[0]] if len(own) == 1 else None for own in moving]
 
 
 @lru_cache(maxsize=512)
-def _spans(statement: Statement) -> tuple[Spans, ...]:
-    """How many values a statement's iterators have in each piece of its domain, as the sides of a border are; None
-    where that depends on parameters."""
-    pieces = statement.domain.coalesce().get_basic_sets()
-    depth = len(statement.iterators)
-    return tuple(tuple(span(isl.Set.from_basic_set(one), k) for k in range(depth)) for one in pieces)
-
-
-def _most(pieces: Sequence[Spans]) -> Spans:
-    """The most values that each iterator has in a piece."""
-    return tuple(None if None in some else max(one or 0 for one in some) for some in zip(*pieces, strict=True))
+def _spans(statement: Statement) -> tuple[int | None, ...]:
+    """How many values a statement's iterators have; None where that depends on parameters."""
+    return tuple(span(statement.domain, k) for k in range(len(statement.iterators)))
 
 
 def _instance(

@@ -38,9 +38,9 @@ class LeafPlan(Struct, frozen=True, eq=False):
     order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop
       of its own; a group is a sequence of parts.
     simd: per group, whether its innermost loop carries nothing but reductions and walks through memory well; scalar:
-      whether it carries nothing, but jumps in every access; ahead: whether compilers make vectors of it though it carries
-      something. private: per group, what each lane needs
-      a copy of. reductions: per group, what its innermost loop carries; threads: what the parallel loop does.
+      whether it carries nothing, but jumps in every access; ahead: whether compilers make vectors of it though it
+      carries something. private: per group, what each lane needs a copy of. reductions: per group, what its innermost
+      loop carries; threads: what the parallel loop does.
     tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
     tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
     slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and
@@ -71,8 +71,8 @@ class LeafPlan(Struct, frozen=True, eq=False):
 
 class Grouping(Struct, frozen=True, eq=False):
     """The statement groups of an innermost loop, each with what it has in a `LeafPlan`. free: whether a group carries
-    nothing but reductions; vectors: and vector instructions do several of its instances at once; ahead: whether they do
-    though it carries something (`reads_ahead`)."""
+    nothing but reductions; vectors: and vector instructions do several of its instances at once; ahead: whether they
+    do though it carries something (`reads_ahead`)."""
 
     groups: tuple[tuple[isl.UnionSet, ...], ...]
     free: tuple[bool, ...]

@@ -15,10 +15,9 @@ from scopt.scheduler.locality.strides import shape_rows
 
 def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
     """Of the operations of the statements in the most loops, the part in vector loops, register tiles, strips or rows
-    that run together."""
-    loops = {one.name: _loops(one.domain) for one in scop.statements}
-    deepest = max(loops.values(), default=0)
-    weights = {one.name: 1 + arithmetic(one.body) for one in scop.statements if loops[one.name] == deepest}
+    that run together. None of it counts if none but borders do, which have one iteration of some of their loops."""
+    deepest = max((one.domain.dim(SET) for one in scop.statements), default=0)
+    weights = {one.name: 1 + arithmetic(one.body) for one in scop.statements if one.domain.dim(SET) == deepest}
     found = set[str]()
     for node in walk(schedule.tree.get_root()):
         if node.get_type() != isl.schedule_node_type.mark:
@@ -27,7 +26,11 @@ def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
         vector = isinstance(mark, LoopMark) and (mark.simd or mark.jammed)
         if vector or isinstance(mark, TileMark | StripMark):
             found |= {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
-    return sum(weights[name] for name in found & weights.keys()) / sum(weights.values()) if weights else 1.0
+    if not weights:
+        return 1.0
+    loops = {name: _loops(scop.statement(name).domain) for name in weights}
+    inside = {name for name, count in loops.items() if count == max(loops.values())}
+    return sum(weights[name] for name in found & weights.keys()) / sum(weights.values()) if found & inside else 0.0
 
 
 def _loops(domain: isl.Set) -> int:
