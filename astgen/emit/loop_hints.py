@@ -7,7 +7,7 @@ some processors. clang unrolls such loops, gcc has to be asked (measured: prefix
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set as AbstractSet
 
 from scopt import ir
 from scopt.ir.nest import Block, Call, For
@@ -43,7 +43,7 @@ def takes_turns(scop: Scop, loop: For) -> bool:
     return integers and short and all(map(_is_straight, statements)) and _hands_on(scop, statements, written)
 
 
-def _hands_on(scop: Scop, statements: Sequence[Statement], written: Collection[str]) -> bool:
+def _hands_on(scop: Scop, statements: Sequence[Statement], written: AbstractSet[str]) -> bool:
     """Whether a body reads a variable before it gives it a value, or other cells of an array than those that it
     writes."""
     given = set[str]()

@@ -113,6 +113,15 @@ INSIDE = """
       if (S[i + 1][j] > value) value = S[i + 1][j];
       S[i][j] = value > S[i][j - 1] ? value : S[i][j - 1];
     }"""
+BORDERED = """
+  for (i = 0; i < n; i++)
+    for (j = 0; j < m; j++) {
+      if (i == 0 || j == 0) S[i][j] = a[i] > 1;
+      else if (a[i] == b[j]) {
+        T least = S[i - 1][j - 1] < S[i - 1][j] ? S[i - 1][j - 1] : S[i - 1][j];
+        S[i][j] = (least < S[i][j - 1] ? least : S[i][j - 1]) + 1;
+      } else S[i][j] = 0;
+    }"""
 FIRST = """
   for (unsigned k = 1; k < 320; k++)
     for (unsigned l = 1; l < 325; l++)
@@ -129,6 +138,7 @@ CASES = {
     "pointers": (POINTERS, "int"),
     "two back": (TWO_BACK, "unsigned"),
     "inside": (INSIDE, "int"),
+    "bordered": (BORDERED, "int"),
     "unsigned iterators": (FIRST, "float"),
 }
 FLAGS = ("-O2", "-ffp-contract=off", "-fwrapv", "-fopenmp", "-w")

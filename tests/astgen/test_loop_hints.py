@@ -1,0 +1,45 @@
+"""Which loops gcc is asked to unroll, and that such a line is read as what it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from scopt.astgen.emit.loop_hints import HINT, UNROLLED
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.sources import source_of
+
+PARAMS = "int n, int *restrict a, int *restrict b, unsigned *restrict u, double *restrict x, int c[1000]"
+
+
+def printed(body: str) -> str:
+    return optimize(source_of(body, PARAMS), Options()).text.decode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "k = 0; for (i = 0; i < n; i++) { k += a[i]; b[i] = k; }",
+        "for (i = 1; i < n; i++) u[i] = u[i] > u[i - 1] ? u[i] : u[i - 1];",
+        "for (i = 1; i < n; i++) for (j = 1; j < 1000; j++) c[j] += c[j - 1];",
+    ],
+)
+def test_integers_that_are_handed_on(body: str) -> None:
+    assert f"{UNROLLED}\n" in printed(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (i = 1; i < n; i++) x[i] += x[i - 1];",
+        "for (i = 0; i < n; i++) b[i] = b[i] + a[i];",
+        "k = 0; for (i = 0; i < n; i++) { if (a[i] > 7) k += a[i]; b[i] = k; }",
+    ],
+)
+def test_others(body: str) -> None:
+    assert UNROLLED not in printed(body)
+
+
+def test_the_line_is_about_a_loop() -> None:
+    assert HINT.sub("", f"  {UNROLLED}\n  for (;;)\n") == "  for (;;)\n"
+    assert UNROLLED in HINT.sub("", f"  {UNROLLED}\n  k = 0;\n")
