@@ -90,7 +90,10 @@ class Grouping(Struct, frozen=True, eq=False):
     @property
     def penalty(self) -> int:
         """What vectors of the deepest statements lose: the copies of a reduction have to be put together in the end."""
-        depths = [max(part.dim(isl.dim_type.set) for one in group for part in sets_of(one)) for group in self.groups]
+        depths = [
+            max((part.dim(isl.dim_type.set) for one in group for part in sets_of(one)), default=0)
+            for group in self.groups
+        ]
         deep = [k for k, depth in enumerate(depths) if depth == max(depths)]
         if any(self.vectors[k] and not self.reductions[k] for k in deep):
             return 0
