@@ -44,14 +44,19 @@ def takes_turns(scop: Scop, loop: For) -> bool:
 
 
 def _hands_on(scop: Scop, statements: Sequence[Statement], written: AbstractSet[str]) -> bool:
-    """Whether a body reads a variable before it gives it a value, or other cells of an array than those that it
-    writes."""
-    given = set[str]()
+    """Whether a body reads other cells of an array than those that it writes, or a variable before it gives it a value,
+    which some other statement takes: sums that only the end of a loop takes have vectors."""
+    given, early = set[str](), dict[str, str]()
     for statement in statements:
         writes = [access for access in statement.accesses if access.is_write]
-        for access in (one for one in statement.accesses if not one.is_write and one.array in written - given):
+        for access in (one for one in statement.accesses if not one.is_write and one.array in written):
             own = [one.relation for one in writes if one.array == access.array]
-            if not scop.arrays[access.array].rank or not any(access.relation.is_equal(one) for one in own):
+            if not scop.arrays[access.array].rank:
+                if access.array not in given:
+                    early.setdefault(access.array, statement.name)
+                if early.get(access.array, statement.name) != statement.name:
+                    return True
+            elif access.array not in given and not any(access.relation.is_equal(one) for one in own):
                 return True
         given |= {one.array for one in writes}
     return False
