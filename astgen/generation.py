@@ -30,6 +30,7 @@ from scopt.astgen.passes.collapsing import with_collapsed_loops
 from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.held import hold_cells
+from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.stepping import without_stepping_vectors
@@ -228,6 +229,12 @@ def _products_apart(program: Program, setting: Setting) -> Program:
     return replace(program, scop=scop, nest=nest)
 
 
+def _lanes_apart(program: Program, setting: Setting) -> Program:
+    plain = frozenset(one.name for one in program.lowered.scop.statements)
+    scop, nest = with_lanes_apart(program.scop, program.nest, plain)
+    return replace(program, scop=scop, nest=nest)
+
+
 def _eager_conditions(program: Program, setting: Setting) -> Program:
     scop, nest = with_eager_conditions(program.source, program.scop, program.nest)
     return replace(program, scop=scop, nest=nest)
@@ -257,6 +264,9 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
+    Rewrite(
+        "lanes-apart", "of records whose elements are computed differently, one apart from the others", _lanes_apart
+    ),
     Rewrite("eager-conditions", "both sides of && and || are evaluated in vector loops", _eager_conditions),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),

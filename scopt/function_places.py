@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scopt.astgen.emit.emit_c import helper_definitions
+from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, is_pragma
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.alternative import Original, in_braces, with_original
-from scopt.astgen.emit.emit_c import helper_definitions
+from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.splice import Replacement, pieces, splice
 from scopt.check.composition import Parts
 from scopt.check.written import unproved

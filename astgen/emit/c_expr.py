@@ -54,7 +54,27 @@ MASKED = {
 }
 # A call that says how many threads there may be.
 THREADS = "scopt_threads"
-ALL_HELPERS = (*HELPERS, THREADS, APART, SCALAR, *PRODUCTS.values(), *MASKED.values())
+# Calls that return what they are given, by an integer's bits and sign, or a floating-point type: gcc doesn't see that
+# it could compute this value by the same operation as others.
+LANES: dict[tuple[int, bool] | str, str] = {
+    **{
+        (bits, signed): f"scopt_lane{'' if signed else 'u'}{bits}"
+        for bits in (8, 16, 32, 64)
+        for signed in (True, False)
+    },
+    "float": "scopt_lanef",
+    "double": "scopt_laned",
+}
+ALL_HELPERS = (*HELPERS, THREADS, APART, SCALAR, *PRODUCTS.values(), *MASKED.values(), *LANES.values())
+
+
+def lane_type(key: tuple[int, bool] | str) -> str:
+    """The C type that a function of `LANES` takes and returns."""
+    if isinstance(key, str):
+        return key
+    bits, signed = key
+    name = {8: "char", 16: "short", 32: "int", 64: "long long"}[bits]
+    return name if signed and bits != 8 else f"{'' if signed else 'un'}signed {name}"
 
 
 class Kind(Enum):

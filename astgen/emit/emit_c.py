@@ -13,11 +13,7 @@ from msgspec.structs import replace
 from scopt.astgen.emit.c_expr import (
     ALL_HELPERS,
     APART,
-    HELPERS,
-    MASKED,
-    PRODUCTS,
     SCALAR,
-    THREADS,
     ExprPrinter,
     Level,
     helper_name,
@@ -86,69 +82,6 @@ def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[
     return Emitted(
         text, tuple(h for h in ALL_HELPERS if re.search(rf"\b{helper_name(h, scop.reserved)}\(", text)), definitions
     )
-
-
-def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> str:
-    """The definitions of helper functions, one a line, for a place at file scope;
-    `reserved` as in the SCoP that was printed."""
-    bodies = {
-        "scopt_floord": ("n", "d", "n / d - (n % d < 0)"),
-        "scopt_mod": ("n", "d", "n % d < 0 ? n % d + d : n % d"),
-        "scopt_min": ("a", "b", "a < b ? a : b"),
-        "scopt_max": ("a", "b", "a > b ? a : b"),
-    }
-    lines = []
-    for helper in HELPERS:
-        if helper in helpers:
-            x, y, body = bodies[helper]
-            name = helper_name(helper, reserved)
-            lines.append(f"static inline {long_type} {name}({long_type} {x}, {long_type} {y}) {{ return {body}; }}\n")
-    for helper, clobbered in ((APART, ' ::: "memory"'), (SCALAR, "")):
-        if helper in helpers:
-            name = helper_name(helper, reserved)
-            lines += [
-                f"static inline void {name}(void) {{\n",
-                "#ifdef __clang__\n",
-                f'  __asm__ volatile (""{clobbered});\n',
-                "#endif\n",
-                "}\n",
-            ]
-    if THREADS in helpers:
-        lines += _threads(helper_name(THREADS, reserved))
-    for ctype, helper in PRODUCTS.items():
-        if helper in helpers:
-            lines.append(f"static inline {ctype} {helper_name(helper, reserved)}({ctype} x) {{ return x; }}\n")
-    lines += [line for key, helper in MASKED.items() if helper in helpers for line in _masking(*key, reserved)]
-    return "".join(lines)
-
-
-def _threads(name: str) -> list[str]:
-    """A function that says how many threads there may be; SCOPT_THREADS as in `strip_statements.definitions`."""
-    return [
-        "#if defined(_OPENMP) || defined(SCOPT_THREADS)\n",
-        "int omp_get_max_threads(void);\n",
-        f"static inline int {name}(void) {{ return omp_get_max_threads(); }}\n",
-        "#else\n",
-        f"static inline int {name}(void) {{ return 1; }}\n",
-        "#endif\n",
-    ]
-
-
-def _masking(operator: str, bits: int, signed: bool, reserved: frozenset[str]) -> list[str]:
-    """A function that takes an extremum where a condition, 0 or 1, holds. (gcc branches for a choice.)"""
-    ctype, suffix = {32: ("int", ""), 64: ("long long", "ll")}[bits]
-    largest = f"{2 ** (bits - 1) - 1}{suffix}"
-    if signed:
-        none = f"({largest if operator == 'min' else f'(-{largest} - 1)'} & (holds - 1))"
-    else:
-        ctype, none = f"unsigned {ctype}", "(holds - 1)" if operator == "min" else ""
-    name = helper_name(MASKED[operator, bits, signed], reserved)
-    return [
-        f"static inline {ctype} {name}({ctype} best, {ctype} holds, {ctype} value) {{\n",
-        f"  value = (value & -holds) | {none};\n" if none else "  value = value & -holds;\n",
-        f"  return value {'>' if operator == 'max' else '<'} best ? value : best;\n",
-        "}\n",
-    ]
 
 
 def parted(loop: For) -> bool:

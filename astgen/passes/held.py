@@ -1,5 +1,5 @@
 """Cells that a jammed loop uses again and again, that a loop accumulates into, or that all of its iterations read, in
-local variables.
+local variables; likewise what iterations that write records (`scopt.astgen.passes.records`) use several times.
 
 Compilers would keep them in registers by themselves, if they knew that the arrays don't overlap. Here the subscripts
 tell, within the bounds of the enclosing loops. A reduction clause names variables: a loop that reduces cells which
@@ -17,23 +17,19 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
-from scopt.ir.expr import compare, conjunction, names, negate, weighted
-from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min, Name
+from scopt.astgen.passes.records import Cell, by_address, records, subscripts_of
+from scopt.ir.expr import compare, conjunction, names, negate
+from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min
 from scopt.ir.nest_walks import Item, used_names
-from scopt.ir.references import is_cell
 from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.walks import walk
 from scopt.poly.body_rewriting import always_evaluated
-from scopt.poly.isl_utils import OUT
-from scopt.poly.linear import affine_row
 from scopt.poly.nest_sets import Context, NestSpace, equal, free
 from scopt.poly.sure_cells import surely_touched
 
 # Cells that all iterations of a vector loop read, at most, for which there are registers. More are spread, and put on
 # the stack as vectors (measured with 96: twice the time); where they are, they are operands that the load spreads.
 MOST_SPREAD = 32
-
-Cell = tuple[str, tuple[Expr, ...]]
 
 
 def hold_cells(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -73,7 +69,9 @@ class _Holder(Struct, frozen=True, eq=False):
     def item(self, item: Item, context: Context) -> Item:
         match item:
             case For() if (
-                self.wanted(item) and item.step == 1 and all(isinstance(one, Call) for one in item.body.items)
+                item.step == 1
+                and all(isinstance(one, Call) for one in item.body.items)
+                and (self.wanted(item) or self.may_write_records(item))
             ):
                 return self.loop(item, context)
             case For():
@@ -89,6 +87,19 @@ class _Holder(Struct, frozen=True, eq=False):
 
     def wanted(self, loop: For) -> bool:
         return loop.mark.jammed or bool(self.reduced(loop)) or loop.mark.simd or self.is_chain(loop)
+
+    def may_write_records(self, loop: For) -> bool:
+        """Whether one iteration writes several cells of an array."""
+        if loop.mark.jammed or loop.mark.reductions:
+            return False
+        written = [
+            access.array
+            for call in loop.body.items
+            if isinstance(call, Call)
+            for access in self.scop.statement(call.statement).accesses
+            if access.is_write and self.scop.arrays[access.array].rank
+        ]
+        return len(set(written)) < len(written)
 
     def is_chain(self, loop: For) -> bool:
         """Whether the loop's only statement accumulates into one cell of an array: each iteration would wait for the
@@ -146,15 +157,22 @@ class _Holder(Struct, frozen=True, eq=False):
         if body is None:
             return self.without_reductions(loop)
         whole, each = list[Cell](), list[Cell]()
-        written = {array for (array, _), uses in body.uses.items() if any(use.write for use in uses)}
+        stored = [cell for cell, uses in body.uses.items() if any(use.write for use in uses)]
+        by_record = self.may_write_records(loop) and bool(records(self.scop, loop.iterator, stored))
+        if not by_record and not self.wanted(loop):
+            return loop
+        written = {array for array, _ in stored}
         for cell, uses in body.uses.items():
-            if not self.helps(loop, cell, uses, self.may_change(cell[0], written)):
+            changed = self.may_change(cell[0], written)
+            if not self.helps(loop, cell, uses, changed) and not (by_record and _recurs(loop, cell, uses, changed)):
                 continue
             moves = _moves(loop, cell)
             if self.holdable(cell, body, inner):
                 (each if moves else whole).append(cell)
         if loop.mark.simd and not (loop.mark.jammed or reduced) and len(whole) > MOST_SPREAD:
             whole = []
+        if by_record:
+            each.sort(key=by_address)
         fresh = self.fresh_names([*whole, *each])
         held = [_cell(cell, next(fresh), body.uses[cell]) for cell in (*whole, *each)]
         calls = _with_held(calls, held, body)
@@ -184,7 +202,7 @@ class _Holder(Struct, frozen=True, eq=False):
         if cell[0] in self.reduced(loop):
             return True
         if written:
-            return not loop.mark.simd
+            return not (loop.mark.simd or loop.mark.parallel)
         return loop.mark.jammed or changed
 
     def may_change(self, array: str, written: Iterable[str]) -> bool:
@@ -220,22 +238,7 @@ class _Holder(Struct, frozen=True, eq=False):
     def subscripts(self, statement: Statement, access: Access, call: Call) -> tuple[Expr, ...] | None:
         """The cell of a reference, over the nest's iterators;
         None if it isn't a single cell, given by linear subscripts."""
-        array = self.scop.arrays[access.array]
-        if access.kind == "may-write" or not is_cell(access.node, array.spelling, access.relation.dim(OUT)):
-            return None
-        if not access.relation.is_single_valued():
-            return None
-        parameters = [p.name for p in self.scop.parameters]
-        function = access.relation.as_pw_multi_aff()
-        found = []
-        for position in range(access.relation.dim(OUT)):
-            row = affine_row(function.get_pw_aff(position), parameters)
-            if row is None:
-                return None
-            *factors, constant = row
-            things = (*call.args, *map(Name, parameters))
-            found.append(weighted([(c, x) for c, x in zip(factors, things, strict=True) if c], constant))
-        return tuple(found)
+        return subscripts_of(self.scop, access, call.args)
 
     def holdable(self, cell: Cell, body: _Body, inner: Context) -> bool:
         """Whether a variable may stand for the cell: no other reference of the body touches it,
@@ -292,6 +295,13 @@ def _alike(one: CType, other: CType) -> bool:
 
 def _moves(loop: For, cell: Cell) -> bool:
     return any(loop.iterator in names(subscript) for subscript in cell[1])
+
+
+def _recurs(loop: For, cell: Cell, uses: Sequence[_Use], changed: bool) -> bool:
+    """Whether several statements of an iteration use a cell of its own, which they write or, as far as compilers see,
+    may change."""
+    several = _moves(loop, cell) and len({use.call for use in uses}) > 1
+    return several and (changed or any(use.write for use in uses))
 
 
 def _cell(cell: Cell, name: str, uses: Sequence[_Use]) -> Held:

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_read import Reader, canonical
-from scopt.astgen.emit.emit_c import Emitted, helper_definitions
+from scopt.astgen.emit.emit_c import Emitted
+from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.emit.reparse import check_printed
 from scopt.astgen.generation import Program, turning_functions
 from scopt.astgen.passes.held_check import check_held

@@ -15,6 +15,7 @@ from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.chains import accumulated
 from scopt.astgen.passes.eager import SUFFIX
+from scopt.astgen.passes.lanes import SUFFIX as LANE, lane_helper
 from scopt.astgen.passes.two_forms import in_one_form
 from scopt.check.eager_conditions import is_eager
 from scopt.check.masks import masked_ones
@@ -102,8 +103,10 @@ def _apart(program: Program) -> dict[str, str]:
     found = {}
     for statement in program.scop.statements:
         if statement.name not in known:
-            base = program.lowered.scop.statement(statement.name.removesuffix("_apart").removesuffix(SUFFIX))
-            if not (_is_apart(program, statement, base) or is_eager(program.source, statement, base)):
+            name = statement.name.removesuffix("_apart").removesuffix(SUFFIX).removesuffix(LANE)
+            base = program.lowered.scop.statement(name)
+            same = _is_apart(program, statement, base) or _is_lane(program, statement, base)
+            if not (same or is_eager(program.source, statement, base)):
                 raise InternalError(
                     f"{program.source.location}: {statement.name} is another statement than {base.name}"
                 )
@@ -126,4 +129,21 @@ def _is_apart(program: Program, statement: Statement, base: Statement) -> bool:
                 and target is base.body.lvalue
                 and same_tree(product, base.body.rvalue)
             )
+    return False
+
+
+def _is_lane(program: Program, statement: Statement, base: Statement) -> bool:
+    """Whether a statement assigns what the original one does, through a function that returns what it is given, in the
+    type of the cell."""
+    written = [access for access in base.accesses if access.is_write]
+    match statement.body, base.body:
+        case (
+            ir.Assignment(
+                op="=", lvalue=target, rvalue=ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[value]))
+            ),
+            ir.Assignment(op="=", lvalue=cell, rvalue=original),
+        ) if target is cell and value is original and [one.node for one in written] == [cell]:
+            helper = lane_helper(program.scop.arrays[written[0].array].type)
+            same = (statement.iterators, statement.accesses) == (base.iterators, base.accesses)
+            return same and helper is not None and name == helper_name(helper, program.scop.reserved)
     return False

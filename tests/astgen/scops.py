@@ -9,7 +9,8 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt import ir
-from scopt.astgen.emit.emit_c import Emitted, emit, helper_definitions
+from scopt.astgen.emit.emit_c import Emitted, emit
+from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.loops.isl_loops import build
 from scopt.diagnostics import Location
 from scopt.ir.expr import evaluate, satisfied

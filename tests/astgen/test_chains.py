@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from scopt.astgen.emit.emit_c import emit, helper_definitions
+from scopt.astgen.emit.emit_c import emit
+from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.emit.reparse import check_printed
 from scopt.astgen.passes.chains import with_products_apart
 from scopt.diagnostics import InternalError

@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from scopt.astgen.emit.c_expr import HELPERS
-from scopt.astgen.emit.emit_c import emit, helper_definitions
+from scopt.astgen.emit.emit_c import emit
+from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.emit.loop_work import add_work_guards
 from scopt.astgen.emit.reparse import check_printed
 from scopt.diagnostics import InternalError

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from scopt import transform as region
 from scopt.astgen.allocation import INCLUDE
-from scopt.astgen.emit.c_expr import ALL_HELPERS
-from scopt.astgen.emit.emit_c import helper_definitions
+from scopt.astgen.emit.c_expr import ALL_HELPERS, LANES
+from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard_counters import counter_definitions
 from scopt.astgen.lower.kernel import Kernel
@@ -253,14 +253,16 @@ static inline int scopt_threads_0_most(void) {{ return 1; }}
 static inline int scopt_thread_0(int threads) {{ return (void)threads, 0; }}
 #endif
 """
-HELPER_TEXT = helper_definitions(ALL_HELPERS, "long", frozenset())
+# one of each kind
+HELPERS = tuple(one for one in ALL_HELPERS if one not in LANES.values() or one in ("scopt_laneu8", "scopt_lanef"))
+HELPER_TEXT = helper_definitions(HELPERS, "long", frozenset())
 
 
 def test_all_definitions_of_a_file() -> None:
     product, copy = KERNELS["product"], COPIES["plain"]
     workshop = Workshop()
     texts = (HELPER_TEXT, INCLUDE, MEMORY, THREADS, *counter_definitions(PLACE), copy.text, product.text)
-    check(*texts, kernels=(product,), transposed=(copy,), helpers=ALL_HELPERS, workshop=workshop)
+    check(*texts, kernels=(product,), transposed=(copy,), helpers=HELPERS, workshop=workshop)
     other = replace(product, name="scopt_tile_1_0")
     known = len(workshop.translations)
     check(other.text, kernels=(other,), workshop=workshop)
@@ -305,6 +307,8 @@ HARMLESS = (
     "dropped: __asm__",
     "doubled",  # a helper that isn't called; what only a compiler's vectors depend on
     "1, column 51: >= → >",
+    "column 37: >= → >",
+    "column 40: 12 → 13",  # for another version of a compiler
     "201112L → 201113L",  # memory that isn't aligned
     "line 1, column 44: 2 → 3",  # a number that isn't used
     "column 22: || → &&",  # the form for one thread

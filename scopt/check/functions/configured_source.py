@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from scopt import ir
 from scopt.check.functions.conditionals import Configuration, Macro, Selected
 from scopt.check.functions.faults import Fault
-from scopt.check.functions.values import Vector, size, spelling
+from scopt.check.functions.values import BARRIER, Vector, size, spelling
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
 
 # Types that the texts take from headers; the layout of a file doesn't matter.
@@ -100,6 +100,8 @@ def read(selected: Selected, configuration: Configuration, expansions: dict[obje
         and (configuration.get("__GNUC__") or 0) < 12
     ):
         raise Fault("shuffles of vectors for a compiler that has none")
+    if BARRIER in text and (configuration.get("__clang__") is not None or (configuration.get("__GNUC__") or 0) < 12):
+        raise Fault("a barrier for a compiler that has none")
     prelude = "".join(f"typedef {vector.element} {vector.name};" for vector in vectors.values())
     return Source(text, f"{_PRELUDE}{prelude}\n", vectors, integers)
 

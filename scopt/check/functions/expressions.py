@@ -15,6 +15,7 @@ from scopt import ir
 from scopt.check.functions.conversions import Conversions
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.values import (
+    BARRIER,
     Element,
     Opaque,
     Pointer,
@@ -235,6 +236,8 @@ class Expressions(Conversions, eq=False):
             if not isinstance(vector, Vector) or values[1].type != vector or None in lanes:
                 raise Fault("a shuffle that isn't understood")
             return Value(f"_shuffled({values[0].code}, {values[1].code}, {tuple(lanes)})", vector, atomic=True)
+        if name == BARRIER and len(values) == 1:
+            return values[0]  # gcc's: nothing is computed
         signature = self.functions.get(name)
         if signature is None:
             raise Fault(f"the function '{name}' isn't declared")

@@ -8,11 +8,21 @@ from itertools import product
 from typing import Any
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, MASKED, PRODUCTS, SCALAR, THREADS as HOW_MANY, helper_name
+from scopt.astgen.emit.c_expr import (
+    ALL_HELPERS,
+    APART,
+    LANES,
+    MASKED,
+    PRODUCTS,
+    SCALAR,
+    THREADS as HOW_MANY,
+    helper_name,
+    lane_type,
+)
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.translated_statements import Functions
-from scopt.check.functions.values import Element, Opaque, Void, Whole
+from scopt.check.functions.values import FLOATING, Element, Opaque, Void, Whole
 from scopt.check.functions.workshop import Form, Workshop, declared_signature, forms, run, translated
 
 MEMORY = re.compile(r"scopt_rows_\d+$")
@@ -78,11 +88,27 @@ def _check_helper(
             raise Fault(f"'{name}' takes or gives a value")
     elif helper in MASKED.values():
         _check_masked(name, helper, functions, signature)
+    elif helper in LANES.values():
+        _check_lane(
+            workshop,
+            name,
+            lane_type(next(key for key, other in LANES.items() if other == helper)),
+            functions,
+            signature,
+        )
     else:
         number = Element(next(ctype for ctype, product_name in PRODUCTS.items() if product_name == helper))
         value = workshop.terms.leaf("product")
         if signature != Signature((number,), number) or functions[name](value) != value:
             raise Fault(f"'{name}' gives another value than it is given")
+
+
+def _check_lane(workshop: Workshop, name: str, ctype: str, functions: Mapping[str, Any], signature: Signature) -> None:
+    """What it is given, of this type."""
+    value = workshop.terms.leaf("lane")
+    number = Element(ctype) if ctype in FLOATING else Whole(ctype)
+    if signature != Signature((number,), number) or any(functions[name](one) != one for one in (value, -1, 0, 7)):
+        raise Fault(f"'{name}' gives another value than it is given")
 
 
 def _check_masked(name: str, helper: str, functions: Mapping[str, Any], signature: Signature) -> None:

@@ -9,7 +9,7 @@ from scopt.check.functions.faults import Fault
 # Integer types by rank, with their bits where a long has 64.
 _BITS = {"int": 32, "unsigned int": 32, "long": 64, "unsigned long": 64, "long long": 64, "unsigned long long": 64}
 # Those that nothing is computed with: what C would promote them to isn't followed. They are loaded and stored.
-NARROW = {"short": 16, "unsigned short": 16}
+NARROW = {"signed char": 8, "unsigned char": 8, "short": 16, "unsigned short": 16}
 _SPELLINGS = {
     "unsigned": "unsigned int",
     "size_t": "unsigned long",
@@ -21,6 +21,8 @@ _SPELLINGS = {
     "unsigned long long int": "unsigned long long",
 }
 FLOATING = ("float", "double")
+# A function of gcc, from its version 12 on, that returns what it is given.
+BARRIER = "__builtin_assoc_barrier"
 
 
 def spelling(words: list[str]) -> str:
