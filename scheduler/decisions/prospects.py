@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import islpy as isl
 
+from scopt.machine.costs import MOST_STEP
 from scopt.poly.bands import with_properties_below
 from scopt.poly.restructure import has_inner_bands
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.small_loops import values_of_member
+from scopt.scheduler.locality.strides import linear_schedule, strides
+
+# Loops over records, and over their elements.
+_LOOPS = 2
 
 
 def stands_apart(setting: Setting, node: isl.ScheduleNode) -> bool:
@@ -18,7 +24,7 @@ def stands_apart(setting: Setting, node: isl.ScheduleNode) -> bool:
     node = with_properties_below(setting.scop, setting.dependences, node)
     if is_special(setting, node) or waits_both_ways(setting, node):
         return True
-    if has_inner_bands(node):
+    if has_inner_bands(node) or _by_records(setting, node):
         return False
     plan = setting.planner.plan(node, False)
     return ((any(plan.simd) or plan.tiny) and len(plan.order) > 1) or (plan.order[-1] == 0 and len(plan.order) > 1)
@@ -33,6 +39,15 @@ def streams_rows(setting: Setting, node: isl.ScheduleNode) -> bool:
     plan = setting.planner.plan(node, False)
     natural = plan.order == tuple(range(len(plan.order)))
     return natural and all(plan.simd) and not (plan.tile or plan.tile_vector or plan.jumps or plan.skew)
+
+
+def _by_records(setting: Setting, node: isl.ScheduleNode) -> bool:
+    """Whether a band goes from record to record, and through the few elements of each."""
+    if node.band_n_member() != _LOOPS or not node.band_member_get_coincident(0):
+        return False
+    if values_of_member(node, 1, MOST_STEP) is None:
+        return False
+    return not strides(setting.scop, linear_schedule(setting.scop, node), 0).leaves_lines
 
 
 def is_special(setting: Setting, node: isl.ScheduleNode) -> bool:

@@ -12,8 +12,10 @@ from collections.abc import Callable
 import islpy as isl
 
 from scopt.ir.scop import Scop
+from scopt.machine.costs import MOST_STEP
 from scopt.poly.bands import Ordered, distances, nonnegative, zero
 from scopt.poly.isl_utils import maps_of, sets_of
+from scopt.poly.linear import subscript_rows
 from scopt.poly.source_loops import source_loops
 from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, first_member, has_bands, read
 
@@ -140,7 +142,8 @@ class Fusion:
         return False
 
     def accessed(self, dates: isl.UnionMap) -> dict[str, isl.UnionMap]:
-        """``{ [date] -> A[row] }`` by array, or structure, with an access in a loop; of vectors, the cells."""
+        """``{ [date] -> A[row] }`` by array, or structure, with an access in a loop; of vectors, the cells, or records of
+        so many cells as an access steps by."""
         names = {str(relation.get_tuple_name(isl.dim_type.in_)) for relation in maps_of(dates)}
         found: dict[str, isl.UnionMap] = {}
         for statement in self.scop.statements:
@@ -149,6 +152,8 @@ class Fusion:
                 rows, last = access.relation, access.relation.dim(isl.dim_type.out) - 1
                 if last > 0:
                     rows = rows.project_out(isl.dim_type.out, last, 1).set_tuple_name(isl.dim_type.out, access.array)
+                elif last == 0:
+                    rows = _records(rows)
                 cells = dates.reverse().apply_range(isl.UnionMap.from_map(rows))
                 found[key] = found[key].union(cells) if key in found else cells
         return found
@@ -208,6 +213,16 @@ class Fusion:
         pairs = [some.intersect_domain(source).intersect_range(sink) for some in found for source, sink in ways]
         whole = first.union(second)
         return all(nonnegative(distances(self.inside(some, whole, prefix), member)) for some in pairs)
+
+
+def _records(cells: isl.Map) -> isl.Map:
+    """Accesses to a vector as such to records of it, where they step by a few elements."""
+    rows = subscript_rows(cells)
+    steps = [int(abs(factor)) for factor in rows[0] if abs(factor) > 1 and factor.denominator == 1] if rows else []
+    if not steps or min(steps) > MOST_STEP:
+        return cells
+    name = cells.get_tuple_name(isl.dim_type.out)
+    return cells.apply_range(isl.Map(f"{{ {name}[x] -> {name}[y] : y = floor(x / {min(steps)}) }}"))
 
 
 def _meet(cells: isl.UnionMap, others: isl.UnionMap) -> bool:

@@ -141,9 +141,18 @@ def _is_lane(program: Program, statement: Statement, base: Statement) -> bool:
             ir.Assignment(
                 op="=", lvalue=target, rvalue=ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[value]))
             ),
-            ir.Assignment(op="=", lvalue=cell, rvalue=original),
-        ) if target is cell and value is original and [one.node for one in written] == [cell]:
+            ir.Assignment(op=op, lvalue=cell, rvalue=original),
+        ) if target is cell and [one.node for one in written] == [cell]:
             helper = lane_helper(program.scop.arrays[written[0].array].type)
-            same = (statement.iterators, statement.accesses) == (base.iterators, base.accesses)
-            return same and helper is not None and name == helper_name(helper, program.scop.reserved)
+            alike = (statement.iterators, statement.accesses) == (base.iterators, base.accesses)
+            called = helper is not None and name == helper_name(helper, program.scop.reserved)
+            return alike and called and _is_assigned(value, cell, op, original)
     return False
+
+
+def _is_assigned(value: ir.Node, cell: ir.Node, op: str, original: ir.Node) -> bool:
+    """Whether a value is what ``cell op original`` assigns."""
+    match value:
+        case ir.BinaryOp(op=own, left=left, right=right) if op == f"{own}=":
+            return left is cell and right is original
+    return op == "=" and value is original
