@@ -14,7 +14,7 @@ import islpy as isl
 from scopt.ir.scop import Scop
 from scopt.machine.costs import MOST_STEP
 from scopt.poly.bands import Ordered, distances, nonnegative, zero
-from scopt.poly.isl_utils import maps_of, sets_of
+from scopt.poly.isl_utils import OUT, maps_of, sets_of
 from scopt.poly.linear import subscript_rows
 from scopt.poly.source_loops import source_loops
 from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, first_member, has_bands, read
@@ -142,16 +142,16 @@ class Fusion:
         return False
 
     def accessed(self, dates: isl.UnionMap) -> dict[str, isl.UnionMap]:
-        """``{ [date] -> A[row] }`` by array, or structure, with an access in a loop; of vectors, the cells, or records of
-        so many cells as an access steps by."""
+        """``{ [date] -> A[row] }`` by array, or structure, with an access in a loop; of vectors, the cells, or
+        records of so many cells as an access steps by."""
         names = {str(relation.get_tuple_name(isl.dim_type.in_)) for relation in maps_of(dates)}
         found: dict[str, isl.UnionMap] = {}
         for statement in self.scop.statements:
             for access in statement.accesses if statement.name in names else ():
                 key = self.scop.arrays[access.array].within or access.array
-                rows, last = access.relation, access.relation.dim(isl.dim_type.out) - 1
+                rows, last = access.relation, access.relation.dim(OUT) - 1
                 if last > 0:
-                    rows = rows.project_out(isl.dim_type.out, last, 1).set_tuple_name(isl.dim_type.out, access.array)
+                    rows = rows.project_out(OUT, last, 1).set_tuple_name(OUT, access.array)
                 elif last == 0:
                     rows = _records(rows)
                 cells = dates.reverse().apply_range(isl.UnionMap.from_map(rows))
@@ -221,7 +221,7 @@ def _records(cells: isl.Map) -> isl.Map:
     steps = [int(abs(factor)) for factor in rows[0] if abs(factor) > 1 and factor.denominator == 1] if rows else []
     if not steps or min(steps) > MOST_STEP:
         return cells
-    name = cells.get_tuple_name(isl.dim_type.out)
+    name = cells.get_tuple_name(OUT)
     return cells.apply_range(isl.Map(f"{{ {name}[x] -> {name}[y] : y = floor(x / {min(steps)}) }}"))
 
 
