@@ -158,7 +158,7 @@ class _Holder(Struct, frozen=True, eq=False):
             return self.without_reductions(loop)
         whole, each = list[Cell](), list[Cell]()
         stored = [cell for cell, uses in body.uses.items() if any(use.write for use in uses)]
-        by_record = self.may_write_records(loop) and bool(records(self.scop, loop.iterator, stored))
+        by_record = self.may_write_records(loop) and self.mixes(loop, body, stored)
         if not by_record and not self.wanted(loop):
             return loop
         written = {array for array, _ in stored}
@@ -188,6 +188,13 @@ class _Holder(Struct, frozen=True, eq=False):
         if self.runs(loop, context, inner):
             return outer
         return If(self.some_iteration(loop, context), Block((outer,)))
+
+    def mixes(self, loop: For, body: _Body, stored: Sequence[Cell]) -> bool:
+        """Whether an iteration writes a record, and reads cells of its own after it has written some."""
+        uses = [use for cell, some in body.uses.items() if _moves(loop, cell) for use in some]
+        first = min((use.call for use in uses if use.write), default=len(uses))
+        last = max((use.call for use in uses if not use.write), default=-1)
+        return first < last and bool(records(self.scop, loop.iterator, stored))
 
     def helps(self, loop: For, cell: Cell, uses: Sequence[_Use], changed: bool) -> bool:
         """Whether a variable would be better than the cell. changed: the body writes what might be the cell, as far as
