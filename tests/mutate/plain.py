@@ -27,6 +27,22 @@ PRODUCTS = marked(
     ((1, 1), (3, 9), (37, 41), (75, 20)),
 )
 
+# Elements that share a result, in variables, one of them apart.
+RECORDS = marked(
+    "records",
+    (Operand("v", "n", "3"), Operand("w", "n", "4")),
+    """
+  for (int i = 0; i < n; i++) {
+    double s = 1.0 / (1.0 + v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
+    for (int k = 0; k < 3; k++) {
+      v[i][k] *= s;
+      w[i][k] = w[i][k] * w[i][3] + v[i][k];
+    }
+    w[i][3] = 1.0 - w[i][3];
+  }""",
+    ((1, 1), (7, 1), (61, 2)),
+)
+
 TWICE = marked(
     "twice",
     (Operand("A", "n", "m"), Operand("x", "m"), Operand("y", "m"), Operand("t", "n")),
