@@ -22,7 +22,19 @@ SAMPLE = tuple(
     one
     for one in SOURCES
     if one.name
-    in ("symm", "cholesky", "filter", "jacobi", "histogram", "small", "shifted", "stepped", "again", "conditions")
+    in (
+        "symm",
+        "cholesky",
+        "filter",
+        "jacobi",
+        "records",
+        "histogram",
+        "small",
+        "shifted",
+        "stepped",
+        "again",
+        "conditions",
+    )
 )
 BY_NAME = {one.name: one for one in SOURCES}
 
