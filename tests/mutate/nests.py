@@ -30,6 +30,7 @@ from scopt.ir.nest import (
     Or,
     Select,
     Sum,
+    Threads,
 )
 from scopt.ir.nest_walks import Item, calls
 from scopt.ir.scop import Scop
@@ -338,4 +339,4 @@ def condition_edits(condition: Condition, scope: Sequence[str]) -> Iterator[tupl
 def _tests_work(condition: Condition) -> bool:
     """Whether a test of work, which has no opposite, is part of a condition: both branches do the same."""
     parts = condition.args if isinstance(condition, (And, Or)) else (condition,)
-    return any(isinstance(one, Exceeds) or (one is not condition and _tests_work(one)) for one in parts)
+    return any(isinstance(one, Exceeds | Threads) or (one is not condition and _tests_work(one)) for one in parts)
