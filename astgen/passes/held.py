@@ -1,5 +1,5 @@
 """Cells that a jammed loop uses again and again, that a loop accumulates into, or that all of its iterations read, in
-local variables; likewise what iterations that write records (`scopt.astgen.passes.records`) use several times.
+local variables; likewise what iterations that write records (`scopt.astgen.passes.record_cells`) use several times.
 
 Compilers would keep them in registers by themselves, if they knew that the arrays don't overlap. Here the subscripts
 tell, within the bounds of the enclosing loops. A reduction clause names variables: a loop that reduces cells which
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
-from scopt.astgen.passes.records import Cell, by_address, records, subscripts_of
+from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
 from scopt.ir.expr import compare, conjunction, names, negate
 from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min
 from scopt.ir.nest_walks import Item, used_names

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.c_expr import LANES, helper_name
 from scopt.astgen.lower.body_syntax import call
-from scopt.astgen.passes.records import Cell, Record, records, subscripts_of
+from scopt.astgen.passes.record_cells import Cell, Record, records, subscripts_of
 from scopt.ir.expr import names
 from scopt.ir.nest import Block, Call, Expr, For, Hold, LoopNest
 from scopt.ir.nest_walks import Item, map_block

@@ -14,7 +14,7 @@ from scopt.frontend.syntax.file_parser import FileParser
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, computing_functions
 from scopt.frontend.syntax.scoping import blocks_around_loops
 from scopt.frontend.syntax.structs import definitions_of
-from scopt.frontend.syntax.unit import TranslationUnit
+from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import Directive, read_directive
 from scopt.frontend.text.preprocess import preprocess
 from scopt.frontend.text.preprocessed import Preprocessed, ScoptPragma
@@ -55,12 +55,7 @@ def parse(
     ast, bare = blocks_around_loops(unit.parse(), file) if options.autodetect else (unit.parse(), frozenset())
     in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
-    placed = [with_directives(region, directives, file) for region in regions]
-    # loops that the user's directives name stay those of the file
-    regions = tuple(
-        one if one.pragmas.used else with_directives(with_short_loops(region), directives, file)
-        for region, one in zip(regions, placed, strict=True)
-    )
+    regions = tuple(_placed(region, directives, file) for region in regions)
     if not options.autodetect:
         lost = (d for d in directives if not any(d.line in lines for lines in unit.unparsed_lines))
         remarks = (*remarks, *misplaced(lost, regions))
@@ -95,6 +90,12 @@ def parse(
         bare=bare,
         cold_functions=unit.cold,
     )
+
+
+def _placed(region: Region, directives: Sequence[Directive], file: str) -> Region:
+    """A marked region with its directives; loops that these name stay those of the file."""
+    placed = with_directives(region, directives, file)
+    return placed if placed.pragmas.used else with_directives(with_short_loops(region), directives, file)
 
 
 def _directives(result: Preprocessed) -> tuple[Directive, ...]:

@@ -14,7 +14,7 @@ from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import reordered
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.leaf_loops import LeafLoops, default_sizes
-from scopt.scheduler.decisions.plans import LeafPlan
+from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.locality.tiling import sizes_for
 
 

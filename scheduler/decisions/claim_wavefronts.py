@@ -17,7 +17,7 @@ from scopt.scheduler.decisions.claim_loops import across_cycles, innermost_cycle
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.leaf_loops import LeafLoops
-from scopt.scheduler.decisions.plans import LeafPlan
+from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.decisions.register_tiles import tile_notes, wanted
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.locality.diamond import tile_shape

@@ -16,8 +16,8 @@ from scopt.poly.restructure import filters_of, reordered, sequence_of, united
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.kernel_loops import parallel_member, with_register_tiles
+from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.decisions.marks import Marks
-from scopt.scheduler.decisions.plans import LeafPlan
 from scopt.scheduler.decisions.private_copies import private_for, private_for_wavefront
 from scopt.scheduler.decisions.register_tiles import band_tile, pure_tiling
 from scopt.scheduler.decisions.setting import Setting

@@ -17,6 +17,7 @@ from scopt.options import Options
 from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
+from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.decisions.merged_groups import with_lines_together, with_nests_together
 from scopt.scheduler.decisions.reading_ahead import reads_ahead
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
@@ -30,43 +31,6 @@ _SHORT = 100
 MANY_MEMBERS = 4
 # Members from which on tiles may bring lines back that loops in their order lose.
 _DEEP = 3
-
-
-class LeafPlan(Struct, frozen=True, eq=False):
-    """What is to become of a band with no bands below.
-
-    order: its members, the vector loop's last. groups: statement groups in execution order, each with an innermost loop
-      of its own; a group is a sequence of parts.
-    simd: per group, whether its innermost loop carries nothing but reductions and walks through memory well; scalar:
-      whether it carries nothing, but jumps in every access; ahead: whether compilers make vectors of it though it
-      carries something. private: per group, what each lane needs a copy of. reductions: per group, what its innermost
-      loop carries; threads: what the parallel loop does.
-    tile: tile all members before the vector loop's; tile_vector: that one too. parallel: position in `order` of the
-    tile loop (or loop) to run in parallel, None if there is none; skew: run wavefronts of the first two tile loops.
-    slopes: per member of `order`, by how much it is skewed: sizes in that proportion make tiles that fit together, and
-      cheap loop bounds.
-    jumps: the vector loop jumps between lines in some access. serial: every innermost loop would carry something; rows:
-      and its instances run in their order, along pieces of rows. tiny: the innermost loops would be vector loops, but
-      are too short.
-    """
-
-    order: tuple[int, ...]
-    groups: tuple[tuple[isl.UnionSet, ...], ...]
-    simd: tuple[bool, ...]
-    scalar: tuple[bool, ...]
-    ahead: tuple[bool, ...]
-    private: tuple[tuple[str, ...], ...]
-    tile: bool
-    tile_vector: bool
-    parallel: int | None
-    skew: bool
-    slopes: tuple[int, ...]
-    jumps: bool
-    serial: bool
-    reductions: tuple[tuple[Reduction, ...], ...]
-    threads: tuple[Reduction, ...] = ()
-    rows: bool = False
-    tiny: bool = False
 
 
 class Grouping(Struct, frozen=True, eq=False):

@@ -6,7 +6,7 @@ import pytest
 
 from scopt import ir
 from scopt.astgen.lower.body_syntax import integer
-from scopt.astgen.passes.records import records
+from scopt.astgen.passes.record_cells import records
 from scopt.ir.expr import weighted
 from scopt.ir.nest import Const, Name
 from scopt.options import Options
