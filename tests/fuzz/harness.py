@@ -195,10 +195,16 @@ def _lines_of(name: str, output: str) -> tuple[str, ...]:
     return tuple(line for line in output.splitlines() if line.startswith(f"{name} "))
 
 
+def with_threads(text: str) -> str:
+    """The C text with the form for threads of whatever stands there in two forms."""
+    return re.sub(r"\bif \((?:.* && )?scopt_threads_*\(\) > 1\) \{$", "if (1) {", text, flags=re.MULTILINE)
+
+
 def without_thresholds(text: str) -> str:
-    """The C text with the `if(…)` clauses of its pragmas removed, and the tests around loops with copies of arrays: the
-    trip counts here are small, the loops shall run in parallel all the same.
+    """The C text with the `if(…)` clauses of its pragmas removed, and the tests around loops with copies of arrays or
+    in two forms: the trip counts here are small, the loops shall run in parallel all the same.
     """
+    text = with_threads(text)
     either = (
         r"^([ \t]*)if \(.*\) \{\n([ \t]*#pragma omp parallel for[^\n]*\n)((?:.*\n)*?)\1\} else \{\n((?:.*\n)*?)\1\}$"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from tests.fuzz.harness import without_thresholds
+from tests.fuzz.harness import with_threads, without_thresholds
 from tests.mutate.races import Unreadable, told
 from tests.mutate.source import Source
 from tests.mutate.texts import clauses
@@ -128,7 +128,7 @@ def forced(text: str) -> str:
         r"^([ \t]*)if \(.*\) \{(\n[ \t]*#pragma omp parallel "
         r"for(?![^\n]*\bif\()[^\n]*reduction[^\n]*\n(?:.*\n)*?\1\} else \{\n)"
     )
-    text = re.sub(either, r"\1if (1) {\2", text, flags=re.MULTILINE)
+    text = re.sub(either, r"\1if (1) {\2", with_threads(text), flags=re.MULTILINE)
     lines = text.split("\n")
     for k, line in enumerate(lines):
         if line.lstrip().startswith("#pragma omp"):
