@@ -200,6 +200,13 @@ def with_threads(text: str) -> str:
     return re.sub(r"\bif \((?:.* && )?scopt_threads_*\(\) > 1\) \{$", "if (1) {", text, flags=re.MULTILINE)
 
 
+def in_one_form(text: str) -> str:
+    """The C text without the forms for one thread, where there are two."""
+    inside = r"(?:\1[ \t]+.*\n)*?"
+    two = rf"^([ \t]*)if \((?:.* && )?scopt_threads_*\(\) > 1\) \{{\n({inside})\1\}} else \{{\n{inside}\1\}}\n"
+    return re.sub(two, lambda match: match[2], text, flags=re.MULTILINE)
+
+
 def without_thresholds(text: str) -> str:
     """The C text with the `if(…)` clauses of its pragmas removed, and the tests around loops with copies of arrays or
     in two forms: the trip counts here are small, the loops shall run in parallel all the same.

@@ -147,3 +147,20 @@ LINE = marked(
   }""",
     ((3, 1), (9, 3), (900, 70), (3000, 40)),
 )
+
+# Two loops of threads that are shared out together, and two that can't be.
+LAYERS = marked(
+    "layers",
+    (Operand("A", "n * m", "n"), Operand("B", "n * m", "n", value="0.25"), Operand("C", "n * n", "m", value="0.5")),
+    """
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      for (int k = 0; k < n; k++)
+        a[i][j][k] = b[i][j][k] * 0.5 + a[i][j][k];
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j <= i; j++)
+      for (int k = 0; k < m; k++)
+        c[i][j][k] = c[i][j][k] * 0.75;""",
+    ((1, 1), (3, 2), (9, 5), (21, 30)),
+    before="  double (*a)[m][n] = (void *)A, (*b)[m][n] = (void *)B, (*c)[n][m] = (void *)C;",
+)

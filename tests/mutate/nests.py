@@ -147,6 +147,8 @@ class _Editor(Struct, frozen=True):
         mark = loop.mark
         if not mark.parallel:
             yield "parallel set", replace(mark, parallel=True)
+        elif mark.collapse == 1:
+            yield "collapse set", replace(mark, collapse=2)
         if not mark.simd:
             yield "simd set", replace(mark, simd=True)
         if not (mark.parallel or mark.simd):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutate.contractions import CHOLESKY, FOLDING, GEMM, MAXPLUS, SYMM, SYRK, TRMM
 from tests.mutate.guarded import GUARDED, SHIFTED, SMOOTHED
-from tests.mutate.nested import ADI, FILTER, HEAT, JACOBI, LINE, PANELS, SEIDEL
+from tests.mutate.nested import ADI, FILTER, HEAT, JACOBI, LAYERS, LINE, PANELS, SEIDEL
 from tests.mutate.plain import (
     AGAIN,
     ALIGNED,
@@ -39,6 +39,7 @@ SOURCES = (
     HEAT,
     JACOBI,
     SEIDEL,
+    LAYERS,
     LINE,
     PRODUCTS,
     RECORDS,

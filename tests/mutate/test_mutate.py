@@ -27,6 +27,7 @@ SAMPLE = tuple(
         "cholesky",
         "filter",
         "jacobi",
+        "layers",
         "records",
         "histogram",
         "small",

@@ -8,6 +8,7 @@ import pytest
 
 from scopt.options import Options
 from scopt.pipeline import optimize
+from tests.fuzz.harness import in_one_form
 from tests.sources import source_of
 
 PARAMS = (
@@ -27,7 +28,8 @@ def vector_loops(body: str) -> list[str]:
     """The statements of each vector loop, and of each other innermost loop."""
     result = optimize(source_of(body, PARAMS), Options())
     assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
-    region = re.sub(r"#pragma[^\n]*\n|\{|\}", "", result.text.decode().split("#pragma scop")[1].split("#pragma end")[0])
+    text = in_one_form(result.text.decode()).split("#pragma scop")[1].split("#pragma end")[0]
+    region = re.sub(r"#pragma[^\n]*\n|\{|\}", "", text)
     return re.split(r"\bfor \([^\n]*\n", region)
 
 
@@ -44,7 +46,7 @@ def test_many_at_once() -> None:
         for a, b in ((0, 2), (1, 3), (0, 1), (2, 3), (1, 2))
     )
     result = optimize(source_of(f"for (i = 0; i < n; i++) {{ {swaps} }}", "int n, int r[3000][4]"), Options())
-    assert result.text.decode().split("#pragma scop")[1].count("for (") == 1
+    assert in_one_form(result.text.decode()).split("#pragma scop")[1].count("for (") == 1
 
 
 @pytest.mark.parametrize("body", [BOTH_WAYS, TWO_SUMS], ids=["rows and columns", "two matrices"])

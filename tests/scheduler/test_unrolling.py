@@ -9,7 +9,7 @@ import pytest
 
 from scopt.options import Options
 from scopt.pipeline import optimize
-from tests.fuzz.harness import without_thresholds
+from tests.fuzz.harness import in_one_form, without_thresholds
 from tests.sources import source_of
 
 IMAGES = "int n, int m, float o[n][m], float a[n + 8][m + 8], float w[3][3], float u[2 * n][2 * m]"
@@ -41,7 +41,7 @@ def text(body: str, params: str = IMAGES, **options: bool) -> str:
     """What comes out; nothing may be refused."""
     result = optimize(source_of(body, params), Options(**options))  # type: ignore[arg-type]
     assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
-    return result.text.decode()
+    return in_one_form(result.text.decode())
 
 
 def loops(found: str) -> int:
@@ -136,7 +136,7 @@ def test_loops_that_never_run() -> None:
 
 def test_other_wishes_leave_straight_code_and_vectors() -> None:
     source = source_of(WINDOW, IMAGES).decode().replace("#pragma scop\n", "#pragma scopt parallel(i)\n#pragma scop\n")
-    found = optimize(source, Options()).text.decode()
+    found = in_one_form(optimize(source, Options()).text.decode())
     assert loops(found) == 2
     assert "omp simd" in found
 
