@@ -27,7 +27,7 @@ def settled(node: isl.ScheduleNode, outer: int) -> isl.ScheduleNode:
     outer: of the schedule's dimensions that stand outside, how many the windows may move with. Flags of the bands that
     change are lost.
     """
-    if node.get_type() == _TYPE.band:
+    if node.get_type() == _TYPE.band and not node.get_domain().is_empty():
         for member in range(node.band_n_member()):
             base = _base(node, member, outer)
             if base is not None:

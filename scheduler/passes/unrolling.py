@@ -57,8 +57,6 @@ class _Unroller(Struct, eq=False):
 
     def below(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The node, with all done that is to be done at it and below."""
-        if node.get_type() == _TYPE.band and node.get_domain().is_empty():
-            return node
         if node.get_type() == _TYPE.band:
             made = self.around(node) if has_inner_bands(node) else self.members(node)
             if made is not None:

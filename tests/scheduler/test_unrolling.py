@@ -275,9 +275,14 @@ def test_sums_of_integers_along_lines_stay_loops_where_the_loop_around_steps(
 
 
 @pytest.mark.parametrize("scheduler", ["identity", "pluto"])
-def test_regions_that_never_run(scheduler: str) -> None:
-    source = source_of(
-        "for (i = m + 2; i < m; i++) for (j = 0; j < m; j++) a[j] = a[j] + a[j];", params="int m, double *a"
-    )
-    result = optimize(source, Options(scheduler=scheduler))
-    assert {remark.id for remark in result.remarks} & {"internal.error", "schedule.simplified"} == set()
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (i = m + 2; i < m; i++) for (j = 0; j < m; j++) a[j] = a[j] + a[j];",
+        "for (i = 0; i <= 5; i++) { b[i] = 1; for (j = 0; j < m; j++) { if (j < j) a[j] = 2; a[j] += a[j]; } }",
+    ],
+    ids=["region", "statement"],
+)
+def test_what_never_runs(body: str, scheduler: str) -> None:
+    result = optimize(source_of(body, params="int m, double *a, double *b"), Options(scheduler=scheduler))
+    assert not {remark.id for remark in result.remarks} & {"internal.error", "schedule.simplified"}
