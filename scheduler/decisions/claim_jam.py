@@ -14,10 +14,10 @@ from scopt.poly.bands import reductions_of
 from scopt.poly.isl_utils import joined
 from scopt.poly.restructure import filters_of
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
-from scopt.scheduler.decisions.jam import Jam, Parts, blocks, jam_of, parts_of
+from scopt.scheduler.decisions.jam import Jam, Parts, jam_of, parts_of
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.user_sizes import rounded, size_of
-from scopt.scheduler.locality.tiling import atomic
+from scopt.scheduler.locality.tiling import atomic, origin
 
 # Blocks of rows, from which on the rows that they leave over take little of the time.
 _SOME_BLOCKS = 4
@@ -88,8 +88,8 @@ class _JamLoops(Struct, frozen=True, eq=False):
         """The band as loops over blocks."""
         row, column = self.members(node)
         chunks = self.jam.parallel == self.jam.column and not self.parallel_above
-        outer = [blocks(column, self.chunk)] if chunks else []
-        made = node.delete().insert_partial_schedule(joined([*outer, blocks(row, self.jam.rows)]))
+        outer = [origin(column, self.chunk)] if chunks else []
+        made = node.delete().insert_partial_schedule(joined([*outer, origin(row, self.jam.rows)]))
         return atomic(made.band_set_permutable(1))
 
     def members(self, node: isl.ScheduleNode) -> tuple[isl.UnionPwAff, isl.UnionPwAff]:

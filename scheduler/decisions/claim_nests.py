@@ -24,10 +24,7 @@ from scopt.scheduler.decisions.small_loops import inner_bands, is_small_box
 from scopt.scheduler.locality.strides import linear_schedule, strides
 from scopt.scheduler.locality.tile_reuse import has_far_reuse
 from scopt.scheduler.locality.tile_sizes import CANDIDATES, band_sizes
-from scopt.scheduler.locality.tiling import atomic, sizes_for, tiled, tiled_along, wavefront
-
-# Members that are tiled, at most, the innermost ones: tiles of more have more cells than caches.
-_TILED = 3
+from scopt.scheduler.locality.tiling import atomic, near_sizes, sizes_for, tiled, tiled_along, wavefront
 
 
 class ParallelNest(Struct, frozen=True):
@@ -208,11 +205,8 @@ def _tiles(band: Band, node: isl.ScheduleNode, *, shared: bool) -> _Tiles | None
         return _Tiles(node, loops, loops.sizes[0])
     if not has_far_reuse(band.setting.scop, options.machine, schedule):
         return None
-    sizes = list(_default_sizes(band, node))
+    sizes = near_sizes(node, _default_sizes(band, node))
     trips = Work.of(band.setting.scop, options.machine, node).trips[: band.width]
-    for k in range(band.width - _TILED):
-        if node.band_member_get_coincident(k):
-            sizes[k] = 1
     while shared and sizes[0] > 1 and trips[0] < 2 * options.machine.cores * sizes[0]:
         sizes[0] //= 2
     kept = [k for k in range(band.width) if sizes[k] < trips[k] or (shared and k == 0)]

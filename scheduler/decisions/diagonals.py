@@ -26,6 +26,7 @@ from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import sets_of, union_of_maps, union_of_sets
 from scopt.poly.linear import Vector, coefficients, dot, solve, subscript_rows
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.locality.tiling import origin
 
 # A subscript's position and its sign.
 Term = tuple[int, int]
@@ -79,7 +80,7 @@ def diagonals(setting: Setting, node: isl.ScheduleNode) -> Diagonals | str:
 
 def packed(found: Diagonals, rows: int, steps: int) -> PackedTile:
     """The panels of tiles of so many rows by so many dates."""
-    origins = _origin(found.dates, steps), _origin(found.rows, rows)
+    origins = origin(found.dates, steps), origin(found.rows, rows)
     return PackedTile(found.statements, origins, tuple(_panel(one, rows, steps) for one in found.panels))
 
 
@@ -102,12 +103,6 @@ def _panel(one: SkewedArray, rows: int, steps: int) -> Panel:
     diagonal = PanelDimension(one.subscripts, 0, one.dates[0], Const(steps + one.dates[1] - one.dates[0]))
     row = PanelDimension(one.subscripts[:1], 1, one.rows[0], Const(rows + one.rows[1] - one.rows[0]))
     return Panel(one.array, (*others, diagonal, row))
-
-
-def _origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    """Where the tile of an instance begins."""
-    value = isl.Val(size)
-    return member.scale_down_val(value).floor().scale_val(value)
 
 
 def _in_order(setting: Setting, node: isl.ScheduleNode) -> bool:

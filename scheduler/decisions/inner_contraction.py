@@ -20,8 +20,9 @@ from scopt.poly.isl_utils import SET, joined, sets_of
 from scopt.poly.linear import Vector
 from scopt.poly.set_pieces import coordinate
 from scopt.scheduler.decisions.contractions import contraction_by, inside, pure_part, shape_of
-from scopt.scheduler.decisions.register_tiles import band_tile, origin, tiling_within, wanted
+from scopt.scheduler.decisions.register_tiles import band_tile, tiling_within, wanted
 from scopt.scheduler.locality.strides import linear_schedule
+from scopt.scheduler.locality.tiling import origin
 
 
 class Inner(Struct, frozen=True, eq=False):

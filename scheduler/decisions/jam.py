@@ -21,6 +21,7 @@ from scopt.poly.bands import Ordered, active
 from scopt.poly.isl_utils import IN, OUT, SET, sets_of, union_of_sets
 from scopt.poly.linear import Vector, subscript_rows
 from scopt.scheduler.locality.strides import linear_schedule
+from scopt.scheduler.locality.tiling import origin
 
 # Of a band, which stand in its code once for each row of a block.
 MOST_STATEMENTS = 4
@@ -137,11 +138,6 @@ def _reduces(statement: Statement) -> bool:
 # --- blocks of rows ---------------------------------------------------------------------------------------------------
 
 
-def blocks(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    """The largest multiple of a size that isn't larger than the member."""
-    return member.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
-
-
 def parts_of(
     dependences: Ordered, node: isl.ScheduleNode, row: isl.UnionPwAff, column: isl.UnionPwAff, size: int
 ) -> Parts | None:
@@ -189,7 +185,7 @@ def _full(
     own = isl.UnionSet.from_set(part)
     prefix = isl.Map.from_union_map(outside.intersect_domain(own))
     place = prefix.flat_range_product(_function(column, own))
-    offset = _function(row.sub(blocks(row, size)), own)
+    offset = _function(row.sub(origin(row, size)), own)
     present = place.flat_range_product(offset).range()
     last = present.dim(SET) - 1
     columns = [present.fix_val(SET, last, isl.Val(k)).project_out(SET, last, 1) for k in range(size)]

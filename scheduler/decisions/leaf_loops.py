@@ -25,12 +25,10 @@ from scopt.scheduler.decisions.shared_loops import collapsed_loops
 from scopt.scheduler.locality.footprints import free_members
 from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, shape_rows, strides, unskewed
 from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, row_piece, vector_sizes
-from scopt.scheduler.locality.tiling import atomic, interleaved, shaped_tiles, sizes_for, tiled, wavefront
+from scopt.scheduler.locality.tiling import atomic, interleaved, near_sizes, shaped_tiles, sizes_for, tiled, wavefront
 
 # Of a band whose parallel loop may have few iterations: a vector loop, and two around it.
 _DEEP = 3
-# Members around the vector loop that are tiled, at most: tiles of more have more cells than caches.
-_TILED_OUTER = 2
 
 
 class LeafLoops(Struct, frozen=True, eq=False):
@@ -199,12 +197,10 @@ def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> t
         sizes = band_sizes(setting.scop, machine, schedule, plan.slopes, simd=any(plan.simd))
         return (*sizes[:-1], max(sizes[-1], row_piece(setting.scop, machine, schedule))) if plan.rows else sizes
     balance = plan.parallel == 0 and bool(node.band_member_get_coincident(0))
-    *outer, last = vector_sizes(
+    sizes = vector_sizes(
         setting.scop, machine, schedule, len(plan.order), jumps=plan.jumps, only=not plan.tile, balance=balance
     )
-    for k in range(len(outer) - _TILED_OUTER):
-        if node.band_member_get_coincident(k):
-            outer[k] = 1
+    *outer, last = near_sizes(node, sizes)
     values = _values(node, len(plan.order) - 1)
     if plan.parallel is not None and not plan.tile and values is not None and values <= last:
         last = max(ceil(values / machine.cores), machine.lanes(ELEMENT))  # one piece would be no parallel loop

@@ -29,6 +29,7 @@ from scopt.poly.isl_utils import OUT, sets_of, union_of_sets
 from scopt.poly.linear import affine_row
 from scopt.scheduler.locality.footprints import ReferenceGroup, TileSpace, reference_groups, tile_space, trip_count
 from scopt.scheduler.locality.strides import LinearSchedule
+from scopt.scheduler.locality.tiling import origin
 
 # Runs through the rows of a tile, from which on copying them there and back costs little beside.
 LEAST_RUNS = 8
@@ -84,7 +85,7 @@ def packed_tile(
     if not found:
         return None
     members = sorted({one.member for one in found.values()})
-    origins = tuple(_origin(tiles.members.get_at(k), tiles.sizes[k]).intersect_domain(domain) for k in members)
+    origins = tuple(origin(tiles.members.get_at(k), tiles.sizes[k]).intersect_domain(domain) for k in members)
     panels = tuple(_panel(name, members.index(one.member), one) for name, one in found.items())
     return PanelOffer(PackedTile(names, origins, panels), pages, misses)
 
@@ -99,12 +100,6 @@ def _panel(array: str, origin: int, columns: _Columns) -> Panel:
 def _whole(scop: Scop, names: Sequence[str]) -> isl.UnionSet:
     """All instances of some statements."""
     return union_of_sets(scop.statement(name).domain for name in names).intersect_params(scop.context)
-
-
-def _origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    """Where the tile of an instance begins."""
-    value = isl.Val(size)
-    return member.scale_down_val(value).floor().scale_val(value)
 
 
 # --- what it gains ----------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from scopt.poly.set_pieces import coordinate
 from scopt.scheduler.decisions.contractions import contraction_of, packable, pure_part
 from scopt.scheduler.decisions.user_sizes import fitted, rounded, size_of
 from scopt.scheduler.locality.tile_sizes import ContractionSizes, contraction_sizes
+from scopt.scheduler.locality.tiling import origin
 
 
 def wanted(options: Options) -> bool:
@@ -96,11 +97,6 @@ def _extent_within(
     distances = isl.Set.from_union_set(together.apply_domain(values).apply_range(values).deltas())
     largest = distances.dim_max_val(0)
     return tile if largest.is_int() and largest.to_python() < tile else most
-
-
-def origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    """The largest multiple of a size that isn't larger than the member."""
-    return member.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
 
 
 def _shape(contraction: Contraction, options: Options) -> RegisterShape:

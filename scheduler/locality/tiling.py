@@ -9,6 +9,9 @@ import islpy as isl
 
 from scopt.poly.isl_utils import joined
 
+# Members of a band that are tiled, at most.
+_TILED = 3
+
 
 def sizes_for(user: Sequence[int], defaults: Sequence[int]) -> tuple[int, ...]:
     """The user's sizes, outermost first, the last one repeated; the defaults where the user gives none."""
@@ -29,15 +32,24 @@ def tiled(node: isl.ScheduleNode, sizes: Sequence[int], *, scaled: bool) -> isl.
         return node.band_tile(multi)
 
 
+def origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
+    """The largest multiple of a size that isn't larger than the member: where its tile begins."""
+    return member.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
+
+
+def near_sizes(node: isl.ScheduleNode, sizes: Sequence[int]) -> list[int]:
+    """Sizes of a band's members, 1 for those outside of the innermost few that carry nothing: tiles of more members
+    have more cells than caches."""
+    outer = len(sizes) - _TILED
+    return [1 if k < outer and node.band_member_get_coincident(k) else size for k, size in enumerate(sizes)]
+
+
 def tiled_along(node: isl.ScheduleNode, sizes: Mapping[int, int]) -> isl.ScheduleNode:
     """Tile some members of a permutable band, by position; tile loops step by the tile size. The result is the band of
     the tile loops."""
     partial, domain = node.band_get_partial_schedule(), node.get_domain()
     flags = [node.band_member_get_coincident(k) for k in sizes]
-    tiles = [
-        partial.get_at(k).intersect_domain(domain).scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
-        for k, size in sizes.items()
-    ]
+    tiles = [origin(partial.get_at(k).intersect_domain(domain), size) for k, size in sizes.items()]
     node = node.insert_partial_schedule(joined(tiles)).band_set_permutable(1)
     for position, flag in enumerate(flags):
         node = node.band_member_set_coincident(position, int(flag))

@@ -13,7 +13,8 @@ from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import walk
 from scopt.poly.legality import check_marks, check_order
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.decisions.jam import Jam, blocks, jam_of, parts_of
+from scopt.scheduler.decisions.jam import Jam, jam_of, parts_of
+from scopt.scheduler.locality.tiling import origin
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
@@ -120,7 +121,7 @@ def test_no_tiles_no_jam() -> None:
 def below_blocks(node: isl.ScheduleNode, found: Jam) -> tuple[isl.ScheduleNode, isl.UnionPwAff, isl.UnionPwAff]:
     partial = node.band_get_partial_schedule()
     row, column = partial.get_at(found.row), partial.get_at(found.column)
-    band = isl.MultiUnionPwAff.from_union_pw_aff(blocks(row, found.rows))
+    band = isl.MultiUnionPwAff.from_union_pw_aff(origin(row, found.rows))
     return node.delete().insert_partial_schedule(band).child(0), row, column
 
 
