@@ -235,8 +235,15 @@ ACROSS = (
 )
 
 
-@pytest.mark.parametrize("type", ["double", "float", "unsigned int", "unsigned long"])
-@pytest.mark.parametrize("update", ACROSS)
+@pytest.mark.parametrize(
+    ("update", "type"),
+    [
+        *((update, "double") for update in ACROSS),
+        (ACROSS[0], "unsigned int"),
+        (ACROSS[1], "float"),
+        (ACROSS[2], "unsigned long"),
+    ],
+)
 def test_operands_are_turned(update: str, type: str, cc: str, tmp_path: Path) -> None:
     body = f"for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) for (int k = 0; k < m; k++) {update}"
     source = Source(body, type).text
