@@ -32,6 +32,7 @@ from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strips import with_strips
 from scopt.scheduler.passes.band_walk import OF_LEAVES, decided
 from scopt.scheduler.passes.distribution import set_apart
+from scopt.scheduler.passes.folding import fold_loops
 from scopt.scheduler.passes.fusion import Fusion, fuse_loops
 from scopt.scheduler.passes.nest_fusion import Costs, fuse_nests
 from scopt.scheduler.passes.pass_contracts import EVERYTHING, LEGAL, Fact, Pass, check_contract
@@ -59,6 +60,21 @@ class SinkLoops(Struct, frozen=True):
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         return _with(schedule, sink_loops(setting.scop, setting.dependences, schedule.tree, tile=self.wavefronts))
+
+
+class FoldLoops(Struct, frozen=True):
+    """on: whether any are folded: that is for tiles on diagonals, of which threads take one each."""
+
+    on: bool = True
+    name: ClassVar[str] = "folded-loops"
+    what: ClassVar[str] = "a loop of a few iterations that counts on what the loop around it counts becomes one with it"
+    needs: ClassVar[frozenset[Fact]] = EVERYTHING
+    keeps: ClassVar[frozenset[Fact]] = EVERYTHING
+
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        if not self.on:
+            return schedule
+        return _with(schedule, fold_loops(setting.scop, setting.dependences, schedule.tree))
 
 
 class FuseLoops(Struct, frozen=True):
@@ -212,6 +228,7 @@ def passes(options: Options) -> tuple[Pass, ...]:
         FuseLoops(on=options.fusion == "auto"),
         SetApart(),
         SplitLoops(),
+        FoldLoops(on=options.tile and options.parallel),
         UnrollLoops(on=options.simd),
         UnskewLoops(on=options.simd),
         MakeStrips(),
