@@ -101,7 +101,8 @@ def rows_scalars(marked: MarkedSchedule) -> frozenset[str]:
 
 def _brings(work: Work, marked: MarkedSchedule) -> bool:
     """Whether what the statements' form is for has come of it."""
-    copies = {one.array for mark in marked.marks.values() for one in loop_of(mark).reductions if one.whole}
+    loops = [loop_of(mark) for mark in marked.marks.values()]
+    copies = {one.array for loop in loops for one in loop.reductions if one.whole or loop.parallel}
     return work.carried <= rows_scalars(marked) and work.tables <= copies and _is_apart(work, marked)
 
 

@@ -20,6 +20,7 @@ from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
 from scopt.scheduler.passes.private_tables import Tabulated, tabulated
 from scopt.scheduler.passes.row_results import rows_apart
+from scopt.scheduler.passes.totals import Totals, with_totals
 from scopt.tell.results import Outcome
 
 # isl counts elementary operations; this many take some seconds. What needs more is tried again in a simpler form.
@@ -56,6 +57,18 @@ def tables_scop(scop: Scop, options: Options) -> Tabulated | None:
     try:
         with operation_limit(MAX_OPERATIONS):
             return tabulated(scop, frozenset(updates_of(scop, reorder_of(options))))
+    except isl.Error:  # too much for what it may gain
+        return None
+
+
+def totals_scop(scop: Scop, options: Options) -> Totals | None:
+    """The SCoP with totals for what nests accumulate in signed numbers, or in cells; None if there is no need of
+    them."""
+    if not (options.parallel or options.simd):
+        return None
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            return with_totals(scop, frozenset(updates_of(scop, reorder_of(options))))
     except isl.Error:  # too much for what it may gain
         return None
 

@@ -25,6 +25,7 @@ from scopt.rewritten_scop import (
     rows_scops,
     tables_fault,
     tables_scop,
+    totals_scop,
     with_memory,
 )
 from scopt.scheduler.decisions.decider import Decider
@@ -35,6 +36,7 @@ from scopt.tell.results import Outcome
 # What is asked of a region, and the answers.
 STATEMENTS = "statements"
 READ, CELLS, CARRYING, TABLES = "as they are", "with cells", "with rows in scalars", "with tables"
+TOTALS = "with totals"
 ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, in order"
 
 
@@ -100,6 +102,7 @@ class Forms(Struct, frozen=True, eq=False):
                 fault = rewriting_fault(self.scop, rewritten)
         if rewritten is not None and fault is None:
             yield Form(CELLS, rewritten.scop, dependences_of(rewritten.scop, self.options), rewritten)
+        yield from self.with_totals()
         yield from self.with_results()
         with self.clock("dependences"):
             tables = self.watch("tables", tables_scop(self.scop, self.options))
@@ -121,6 +124,14 @@ class Forms(Struct, frozen=True, eq=False):
                 CARRYING, carrying.scop, dependences_of(carrying.scop, self.options), carrying, carried, in_order=True
             )
         yield Form(READ, self.scop, self.deps, fault=fault)
+
+    def with_totals(self) -> Iterator[Form]:
+        """The one with totals of what nests accumulate."""
+        with self.clock("dependences"):
+            totals = self.watch("totals", totals_scop(self.scop, self.options))
+        if totals is not None:
+            deps, made = dependences_of(totals.scop, self.options), Expansion(totals.scop, {})
+            yield Form(TOTALS, totals.scop, deps, made, tables=totals.numbers)
 
     def with_results(self) -> Iterator[Form]:
         """Those with cells for the results of rows."""
@@ -162,7 +173,8 @@ class Forms(Struct, frozen=True, eq=False):
     def is_shown(self, form: Form) -> bool:
         if self.options.verify != "full" or form.made is None:
             return True
-        fault = tables_fault(self.scop, form.scop) if form.tables else rewriting_fault(self.scop, form.made)
+        counted = form.name in (TABLES, TOTALS)
+        fault = tables_fault(self.scop, form.scop) if counted else rewriting_fault(self.scop, form.made)
         return fault is None
 
     def finished(self, form: Form, outcome: Outcome) -> Outcome:

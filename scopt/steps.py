@@ -19,11 +19,13 @@ from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.passes.band_passes import passes
 from scopt.scheduler.passes.expansion import Expansion
 from scopt.scheduler.passes.private_tables import Tabulated
+from scopt.scheduler.passes.totals import Totals
 
 T = TypeVar("T")
 
 STEPS: tuple[tuple[str, str], ...] = (
     ("rewritten", "cells in place of scalars, arrays in place of others, where that makes contractions"),
+    ("totals", "variables for what nests sum up in signed numbers, or in cells, so that threads can have copies"),
     ("tables", "tables for what data say where to add, so that threads can have copies"),
     ("carrying", "scalars for what rows carry from one iteration to the next, where rows are independent"),
     ("schedule", "the scheduler's tree, or the user's"),
@@ -62,7 +64,7 @@ def _text(made: Any, scop: Scop | None) -> str:
             return emit(scop, made).text
         case Emitted():
             return "\n".join((*made.definitions, made.text))
-        case Expansion() | Tabulated():
+        case Expansion() | Tabulated() | Totals():
             return block_style(str(made.scop.schedule))
         case ScheduleResult() | MarkedSchedule():
             return block_style(str(made.tree))

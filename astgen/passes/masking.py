@@ -3,8 +3,8 @@
 ``if (x[j] < x[i] && d[j] > best) best = d[j];`` is a reduction for compilers that find the extremum in it: clang does,
 gcc doesn't, and neither does where the value is computed (``d[j] + 1``). With a call of a function that masks what the
 condition leaves out, ``best = scopt_max_if(best, x[j] < x[i], x[j] < x[i] ? d[j] + 1 : 0)``, both make a vector loop.
-(As a reduction clause of a vector loop, gcc's loop gets slower.) Nor do vector loops that count what a condition lets
-through say so: see `_Rewriter.counts`.
+(As a reduction clause of a vector loop, gcc's loop gets slower.) Vector loops that sum up what a condition lets through
+choose what they add (`scopt.astgen.passes.conditional_sums`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import MASKED, helper_name
 from scopt.astgen.lower.body_syntax import call
 from scopt.astgen.passes.chains import stays
+from scopt.astgen.passes.conditional_sums import summed
 from scopt.ir.effects import effects
 from scopt.ir.nest import Block, Call, For, LoopNest
 from scopt.ir.nest_walks import Item, map_block
@@ -25,7 +26,7 @@ from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import IN
-from scopt.poly.reductions import cell_compared, counts, fits_cell, selected
+from scopt.poly.reductions import cell_compared, fits_cell, selected
 from scopt.poly.sure_cells import surely_touched
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -34,23 +35,26 @@ _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 def with_masks(scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
     """The nest where loops that only look for an extremum among some values, and that are neither parallel nor vector
     loops, call a function for it, and the SCoP with these statements."""
-    rewriter = _Rewriter(scop)
+    rewriter = _Rewriter(scop, frozenset(one.name for one in scop.statements))
     block = map_block(nest.body, rewriter.item)
-    made = tuple(one for one in rewriter.made.values() if one is not None)
+    made = tuple(one for one in (*rewriter.made.values(), *rewriter.summed.values()) if one is not None)
     return replace(scop, statements=(*scop.statements, *made)), LoopNest(block)
 
 
 class _Rewriter(Struct, frozen=True, eq=False):
-    """made: new statements, by the old ones' names; None for those that aren't of this kind."""
+    """made, summed: new statements, by the old ones' names; None for those that aren't of this kind. known: the names
+    of the old ones."""
 
     scop: Scop
+    known: frozenset[str]
     made: dict[str, Statement | None] = field(default_factory=dict)
+    summed: dict[str, Statement | None] = field(default_factory=dict)
 
     def item(self, item: Item) -> tuple[Item, ...]:
-        if isinstance(item, For) and self.counts(item):
-            item = replace(item, mark=replace(item.mark, simd=False, private=(), reductions=()))
+        if isinstance(item, For):
+            item = self.sums(item)
         match item:
-            case For(body=Block((Call() as only,))) if not item.mark.jammed:
+            case For(body=Block((Call() as only,))) if not item.mark.jammed and only.statement in self.known:
                 if only.statement not in self.made:
                     self.made[only.statement] = masked(self.scop, self.scop.statement(only.statement))
                 made = self.made[only.statement]
@@ -60,26 +64,22 @@ class _Rewriter(Struct, frozen=True, eq=False):
                 return (replace(loop, body=Block((replace(only, statement=made.name),))),)
         return (item,)
 
-    def counts(self, loop: For) -> bool:
-        """Whether a vector loop does nothing but collect integers, some behind conditions, or counts. With a clause,
-        each lane has a cell, which may be written under a condition: gcc makes poor vectors of that, or none. Without
-        one, compilers make them of their own."""
-        if not loop.mark.simd or loop.mark.parallel or not loop.mark.reductions:
-            return False
+    def sums(self, loop: For) -> For:
+        """A vector loop that reduces variables, where nothing is added to these under a condition."""
         collected = {one.array for one in loop.mark.reductions}
-        if not all(isinstance(one, Call) for one in loop.body.items):
-            return False
-        statements = [self.scop.statement(one.statement) for one in loop.body.items if isinstance(one, Call)]
-        written = {access.array for one in statements for access in one.accesses if access.is_write}
-        variables = [self.scop.arrays[name] for name in written]
-        plain = all(not one.rank for one in variables) and all(
-            one.type.integer for one in variables if one.name in collected
-        )
-        return plain and any(
-            isinstance(one.body, ir.If) or counts(one.body)
-            for one in statements
-            if any(access.is_write and access.array in collected for access in one.accesses)
-        )
+
+        def chosen(call: Call) -> Call:
+            statement = self.scop.statement(call.statement)
+            if not any(access.is_write and access.array in collected for access in statement.accesses):
+                return call
+            if call.statement not in self.summed:
+                self.summed[call.statement] = summed(self.scop, statement)
+            made = self.summed[call.statement]
+            return call if made is None else replace(call, statement=made.name)
+
+        if not loop.mark.simd or not collected or not all(isinstance(one, Call) for one in loop.body.items):
+            return loop
+        return replace(loop, body=Block(tuple(chosen(one) for one in loop.body.items if isinstance(one, Call))))
 
     def loop(self, loop: For, call: Call) -> For | None:
         """The loop as one that gains by masks: no loop of threads unless each iteration has a cell of its own, and no

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import islpy as isl
 
+from scopt import ir
+from scopt.ir.nest import Reduction
 from scopt.ir.scop import Scop
 from scopt.poly.isl_utils import OUT, sets_of
+from scopt.poly.reductions import widens
 from scopt.poly.restructure import united
 from scopt.poly.source_loops import source_loops
 
@@ -46,11 +49,11 @@ def with_nests_together(
     node: isl.ScheduleNode,
     parts: Sequence[isl.UnionSet],
     order: Sequence[Sequence[int]],
-    is_free: Callable[[isl.UnionSet], bool],
+    may_merge: Callable[[isl.UnionSet], bool],
 ) -> list[list[int]]:
     """The groups, those merged with the one before them that share an array with it, stand in the same loops of the
-    source, and run at the same points of the band. Only groups that carry nothing, where the merged one doesn't
-    either."""
+    source, and run at the same points of the band. Only groups that carry nothing, or nothing but reductions of
+    integers that may stand together, where the merged one doesn't carry more."""
     loops, accesses = source_loops(scop), {s.name: s.accesses for s in scop.statements}
     outside = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
     if node.get_schedule_depth():
@@ -64,8 +67,19 @@ def with_nests_together(
             arrays = [{a.array for name in some for a in accesses[name] if a.relation.dim(OUT)} for some in names]
             near = arrays[0] & arrays[1] and len({loops.get(name) for some in names for name in some}) == 1
             dates = [outside.intersect_domain(some).range() for some in (own, other)]
-            if near and dates[0].is_equal(dates[1]) and all(map(is_free, (own, other, own.union(other)))):
+            if near and dates[0].is_equal(dates[1]) and all(map(may_merge, (own, other, own.union(other)))):
                 merged[-1] = sorted([*merged[-1], *group])
                 continue
         merged.append(list(group))
     return merged
+
+
+def may_stand_together(scop: Scop, domain: isl.UnionSet, reductions: Collection[Reduction]) -> bool:
+    """Whether a vector loop may run all of these statements, which reduce something: integer variables, and none of
+    them under a condition that is much wider than what is compared. (gcc masks several conditions of one loop with
+    lanes of four times the width, as long as a clause asks for vectors, and no wider ones.)"""
+    statements = [scop.statement(str(part.get_tuple_name())) for part in sets_of(domain)]
+    collected = {one.array for one in reductions}
+    if any(scop.arrays[name].rank or not scop.arrays[name].type.integer for name in collected):
+        return False
+    return not any(widens(scop, one) for one in statements if isinstance(one.body, ir.If))

@@ -18,7 +18,7 @@ from scopt.poly.bands import Ordered, active, distances, looks_in_between, reduc
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
 from scopt.scheduler.decisions.leaf_plan import LeafPlan
-from scopt.scheduler.decisions.merged_groups import with_lines_together, with_nests_together
+from scopt.scheduler.decisions.merged_groups import may_stand_together, with_lines_together, with_nests_together
 from scopt.scheduler.decisions.reading_ahead import reads_ahead
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
@@ -268,9 +268,15 @@ class Planner(Struct, frozen=True, eq=False):
         def is_free(domain: isl.UnionSet) -> bool:
             return self.carried(inner, domain, member) == ((), ())
 
+        def collects(domain: isl.UnionSet) -> bool:
+            found = self.carried(inner, domain, member)
+            if found is None or found[1] or not found[0]:
+                return found == ((), ())
+            return may_stand_together(self.scop, domain, found[0])
+
         order = with_lines_together(parts, order, lines, is_free)
         if len(order) > 1:
-            order = with_nests_together(self.scop, node, parts, order, is_free)
+            order = with_nests_together(self.scop, node, parts, order, collects)
         groups = [tuple(parts[index] for index in indices) for indices in order]
         found = [self.carried(inner, united(group), member) for group in groups]
         vectors = [one is not None and self.takes_vectors(group) for one, group in zip(found, groups, strict=True)]

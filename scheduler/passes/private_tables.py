@@ -21,13 +21,14 @@ from scopt import ir
 from scopt.ir.ctypes import UNSIGNED
 from scopt.ir.nest import Const
 from scopt.ir.scop import Access, Array, CType, Guard, Scop, Statement
+from scopt.ir.walks import copied, walk
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
 from scopt.poly.bands import may_be_copied
 from scopt.poly.body_rewriting import with_base, with_references
 from scopt.poly.dependences import MAX_TABLE_BYTES
 from scopt.poly.isl_utils import IN, OUT, SET, constant_pw_aff, maps_of, sets_of
-from scopt.poly.reductions import Update, only_updates, update_of
+from scopt.poly.reductions import BETTER, Update, neutral, only_updates, update_of
 from scopt.poly.source_loops import source_loops
 
 # So often a nest updates a table at least, for each of its cells: clearing and adding, which each thread does, take a
@@ -53,15 +54,16 @@ def tabulated(scop: Scop, allowed: frozenset[str]) -> Tabulated | None:
     for array in scop.arrays.values():
         found = _counted(made, array, allowed)
         if found is not None:
-            made, name = _with_table(made, found)
+            made, name = with_table(made, found)
             names.add(name)
             nests.append(found.inside)
     return Tabulated(made, frozenset(names), len(set(nests)) < len(nests)) if names else None
 
 
-class _Counted(Struct, frozen=True, eq=False):
+class Counted(Struct, frozen=True, eq=False):
     """An array that only `statements` touch in the loop at a depth, by updates with one operator. sizes: of the table.
-    often: the parameters for which that pays."""
+    often: the parameters for which that pays. total: where the table is a variable for one cell, a reference to that;
+    cells: which one it is, ``{ [outer iterators] -> A[…] }``."""
 
     array: Array
     operator: str
@@ -70,9 +72,11 @@ class _Counted(Struct, frozen=True, eq=False):
     depth: int
     sizes: tuple[int, ...]
     often: isl.Set
+    total: ir.Node | None = None
+    cells: isl.Map | None = None
 
 
-def _counted(scop: Scop, array: Array, allowed: frozenset[str]) -> _Counted | None:
+def _counted(scop: Scop, array: Array, allowed: frozenset[str]) -> Counted | None:
     plain = array.rank and array.type.integer and not (array.within or array.flat)
     if not plain or array.type.bits not in UNSIGNED:
         return None
@@ -101,7 +105,7 @@ def _is_unknown(scop: Scop, statement: Statement, array: Array) -> bool:
 
 def _sized(
     scop: Scop, array: Array, update: Update, counting: tuple[Statement, ...], inside: frozenset[str], depth: int
-) -> _Counted | None:
+) -> Counted | None:
     relations = [a.relation for one in counting for a in one.accesses if a.array == array.name]
     if any(one.involves_dims(IN, 0, one.dim(IN)) and _moves(one) for one in relations):
         return None  # iterations of some loop have cells of their own
@@ -116,7 +120,7 @@ def _sized(
     often = often.intersect(scop.context).coalesce()
     if often.is_empty():
         return None
-    return _Counted(array, update.operator, counting, inside, depth, tuple(sizes), often)
+    return Counted(array, update.operator, counting, inside, depth, tuple(sizes), often)
 
 
 def _moves(relation: isl.Map) -> bool:
@@ -151,11 +155,11 @@ def _long(domain: isl.Set, depth: int, needed: int) -> isl.Set:
 # --- the new SCoP -----------------------------------------------------------------------------------------------------
 
 
-def _with_table(scop: Scop, found: _Counted) -> tuple[Scop, str]:
+def with_table(scop: Scop, found: Counted) -> tuple[Scop, str]:
     """The SCoP with a table in the nest, a statement that clears it, and one that adds it to the array."""
-    name = next(_names(scop, f"{found.array.spelling}_own"))
+    name = next(_names(scop, f"{found.array.spelling}_{'own' if found.total is None else 'total'}"))
     table = _table(name, found)
-    changed = {one.name: _counting(one, found.array, table) for one in found.statements}
+    changed = {one.name: _counting(one, found, table) for one in found.statements}
     clear, add = (_statement(scop, found, table, adds=adds) for adds in (False, True))
     order = _ordered(scop, found, clear, add)
     tree = _inserted(trees.read(scop.schedule.get_root()), found, clear, add, 0)
@@ -190,7 +194,7 @@ def _names(scop: Scop, wish: str) -> Iterator[str]:
     return (name for name in (wish, *(f"{wish}{k}" for k in range(2, 1000))) if name not in taken)
 
 
-def _table(name: str, found: _Counted) -> Array:
+def _table(name: str, found: Counted) -> Array:
     own = found.array.type
     signed = found.operator == "+" and own.signed
     spelling = UNSIGNED[own.bits] if signed else own.spelling
@@ -203,42 +207,62 @@ def _table(name: str, found: _Counted) -> Array:
     return Array(name, name, ctype, dimensions, found.sizes, local=True, declaration=declaration)
 
 
-def _counting(statement: Statement, array: Array, table: Array) -> Statement:
+def _counting(statement: Statement, found: Counted, table: Array) -> Statement:
     """The statement with the table in place of the array."""
-    body, become = with_references(
-        statement, lambda access, node: with_base(node, ir.ID(table.name)) if access.array == array.name else None
-    )
+    array, whole = found.array, found.total is not None
+
+    def make(access: Access, node: ir.Node) -> ir.Node | None:
+        if access.array != array.name:
+            return None
+        return ir.ID(table.name) if whole else with_base(node, ir.ID(table.name))
+
+    body, become = with_references(statement, make)
+    gone = {n for a in statement.accesses if whole and a.array == array.name for n in walk(a.node) if n is not a.node}
     accesses = tuple(
         replace(
             one,
             array=table.name if one.array == array.name else one.array,
-            relation=one.relation.set_tuple_name(OUT, table.name) if one.array == array.name else one.relation,
+            relation=_moved(one.relation, table, whole=whole) if one.array == array.name else one.relation,
             node=become.get(one.node, one.node) if one.node is not None else None,
         )
         for one in statement.accesses
+        if one.node not in gone
     )
     return replace(statement, body=body, accesses=accesses)
 
 
-def _statement(scop: Scop, found: _Counted, table: Array, *, adds: bool) -> Statement:
+def _moved(relation: isl.Map, table: Array, *, whole: bool) -> isl.Map:
+    """An access of the array as one of the table."""
+    if whole:
+        relation = relation.project_out(OUT, 0, relation.dim(OUT))
+    return relation.set_tuple_name(OUT, table.name)
+
+
+def _statement(scop: Scop, found: Counted, table: Array, *, adds: bool) -> Statement:
     """``table[c] = 0``, or ``if (table[c]) array[c] += table[c]``, for each iteration around the nest."""
     beside, rank = found.statements[0], len(found.sizes)
     name = next(_names(scop, f"{beside.name}_{'add' if adds else 'clear'}"))
     cells = [one for _, one in zip(range(rank), _names(scop, "cell"), strict=False)]
-    around = _outside(beside, found.depth)
+    around = outside(beside, found.depth)
     for one in found.statements[1:]:
-        around = around.union(_outside(one, found.depth))
+        around = around.union(outside(one, found.depth))
+    if found.total is not None and not found.depth and not (adds and found.operator in BETTER):
+        around = isl.Set.universe(around.get_space())  # what added up to nothing isn't added
     limits = " and ".join(f"0 <= {c} < {s}" for c, s in zip(cells, found.sizes, strict=True))
-    box = isl.Set(f"{{ [{', '.join(cells)}] : {limits} }}")
+    box = isl.Set(f"{{ [{', '.join(cells)}] : {limits or 'true'} }}")
     domain = (
         around.flat_product(box).set_tuple_name(name)
         if found.depth
         else (box.intersect_params(around.params()).set_tuple_name(name))
     )
     own, there = (_relation(domain, rank, array.name) for array in (table, found.array))
+    if found.cells is not None:
+        there = found.cells.set_tuple_name(IN, name).intersect_domain(domain)
     long_type = CType(scop.long_type, integer=True, bits=_WIDE)
 
     def cell(array: Array) -> ir.Node:
+        if found.total is not None and array is found.array:
+            return copied(found.total)
         node: ir.Node = ir.ID(array.spelling)
         for one in cells:
             node = ir.ArrayRef(node, ir.ID(one))
@@ -249,15 +273,19 @@ def _statement(scop: Scop, found: _Counted, table: Array, *, adds: bool) -> Stat
 
     if not adds:
         target = cell(table)
-        body: ir.Node = ir.Assignment("=", target, ir.Constant("int", "0"))
+        body: ir.Node = ir.Assignment("=", target, neutral(found.operator, table.type))
         accesses = [access(table, "write", own, target)]
     else:
         tested, target, value = cell(table), cell(found.array), cell(table)
-        body = ir.If(tested, ir.Assignment(f"{found.operator}=", target, value), None)
+        read, body = target, ir.If(tested, ir.Assignment(f"{found.operator}=", target, value), None)
+        if found.operator in BETTER:
+            read = cell(found.array)
+            better = ir.BinaryOp(BETTER[found.operator], tested, read)
+            body = ir.If(better, ir.Assignment("=", target, value), None)
         accesses = [
             access(table, "read", own, tested),
             access(table, "read", own, value),
-            access(found.array, "read", there, target),
+            access(found.array, "read", there, read),
             access(found.array, "may-write", there, target),
         ]
     iterators = (*beside.iterators[: found.depth], *cells)
@@ -265,7 +293,7 @@ def _statement(scop: Scop, found: _Counted, table: Array, *, adds: bool) -> Stat
     return Statement(name, domain, iterators, types, body, tuple(accesses), beside.location)
 
 
-def _outside(statement: Statement, depth: int) -> isl.Set:
+def outside(statement: Statement, depth: int) -> isl.Set:
     """The outer iterators' values that a statement has instances for."""
     return statement.domain.project_out(SET, depth, statement.domain.dim(SET) - depth).reset_tuple_id()
 
@@ -275,7 +303,7 @@ def _relation(domain: isl.Set, rank: int, array: str) -> isl.Map:
     return identity.project_out(OUT, 0, identity.dim(OUT) - rank).set_tuple_name(OUT, array)
 
 
-def _ordered(scop: Scop, found: _Counted, clear: Statement, add: Statement) -> isl.UnionMap:
+def _ordered(scop: Scop, found: Counted, clear: Statement, add: Statement) -> isl.UnionMap:
     """The order with the new statements: in the dimension behind the nest's place, -1 and 1 stand before and behind."""
     dates, rank = [*maps_of(scop.order)], len(found.sizes)
     width = dates[0].dim(OUT)
@@ -316,7 +344,7 @@ def _around(one: Statement, of: isl.Map, depth: int) -> isl.Map:
     return same.apply_range(of).reset_tuple_id(OUT)
 
 
-def _inserted(tree: trees.Tree, found: _Counted, clear: Statement, add: Statement, depth: int) -> trees.Tree:
+def _inserted(tree: trees.Tree, found: Counted, clear: Statement, add: Statement, depth: int) -> trees.Tree:
     """The tree with the new statements before and behind the nest."""
     names = frozenset(str(part.get_tuple_name()) for part in sets_of(trees.domain_of(tree)))
     if not names & found.inside:

@@ -1,7 +1,7 @@
 """Statements that mask what a condition leaves out: read from their text, they do what the original ones do.
 
 ``cell = scopt_max_if(cell, c, c ? value : 0)`` is ``if (c) cell = max(cell, value)``; what the function computes is
-shown from its own text (`scopt.check.functions`).
+shown from its own text (`scopt.check.functions`). ``variable += c ? value : 0`` is ``if (c) variable += value``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from scopt.astgen.emit.c_expr import MASKED, helper_name
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.masking import masked
 from scopt.diagnostics import InternalError
-from scopt.ir.scop import Statement
+from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.isl_utils import IN
+from scopt.poly.reductions import update_of
 
 # What holds where a comparison of integers doesn't.
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -40,6 +41,9 @@ def masked_ones(program: Program) -> dict[str, str]:
             for array in lowered.arrays.values()
             if _is_written(base, array.name) and (array.type.bits, array.type.signed) == (bits, signed)
         }
+        if _same_references(statement, base) and _is_number(lowered, base) and sums_the_same(statement.body, base.body):
+            found[statement.name] = name
+            continue
         # that cells and values have one type, and that all cells are there, isn't seen from the text
         allowed = masked(lowered, base) is not None and _same_references(statement, base)
         if not allowed or not does_the_same(statement.body, base.body, helpers):
@@ -50,6 +54,40 @@ def masked_ones(program: Program) -> dict[str, str]:
 
 def _is_written(statement: Statement, array: str) -> bool:
     return any(access.is_write and access.array == array for access in statement.accesses)
+
+
+def _is_number(scop: Scop, base: Statement) -> bool:
+    """Whether a statement accumulates integers in a variable, which is there to be written in any case."""
+    update = update_of(scop, base)
+    if update is None or scop.arrays[update.array].rank:
+        return False
+    return scop.arrays[update.array].type.integer
+
+
+def sums_the_same(body: ir.Node, original: ir.Node) -> bool:
+    """Whether a sum of choices, the other one 0, is a sum under that condition."""
+    match original:
+        case ir.Compound(block_items=[only]):
+            return sums_the_same(body, only)
+        case ir.If(cond=needed, iftrue=ir.Compound(block_items=[only]), iffalse=None):
+            return sums_the_same(body, ir.If(needed, only, None))
+        case ir.If(cond=needed, iftrue=then, iffalse=None):
+            pass
+        case _:
+            return False
+    match body:
+        case ir.Assignment(
+            op="+=" | "-=" | "|=" | "^=" as op,
+            lvalue=cell,
+            rvalue=ir.TernaryOp(cond=condition, iftrue=value, iffalse=ir.Constant(type="int", value="0")),
+        ) if same_tree(condition, needed):
+            match then:
+                case ir.Assignment(op=other, lvalue=target, rvalue=given):
+                    return other == op and same_tree(target, cell) and same_tree(given, value)
+                case ir.UnaryOp(op="++" | "p++" | "--" | "p--" as step, expr=target):
+                    one = isinstance(value, ir.Constant) and (value.type, value.value) == ("int", "1")
+                    return one and same_tree(target, cell) and op == ("+=" if "+" in step else "-=")
+    return False
 
 
 def _same_references(statement: Statement, base: Statement) -> bool:

@@ -29,6 +29,9 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 # Operators whose values are 0 and 1.
 _TRUTHS = (*_MIRRORED, "==", "!=", "&&", "||")
 _EXTREMA = {"fmin": "min", "fminf": "min", "fmax": "max", "fmaxf": "max"}
+# How a value compares that is better than another one.
+BETTER = {"max": ">", "min": "<"}
+_WIDER = 4
 _INT_BITS = 32
 _CHAR_BITS = 8  # _Bool has less, and no sums
 
@@ -98,6 +101,27 @@ def update_of(scop: Scop, statement: Statement) -> Update | None:
     if array.type.integer and not _integers(scop, statement, expression, array.type, exact=operator in ("min", "max")):
         return None
     return Update(operator, write.array, (write, *same))
+
+
+def widens(scop: Scop, statement: Statement) -> bool:
+    """Whether a statement writes a variable that is more than four times as wide as a cell that it reads."""
+    read = [scop.arrays[a.array].type.bits for a in statement.accesses if scop.arrays[a.array].rank and not a.is_write]
+    written = [scop.arrays[a.array].type.bits for a in statement.accesses if a.is_write]
+    return max(written, default=0) > _WIDER * min(read, default=max(written, default=0))
+
+
+def neutral(operator: str, ctype: CType) -> ir.Node:
+    """The value of an integer type that an update with it leaves as it is, as C spells it.
+
+    operator: a sum's, or one of `|`, `^`, and, for types of 32 and 64 bits, of extrema."""
+    if operator not in BETTER:
+        return ir.Constant("int", "0")
+    suffix, kind = ("", "int") if ctype.bits == _INT_BITS else ("l", "long int")
+    if not ctype.signed:
+        most = f"{(1 << ctype.bits) - 1}u{suffix}"
+        return ir.Constant("int", "0") if operator == "max" else ir.Constant(f"unsigned {kind}", most)
+    largest = ir.Constant(kind, f"{(1 << (ctype.bits - 1)) - 1}{suffix}")
+    return largest if operator == "min" else ir.BinaryOp("-", ir.UnaryOp("-", largest), ir.Constant("int", "1"))
 
 
 def only_updates(scop: Scop, statements: Iterable[Statement], operator: str, array: str) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from scopt import ir, pipeline
 from scopt.astgen.passes.masking import masked
-from scopt.check.masks import does_the_same
+from scopt.check.masks import does_the_same, sums_the_same
 from scopt.ir.from_pycparser import parse_c
 from scopt.options import Options
 from tests.conftest import RunC
@@ -160,16 +160,42 @@ long long f(int n, double *x, unsigned *u, long long count, unsigned sum) {
 
 
 @pytest.mark.parametrize(
-    ("update", "directive"),
+    ("update", "chosen"),
     [
-        ("if (x[i] > x[j]) count++;", False),
-        ("if (x[i] > x[j]) sum += u[j];", False),
-        ("count += x[i] > x[j];", False),
-        ("count -= x[i] > x[j] ? 0 : 1;", False),
-        ("sum += u[j] * u[i];", True),
+        ("if (x[i] > x[j]) count++;", "count += x[i] > x[j] ? 1 : 0;"),
+        ("if (x[i] > x[j]) { --count; }", "count -= x[i] > x[j] ? 1 : 0;"),
+        ("if (x[i] > x[j]) sum += u[j];", "sum += x[i] > x[j] ? u[j] : 0;"),
+        ("if (x[i] > x[j]) if (u[j]) sum ^= u[j];", "if (x[i] > x[j])"),
+        ("count += x[i] > x[j];", "count += x[i] > x[j];"),
+        ("sum += u[j] * u[i];", "sum += u[j] * u[i];"),
     ],
 )
-def test_vector_loops_that_count_have_no_directive(update: str, directive: bool) -> None:
+def test_vector_loops_choose_what_they_add(update: str, chosen: str) -> None:
     text = pipeline.optimize((COUNTED % update).encode(), Options(), file="in.c").text.decode()
     assert "#pragma omp parallel for" in text
-    assert ("simd" in text) == directive
+    assert "#pragma omp simd reduction(" in text
+    assert chosen in text
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("s += a < b ? v : 0;", True),
+        ("s -= a < b ? v : 0;", False),
+        ("s += a <= b ? v : 0;", False),
+        ("s += a < b ? v : 1;", False),
+        ("s += a < b ? 0 : v;", False),
+        ("s += a < b ? s : 0;", False),
+        ("v += a < b ? v : 0;", False),
+        ("s = a < b ? v : 0;", False),
+    ],
+)
+def test_sums_of_choices_are_read_for_themselves(text: str, same: bool) -> None:
+    assert sums_the_same(body(text), body("if (a < b) { s += v; }")) is same
+
+
+def test_steps_are_sums_of_ones() -> None:
+    assert sums_the_same(body("s -= a ? 1 : 0;"), body("if (a) s--;"))
+    assert not sums_the_same(body("s += a ? 1 : 0;"), body("if (a) s--;"))
+    assert not sums_the_same(body("s += a ? 2 : 0;"), body("if (a) s++;"))
+    assert not sums_the_same(body("s += a ? 1 : 0;"), body("if (a) s++; else s--;"))
