@@ -33,6 +33,7 @@ from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
+from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.worth import check_nest
@@ -240,6 +241,14 @@ def _eager_conditions(program: Program, setting: Setting) -> Program:
     return replace(program, scop=scop, nest=nest)
 
 
+def _skipped_blocks(program: Program, setting: Setting) -> Program:
+    """What the user's pragmas ask for stays, and so does what has no vectors."""
+    if setting.wishes or not setting.options.simd:
+        return program
+    scop, nest = with_skipped_blocks(program.scop, program.nest)
+    return replace(program, scop=scop, nest=nest)
+
+
 def _collapsed_loops(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_collapsed_loops(program.nest))
 
@@ -268,6 +277,7 @@ REWRITES: tuple[Rewrite, ...] = (
         "lanes-apart", "of records whose elements are computed differently, one apart from the others", _lanes_apart
     ),
     Rewrite("eager-conditions", "both sides of && and || are evaluated in vector loops", _eager_conditions),
+    Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
 )

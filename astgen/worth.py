@@ -19,6 +19,7 @@ from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, is_tile_loop, loop_work, rounded, statement_costs
 from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.loops.isl_loops import build
+from scopt.astgen.passes.skipping import has_searches
 from scopt.diagnostics import Remark, ScoptError
 from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule
@@ -202,10 +203,10 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
 
 
 def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
-    """Threads, tiles, reductions in another order, or vector loops over what was no innermost loop, or whose branches
-    compilers leave as they are. threads: whether they are there."""
+    """Threads, tiles, reductions in another order, searches that leave out blocks, or vector loops over what was no
+    innermost loop, or whose branches compilers leave as they are. threads: whether they are there."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
-    if marked.tilings or marked.strips or marked.packed:
+    if marked.tilings or marked.strips or marked.packed or has_searches(scop, nest):
         return True
     if any((threads and loop.mark.parallel) or (loop.mark.reductions and loop.mark.simd) for loop in loops):
         return True

@@ -43,6 +43,7 @@ from scopt.ir.nest import (
 from scopt.ir.nest_walks import Item, calls, items
 from scopt.ir.scop import CType, Scop
 from scopt.machine.costs import has_loop
+from scopt.poly.searches import SUFFIX as TESTS
 
 # Variables with initializers that share a declaration.
 _DECLARED_A_LINE = 4
@@ -104,9 +105,29 @@ def together(loop: For) -> int:
     return next((k for k in sizes if names == names[:k] * (len(names) // k)), PAIR)
 
 
+def asking(scop: Scop, loop: For) -> For:
+    """The loop that asks whether a search has to run: with the statements that ask in the place of those that they are
+    for."""
+    known = {one.name for one in scop.statements}
+    calls_ = (one for one in loop.body.items if isinstance(one, Call))
+    made = (replace(one, statement=f"{one.statement}{TESTS}") for one in calls_)
+    both = zip(loop.body.items, made, strict=True)
+    return replace(asked(loop), body=Block(tuple(new if new.statement in known else old for old, new in both)))
+
+
+def asked(loop: For) -> For:
+    """A search as a loop that runs."""
+    return replace(loop, mark=replace(loop.mark, searched=""))
+
+
 def inline(block: Block) -> bool:
-    """Whether the block's braces are those of the cells that it holds."""
-    return len(block.items) == 1 and isinstance(block.items[0], Hold)
+    """Whether the block's braces are those of the cells that it holds, or of what it asks before it searches."""
+    match block.items:
+        case (Hold(),):
+            return True
+        case (For() as loop,):
+            return bool(loop.mark.searched)
+    return False
 
 
 Lines = Sequence[cgen.Generable]
@@ -159,11 +180,13 @@ class _Printer(Struct, frozen=True):
 
     def block(self, block: Block) -> list[cgen.Generable]:
         if inline(block):
-            return [line for item in block.items if isinstance(item, Hold) for line in self.hold(item)]
+            return [line for item in block.items for line in self.opened(item)]
         return [generable for item in block.items for generable in self.item(item)]
 
     def item(self, item: Item) -> Iterator[cgen.Generable]:
         match item:
+            case For() if item.mark.searched:
+                yield cgen.Block(list(self.search(item)))
             case For():
                 yield from self.loop(item)
             case If():
@@ -177,6 +200,20 @@ class _Printer(Struct, frozen=True):
                 yield from (cgen.Line(line) for line in text.split("\n"))
             case Hold():
                 yield cgen.Block(list(self.hold(item)))
+
+    def opened(self, item: Item) -> Iterator[cgen.Generable]:
+        """What stands between braces, without these."""
+        match item:
+            case Hold():
+                yield from self.hold(item)
+            case For():
+                yield from self.search(item)
+
+    def search(self, loop: For) -> Iterator[cgen.Generable]:
+        """A loop that asks whether another one has to run, and that one."""
+        yield cgen.Line(f"int {loop.mark.searched} = 0;")
+        yield from replace(self, openmp=False).loop(asking(self.scop, loop))
+        yield _If(loop.mark.searched, list(self.loop(asked(loop))), (), False)
 
     def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
         """Declarations of what is held, the body, assignments of what was written."""

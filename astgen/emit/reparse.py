@@ -12,7 +12,7 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import APART, SCALAR, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.astgen.emit.c_statement import assignable
-from scopt.astgen.emit.emit_c import Emitted, copyable, inline, parted, reduced_names, together
+from scopt.astgen.emit.emit_c import Emitted, asked, asking, copyable, inline, parted, reduced_names, together
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.loop_hints import HINT
 from scopt.astgen.emit.loop_work import last_iteration
@@ -81,6 +81,8 @@ class _Checker(Struct, frozen=True):
             for item in block.items:
                 if isinstance(item, Hold):
                     self.hold(item, printed, reader)
+                elif isinstance(item, For):
+                    self.search(item, printed, reader)
             return
         rest = iter(printed)
         for item in block.items:
@@ -93,6 +95,8 @@ class _Checker(Struct, frozen=True):
             if pragma is not None and not isinstance(item, For):
                 raise Unreadable("a pragma in front of something that is no loop")
             match item:
+                case For() if item.mark.searched and pragma is None:
+                    self.search(item, _statements(node), reader)
                 case For():
                     self.loop(item, node, pragma, reader)
                 case If():
@@ -103,6 +107,19 @@ class _Checker(Struct, frozen=True):
                     self.hold(item, _statements(node), reader)
         if next(rest, None) is not None:
             raise Unreadable("there is one statement too many")
+
+    def search(self, loop: For, printed: Sequence[ir.Node], reader: Reader) -> None:
+        """``int found = 0; for (…) …; if (found) for (…) …;``"""
+        match printed:
+            case [
+                ir.Decl(name=name, type=ctype, init=ir.Constant(type="int", value="0"), storage=[], quals=[]),
+                ir.For() as first,
+                ir.If(cond=ir.ID(name=tested), iftrue=ir.For() as second, iffalse=None),
+            ] if name == tested == loop.mark.searched and type_spelling(ctype) == "int":
+                self.loop(asking(self.scop, loop), first, None, reader)
+                self.loop(asked(loop), second, None, reader)
+            case _:
+                raise Unreadable(f"the search over '{loop.iterator}' is not there")
 
     def hold(self, hold: Hold, printed: Sequence[ir.Node], reader: Reader) -> None:
         """Declarations with loads, the body, stores."""

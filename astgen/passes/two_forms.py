@@ -69,7 +69,13 @@ def _item(item: Item) -> Item:
 def _is_small(loop: For) -> bool:
     """Whether a loop has no tiles, and not many statements."""
     inner = [one for one in items(Block((loop,))) if isinstance(one, For)]
-    return all(one.step == 1 for one in inner) and sum(1 for _ in calls(loop.body)) <= _MOST_CALLS
+    plain = all(one.step == 1 or _is_of_blocks(one) for one in inner)
+    return plain and sum(1 for _ in calls(loop.body)) <= _MOST_CALLS
+
+
+def _is_of_blocks(loop: For) -> bool:
+    """Whether a loop runs over blocks of a search."""
+    return any(isinstance(one, For) and bool(one.mark.searched) for one in loop.body.items)
 
 
 def _sequential(item: Item) -> Item:

@@ -25,6 +25,7 @@ from scopt.check.buffers import Buffers
 from scopt.check.forms import Roles
 from scopt.check.functions.definitions import check_functions
 from scopt.check.guards import check_guard
+from scopt.check.left_out import check_searches
 from scopt.check.masks import masked_ones
 from scopt.check.memory import Allocated, read_allocations
 from scopt.check.parametric import on_parameters
@@ -75,6 +76,7 @@ def _check_words(program: Program, text: Emitted, guard: str) -> None:
     check_guard(program.source, guard, program.condition)
     check_printed(program.scop, program.nest, text)
     check_turned(program)
+    check_searches(program)
     _check_nesting(program)
     _check_held(program)
 

@@ -22,7 +22,7 @@ from scopt.check.masks import masked_ones
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, weighted
 from scopt.ir.nest import Block, Call, Expr, For, LoopNest, Name
-from scopt.ir.nest_walks import Item, items, map_block
+from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Statement
 from scopt.ir.walks import same_tree
 from scopt.poly.readback import ReadBack, nest_to_schedule
@@ -100,9 +100,9 @@ def _apart(program: Program) -> dict[str, str]:
     """The statements that call a function for the product that they add, or that evaluate both sides of their
     conditions, and the same ones as they were. Raises InternalError if they differ otherwise."""
     known = {statement.name for statement in program.lowered.scop.statements} | set(masked_ones(program))
-    found = {}
+    found, run = {}, {call.statement for call in calls(program.nest.body)}
     for statement in program.scop.statements:
-        if statement.name not in known:
+        if statement.name not in known and statement.name in run:
             name = statement.name.removesuffix("_apart").removesuffix(SUFFIX).removesuffix(LANE)
             base = program.lowered.scop.statement(name)
             same = _is_apart(program, statement, base) or _is_lane(program, statement, base)

@@ -125,6 +125,8 @@ class LoopMark(Struct, frozen=True):
     lanes: vectors of so many elements are worth asking for (gcc takes shorter ones on some processors if nobody asks);
       0: as the compiler likes.
     reductions: what else is carried, by updates whose order doesn't matter.
+    searched: it is left out unless a condition holds of some iteration, which is asked beforehand, and told by a
+      variable of this name; empty: it always runs.
     """
 
     parallel: bool = False
@@ -138,6 +140,7 @@ class LoopMark(Struct, frozen=True):
     most: int = 0
     lanes: int = 0
     reductions: tuple[Reduction, ...] = ()
+    searched: str = ""
 
 
 class For(Struct, frozen=True):

@@ -273,6 +273,25 @@ ALIGNED = marked(
     ((1, 1), (64, 70), (140, 330)),
 )
 
+# A search for the largest product, and for its place.
+SEARCH = marked(
+    "search",
+    (Operand("x", "n"), Operand("y", "n"), Operand("o", "2", type="int", value="0")),
+    """
+  for (int i = 0; i < n; i++) {
+    d = x[i] * y[n - 1 - i];
+    if (d > top) {
+      top = d;
+      at = i;
+    }
+    if (y[i] < least)
+      least = y[i];
+  }""",
+    ((1, 1), (70, 2), (900, 3)),
+    before="  double top = -1.0, least = 9.0, d;\n  int at = -1;",
+    after="  o[0] = at;\n  o[1] = (int)(least * 1000 + top * 100);",
+)
+
 SMALL = marked(
     "small",
     (Operand("x", "20"), Operand("c", "1", value="0")),

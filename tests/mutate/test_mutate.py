@@ -35,6 +35,7 @@ SAMPLE = tuple(
         "stepped",
         "again",
         "conditions",
+        "search",
     )
 )
 BY_NAME = {one.name: one for one in SOURCES}
