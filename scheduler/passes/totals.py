@@ -24,6 +24,7 @@ from scopt.poly.source_loops import Loops, source_loops
 from scopt.poly.sure_cells import surely_touched
 from scopt.scheduler.passes.private_tables import Counted, with_table
 
+_BYTE = 8
 _SUBSCRIPTS = (ir.ID, ir.Constant, ir.BinaryOp, ir.UnaryOp)
 
 
@@ -60,7 +61,8 @@ def _found(scop: Scop, array: Array, allowed: frozenset[str]) -> Counted | None:
         update = updates[first.name]
         if update is None or update.array != array.name or not _fits(array, update):
             continue
-        if not array.rank and first.name in allowed:
+        alone = sum(own == loops[first.name] for own in loops.values()) == 1
+        if not array.rank and (first.name in allowed or (alone and _has_instructions(scop, first))):
             continue
         # a cell that moves with a loop is that loop's; a variable of an iteration's own has no need of another one
         deepest = 1 if array.rank or array.private else len(first.iterators)
@@ -75,6 +77,18 @@ def _fits(array: Array, update: Update) -> bool:
     if not array.rank:
         return update.operator == "+" and array.type.signed
     return update.operator in ("+", "|", "^", *BETTER)
+
+
+def _has_instructions(scop: Scop, statement: Statement) -> bool:
+    """Whether a statement sums up products, or distances, of bytes: gcc has instructions for that, which it doesn't
+    take where a clause asks for vectors, and loses more by that than a second thread gains; where a loop does nothing
+    else."""
+    bits = [scop.arrays[access.array].type.bits for access in statement.accesses if scop.arrays[access.array].rank]
+    if not bits or max(bits) > _BYTE:
+        return False
+    return any(
+        isinstance(one, ir.FuncCall) or (isinstance(one, ir.BinaryOp) and one.op == "*") for one in walk(statement.body)
+    )
 
 
 def _touching(statement: Statement, array: Array) -> list[Access]:

@@ -32,6 +32,8 @@ _EXTREMA = {"fmin": "min", "fminf": "min", "fmax": "max", "fmaxf": "max"}
 # How a value compares that is better than another one.
 BETTER = {"max": ">", "min": "<"}
 _WIDER = 4
+# Functions of C, and of gcc and clang, that return an int, whatever they are given.
+_INT_FUNCTIONS = ("abs", "__builtin_popcount", "__builtin_popcountl", "__builtin_popcountll", "__builtin_parity")
 _INT_BITS = 32
 _CHAR_BITS = 8  # _Bool has less, and no sums
 
@@ -361,5 +363,7 @@ def _leaves(node: ir.Node) -> Iterator[ir.Node]:
                 yield from _leaves(child)
         case ir.UnaryOp(op="+" | "-" | "~", expr=operand):
             yield from _leaves(operand)
+        case ir.FuncCall(name=ir.ID(name=name)) if name in _INT_FUNCTIONS:
+            yield ir.Constant("int", "1")
         case _:
             yield node

@@ -32,6 +32,7 @@ def totals_of(body: str) -> list[str]:
         ("for (i = 0; i < n; i++) bits[2] |= p[i];", ["bits_total"]),
         ("for (i = 0; i < n; i++) if (cell[2] < p[i]) cell[2] = p[i];", ["cell_total"]),
         ("for (i = 0; i < n; i++) h[1] += p[i];", ["h_total"]),
+        ("for (i = 0; i < n; i++) s1 += __builtin_popcount(y[i]) + abs(y[i + 1]);", ["s1_total"]),
     ],
 )
 def test_what_gets_a_total(body: str, totals: list[str]) -> None:
@@ -43,6 +44,8 @@ def test_what_gets_a_total(body: str, totals: list[str]) -> None:
     [
         "for (i = 0; i < n; i++) s1 += p[i] > 3;",  # counts don't overflow
         "for (i = 0; i < n; i++) u1 += p[i];",
+        "for (i = 0; i < n; i++) s1 += abs(p[i] - p[i + 1]);",  # gcc has instructions for these
+        "for (i = 0; i < n; i++) s1 += p[i] * p[n - i];",
         "for (i = 0; i < n; i++) { s1 += p[i]; y[i] = s1; }",
         "for (i = 0; i < n; i++) { s1 += p[i]; s1 ^= 3; }",
         "for (i = 0; i < n; i++) cell[i] += p[i];",
