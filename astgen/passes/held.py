@@ -102,16 +102,16 @@ class _Holder(Struct, frozen=True, eq=False):
         return len(set(written)) < len(written)
 
     def is_chain(self, loop: For) -> bool:
-        """Whether the loop's only statement accumulates into one cell of an array: each iteration would wait for the
-        last one's store."""
-        if (
-            loop.mark.parallel
-            or loop.mark.simd
-            or len(loop.body.items) > 1
-            or not isinstance(call := loop.body.items[0], Call)
-        ):
+        """Whether a loop of one thread has a statement that accumulates into one cell of an array: each iteration would
+        wait for the last one's store, and no compiler makes vectors of that where other references might be to the
+        cell, as far as types tell."""
+        if loop.mark.parallel or loop.mark.simd:
             return False
-        statement = self.scop.statement(call.statement)
+        calls = [item for item in loop.body.items if isinstance(item, Call)]
+        return any(self.accumulates(self.scop.statement(call.statement), call, loop) for call in calls)
+
+    def accumulates(self, statement: Statement, call: Call, loop: For) -> bool:
+        """Whether a statement writes nothing but one cell of an array that the loop doesn't move."""
         match [self.subscripts(statement, access, call) for access in statement.accesses if access.is_write]:
             case [(_, *_) as subscripts]:
                 return not any(loop.iterator in names(subscript) for subscript in subscripts)

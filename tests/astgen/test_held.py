@@ -44,8 +44,18 @@ def test_cells_that_a_loop_accumulates_into_are_held() -> None:
     assert held(scop_of(UPDATE), nest(Call("S0", (ROW, J)), jammed=False)) == [("x", True)]
     # where each iteration updates a cell of its own, none waits for the last one
     assert held(scop_of(UPDATE), nest(Call("S0", (J, ROW)), jammed=False)) == []
-    two = UPDATE.replace("x[i] = ", "y[i] = ") + UPDATE
-    assert held(scop_of(two), nest(Call("S0", (ROW, J)), Call("S1", (ROW, J)), jammed=False)) == []
+
+
+def test_cells_that_a_loop_accumulates_into_are_held_beside_other_statements() -> None:
+    both = Call("S0", (ROW, J)), Call("S1", (ROW, J))
+    count = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { out[j] = in[j] > 9; total[i] += in[j]; }"
+    params = "int n, unsigned char *in, unsigned char *out, int *total"
+    assert held(scop_of(count, params), nest(*both, jammed=False)) == [("total", True)]
+    # its own statement reads what another one writes at times
+    own = count.replace("in[j] > 9", "1").replace("unsigned char *out", "int *out").replace("in[j];", "out[j];")
+    assert held(scop_of(own.replace("total", "out"), params), nest(*both, jammed=False)) == []
+    # the last iteration's value is that of another cell
+    assert held(scop_of(count.replace("total[i] +=", "total[i] ="), params), nest(*both, jammed=False)) == []
 
 
 def test_what_a_vector_loop_reads_of_the_array_that_it_writes() -> None:
