@@ -11,6 +11,7 @@ from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
+from scopt.frontend.model.narrow_variables import with_narrow_variables
 from scopt.frontend.model.pointers import as_subscripts
 from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.row_pointers import with_rows
@@ -141,7 +142,8 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     hoisted = (*sizes, *found, *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - unique.iterators
-    items = distinct(with_narrow_divisions(members.items, symbols, plain.__contains__))
+    narrow, symbols = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
+    items = distinct(with_narrow_divisions(narrow, symbols, plain.__contains__))
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     return RegionNames(tu, region, items, symbols, unique.iterators, local_names, effects(*items), hoisted, whole)
 
