@@ -36,7 +36,7 @@ from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
-from scopt.astgen.worth import check_nest
+from scopt.astgen.worth import check_nest, threads_condition
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.nest_walks import calls
@@ -168,10 +168,18 @@ def _small_loops(program: Program, setting: Setting) -> Program:
 
 def _worth(program: Program, setting: Setting) -> Program:
     if not setting.judged:
-        return program
+        return program if setting.wishes else _with_threads(program, setting)
     weights, machine = program.lowered.weights, setting.options.machine
     worth = check_nest(program.source, program.scop, program.marked, program.nest, weights, machine)
     return replace(program, nest=worth.nest, condition=worth.condition)
+
+
+def _with_threads(program: Program, setting: Setting) -> Program:
+    """What somebody asks for, or measures, runs with one thread, too."""
+    options = setting.options
+    if options.schedule_file or options.decisions or options.tile_sizes or not options.parallel:
+        return program
+    return replace(program, condition=threads_condition(program.scop, program.marked, program.nest, options.machine))
 
 
 def _stepping_loops(program: Program, setting: Setting) -> Program:

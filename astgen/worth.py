@@ -35,6 +35,9 @@ from scopt.poly.isl_utils import PARAM
 _SHORT = 16
 _SET = isl.dim_type.set
 _MARK = "mark the region"
+# Mechanisms: tiles on diagonals in parallel; the loops as compilers take them.
+_WAVEFRONTS, _PLAIN = "wavefronts", "plain loops"
+_ABOUT = 1.05  # what the model takes for as fast
 
 
 class NotWorth(Exception):
@@ -90,12 +93,32 @@ def check_nest(
             "no others would be vector loops than before"
         )
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
-    printer = ExprPrinter.of(scop)
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine)
     if _gains(scop, marked, nest, threads=False):
         return worth
-    threads = printer.condition(Threads()).text
+    threads = _threads(scop)
     return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
+
+
+def threads_condition(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> str:
+    """The condition of a region that somebody has marked: wavefronts that gain by threads alone only slow one thread
+    down, which has the loops as they were. Empty for all others."""
+    if marked.shapes or _gains(scop, marked, nest, threads=False):
+        return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too
+    slices = [loop for loop in _outermost(nest.body) if not loop.mark.parallel and list(_parallel(loop, ()))]
+    # vectors inside of tiles find in a cache what they come back to
+    faster = 1 if any(map(_has_vectors, slices)) else machine.cores
+    alone = any(
+        choice.mechanism == _WAVEFRONTS and choice.cycles * faster * _ABOUT > cycles
+        for choice in marked.choices
+        for name, _, cycles in choice.others
+        if name == _PLAIN
+    )
+    return _threads(scop) if slices and alone else ""
+
+
+def _threads(scop: Scop) -> str:
+    return ExprPrinter.of(scop).condition(Threads()).text
 
 
 def _from_size_on(source: Scop, scop: Scop, nest: LoopNest, costs: Mapping[str, Fraction], machine: Machine) -> Worth:
@@ -376,6 +399,3 @@ def _scaled(condition: Condition, factor: int) -> Condition:
     """A test for so many times the work."""
     product = _product(condition)
     return condition if product is None else exceeds(product[0], rounded(Fraction(product[1] * factor)))
-
-
-__all__ = ["NotWorth", "Worth", "check_nest", "check_source", "most_work"]

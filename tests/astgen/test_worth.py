@@ -96,3 +96,47 @@ def test_strips_around_short_loops_stay() -> None:
 }
 """
     assert "l_rows[32]" in optimize(source, Options(autodetect=True)).text.decode()
+
+
+DISTANCE = """void f(int m, int n, const char *a, const char *b, int previous[n + 1], int current[n + 1]) {
+#pragma scop
+  for (int i = 1; i <= m; i++) {
+    current[0] = i;
+    for (int j = 1; j <= n; j++) {
+      int cost = previous[j - 1] + (a[i - 1] != b[j - 1]);
+      if (previous[j] + 1 < cost)
+        cost = previous[j] + 1;
+      if (current[j - 1] + 1 < cost)
+        cost = current[j - 1] + 1;
+      current[j] = cost;
+    }
+    for (int j = 0; j <= n; j++)
+      previous[j] = current[j];
+  }
+#pragma endscop
+}
+"""
+GRID = """void f(int t, int n, double u[n][n]) {
+#pragma scop
+  for (int k = 0; k < t; k++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        u[i][j] = 0.25 * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]);
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "found"),
+    [
+        (DISTANCE, Options(), True),
+        (DISTANCE, Options(tile_sizes=(16,)), False),  # somebody wants to see tiles
+        (GRID, Options(), False),  # rows beside each other, tiles that come back
+    ],
+)
+def test_wavefronts_that_gain_by_threads_alone(source: str, options: Options, found: bool) -> None:
+    text = optimize(source, options).text.decode()
+    assert "#pragma omp parallel for" in text
+    assert ("  if (scopt_threads() > 1) {\n" in text) == found
+    assert (source.split("#pragma")[1][6:] in text) == found
