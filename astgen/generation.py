@@ -36,6 +36,7 @@ from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
+from scopt.astgen.passes.wide_vectors import with_wide_vectors
 from scopt.astgen.worth import check_nest, threads_condition
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
@@ -261,6 +262,10 @@ def _collapsed_loops(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_collapsed_loops(program.nest))
 
 
+def _wide_vectors(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_wide_vectors(program.scop, program.nest, setting.options.machine.vector_bytes))
+
+
 def _two_forms(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_two_forms(program.nest))
 
@@ -286,6 +291,7 @@ REWRITES: tuple[Rewrite, ...] = (
     ),
     Rewrite("eager-conditions", "both sides of && and || are evaluated in vector loops", _eager_conditions),
     Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
+    Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
 )

@@ -21,7 +21,7 @@ from scopt.astgen.emit.c_expr import (
 from scopt.astgen.emit.c_statement import declaration_text, statement_text
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
-from scopt.astgen.emit.loop_hints import NOT_UNROLLED, UNROLLED, takes_turns
+from scopt.astgen.emit.loop_hints import NOT_UNROLLED, UNROLLED, for_both, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus
@@ -249,7 +249,9 @@ class _Printer(Struct, frozen=True):
             body.insert(0, cgen.Line(f"{helper_name(SCALAR, self.scop.reserved)}();"))
         statement = _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
         if self.openmp and (loop.mark.parallel or loop.mark.simd):
-            yield cgen.Pragma(pragma_text(self.scop, loop, self.exprs, "\n".join(statement.generate())))
+            directive = pragma_text(self.scop, loop, self.exprs, "\n".join(statement.generate()))
+            lines = for_both(directive, loop.mark.wide) if loop.mark.wide else (f"#pragma {directive}",)
+            yield from map(cgen.Line, lines)
             if may_vanish(loop):
                 yield from map(cgen.Line, NOT_UNROLLED)
         elif self.openmp and takes_turns(self.scop, loop):

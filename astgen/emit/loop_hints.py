@@ -17,6 +17,12 @@ from scopt.machine.costs import arithmetic
 
 # What keeps clang from unrolling. The lines stand between the directive of OpenMP and its loop.
 NOT_UNROLLED = ("#ifdef __clang__", "#pragma clang loop unroll(disable)", "#endif")
+# The directive of a vector loop, with the length of vectors for other compilers than clang.
+_FOR_BOTH = re.compile(
+    r"^ *#ifdef __clang__\n *#pragma (omp (?:parallel for )?simd)(|  *[^\n]*)\n"
+    r" *#else\n *#pragma \1 simdlen\((\d+)\)\2\n *#endif\n",
+    re.MULTILINE,
+)
 # How often gcc repeats a short body.
 UNROLLED = "#pragma GCC unroll 4"
 # The same lines in a text, with what they are about behind them.
@@ -26,6 +32,23 @@ HINT = re.compile(
 )
 # Operations of a body that is short.
 _SHORT = 12
+
+
+def for_both(directive: str, lanes: int) -> tuple[str, ...]:
+    """The lines of a vector loop's directive, which asks other compilers than clang for vectors of so many elements."""
+    start, middle, rest = directive.partition("simd")
+    wide = f"{start}{middle} simdlen({lanes}){rest}"
+    return ("#ifdef __clang__", f"#pragma {directive}", "#else", f"#pragma {wide}", "#endif")
+
+
+def is_for_both(lines: Sequence[str]) -> bool:
+    """Whether lines are such a directive."""
+    return _FOR_BOTH.fullmatch("".join(f"{line}\n" for line in lines)) is not None
+
+
+def without_hints(text: str) -> str:
+    """A text with one line for a directive, and without what one compiler alone is told."""
+    return HINT.sub("", _FOR_BOTH.sub(r"#pragma \1 simdlen(\3)\2\n", text))
 
 
 def takes_turns(scop: Scop, loop: For) -> bool:

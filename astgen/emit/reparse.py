@@ -14,7 +14,7 @@ from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_co
 from scopt.astgen.emit.c_statement import assignable
 from scopt.astgen.emit.emit_c import Emitted, asked, asking, copyable, inline, parted, reduced_names, together
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
-from scopt.astgen.emit.loop_hints import HINT
+from scopt.astgen.emit.loop_hints import without_hints
 from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.statement_match import StatementMatch
 from scopt.diagnostics import InternalError
@@ -45,7 +45,7 @@ def check_printed(scop: Scop, nest: LoopNest, emitted: Emitted, *, openmp: bool 
 def _parse(scop: Scop, text: str) -> list[ir.Node]:
     """The statements of the printed text."""
     types = "".join(f"typedef int {name};\n" for name in sorted(scop.typedefs))
-    tree = parse_c(f"{types}void region(void)\n{{\n{HINT.sub('', text)}}}\n")
+    tree = parse_c(f"{types}void region(void)\n{{\n{without_hints(text)}}}\n")
     return list(tree.ext[-1].body.block_items or [])
 
 
@@ -230,7 +230,7 @@ class _Checker(Struct, frozen=True):
             raise Unreadable(f"the pragma of the loop over '{loop.iterator}' is not its mark")
         clauses = dict(pragma.clauses)
         _equal(clauses.pop("collapse", "1"), str(mark.collapse), "collapse clause")
-        _equal(clauses.pop("simdlen", ""), str(mark.lanes or ""), "simdlen clause")
+        _equal(clauses.pop("simdlen", ""), str(mark.lanes or mark.wide or ""), "simdlen clause")
         private = tuple(clauses.pop("private").split(", ")) if "private" in clauses else ()
         _equal(private, tuple(self.scop.arrays[name].spelling for name in mark.private), "private list")
         copied = clauses.pop("firstprivate", "") if mark.parallel else ""

@@ -123,7 +123,7 @@ class LoopMark(Struct, frozen=True):
     collapse: of a parallel loop: so many loops, from it on, carry nothing, and threads may share them out together.
     most: no more iterations than this, where the bounds don't tell; 0: nothing is known.
     lanes: vectors of so many elements are worth asking for (gcc takes shorter ones on some processors if nobody asks);
-      0: as the compiler likes.
+      0: as the compiler likes. wide: likewise, of gcc alone.
     reductions: what else is carried, by updates whose order doesn't matter.
     searched: it is left out unless a condition holds of some iteration, which is asked beforehand, and told by a
       variable of this name; empty: it always runs.
@@ -139,6 +139,7 @@ class LoopMark(Struct, frozen=True):
     collapse: int = 1
     most: int = 0
     lanes: int = 0
+    wide: int = 0
     reductions: tuple[Reduction, ...] = ()
     searched: str = ""
 

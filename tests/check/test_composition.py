@@ -184,6 +184,26 @@ def test_what_clang_alone_is_told_of_a_loop(hint: str, right: bool) -> None:
     assert _passes(new, Parts(new, scan(OWN).tokens, "", reserved=RESERVED)) is right
 
 
+LONGER = "#ifdef __clang__\n#pragma omp simd\n#else\n#pragma omp simd simdlen(16)\n#endif\n"
+
+
+@pytest.mark.parametrize(
+    ("directive", "right"),
+    [
+        (LONGER, True),
+        (LONGER.replace("#pragma", "  #pragma"), True),
+        (LONGER.replace("ifdef", "ifndef"), False),
+        (LONGER.replace("simd\n#else", "simd private(n)\n#else"), False),
+        (LONGER.replace("#else\n", "#else\nn++;\n"), False),
+        (LONGER.replace("#endif\n", ""), False),
+    ],
+)
+def test_vectors_of_another_length_for_other_compilers(directive: str, right: bool) -> None:
+    plain, new = (TEXT.replace("for (", f"{lines}for (", 1) for lines in ("#pragma omp simd simdlen(16)\n", directive))
+    assert _passes(new, Parts(plain, scan(OWN).tokens, "", reserved=RESERVED)) is right
+    assert _passes(new, Parts(new, scan(OWN).tokens, "", reserved=RESERVED)) is right
+
+
 WITH_MEMORY = [
     ("{ ALLOCATE if (cells) {\nTEXT} else {\nOWN} free(cells); }", True),
     ("{ ALLOCATE if (cells) {\nTEXT free(cells); } else {\nOWN free(cells); } }", True),

@@ -43,6 +43,16 @@ RECORDS = marked(
     ((1, 1), (7, 1), (61, 2)),
 )
 
+# Enough to compute for vectors as long as a register.
+POLYNOMIAL = marked(
+    "polynomial",
+    (Operand("x", "n"), Operand("y", "n")),
+    """
+  for (int i = 1; i < n; i++)
+    y[i] = ((((x[i] * 0.3 + 0.1) * x[i] - 0.2) * x[i] + 0.3) * x[i] - 0.4) * x[i - 1];""",
+    ((1, 1), (7, 1), (61, 2)),
+)
+
 TWICE = marked(
     "twice",
     (Operand("A", "n", "m"), Operand("x", "m"), Operand("y", "m"), Operand("t", "n")),
