@@ -5,7 +5,8 @@ gcc computes what it can of narrow values in narrow vectors, but no minimum, max
 these it widens, four times as many vectors for bytes. A variable all of whose values are those of narrow cells, of
 constants, or of other such variables, has the same value in the narrowest type that holds them all; an expression makes
 an int of it, as it was. Variables that something else is computed for stay: compilers narrow arithmetic by themselves.
-So do those that a loop hands on, whose vectors have as many lanes as their indices'.
+So do those that a loop hands on, whose vectors have as many lanes as their indices', but for extremes alone: ``if (a[i]
+> most) most = a[i];``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from scopt.frontend.normalize.tree_rewriting import value_of
 from scopt.ir.constants import typed_constant
 from scopt.ir.ctypes import Symbol, limits_of, shape_of
 from scopt.ir.effects import effects
-from scopt.ir.walks import changed, rebuilt, walk
+from scopt.ir.walks import changed, rebuilt, same_tree, walk
 
 # Iterations of a loop that may be written out, so that nothing is handed on by it.
 _FEW = 16
@@ -91,6 +92,9 @@ class _Reader(Struct, frozen=True, eq=False):
                 self.depths[name] = depth
                 if init is not None:
                     self.give(name, init, depth, branch)
+            case ir.If(iffalse=None) if (extremum := _extremum(node)) is not None:
+                self.give(*extremum, self.depths.get(extremum[0], depth), True)
+                return
             case ir.Assignment(op="=", lvalue=ir.ID(name=name), rvalue=value):
                 self.give(name, value, depth, branch)
             case (
@@ -112,6 +116,24 @@ class _Reader(Struct, frozen=True, eq=False):
     def chosen(self, name: str) -> bool:
         """Whether a condition chooses the variable's value."""
         return name in self.branches or any(isinstance(value, ir.TernaryOp) for value in self.given[name])
+
+
+def _extremum(node: ir.If) -> tuple[str, Any] | None:
+    """The variable of ``if (value > variable) variable = value;``, and the value; None of other conditions."""
+    inner = node.iftrue
+    if isinstance(inner, ir.Compound) and len(inner.block_items or ()) == 1:
+        inner = inner.block_items[0]
+    match node.cond, inner:
+        case ir.BinaryOp(op="<" | ">" | "<=" | ">="), ir.Assignment(
+            op="=", lvalue=ir.ID(name=name) as own, rvalue=value
+        ):
+            sides = (node.cond.left, node.cond.right)
+            pairs = (sides, sides[::-1])
+            done = effects(node.cond, value)
+            plain = not (done.written or done.called or done.taken or done.opaque)
+            if plain and any(same_tree(a, own) and same_tree(b, value) for a, b in pairs):
+                return name, value
+    return None
 
 
 def _is_short(loop: Any) -> bool:

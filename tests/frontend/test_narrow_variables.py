@@ -26,6 +26,8 @@ def types(body: str) -> dict[str, str]:
         (f"{CHOICE} int w = v > 9 ? d[p] : 70; e[p] = w;", {"v": "unsigned char", "w": "unsigned short"}),
         ("int v = a[p], w = b[p]; if (v > w) { int t = v; v = w; w = t; } e[p] = v; e[p + 1] = w;", None),
         ("int v = 255; for (int q = 0; q < 3; q++) if (a[p + q] < v) v = a[p + q]; e[p] = v;", {"v": "unsigned char"}),
+        ("int v = 0; for (int q = 0; q < n; q++) if (a[q] > v) v = a[q]; e[p] = v;", {"v": "unsigned char"}),
+        ("int v = 9; for (int q = 0; q < n; q++) if (v > c[q]) { v = c[q]; } e[p] = v;", {"v": "signed char"}),
         ("int v = a[p] < 3 ? -1 : (signed char)e[p]; e[p] = v;", {"v": "signed char"}),
     ],
 )
@@ -51,8 +53,10 @@ def test_choices_of_narrow_cells(body: str, found: dict[str, str] | None) -> Non
         "int w = e[p], v = a[p] < 3 ? w : a[p]; e[p] = v;",
         f"unsigned {CHOICE[4:]} e[p] = -v;",
         f"{CHOICE} e[p] = v + sizeof v;",
-        "int v = 0; for (int q = 0; q < n; q++) if (a[q] > v) v = a[q]; e[p] = v;",  # handed on
-        "int v = 0; for (int q = 0; q < 99; q++) if (a[q] > v) v = a[q]; e[p] = v;",
+        "int v = 0; for (int q = 0; q < n; q++) if (a[q] > v && b[q] > 9) v = a[q]; e[p] = v;",  # handed on
+        "int v = 0, at = 0; for (int q = 0; q < 99; q++) if (a[q] > v) { v = a[q]; at = q; } e[p] = v; e[p + 1] = at;",
+        "int v = 0; for (int q = 0; q < n; q++) if (a[q] > v) v = a[q + 1]; e[p] = v;",
+        "int v = 0; for (int q = 0; q < n; q++) if (e[q] > v) v = e[q]; e[p] = v;",
     ],
 )
 def test_others_are_ints(body: str) -> None:
