@@ -10,6 +10,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import NotAffine
+from scopt.frontend.model.choice_variables import with_choice_variables
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
 from scopt.frontend.model.narrow_variables import with_narrow_variables
 from scopt.frontend.model.pointers import as_subscripts
@@ -143,6 +144,8 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - unique.iterators
     narrow, symbols = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
+    narrow, chosen = with_choice_variables(narrow, symbols, tu.reserved | set(ISL_WORDS))
+    symbols, local_names = {**symbols, **chosen}, local_names | chosen.keys()
     items = distinct(with_narrow_divisions(narrow, symbols, plain.__contains__))
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     return RegionNames(tu, region, items, symbols, unique.iterators, local_names, effects(*items), hoisted, whole)

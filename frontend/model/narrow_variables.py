@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.normalize.tree_rewriting import value_of
+from scopt.frontend.syntax.symbols import is_value
 from scopt.ir.constants import typed_constant
 from scopt.ir.ctypes import Symbol, limits_of, shape_of
 from scopt.ir.effects import effects
@@ -57,6 +58,18 @@ def with_narrow_variables(
         return _declared(node, types[node.name]) if isinstance(node, ir.Decl) and node.name in types else node
 
     return tuple(rebuilt(item, narrowed) for item in items), {**symbols, **narrower}
+
+
+def narrow_type(value: Any, symbols: Symbols) -> str | None:
+    """The narrowest type that has all values of a choice among narrow cells, constants and variables of narrow types;
+    None of others."""
+    known = {
+        name: limits_of(one.type)
+        for name, one in symbols.items()
+        if one.kind == "local" and one.type.spelling in _TYPES and is_value(one) and not one.pointer
+    }
+    found = _range(value, known, {*known}, symbols)
+    return None if found is None or found == _NOTHING else _narrowest(found, symbols)
 
 
 def _is_int(symbol: Symbol) -> bool:
@@ -207,6 +220,8 @@ def _cell(node: Any, symbols: Symbols) -> Interval | None:
         base, rank = base.name, rank + 1
     symbol = symbols.get(base.name) if isinstance(base, ir.ID) else None
     if symbol is None or len(symbol.dims) != rank or not symbol.type.integer or not 0 < symbol.type.bits <= _NARROW:
+        return None
+    if symbol.type.volatile or symbol.type.atomic:
         return None
     return limits_of(symbol.type)
 
