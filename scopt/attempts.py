@@ -79,6 +79,7 @@ class Work(Struct, frozen=True, eq=False):
     apart: frozenset[str] = frozenset()
     in_order: bool = False
     tables: frozenset[str] = frozenset()
+    work: frozenset[str] = frozenset()
 
     def left(self, remark: Remark) -> LeftAlone:
         """With a hint at what --reassociate would reorder."""
@@ -103,7 +104,13 @@ def _brings(work: Work, marked: MarkedSchedule) -> bool:
     """Whether what the statements' form is for has come of it."""
     loops = [loop_of(mark) for mark in marked.marks.values()]
     copies = {one.array for loop in loops for one in loop.reductions if one.whole or loop.parallel}
-    return work.carried <= rows_scalars(marked) and work.tables <= copies and _is_apart(work, marked)
+    buffers = {one.array for strips in marked.strips.values() for one in strips.buffers}
+    return (
+        work.carried <= rows_scalars(marked)
+        and work.tables <= copies
+        and work.work <= buffers
+        and _is_apart(work, marked)
+    )
 
 
 def _is_apart(work: Work, marked: MarkedSchedule) -> bool:

@@ -21,6 +21,7 @@ from scopt.scheduler.passes.forwarding import forward
 from scopt.scheduler.passes.private_tables import Tabulated, tabulated
 from scopt.scheduler.passes.row_results import rows_apart
 from scopt.scheduler.passes.totals import Totals, with_totals
+from scopt.scheduler.passes.work_arrays import own_work
 from scopt.tell.results import Outcome
 
 # isl counts elementary operations; this many take some seconds. What needs more is tried again in a simpler form.
@@ -78,6 +79,17 @@ def carrying_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion 
     anything."""
     made = carry(scop, deps.strict()) if options.simd and options.tile else None
     return None if made is None else Expansion(made, {})
+
+
+def work_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
+    """The SCoP with cells for each iteration of loops that only work arrays keep in order; None if there are none."""
+    if not options.tile or not (options.parallel or options.simd):
+        return None
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            return own_work(scop, deps.strict(), options.machine)
+    except isl.Error:  # too much for what it may gain
+        return None
 
 
 def rewriting_fault(scop: Scop, rewritten: Expansion) -> Exception | None:

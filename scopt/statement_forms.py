@@ -27,6 +27,7 @@ from scopt.rewritten_scop import (
     tables_scop,
     totals_scop,
     with_memory,
+    work_scop,
 )
 from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.passes.expansion import Expansion
@@ -37,13 +38,15 @@ from scopt.tell.results import Outcome
 STATEMENTS = "statements"
 READ, CELLS, CARRYING, TABLES = "as they are", "with cells", "with rows in scalars", "with tables"
 TOTALS = "with totals"
+WORK = "with work arrays of lines' own"
 ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, in order"
 
 
 class Form(Struct, frozen=True, eq=False):
     """Statements in one form. made: how they were rewritten; None: they are as they were read. carried: the scalars
     that are for rows beside each other alone; tables: the arrays that are for threads' copies alone; apart: those that
-    are for rows that run together alone; in_order: the schedule is its own. fault: why another form was given up."""
+    are for rows that run together alone; work: those that are for strips' buffers alone; in_order: the schedule is its
+    own. fault: why another form was given up."""
 
     name: str
     scop: Scop
@@ -52,6 +55,7 @@ class Form(Struct, frozen=True, eq=False):
     carried: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
     apart: frozenset[str] = frozenset()
+    work: frozenset[str] = frozenset()
     in_order: bool = False
     fault: Exception | None = None
 
@@ -116,6 +120,7 @@ class Forms(Struct, frozen=True, eq=False):
                 tables=tables.names,
                 in_order=tables.several,
             )
+        yield from self.with_work()
         with self.clock("dependences"):
             carrying = self.watch("carrying", carrying_scop(self.scop, self.deps, self.options))
         if carrying is not None:
@@ -140,6 +145,14 @@ class Forms(Struct, frozen=True, eq=False):
         for made, in_order in rows:
             deps, cells = dependences_of(made.scop, self.options), frozenset(made.extents)
             yield Form(SPLIT if in_order else ROWS, made.scop, deps, made, apart=cells, in_order=in_order)
+
+    def with_work(self) -> Iterator[Form]:
+        """That with work arrays of lines' own."""
+        with self.clock("dependences"):
+            made = self.watch("work", work_scop(self.scop, self.deps, self.options))
+        if made is not None:
+            deps, own = dependences_of(made.scop, self.options), frozenset(made.extents)
+            yield Form(WORK, made.scop, deps, made, work=own, in_order=True)
 
     def first(self, at_work: AtWork, decider: Decider, forms: Iterable[Form]) -> tuple[Form, Outcome]:
         """The first form that gains what it was made for, and its outcome."""
@@ -184,7 +197,7 @@ class Forms(Struct, frozen=True, eq=False):
         if form.made is not None and outcome.text is not None and not self.is_shown(form):
             message = "left as it was: it can't be shown that scalars, or cells, hold what rows carry"
             return self.left("internal.error", message, "please report this")
-        if form.apart and form.made is not None and outcome.text is not None:
+        if (form.apart or form.work) and form.made is not None and outcome.text is not None:
             return with_memory(outcome, form.made)
         if form.fault is None:
             return outcome

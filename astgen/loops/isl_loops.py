@@ -75,7 +75,10 @@ def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
 def _converted(scop: Scop, schedule: MarkedSchedule, single_bound: bool) -> LoopNest:
     tree, pending = _numbered_marks(schedule)
     tree, quotients = with_quotients(_plain_bands(tree))
-    with _ast_options(tree.get_ctx(), _AST_OPTIONS | {"ast_build_atomic_upper_bound": int(single_bound)}):
+    # what one iteration alone copies out of a buffer stays in its loop: another thread's buffer is behind it
+    work = any(one.private and one.rank and not one.local for one in scop.arrays.values())
+    own = {"ast_build_atomic_upper_bound": int(single_bound), "ast_build_group_coscheduled": int(work)}
+    with _ast_options(tree.get_ctx(), _AST_OPTIONS | own):
         try:
             ast = isl.AstBuild.from_context(scop.context).set_iterators(_depth_ids(tree)).node_from_schedule(tree)
         except isl.Error as error:

@@ -251,7 +251,7 @@ class _Strip(Copied, eq=False):
                     relation.reverse().apply_range(access.relation.intersect_domain(relation.domain())).wrap().flatten()
                 )
                 cells = found if cells is None else cells.union(found)
-        if cells is None or cells.is_empty():
+        if cells is None or cells.intersect_params(self.scop.context).is_empty():
             return
         name = self.storage.names.statement(f"{buffer.array}_{'in' if inwards else 'out'}")
         domain = cells.coalesce().set_tuple_name(name)

@@ -46,6 +46,7 @@ class Rows(Struct, frozen=True, eq=False):
     together: int = 0
     along: frozenset[str] = frozenset()
     parallel: bool = True
+    alone: bool = False
 
     @property
     def domain(self) -> isl.UnionSet:
@@ -88,7 +89,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
 
     def strips(self, rows: Rows) -> isl.Schedule:
         """What stands in place of the nests: a parallel loop over strips around them."""
-        if not rows.together:
+        if not rows.together or rows.alone:
             return self.around(rows, self.loop(rows, rows.domain))
         full = rows.blocks()
         rest = rows.domain.subtract(full).coalesce()
@@ -125,7 +126,8 @@ class StripBuilder(Struct, frozen=True, eq=False):
         inner = marked(inner, key)
         strip = divided(rows.lane.intersect_domain(domain), first, count)
         tree = inner.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(strip))
-        own = self.options.parallel and rows.parallel and not rows.outer and rows.together != 1
+        shared = rows.together != 1 or rows.alone
+        own = self.options.parallel and rows.parallel and not rows.outer and shared
         tree = atomic_loop(tree, parallel=own)
         loop = f"strips:{key}"
         self.marks[loop] = LoopMark(parallel=own, private=rows.places.temporaries if own else ())
@@ -151,7 +153,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
         lane = partial.get_at(member)
         others = [partial.get_at(k) for k in range(node.band_n_member()) if k != member and k not in rows.outer]
         inner = trees.read(node.child(0))
-        if not rows.together:
+        if not rows.together or rows.alone:
             return self.lanes(trees.nested(others, inner), lane, rows)
         tree = trees.nested(others[:-1], peeled(trees.nested(others[-1:], peeled_inside(inner))))
         if rows.together == 1 and not rows.along:

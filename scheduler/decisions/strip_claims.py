@@ -89,6 +89,13 @@ def together_claim(band: Band, rows: Rows, member: int, chain: int) -> Claim:
     return Claim("rows beside each other", what, cost, _nothing, parallel, lanes=_lanes(band, rows), notes=notes)
 
 
+def alone_claim(band: Band, rows: Rows, member: int) -> Claim:
+    """Rows one after the other, each thread's with buffers of their own; vectors along them."""
+    work = band.work
+    cost = work.parallel(work.scalar(None, {}) / work.lanes, 0.0, 1)
+    return Claim("lines alone", "a line at a time", cost, _nothing, member, lanes=_lanes(band, rows))
+
+
 def _lanes(band: Band, rows: Rows) -> Mapping[str, str]:
     """By statement, the iterator that is the row."""
     names = {}
@@ -130,10 +137,13 @@ def _steps(band: Band) -> float:
 
 
 def _copied(band: Band, places: Places) -> float:
-    """How many cells are copied to buffers, and back from them: of what all instances refer to."""
+    """How many cells are copied to buffers, and back from them: of what all instances refer to. What a row computes
+    for itself alone is in no other place."""
     work, total = band.work, 0.0
     statements = [band.setting.scop.statement(name) for name in band.names]
     for buffer in places.buffers:
+        if band.setting.scop.arrays[buffer.array].private:
+            continue
         cells = max(one.lines(work.trips, one.element) for one in work.groups if one.array == buffer.array)
         writes = {a.is_write for one in statements for a in one.accesses if a.array == buffer.array}
         total += float(cells) * len(writes)

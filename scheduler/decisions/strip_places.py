@@ -76,7 +76,7 @@ class Keeper(Struct, frozen=True, eq=False):
             if array.private and written and not all(any(one or ()) for one in moves):
                 return None  # each row would need a copy of the whole
             moving = moving or any(one and any(one) and _steps(use, shift) for use, one in zip(own, moves, strict=True))
-            if self.in_place:
+            if self.in_place and not (array.private and written):
                 continue
             jumping = [use for use, one in zip(own, moves, strict=True) if not runs_along(one)]
             if not jumping:
@@ -128,14 +128,14 @@ class Keeper(Struct, frozen=True, eq=False):
         offsets: set[tuple[int, int]] = set()
         for statement, access in uses:
             place = row_subscript(array, access, *shift[statement.name])
-            if place is None or not always_evaluated(statement.body, access.node):
-                return None
+            if place is None or not (array.private or always_evaluated(statement.body, access.node)):
+                return None  # a private array's cells are never copied in
             offsets.add(place)
         dimensions = {dimension for dimension, _ in offsets}
         writes = [(statement.name, access) for statement, access in uses if access.is_write]
         if len(dimensions) != 1 or len({name for name, _ in writes}) < len(writes):
             return None
-        sizes = extents(self.scop, [access.relation for _, access in uses])
+        sizes = extents(self.scop, [access.relation for _, access in uses], loose=array.private)
         if sizes is None or array.type.volatile or array.type.atomic or not (array.type.floating or array.type.integer):
             return None
         dimension, first = dimensions.pop(), min(offset for _, offset in offsets)

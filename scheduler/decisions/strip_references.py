@@ -14,7 +14,8 @@ from scopt.ir.scop import Access, Array, Scop
 from scopt.machine.costs import UNKNOWN_EXTENT
 from scopt.poly.isl_utils import OUT, sets_of, walk
 from scopt.poly.linear import affine_row
-from scopt.scheduler.locality.strides import linear_schedule
+from scopt.scheduler.decisions.strip_trees import is_leaf_band, statements_of
+from scopt.scheduler.locality.strides import linear_schedule, strides
 
 
 def row_members(node: isl.ScheduleNode) -> list[int]:
@@ -42,6 +43,19 @@ def is_mixed(scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwA
             if place is not None and any(row[place[0]] for row in others):
                 return True
     return False
+
+
+def along_rows(scop: Scop, node: isl.ScheduleNode) -> frozenset[str]:
+    """The statements of innermost loops below the rows' loop that carry nothing and walk along lines: vector loops
+    along each row, whatever becomes of the others."""
+    found: set[str] = set()
+    for inner in walk(node):
+        if not is_leaf_band(inner) or inner.band_n_member() != 1 or not inner.band_member_get_coincident(0):
+            continue
+        walks = strides(scop, linear_schedule(scop, inner), 0).contiguous
+        if inner.get_schedule_depth() > node.get_schedule_depth() and walks:
+            found.update(statements_of(inner))
+    return frozenset(found)
 
 
 def row_iterator(function: isl.UnionPwAff, domain: isl.Set) -> tuple[int, int] | None:

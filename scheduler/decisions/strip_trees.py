@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
+from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.set_pieces import in_band, in_sequence
 
 _TYPE = isl.schedule_node_type
@@ -44,3 +45,13 @@ def with_band(inner: isl.Schedule, node: isl.ScheduleNode) -> isl.Schedule:
     partial = node.band_get_partial_schedule()
     members = [partial.get_at(k).intersect_domain(inner.get_domain()) for k in range(node.band_n_member())]
     return in_band(inner, members, node)
+
+
+def statements_of(node: isl.ScheduleNode) -> list[str]:
+    """The names of the statements that reach a node."""
+    return [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
+
+
+def is_leaf_band(node: isl.ScheduleNode) -> bool:
+    """Whether it is a band with none below it."""
+    return node.get_type() == _TYPE.band and not any(below.get_type() == _TYPE.band for below in walk(node.child(0)))

@@ -32,10 +32,17 @@ from scopt.scheduler.decisions.latencies import Edge, cycles_to, longest_circuit
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import has_few
 from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, rows_of_strip
-from scopt.scheduler.decisions.strip_claims import in_order, may_gain, rows_together, strip_claim, together_claim
+from scopt.scheduler.decisions.strip_claims import (
+    alone_claim,
+    in_order,
+    may_gain,
+    rows_together,
+    strip_claim,
+    together_claim,
+)
 from scopt.scheduler.decisions.strip_places import Keeper
-from scopt.scheduler.decisions.strip_references import is_mixed, row_iterator, row_members
-from scopt.scheduler.decisions.strip_trees import copied_tree, outside, with_band
+from scopt.scheduler.decisions.strip_references import along_rows, is_mixed, row_iterator, row_members
+from scopt.scheduler.decisions.strip_trees import copied_tree, is_leaf_band, outside, statements_of, with_band
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
@@ -113,7 +120,7 @@ class _Builder(Struct):
             if rows is None:
                 made.append(self.tree(node))
                 continue
-            while rest and rows.parallel and (longer := self.joined(rows, rest[0])) is not None:
+            while rest and rows.parallel and not rows.alone and (longer := self.joined(rows, rest[0])) is not None:
                 rows = longer
                 rest.pop(0)
             made.append(self.building.strips(rows))
@@ -132,11 +139,13 @@ class _Builder(Struct):
             members.reverse()  # with rows of their own to go along, those that are next to each other
         for member in members:
             chain = chained[member]
-            along = frozenset[str]() if chain else self.along_rows(node)
+            along = frozenset[str]() if chain else along_rows(self.scop, node)
             steps = self.chains(node, member, along, whole=True) if chain or along else {}
             whole = max(steps.values(), default=0)
             longest = max(longest, chain)
-            rows = self.rows_across(node, member) if chain else None
+            rows = self.rows_across(node, member)
+            if rows is not None and not chain and not self.is_work(rows):
+                rows = None
             if rows is not None:
                 outer = self.outer(band, rows, member)
                 few = bool(outer) and has_few(self.setting, band.work.trips[outer[0]])
@@ -145,6 +154,9 @@ class _Builder(Struct):
                 offers.append(
                     (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
                 )
+            alone = self.rows_alone(node, member) if not chain else None
+            if alone is not None:
+                offers.append((alone_claim(band, alone, member), alone))
             slower = rows is not None and self.stays_in_buffers(rows)
             gains = whole and not slower and may_gain(band, member, steps)
             rows = self.rows_together(band, node, member) if gains else None
@@ -174,6 +186,24 @@ class _Builder(Struct):
             return None
         rows = self.rows((node,), (member,), lane)
         return rows if rows is not None and (rows.places.buffers or rows.places.scalars) else None
+
+    def is_work(self, rows: Rows) -> bool:
+        """Whether buffers are for nothing but what each row computes for itself: nothing is copied."""
+        arrays = [self.scop.arrays[one.array] for one in rows.places.buffers]
+        return bool(arrays) and all(array.private for array in arrays)
+
+    def rows_alone(self, node: isl.ScheduleNode, member: int) -> Rows | None:
+        """The rows that a member walks through, for threads to run one at a time, each with buffers of its own; None if
+        they need none, or if innermost loops are no vector loops along the rows."""
+        lane = node.band_get_partial_schedule().get_at(member)
+        if not self.options.parallel or node.band_n_member() > 1 or is_mixed(self.scop, node, member, lane):
+            return None
+        along = along_rows(self.scop, node)
+        inner = [one for one in walk(node.child(0)) if is_leaf_band(one)]
+        if not inner or not all(along.issuperset(statements_of(one)) for one in inner):
+            return None
+        rows = self.rows((node,), (member,), lane, together=1)
+        return replace(rows, along=along, alone=True) if rows is not None and self.is_work(rows) else None
 
     def rows_together(self, band: Band, node: isl.ScheduleNode, member: int) -> Rows | None:
         """The rows that a member walks through, to be written out beside each other; None if there are no whole blocks
@@ -213,7 +243,9 @@ class _Builder(Struct):
         node = rows.nodes[0]
         pairs = self.inside(self.dependences.must, node, node.get_domain())
         crossing = pairs.subtract(pairs.eq_at_multi_union_pw_aff(node.band_get_partial_schedule()))
-        inner = {name for below in walk(node.child(0)) if below.get_type() == _TYPE.band for name in _names(below)}
+        inner = {
+            name for below in walk(node.child(0)) if below.get_type() == _TYPE.band for name in statements_of(below)
+        }
         ends = [(str(one.get_tuple_name(IN)), str(one.get_tuple_name(OUT))) for one in maps_of(crossing)]
         return not any(source in inner or sink in inner for source, sink in ends)
 
@@ -221,7 +253,7 @@ class _Builder(Struct):
         """Whether the innermost loops below a loop over rows walk along lines: a few rows of a column are no use."""
         for inner in walk(node):
             own = int(inner.get_schedule_depth() == node.get_schedule_depth())
-            if not _is_leaf_band(inner) or inner.band_n_member() == own:
+            if not is_leaf_band(inner) or inner.band_n_member() == own:
                 continue
             last = max(k for k in range(inner.band_n_member()) if not own or k != member)
             if strides(self.scop, linear_schedule(self.scop, inner), last).leaves_lines:
@@ -256,7 +288,7 @@ class _Builder(Struct):
         if node.get_type() != _TYPE.band:
             return None
         products = [
-            inner for inner in walk(node) if _is_leaf_band(inner) and contraction_of(self.scop, inner) is not None
+            inner for inner in walk(node) if is_leaf_band(inner) and contraction_of(self.scop, inner) is not None
         ]
         if products or self.depth(node) > self.depth(rows.nodes[0]):
             return None  # there is more in it than the strip
@@ -298,18 +330,6 @@ class _Builder(Struct):
         better off otherwise."""
         return max(self.chains(node, member).values(), default=0)
 
-    def along_rows(self, node: isl.ScheduleNode) -> frozenset[str]:
-        """The statements of innermost loops below the rows' loop that carry nothing and walk along lines: vector loops
-        along each row, whatever becomes of the others."""
-        found: set[str] = set()
-        for inner in walk(node):
-            if not _is_leaf_band(inner) or inner.band_n_member() != 1 or not inner.band_member_get_coincident(0):
-                continue
-            walks = strides(self.scop, linear_schedule(self.scop, inner), 0).contiguous
-            if inner.get_schedule_depth() > node.get_schedule_depth() and walks:
-                found.update(_names(inner))
-        return frozenset(found)
-
     def own_scalars(self, names: frozenset[str]) -> frozenset[str]:
         """The scalars that some statements write."""
         writes = (a.array for name in names for a in self.scop.statement(name).accesses if a.is_write)
@@ -324,7 +344,7 @@ class _Builder(Struct):
         what values pass through in other statements of an iteration."""
         found: dict[tuple[str, ...], int] = {}
         for inner in walk(node):
-            if not _is_leaf_band(inner) or left_out.issuperset(_names(inner)):
+            if not is_leaf_band(inner) or left_out.issuperset(statements_of(inner)):
                 continue
             others = [
                 k
@@ -340,7 +360,7 @@ class _Builder(Struct):
                 along = strides(self.scop, linear_schedule(self.scop, inner), others[-1]).contiguous
                 if along and chain <= SUMMED:
                     return {}
-                found[tuple(_names(inner))] = chain
+                found[tuple(statements_of(inner))] = chain
         return found
 
     def carried_chain(self, band: isl.ScheduleNode) -> int:
@@ -374,11 +394,3 @@ class _Builder(Struct):
             if not pairs.is_subset(same):
                 carried[edge] = max(carried.get(edge, 0), waits)
         return longest_circuit(inside, carried)
-
-
-def _names(node: isl.ScheduleNode) -> list[str]:
-    return [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
-
-
-def _is_leaf_band(node: isl.ScheduleNode) -> bool:
-    return node.get_type() == _TYPE.band and not any(below.get_type() == _TYPE.band for below in walk(node.child(0)))

@@ -28,6 +28,7 @@ from scopt.poly.bands import may_be_copied
 from scopt.poly.body_rewriting import with_base, with_references
 from scopt.poly.dependences import MAX_TABLE_BYTES
 from scopt.poly.isl_utils import IN, OUT, SET, constant_pw_aff, maps_of, sets_of
+from scopt.poly.loop_lengths import long_loops
 from scopt.poly.reductions import BETTER, Update, neutral, only_updates, update_of
 from scopt.poly.source_loops import source_loops
 
@@ -116,7 +117,7 @@ def _sized(
     needed = prod(sizes) * _UPDATES_A_CELL
     often = isl.Set.empty(scop.context.get_space())
     for one in counting:
-        often = often.union(_long(one.domain.intersect_params(scop.context), depth, needed))
+        often = often.union(long_loops(one.domain.intersect_params(scop.context), depth, needed))
     often = often.intersect(scop.context).coalesce()
     if often.is_empty():
         return None
@@ -127,29 +128,6 @@ def _moves(relation: isl.Map) -> bool:
     """Whether instances reach different cells."""
     everywhere = isl.Map.from_domain_and_range(relation.domain(), relation.range())
     return not everywhere.intersect_params(relation.params()).is_subset(relation)
-
-
-def _long(domain: isl.Set, depth: int, needed: int) -> isl.Set:
-    """The parameters for which the loops from a depth on have so many iterations; those of unknown length are taken to
-    be as long as each other."""
-    rank, lengths = domain.dim(SET), list[isl.PwAff]()
-    for k in range(depth, rank):
-        one = domain.project_out(SET, k + 1, rank - k - 1).project_out(SET, 0, k)
-        size = one.dim_max(0).sub(one.dim_min(0)).add(constant_pw_aff(1))
-        if (
-            size.is_cst()
-            and size.n_piece() == 1
-            and not one.involves_dims(isl.dim_type.param, 0, one.dim(isl.dim_type.param))
-        ):
-            needed = -(-needed // max(int(size.max_val().to_python()), 1))
-        else:
-            lengths.append(size)
-    if not lengths:
-        return domain.params() if needed <= 1 else isl.Set.empty(domain.params().get_space())
-    each, result = max(round(needed ** (1 / len(lengths)) + 0.5), 1), domain.params()
-    for size in lengths:
-        result = result.intersect(size.add(constant_pw_aff(-each)).nonneg_set())
-    return result
 
 
 # --- the new SCoP -----------------------------------------------------------------------------------------------------

@@ -32,8 +32,10 @@ MAX_COPIES = 8
 def check_rewritten(original: Scop, rewritten: Scop, needed: Sequence[Allocation]) -> None:
     """Raise InternalError unless the rewritten SCoP computes what the original does, in memory that is large enough.
 
-    needed: the new arrays.
+    needed: the new arrays. The rewritten SCoP may be for fewer parameters, which the text has to test.
     """
+    if not holds_where(original, rewritten):
+        _refuse(original, "they hold for other parameters")
     _check_statements(original, rewritten)
     _check_same_order(original, rewritten)
     affected = _affected(original, rewritten)
@@ -44,12 +46,20 @@ def check_rewritten(original: Scop, rewritten: Scop, needed: Sequence[Allocation
         for access, moved in zip(statement.accesses, other.accesses, strict=True):
             if access.kind != "read" or not {access.array, moved.array} & affected:
                 continue
-            if not _same(original, first.of(statement, access), second.of(other, moved)):
+            sources = first.of(statement, access), second.of(other, moved)
+            if not _same(original, *(one.intersect_params(rewritten.context) for one in sources)):
                 _refuse(original, f"{statement.name} gets another value in place of '{access.array}'")
     for name in sorted(affected & set(original.arrays)):
-        if not original.arrays[name].private and not first.left(name).is_equal(second.left(name)):
+        left = (one.left(name).intersect_params(rewritten.context) for one in (first, second))
+        if not original.arrays[name].private and not next(left).is_equal(next(left)):
             _refuse(original, f"'{name}' is left with another value")
     _check_memory(original, rewritten, needed)
+
+
+def holds_where(original: Scop, made: Scop) -> bool:
+    """Whether the parameters that a SCoP is for are the original's, or those of them that the program tests for."""
+    tested = original.context if made.guard is None else original.context.intersect(made.guard.parameters)
+    return bool(made.context.is_subset(original.context) and tested.is_subset(made.context))
 
 
 def _same(scop: Scop, first: isl.UnionMap, second: isl.UnionMap) -> bool:

@@ -16,6 +16,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt import ir
+from scopt.check.rewritten import holds_where
 from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import UNSIGNED
 from scopt.ir.scop import Array, Scop, Statement
@@ -31,10 +32,7 @@ _COMPARED = (32, 64)
 def check_tables(original: Scop, made: Scop) -> None:
     """Raise InternalError unless a SCoP with tables, all arrays that the original lacks, computes what that does."""
     checked, old = _Tables(original, made), {one.name: one for one in original.statements}
-    if not made.context.is_subset(original.context) or (
-        not made.context.is_equal(original.context)
-        and (made.guard is None or not original.context.intersect(made.guard.parameters).is_subset(made.context))
-    ):
+    if not holds_where(original, made):
         checked.refuse("it holds for other parameters")
     tables = [one for name, one in made.arrays.items() if name not in original.arrays]
     if {*original.arrays} - {*made.arrays} or any(made.arrays[n] is not a for n, a in original.arrays.items()):

@@ -13,9 +13,10 @@ from scopt.poly.isl_utils import SET
 from scopt.poly.linear import affine_row
 
 
-def extents(scop: Scop, relations: Sequence[isl.Map]) -> tuple[Expr, ...] | None:
+def extents(scop: Scop, relations: Sequence[isl.Map], *, loose: bool = False) -> tuple[Expr, ...] | None:
     """One more than the largest subscript in each dimension, as expressions of the parameters; None if there is no such
-    expression, or if a subscript may be negative. relations: ``{ S[…] -> A[…] }``, of one array."""
+    expression, or if a subscript may be negative. relations: ``{ S[…] -> A[…] }``, of one array. loose: it may be more,
+    where the largest one is the least of several."""
     cells = relations[0].range()
     for relation in relations[1:]:
         cells = cells.union(relation.range())
@@ -26,7 +27,10 @@ def extents(scop: Scop, relations: Sequence[isl.Map]) -> tuple[Expr, ...] | None
     for dimension in range(cells.dim(SET)):
         if not cells.lower_bound_val(SET, dimension, isl.Val(0)).is_equal(cells):
             return None
-        rows = {affine_row(piece.dim_max(dimension).coalesce(), names) for piece in pieces}
+        most = [piece.dim_max(dimension).coalesce() for piece in pieces]
+        if loose:
+            most = [isl.PwAff.from_aff(aff) for one in most for _, aff in one.get_pieces()]
+        rows = {affine_row(one, names) for one in most}
         if None in rows:
             return None
         found.append(maximum(_value(row, names) for row in sorted(row for row in rows if row is not None)))

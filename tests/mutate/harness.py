@@ -124,7 +124,7 @@ class _Watch(Struct, Watch, eq=False):
         self.shown = Shown(self.scop)
 
     def __call__(self, step: str, made: T) -> T:
-        early = step == "rewritten"
+        early = step in ("rewritten", "work")
         if self.current + early != self.attempt or self.pipe >= 0:
             return made
         faults = list(mutations(made, self.shown))

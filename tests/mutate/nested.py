@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from scopt.machine import Machine
+from scopt.options import Options
 from tests.mutate.source import Operand, marked
 
 ADI = marked(
@@ -163,4 +167,23 @@ LAYERS = marked(
         c[i][j][k] = c[i][j][k] * 0.75;""",
     ((1, 1), (3, 2), (9, 5), (21, 30)),
     before="  double (*a)[m][n] = (void *)A, (*b)[m][n] = (void *)B, (*c)[n][m] = (void *)C;",
+)
+
+WORK = marked(
+    "work",
+    (Operand("u", "n", "m"), Operand("b", "n", value="i % 5 + 2.5"), Operand("p", "n"), Operand("q", "n")),
+    """
+  for (int j = 0; j < m; j++) {
+    p[0] = 0.5 / b[0];
+    q[0] = u[0][j] / b[0];
+    for (int i = 1; i < n; i++) {
+      double w = b[i] - 0.25 * p[i - 1];
+      p[i] = 0.5 / w;
+      q[i] = (u[i][j] - 0.25 * q[i - 1]) / w;
+    }
+    for (int i = n - 2; i >= 0; i--)
+      u[i][j] = q[i] - p[i] * u[i + 1][j];
+  }""",
+    ((2, 1), (3, 2), (9, 0), (37, 33), (75, 70)),
+    options=Options(machine=replace(Machine(), fork_nanoseconds=1)),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutate.contractions import CHOLESKY, FOLDING, GEMM, MAXPLUS, SYMM, SYRK, TRMM
 from tests.mutate.guarded import GUARDED, SHIFTED, SMOOTHED
-from tests.mutate.nested import ADI, FILTER, HEAT, JACOBI, LAYERS, LINE, PANELS, SEIDEL
+from tests.mutate.nested import ADI, FILTER, HEAT, JACOBI, LAYERS, LINE, PANELS, SEIDEL, WORK
 from tests.mutate.plain import (
     AGAIN,
     ALIGNED,
@@ -43,6 +43,7 @@ SOURCES = (
     SEIDEL,
     LAYERS,
     LINE,
+    WORK,
     PRODUCTS,
     RECORDS,
     TWICE,

@@ -31,6 +31,7 @@ SAMPLE = tuple(
         "records",
         "polynomial",
         "histogram",
+        "work",
         "small",
         "shifted",
         "stepped",

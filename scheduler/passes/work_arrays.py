@@ -1,0 +1,364 @@
+"""Work arrays: what each iteration of a loop computes anew in an array that all of them share gets cells for each.
+
+In ``for i { for j cp[j] = …; for j u[i][j] = … cp[j] … }`` the lines ``i`` have nothing to do with each other, but that
+``cp`` is the same memory (privatization: Feautrier, "Array expansion", 1988; Tu and Padua, "Automatic array
+privatization", 1993). With ``cp_all[i][j]`` in its place lines can run side by side, in strips, whose buffers hold the
+few lines of ``cp_all`` that are in use; of all others nobody ever asks. Behind the loop each cell of ``cp`` gets the
+value that it was left with: that of the last iteration that writes it. Where no iteration does, it stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import islpy as isl
+from msgspec import Struct
+from msgspec.structs import replace
+
+from scopt import ir
+from scopt.ir.nest import Expr
+from scopt.ir.scop import Access, Array, CType, Dependence, Dependences, Guard, Scop, Statement
+from scopt.machine import Machine
+from scopt.machine.costs import arithmetic
+from scopt.poly import trees
+from scopt.poly.array_extents import extents
+from scopt.poly.body_rewriting import agree
+from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of, union_of_maps
+from scopt.poly.linear import subscript_rows
+from scopt.poly.loop_lengths import long_loops
+from scopt.poly.source_loops import Loops, source_loops
+from scopt.scheduler.decisions.strip_references import row_iterator
+from scopt.scheduler.passes.expansion import Expansion, new_name, with_cells
+
+# So many operations one run of such a loop has at least for each nanosecond that starting threads takes: their first
+# meeting, and new pages for their buffers, take several times as long.
+_MUCH = 48
+# Loops of unknown length are that long at least.
+_SHORTEST = 32
+_WIDE = 64
+
+
+def own_work(scop: Scop, deps: Dependences, machine: Machine) -> Expansion | None:
+    """The SCoP with cells for each iteration of loops that nothing but their work arrays keeps in order; None if there
+    are no such. deps: with reductions in their order."""
+    made, sizes, done = scop, dict[str, tuple[Expr, ...]](), set[Loops]()
+    loops = source_loops(scop)
+    for own in sorted({around[:depth] for around in loops.values() for depth in range(1, len(around))}):
+        if any(own[: len(one)] == one for one in done):
+            continue
+        lines = _Lines(scop, own, {one.name: one for one in scop.statements if loops[one.name][: len(own)] == own})
+        shared, usable = _work_of(deps, lines)
+        if not shared:
+            continue
+        done.add(own)
+        made = _for(made, usable.intersect(_with_much_work(lines, machine)).coalesce())
+        if made.context.is_empty():
+            return None
+        for array in shared:
+            found = _with_own(made, lines, array)
+            if found is None:
+                return None
+            made, extent = found
+            sizes.update(extent)
+    return Expansion(made, sizes) if sizes else None
+
+
+class _Lines(Struct, frozen=True, eq=False):
+    """The statements in a loop. loops: those around them, the last one itself; `scop`: as it was read."""
+
+    scop: Scop
+    loops: Loops
+    statements: Mapping[str, Statement]
+
+    @property
+    def row(self) -> int:
+        """The position of the loop's iterator."""
+        return len(self.loops) - 1
+
+    def together(self, relation: isl.Map) -> isl.Map:
+        """The pairs of one execution of the loop."""
+        for k in range(self.row):
+            relation = relation.equate(IN, k, OUT, k)
+        return relation
+
+    def carried(self, relation: isl.Map) -> isl.Map:
+        """The pairs of different iterations in one execution of the loop."""
+        relation = self.together(relation)
+        return relation.subtract(relation.equate(IN, self.row, OUT, self.row))
+
+    def carries(self, one: Dependence) -> bool:
+        return {one.source, one.sink} <= self.statements.keys() and not self.carried(one.relation).is_empty()
+
+    def uses(self, array: Array) -> Iterator[tuple[Statement, Access]]:
+        for statement in self.statements.values():
+            yield from ((statement, access) for access in statement.accesses if access.array == array.name)
+
+
+def _work_of(deps: Dependences, lines: _Lines) -> tuple[tuple[Array, ...], isl.Set]:
+    """The arrays that each iteration of the loop computes anew, if nothing else keeps it in order; and the parameters
+    for which that holds."""
+    names, context = dict[str, None](), lines.scop.context
+    for one in deps.select("flow", "anti", "output"):
+        array = lines.scop.arrays[one.array]
+        apart = array.private and not array.rank and one.kind != "flow"  # threads and lanes have copies
+        if apart or not lines.carries(one):
+            continue
+        if one.kind == "flow":  # a value that only short loops hand on
+            context = context.subtract(lines.carried(one.relation).params())
+        elif array.rank:
+            names[one.array] = None
+        else:
+            return (), context
+    arrays = tuple(lines.scop.arrays[name] for name in names)
+    for array in arrays:
+        if context.is_empty():
+            break
+        context = _is_work(deps, lines, array, context)
+    return (() if context.is_empty() else arrays), context
+
+
+def _is_work(deps: Dependences, lines: _Lines, array: Array, context: isl.Set) -> isl.Set:
+    """Those parameters for which each value that the loop reads of an array was written in the same iteration; none if
+    some reference can't be rewritten."""
+    uses, scop, nothing = list(lines.uses(array)), lines.scop, isl.Set.empty(context.get_space())
+    plain = not (array.type.volatile or array.type.atomic or array.within or array.rows)
+    if not plain or not (array.type.floating or array.type.integer):
+        return nothing
+    flows = (one for one in deps.select("flow") if one.array == array.name and one.sink in lines.statements)
+    own = [(one, one.relation.intersect_params(context)) for one in flows]
+    own = [(one, relation) for one, relation in own if not relation.is_empty()]
+    if not all(one.source in lines.statements and agree(relation, lines.row + 1) for one, relation in own):
+        return nothing
+    if array.local and {name for name, _ in _users(scop, array)} - lines.statements.keys():
+        return nothing
+    if any(a.node is None or a.kind == "may-write" or not a.relation.is_single_valued() for _, a in uses):
+        return nothing
+    if all(_walks(access.relation, lines.row) for _, access in uses):
+        return nothing
+    written = union_of_maps(relation for _, relation in own).range()
+    context = context.intersect(_within_bounds(scop, [access.relation for _, access in uses]))
+    for access in (access for _, access in uses if access.kind == "read"):
+        older = isl.UnionSet.from_set(access.relation.domain()).subtract(written)
+        context = context.subtract(older.params())
+    return context.coalesce()
+
+
+def _users(scop: Scop, array: Array) -> Iterator[tuple[str, Access]]:
+    return ((s.name, access) for s in scop.statements for access in s.accesses if access.array == array.name)
+
+
+def _walks(relation: isl.Map, iterator: int) -> bool:
+    """Whether a subscript is an iterator, up to a constant: each iteration has cells of its own then."""
+    return any(row[iterator] and sum(map(bool, row[:-1])) == 1 for row in subscript_rows(relation) or ())
+
+
+# --- the new SCoP -----------------------------------------------------------------------------------------------------
+
+
+def _with_own(scop: Scop, lines: _Lines, array: Array) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
+    """The SCoP with cells of one array for each iteration, and with copies of what is left of it."""
+    name = new_name(scop, array)
+    users = {statement.name for statement, _ in lines.uses(array)}
+    changed = {one: with_cells(scop.statement(one), array, name, (lines.row,)) for one in users}
+    relations = [a.relation for one in changed.values() for a in one.accesses if a.array == name]
+    sizes = extents(scop, relations, loose=True)
+    if sizes is None:
+        return None
+    unknown = (None,) * (array.rank + 1)
+    new = Array(name, name, replace(array.type, const=False), unknown, unknown, private=True)
+    arrays = {**scop.arrays, name: new}
+    kills = scop.kills
+    if array.local:
+        del arrays[array.name]
+        kills = tuple(one for one in kills if all(access.array != array.name for access in one.accesses))
+    before, statements = scop, [changed.get(one.name, one) for one in scop.statements]
+    scop = replace(scop, statements=tuple(statements), arrays=arrays, kills=kills)
+    if array.local:
+        return scop, {name: sizes}
+    made = _with_copies(scop, before, lines, array, new)
+    return (made, {name: sizes}) if made is not None else None
+
+
+def _within_bounds(scop: Scop, relations: Sequence[isl.Map]) -> isl.Set:
+    """The parameters with which no subscript is negative: with others there are no such cells, or the loops around
+    never run."""
+    context = scop.context
+    for relation in relations:
+        cells = relation.range().intersect_params(scop.context)
+        for k in range(cells.dim(SET)):
+            context = context.subtract(cells.upper_bound_val(SET, k, isl.Val(-1)).params())
+    return context.coalesce()
+
+
+def _with_much_work(lines: _Lines, machine: Machine) -> isl.Set:
+    """The parameters for which the loop has enough to do."""
+    deepest = max(one.domain.dim(SET) for one in lines.statements.values())
+    inner = [one for one in lines.statements.values() if one.domain.dim(SET) == deepest]
+    needed = int(_MUCH * machine.fork_nanoseconds / sum(1 + arithmetic(one.body) for one in inner)) + 1
+    context = lines.scop.context
+    found = isl.Set.empty(context.get_space())
+    for one in inner:
+        found = found.union(long_loops(one.domain.intersect_params(context), lines.row, needed, _SHORTEST))
+    return found
+
+
+def _for(scop: Scop, context: isl.Set) -> Scop:
+    """The SCoP for some parameters only, which the program tests."""
+    if scop.context.is_subset(context):
+        return scop
+    guard = Guard(context) if scop.guard is None else scop.guard
+    guard = replace(guard, parameters=guard.parameters.intersect(context).coalesce())
+    return replace(scop, context=scop.context.intersect(context).coalesce(), guard=guard)
+
+
+def _with_copies(scop: Scop, before: Scop, lines: _Lines, array: Array, new: Array) -> Scop | None:
+    """The SCoP with statements behind the loop that put what its iterations leave of an array where it belongs.
+    before: the SCoP without cells of their own."""
+    row = lines.row
+    writes = union_of_maps(
+        _placed(access.relation, row, array.name) for _, access in lines.uses(array) if access.is_write
+    )
+    order = before.order.intersect_domain(writes.domain())
+    last = writes.reverse().apply_range(order).lexmax().apply_range(order.reverse()).intersect(writes.reverse())
+    made: list[tuple[Statement, Statement]] = []
+    for relation in maps_of(last):
+        writer = before.statement(str(relation.get_tuple_name(OUT)))
+        made.append((writer, _copy(scop, writer, relation, row, array, new)))
+    dated = _dates(scop, lines, made, array.rank)
+    tree = _behind(trees.read(scop.schedule.get_root()), lines, made, 0)
+    if dated is None:
+        return None
+    statements = (*scop.statements, *(copy for _, copy in made))
+    return replace(scop, statements=statements, schedule=trees.build(tree), order=dated)
+
+
+def _placed(relation: isl.Map, row: int, name: str) -> isl.Map:
+    """``{ S[o, i, …] -> A[o, subscripts] }``: cells in each execution of the loop."""
+    outer = relation.domain().identity().reset_tuple_id(OUT)
+    outer = outer.project_out(OUT, row, outer.dim(OUT) - row)
+    return outer.flat_range_product(relation.reset_tuple_id(OUT)).set_tuple_name(OUT, name)
+
+
+def _copy(scop: Scop, writer: Statement, last: isl.Map, row: int, array: Array, new: Array) -> Statement:
+    """``array[…] = new[i][…]`` for the last writes, ``{ A[o, …] -> S[o, i, …] }``, of one statement."""
+    name = f"{writer.name}_{array.name}_last"
+    instances = last.reverse().wrap().flatten()  # [o, i, …, o, subscripts]
+    count = len(writer.iterators)
+    domain = instances.project_out(SET, row + 1, count - 1).set_tuple_name(name).intersect_params(scop.context)
+    domain = domain.coalesce()
+    cells = [f"{array.spelling}_{k}" for k in range(array.rank)]
+    iterators = (*writer.iterators[: row + 1], *cells)
+    target: ir.Node = ir.ID(array.spelling)
+    value: ir.Node = ir.ArrayRef(ir.ID(new.spelling), ir.ID(writer.iterators[row]))
+    for cell in cells:
+        target, value = ir.ArrayRef(target, ir.ID(cell)), ir.ArrayRef(value, ir.ID(cell))
+    everything = domain.identity()
+    accesses = (
+        Access(
+            new.name, "read", everything.project_out(OUT, 0, row).set_tuple_name(OUT, new.name), value, writer.location
+        ),
+        Access(
+            array.name,
+            "write",
+            everything.project_out(OUT, 0, row + 1).set_tuple_name(OUT, array.name),
+            target,
+            writer.location,
+        ),
+    )
+    long = CType(scop.long_type, integer=True, bits=_WIDE)
+    types = (*writer.iterator_types[: row + 1], *(long for _ in cells))
+    return Statement(name, domain, iterators, types, ir.Assignment("=", target, value), accesses, writer.location)
+
+
+Copies = Sequence[tuple[Statement, Statement]]
+
+
+def _dates(scop: Scop, lines: _Lines, made: Copies, rank: int) -> isl.UnionMap | None:
+    """The order with copies, each behind everything else in the iteration that it takes a value of, cell by cell; None
+    if dates have no place for that. made: with the statements that write the values."""
+    dates = {str(one.get_tuple_name(IN)): one for one in maps_of(scop.order)}
+    own = {name: dates[name] for name in lines.statements}
+    width = next(iter(own.values())).dim(OUT)
+    behind = 1 + next((k for k in range(width) if any(_is_inner(one, lines.row, k) for one in own.values())), width)
+    if behind >= width or any(_is_inner(one, lines.row + 1, behind) for one in own.values()):
+        return None
+    latest = max(one.range().dim_max_val(behind).get_num_si() for one in own.values())
+    whole = union_of_maps(_longer(one, rank) for one in dates.values())
+    for writer, copy in made:
+        same = _beside(copy.domain, own[writer.name], lines.row + 1)
+        date = same.project_out(OUT, behind, width - behind).insert_dims(OUT, behind, width - behind + rank)
+        for k in range(behind, width):
+            date = date.fix_val(OUT, k, isl.Val(latest + 1 if k == behind else 0))
+        for k in range(rank):
+            date = date.equate(IN, lines.row + 1 + k, OUT, width + k)
+        whole = whole.union(isl.UnionMap.from_map(date.intersect_domain(copy.domain)))
+    return whole
+
+
+def _longer(dates: isl.Map, more: int) -> isl.Map:
+    width = dates.dim(OUT)
+    made = dates.insert_dims(OUT, width, more)
+    for k in range(width, width + more):
+        made = made.fix_val(OUT, k, isl.Val(0))
+    return made
+
+
+def _is_inner(dates: isl.Map, depth: int, k: int) -> bool:
+    """Whether dates have different values in a dimension, for the same outer iterators."""
+    one = dates.project_out(OUT, k + 1, dates.dim(OUT) - k - 1).project_out(OUT, 0, k)
+    return not one.project_out(IN, depth, one.dim(IN) - depth).is_single_valued()
+
+
+def _beside(domain: isl.Set, of: isl.Map, depth: int) -> isl.Map:
+    """``{ new[o, c] -> … }`` of what another statement's instances with the same outer iterators have."""
+    same = isl.Map.from_domain_and_range(domain, of.domain())
+    for k in range(depth):
+        same = same.equate(IN, k, OUT, k)
+    return same.apply_range(of).reset_tuple_id(OUT)
+
+
+def _behind(tree: trees.Tree, lines: _Lines, made: Copies, depth: int) -> trees.Tree:
+    """The tree with the copies behind the loop."""
+    names = frozenset(str(part.get_tuple_name()) for part in sets_of(trees.domain_of(tree)))
+    if not names & lines.statements.keys():
+        return tree
+    match tree:
+        case trees.Band() if depth == lines.row and names <= lines.statements.keys():
+            return trees.Sequence((_upwards(tree), *(_cells(copy, lines.row) for _, copy in made)))
+        case trees.Band(partial, body):
+            members = [partial.get_at(k) for k in range(tree.width)]
+            for k, member in enumerate(members):
+                values = isl.UnionMap.from_union_pw_multi_aff(isl.UnionPwMultiAff.from_union_pw_aff(member))
+                for writer, copy in made:
+                    own = next(one for one in maps_of(values) if one.get_tuple_name(IN) == writer.name)
+                    value = isl.UnionMap.from_map(_beside(copy.domain, own, lines.row))
+                    member = member.union_add(isl.UnionPwMultiAff.from_union_map(value).get_union_pw_aff(0))
+                members[k] = member
+            return trees.nested(members, _behind(body, lines, made, depth + tree.width))
+        case trees.Sequence(parts):
+            return trees.Sequence(tuple(_behind(part, lines, made, depth) for part in parts))
+    return tree
+
+
+def _upwards(loop: trees.Band) -> trees.Tree:
+    """The loop with its iterations in the other order, if it runs down: they have nothing to do with each other."""
+    if loop.width > 1:
+        return loop
+    member, parts = loop.partial.get_at(0), [*sets_of(trees.domain_of(loop))]
+    down = all(row_iterator(member.neg(), part) is not None for part in parts)
+    return trees.nested([member.neg()], loop.body) if down else loop
+
+
+def _cells(copy: Statement, row: int) -> trees.Tree:
+    """The loops over an array's cells, each of which one iteration has left."""
+    domain = copy.domain
+    space = isl.LocalSpace.from_space(domain.get_space())
+    members = [
+        isl.UnionPwAff.from_pw_aff(isl.PwAff.var_on_domain(space, SET, k)).intersect_domain(domain.to_union_set())
+        for k in range(row + 1, domain.dim(SET))
+        if not domain.dim_max(k).is_equal(domain.dim_min(k))
+    ]
+    tree: trees.Tree = trees.Leaf(domain.to_union_set())
+    for member in reversed(members):
+        tree = trees.nested([member], tree)
+    return tree

@@ -1,0 +1,137 @@
+"""Work arrays that are parameters: where each line gets its own, what is left of them, and where they stay."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from scopt.machine import Machine
+from scopt.options import Options
+from scopt.pipeline import optimize
+from scopt.poly.dependences import dependences
+from scopt.scheduler.passes.work_arrays import own_work
+from tests.conftest import RunC
+from tests.sources import scop_of, source_of
+
+PARAMS = "int n, int m, double u[restrict n][m], double cp[restrict n], double dp[restrict n], double b[restrict n]"
+# little work is enough
+SOON = replace(Machine(), fork_nanoseconds=1)
+LINES = """
+for (j = 0; j < m; j++) {
+  cp[0] = 0.5 / b[0];
+  dp[0] = u[0][j] / b[0];
+  for (i = 1; i < n; i++) {
+    s = b[i] - 0.25 * cp[i - 1];
+    cp[i] = 0.5 / s;
+    dp[i] = (u[i][j] - 0.25 * dp[i - 1]) / s;
+  }
+  u[n - 1][j] = dp[n - 1];
+  for (i = n - 2; i >= 0; i--)
+    u[i][j] = dp[i] - cp[i] * u[i + 1][j];
+}"""
+# what a line leaves stays where a later, shorter one doesn't write it
+SHORTER = """
+for (j = 0; j < m; j++) {
+  for (i = 0; i < n - j; i++) cp[i] = u[i][j] / b[i];
+  for (i = 1; i < n - j; i++) u[i][j] = u[i - 1][j] / (cp[i] + 2.0);
+}"""
+TWICE = f"for (t = 0; t < 3; t++) {{{LINES}{SHORTER} b[0] = b[0] + cp[1]; }}"
+
+
+def text(body: str, machine: Machine = SOON) -> str:
+    return optimize(source_of(body, PARAMS), Options(machine=machine)).text.decode().partition("#pragma scop\n")[2]
+
+
+def has_own(body: str) -> bool:
+    scop = scop_of(body, PARAMS)
+    return own_work(scop, dependences(scop), SOON) is not None
+
+
+def test_lines_get_work_arrays_of_their_own() -> None:
+    made = text(LINES)
+    assert re.search(r"if \(.*n >= \d", made)  # else a subscript would be negative
+    assert "#pragma omp parallel for" in made
+    assert "cp_all_rows[thread][i][j - jt] = 0.5 / s;" in made
+    assert "cp[cp_0] = cp_all[m - 1L][cp_0];" in made
+
+
+def test_little_work_is_left_alone() -> None:
+    assert "cp_all" not in text(LINES.replace("< n", "< 20").replace("n -", "20 -").replace("< m", "< 30"), Machine())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        LINES.replace("cp[0] = 0.5 / b[0];", ""),
+        LINES.replace("cp[i] = 0.5 / s;", "if (u[i][j] > 0.25) cp[i] = 0.5 / s;"),
+        LINES.replace("u[n - 1][j] = dp[n - 1];", "u[n - 1][j] = dp[n - 1]; b[1] = b[1] + dp[n - 1];"),
+        LINES.replace("dp[i] = (u[i][j]", "dp[i] = (u[i][j - 1]").replace("j = 0", "j = 1"),
+    ],
+    ids=["read before it is written", "perhaps not written", "a sum over lines", "lines use each other"],
+)
+def test_other_lines_share_them(body: str) -> None:
+    assert body != LINES
+    assert not has_own(body)
+    assert "cp_all" not in text(body)
+
+
+def test_each_cell_has_one_last_line() -> None:
+    scop = scop_of(SHORTER, PARAMS)
+    made = own_work(scop, dependences(scop), SOON)
+    assert made is not None
+    (copy,) = (one for one in made.scop.statements if one.name.endswith("_last"))
+    (write,) = (access for access in copy.accesses if access.is_write)
+    assert write.relation.is_injective()
+    assert write.array == "cp"
+
+
+# vector loops along lines: threads have a line each
+ALONG = """
+for (j = 0; j < m; j++) {
+  for (i = 1; i < n; i++) cp[i] = 0.5 * (u[i - 1][j] + u[i][j]);
+  cp[0] = cp[1];
+  for (i = 0; i < n - 1; i++) u[i][j] = u[i][j] - 0.25 * (cp[i + 1] - cp[i]);
+}"""
+BACKWARDS = LINES.replace("j = 0; j < m; j++", "j = m - 1; j >= 0; j--")
+
+
+@pytest.mark.parametrize(
+    ("body", "rows"),
+    [(TWICE, False), (BACKWARDS, False), (LINES, True), (ALONG, True)],
+    ids=["in a time loop, shorter and shorter", "backwards", "along rows", "a line at a time"],
+)
+def test_all_arrays_are_left_as_they_were(body: str, rows: bool, run_c: RunC) -> None:
+    if rows:
+        body = re.sub(r"u\[([^]]*)\]\[([^]]*)\]", r"u[\2][\1]", body)
+    source = source_of(body, PARAMS.replace("[restrict n][m]", "[restrict m][n]") if rows else PARAMS)
+    made = optimize(source, Options(machine=SOON)).text
+    assert b"cp_all" in made
+    flags = ("-O1", "-ffp-contract=off", "-w")
+    before = run_c(DRIVER.replace("KERNEL", source.decode()), *flags, name="before")
+    assert run_c(DRIVER.replace("KERNEL", made.decode()), *flags, "-fopenmp", name="after") == before
+
+
+DRIVER = """
+#include <stdio.h>
+#include <stdlib.h>
+KERNEL
+int main(void) {
+  static const int sizes[] = {2, 5, 31, 33, 70};
+  for (int a = 0; a < 5; a++)
+    for (int c = -1; c < 5; c++) {
+      int n = sizes[a], m = c < 0 ? 0 : sizes[c];
+      double *u = malloc(8 * (n * m + 1)), *w = malloc(8 * 3 * n);
+      for (int k = 0; k < n * m; k++) u[k] = k % 13 / 7.0;
+      for (int k = 0; k < 3 * n; k++) w[k] = 2 + k % 5 / 3.0;
+      f(n, m, (void *)u, w, w + n, w + 2 * n);
+      unsigned long hash = 5381;
+      for (int k = 0; k < 8 * n * m; k++) hash = hash * 33 + ((unsigned char *)u)[k];
+      for (int k = 0; k < 8 * 3 * n; k++) hash = hash * 33 + ((unsigned char *)w)[k];
+      printf("%d %d %lu\\n", n, m, hash);
+      free(u);
+      free(w);
+    }
+}
+"""
