@@ -22,6 +22,10 @@ from scopt.poly.body_rewriting import agree, with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
+from scopt.scheduler.decisions.small_loops import span
+
+# Steps of a sum that compilers' code makes in the time that a new cell takes to get to memory and back.
+_FEW = 32
 
 
 class Expansion(Struct, frozen=True, eq=False):
@@ -100,7 +104,7 @@ def _expanded(scop: Scop, array: Array, depth: int) -> tuple[Scop, dict[str, tup
     gained = [
         s
         for s in statements.values()
-        if shape_of(changed, s) is not None and shape_of(scop, scop.statement(s.name)) is None
+        if _is_worth(s, shape_of(changed, s)) and shape_of(scop, scop.statement(s.name)) is None
     ]
     if not gained:
         return None
@@ -109,6 +113,12 @@ def _expanded(scop: Scop, array: Array, depth: int) -> tuple[Scop, dict[str, tup
             name: sizes
         }
     return _with_copies(changed, scop, array, new, depth), {name: sizes}
+
+
+def _is_worth(statement: Statement, roles: tuple[int, int, int] | None) -> bool:
+    """Whether a contraction has more to sum than writing a cell of new memory, and reading it again, takes."""
+    steps = span(statement.domain, roles[2]) if roles is not None else None
+    return roles is not None and (steps is None or steps > _FEW)
 
 
 def new_name(scop: Scop, array: Array) -> str:

@@ -33,6 +33,8 @@ from scopt.scheduler.passes.expansion import Expansion, new_name, with_cells
 # So many operations one run of such a loop has at least for each nanosecond that starting threads takes: their first
 # meeting, and new pages for their buffers, take several times as long.
 _MUCH = 48
+# So many times as much where compilers make vectors along the lines anyway: threads alone are gained.
+_READY = 8
 # Loops of unknown length are that long at least.
 _SHORTEST = 32
 _WIDE = 64
@@ -51,7 +53,7 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine) -> Expansion | Non
         if not shared:
             continue
         done.add(own)
-        made = _for(made, usable.intersect(_with_much_work(lines, machine)).coalesce())
+        made = _for(made, usable.intersect(_with_much_work(deps, lines, machine)).coalesce())
         if made.context.is_empty():
             return None
         for array in shared:
@@ -190,16 +192,29 @@ def _within_bounds(scop: Scop, relations: Sequence[isl.Map]) -> isl.Set:
     return context.coalesce()
 
 
-def _with_much_work(lines: _Lines, machine: Machine) -> isl.Set:
+def _with_much_work(deps: Dependences, lines: _Lines, machine: Machine) -> isl.Set:
     """The parameters for which the loop has enough to do."""
     deepest = max(one.domain.dim(SET) for one in lines.statements.values())
     inner = [one for one in lines.statements.values() if one.domain.dim(SET) == deepest]
-    needed = int(_MUCH * machine.fork_nanoseconds / sum(1 + arithmetic(one.body) for one in inner)) + 1
+    much = _MUCH * machine.fork_nanoseconds * (1 if _waits(deps, lines) else _READY)
+    needed = int(much / sum(1 + arithmetic(one.body) for one in inner)) + 1
     context = lines.scop.context
     found = isl.Set.empty(context.get_space())
     for one in inner:
         found = found.union(long_loops(one.domain.intersect_params(context), lines.row, needed, _SHORTEST))
     return found
+
+
+def _waits(deps: Dependences, lines: _Lines) -> bool:
+    """Whether steps along a line wait for each other: that is what lanes, and lines beside each other, are for."""
+    loops = source_loops(lines.scop)
+    for one in deps.select("flow"):
+        own = loops[one.source]
+        if one.source not in lines.statements or own != loops[one.sink] or len(own) <= len(lines.loops):
+            continue
+        if not agree(one.relation, len(own)):
+            return True
+    return False
 
 
 def _for(scop: Scop, context: isl.Set) -> Scop:
