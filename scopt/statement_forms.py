@@ -104,8 +104,17 @@ class Forms(Struct, frozen=True, eq=False):
         if rewritten is not None and self.options.verify == "full":
             with self.clock("verify statements"):
                 fault = rewriting_fault(self.scop, rewritten)
+        cells: Form | None = None
         if rewritten is not None and fault is None:
-            yield Form(CELLS, rewritten.scop, dependences_of(rewritten.scop, self.options), rewritten)
+            cells = Form(CELLS, rewritten.scop, dependences_of(rewritten.scop, self.options), rewritten)
+        if cells is not None and cells.made is not None and cells.made.extents:
+            yield cells
+            yield from self.with_work(self.scop, self.deps)
+        elif cells is not None:  # lines may have both
+            yield from self.with_work(cells.scop, cells.deps)
+            yield cells
+        else:
+            yield from self.with_work(self.scop, self.deps)
         yield from self.with_totals()
         yield from self.with_results()
         with self.clock("dependences"):
@@ -120,7 +129,6 @@ class Forms(Struct, frozen=True, eq=False):
                 tables=tables.names,
                 in_order=tables.several,
             )
-        yield from self.with_work()
         with self.clock("dependences"):
             carrying = self.watch("carrying", carrying_scop(self.scop, self.deps, self.options))
         if carrying is not None:
@@ -146,10 +154,10 @@ class Forms(Struct, frozen=True, eq=False):
             deps, cells = dependences_of(made.scop, self.options), frozenset(made.extents)
             yield Form(SPLIT if in_order else ROWS, made.scop, deps, made, apart=cells, in_order=in_order)
 
-    def with_work(self) -> Iterator[Form]:
-        """That with work arrays of lines' own."""
+    def with_work(self, scop: Scop, deps: Dependences) -> Iterator[Form]:
+        """That with work arrays of lines' own, in place of those of a SCoP."""
         with self.clock("dependences"):
-            made = self.watch("work", work_scop(self.scop, self.deps, self.options))
+            made = self.watch("work", work_scop(scop, deps, self.options))
         if made is not None:
             deps, own = dependences_of(made.scop, self.options), frozenset(made.extents)
             yield Form(WORK, made.scop, deps, made, work=own, in_order=True)

@@ -164,7 +164,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
         """The tree with a loop over the rows around each of its statements, or sequences of them: a vector loop, or
         one that is written out."""
         match tree:
-            case trees.Band(partial, body) if rows.along.issuperset(_statements(tree)):
+            case trees.Band(partial, body) if not trees.has_bands(body) and rows.along.issuperset(_statements(tree)):
                 return self.along_rows(trees.build(body), partial, lane, rows.places.temporaries)
             case trees.Band(partial, body):
                 inner = self.lanes(body, lane, rows)

@@ -194,13 +194,17 @@ class _Builder(Struct):
 
     def rows_alone(self, node: isl.ScheduleNode, member: int) -> Rows | None:
         """The rows that a member walks through, for threads to run one at a time, each with buffers of its own; None if
-        they need none, or if innermost loops are no vector loops along the rows."""
+        they need none, or if there is more in them than loops along the rows."""
         lane = node.band_get_partial_schedule().get_at(member)
         if not self.options.parallel or node.band_n_member() > 1 or is_mixed(self.scop, node, member, lane):
             return None
         along = along_rows(self.scop, node)
         inner = [one for one in walk(node.child(0)) if is_leaf_band(one)]
-        if not inner or not all(along.issuperset(statements_of(one)) for one in inner):
+        # of deeper nests, and of steps that wait for each other, other mechanisms know what becomes
+        deep = node.get_schedule_depth() + 1
+        if not inner or any(
+            one.get_schedule_depth() > deep or not along.issuperset(statements_of(one)) for one in inner
+        ):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
         return replace(rows, along=along, alone=True) if rows is not None and self.is_work(rows) else None

@@ -295,9 +295,10 @@ def _dates(scop: Scop, lines: _Lines, made: Copies, rank: int) -> isl.UnionMap |
     own = {name: dates[name] for name in lines.statements}
     width = next(iter(own.values())).dim(OUT)
     behind = 1 + next((k for k in range(width) if any(_is_inner(one, lines.row, k) for one in own.values())), width)
-    if behind >= width or any(_is_inner(one, lines.row + 1, behind) for one in own.values()):
+    most = [one.range().dim_max_val(behind) for one in own.values()] if behind < width else []
+    if not most or not all(one.is_int() for one in most):
         return None
-    latest = max(one.range().dim_max_val(behind).get_num_si() for one in own.values())
+    latest = max(one.get_num_si() for one in most)
     whole = union_of_maps(_longer(one, rank) for one in dates.values())
     for writer, copy in made:
         same = _beside(copy.domain, own[writer.name], lines.row + 1)

@@ -15,14 +15,16 @@ from scopt.poly.linear import affine_row
 
 def extents(scop: Scop, relations: Sequence[isl.Map], *, loose: bool = False) -> tuple[Expr, ...] | None:
     """One more than the largest subscript in each dimension, as expressions of the parameters; None if there is no such
-    expression, or if a subscript may be negative. relations: ``{ S[…] -> A[…] }``, of one array. loose: it may be more,
-    where the largest one is the least of several."""
+    expression, if a subscript may be negative, or if there is no reference at all. relations: ``{ S[…] -> A[…] }``, of
+    one array. loose: it may be more, where the largest one is the least of several."""
     cells = relations[0].range()
     for relation in relations[1:]:
         cells = cells.union(relation.range())
     cells = cells.intersect_params(scop.context)
     names = [p.name for p in scop.parameters]
     pieces = [isl.Set.from_basic_set(piece) for piece in cells.coalesce().get_basic_sets()]
+    if not pieces:
+        return None
     found = []
     for dimension in range(cells.dim(SET)):
         if not cells.lower_bound_val(SET, dimension, isl.Val(0)).is_equal(cells):

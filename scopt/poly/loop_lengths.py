@@ -14,11 +14,7 @@ def long_loops(domain: isl.Set, depth: int, needed: int, shortest: int = 0) -> i
     for k in range(depth, rank):
         one = domain.project_out(SET, k + 1, rank - k - 1).project_out(SET, 0, k)
         size = one.dim_max(0).sub(one.dim_min(0)).add(constant_pw_aff(1))
-        if (
-            size.is_cst()
-            and size.n_piece() == 1
-            and not one.involves_dims(isl.dim_type.param, 0, one.dim(isl.dim_type.param))
-        ):
+        if size.is_cst() and size.n_piece() == 1:
             needed = -(-needed // max(int(size.max_val().to_python()), 1))
         else:
             lengths.append(size)

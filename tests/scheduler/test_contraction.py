@@ -213,6 +213,10 @@ def test_expansion_makes_contractions() -> None:
         " for (k = 0; k < n; k++) for (j = 0; j < n; j++) x[j] += A[i][k] * B[k][j]; }",
         # no contraction comes of it
         "for (i = 0; i < n; i++) { x[0] = A[i][0]; for (j = 0; j < n; j++) C[i][j] = x[0]; }",
+        # sums are too short for new memory
+        "for (i = 0; i < n; i++) { for (j = 0; j < n; j++) x[j] = 0;"
+        " for (k = 0; k < 12; k++) for (j = 0; j < n; j++) x[j] += A[i][k] * B[k][j];"
+        " for (j = 0; j < n; j++) C[i][j] = x[j]; }",
     ],
 )
 def test_nothing_is_expanded_elsewhere(body: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import islpy as isl
 import pytest
 from msgspec.structs import replace
 
@@ -11,6 +12,7 @@ from scopt.machine import Machine
 from scopt.options import Options
 from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import IN, maps_of
 from scopt.scheduler.passes.work_arrays import own_work
 from tests.conftest import RunC
 from tests.sources import scop_of, source_of
@@ -75,6 +77,20 @@ def test_other_lines_share_them(body: str) -> None:
     assert body != LINES
     assert not has_own(body)
     assert "cp_all" not in text(body)
+
+
+def test_copies_stand_behind_loops_inside_of_a_line() -> None:
+    again = SHORTER.replace("{\n", "for (k = 0; k < 4; k++) {\n", 1)
+    scop = scop_of(again, PARAMS)
+    made = own_work(scop, dependences(scop), SOON)
+    assert made is not None
+    copy, date = (isl_of(made.scop.order, name) for name in ("S0_cp_last", "S0"))
+    # k = 3 at most
+    assert date.range().dim_max_val(1).to_python() < copy.range().dim_max_val(1).to_python()
+
+
+def isl_of(order: isl.UnionMap, name: str) -> isl.Map:
+    return next(one for one in maps_of(order) if one.get_tuple_name(IN) == name)
 
 
 def test_each_cell_has_one_last_line() -> None:
