@@ -31,12 +31,20 @@ MAX_ROUNDS = 10
 
 def shape_of(scop: Scop, statement: Statement) -> tuple[int, int, int] | None:
     """Row, column and reduction iterator of a statement that may become a contraction; None if none has each role, or
-    several have one (of several rows, the innermost one counts)."""
+    several are columns (of several rows, and of several loops that sum up, the innermost one counts)."""
     update = _updated_cell(statement)
     roles = _roles(range(len(statement.iterators)), update[1]) if update is not None else None
     if update is None or roles is None or _is_window(statement, roles[2]) or _is_straight(statement, roles):
         return None
+    if sums_of(statement) > 1 and span(statement.domain, roles[2]) is not None:
+        return None  # few steps at a time between loads and stores of the cells
     return roles if split(scop, statement, update[0], *roles) is not None else None
+
+
+def sums_of(statement: Statement) -> int:
+    """How many of a statement's loops don't move the cell that it updates."""
+    update = _updated_cell(statement)
+    return 0 if update is None else sum(not any(row[k] for row in update[1]) for k in range(len(statement.iterators)))
 
 
 def _is_window(statement: Statement, reduction: int) -> bool:
@@ -139,9 +147,9 @@ def _roles(iterators: Sequence[int], cell: Sequence[Vector]) -> tuple[int, int, 
     reduction = [k for k in iterators if not any(moves(k))]
     column = [k for k in iterators if moves(k)[-1:] == [1] and not any(moves(k)[:-1])]
     row = [k for k in iterators if not any(moves(k)[-1:]) and [c for c in moves(k) if c] == [1]]
-    if len(reduction) != 1 or len(column) != 1 or not row:
+    if not reduction or len(column) != 1 or not row:
         return None
-    return max(row), column[0], reduction[0]
+    return max(row), column[0], max(reduction)
 
 
 def pure_part(

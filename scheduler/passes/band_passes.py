@@ -6,6 +6,7 @@ Everything is decided from the dependences and the access functions; the schedul
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import ClassVar
 
 import islpy as isl
@@ -19,6 +20,7 @@ from scopt.options import Options
 from scopt.poly.bands import with_properties, with_properties_below
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.decisions.arbiter import decide
+from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claims import Band
 from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.decisions.prospects import (
@@ -28,6 +30,7 @@ from scopt.scheduler.decisions.prospects import (
     streams_rows,
     waits_both_ways,
 )
+from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strips import with_strips
 from scopt.scheduler.passes.band_walk import OF_LEAVES, decided
@@ -39,6 +42,7 @@ from scopt.scheduler.passes.pass_contracts import EVERYTHING, LEGAL, Fact, Pass,
 from scopt.scheduler.passes.sinking import sink_loops
 from scopt.scheduler.passes.splitting import split_loops
 from scopt.scheduler.passes.staging import stage_loops
+from scopt.scheduler.passes.summing import bands_down, products_below_sums
 from scopt.scheduler.passes.unrolling import unroll_loops
 from scopt.scheduler.passes.unskewing import unskew_loops
 
@@ -75,6 +79,25 @@ class FoldLoops(Struct, frozen=True):
         if not self.on:
             return schedule
         return _with(schedule, fold_loops(setting.scop, setting.dependences, schedule.tree))
+
+
+class SinkProducts(Struct, frozen=True):
+    """on: whether products are to have register tiles."""
+
+    on: bool = True
+    name: ClassVar[str] = "products-below-sums"
+    what: ClassVar[str] = "of a sum along several loops, the innermost one and those over its cells become a band"
+    needs: ClassVar[frozenset[Fact]] = EVERYTHING
+    keeps: ClassVar[frozenset[Fact]] = LEGAL
+
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        if not self.on:
+            return schedule
+
+        def cycles(node: isl.ScheduleNode) -> float:
+            return _cycles_down(setting, with_properties_below(setting.scop, setting.dependences, node))
+
+        return _with(schedule, products_below_sums(setting.scop, setting.dependences, schedule.tree, cycles))
 
 
 class FuseLoops(Struct, frozen=True):
@@ -224,6 +247,7 @@ def passes(options: Options) -> tuple[Pass, ...]:
     """All passes, in their order. Flags that one of them needs, and the one before doesn't keep, are computed anew."""
     return (
         SinkLoops(wavefronts=options.tile and options.parallel),
+        SinkProducts(on=wanted(options)),
         FuseNests(on=options.fusion == "auto"),
         FuseLoops(on=options.fusion == "auto"),
         SetApart(),
@@ -279,6 +303,17 @@ def _is_whole(one: Pass, before: MarkedSchedule, after: MarkedSchedule) -> bool:
 def is_checked(options: Options) -> bool:
     """Whether each pass is held to what it says: what is proved in the end is the text, whatever they do."""
     return options.check_passes
+
+
+def _cycles_down(setting: Setting, node: isl.ScheduleNode) -> float:
+    """Of bands right inside of each other whose flags are set: what becomes of the innermost one, as often as those
+    around it say."""
+    bands, machine = bands_down(node) or [node], setting.options.machine
+    trips, outer = Work.of(setting.scop, machine, node).trips, bands[:-1]
+    shared = any(band.band_member_get_coincident(k) for band in outer for k in range(int(band.band_n_member())))
+    runs = prod(trips[: sum(int(band.band_n_member()) for band in outer)], start=1)
+    cycles = decide(Band(setting, bands[-1], shared), OF_LEAVES)[0].cycles * runs
+    return cycles / machine.cores if shared else cycles
 
 
 def _with(schedule: MarkedSchedule, tree: isl.Schedule) -> MarkedSchedule:

@@ -9,6 +9,7 @@ may be used after the region are copied back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 
 import islpy as isl
 from msgspec import Struct
@@ -41,8 +42,8 @@ def expand(scop: Scop, deps: Dependences) -> Expansion | None:
     extents: dict[str, tuple[Expr, ...]] = {}
     for array in scop.arrays.values():
         sure = all(access.kind != "may-write" for _, access in _accesses(scop, array))
-        depth = common_depth(scop, deps, array) if sure and array.declaration is None else 0
-        made = _expanded(scop, array, depth) if depth else None
+        depth = common_depth(scop, deps, array) if sure else 0
+        made = _expanded(scop, deps, array, depth) if depth else None
         if made is not None:
             scop, sizes = made
             extents.update(sizes)
@@ -86,33 +87,86 @@ def _is_subscript(relation: isl.Map, iterator: int) -> bool:
     return any(row[iterator] and sum(1 for value in row if value) == 1 for row in rows)
 
 
-def _expanded(scop: Scop, array: Array, depth: int) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
+def _expanded(
+    scop: Scop, deps: Dependences, array: Array, depth: int
+) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
     """The SCoP with one array expanded by the outer loops; None if no statement becomes a contraction by that."""
+    whole = _with_array(scop, array, range(depth))
+    gained = [] if whole is None else [one for one in whole[0].statements if _gains(scop, whole[0], array, depth, one)]
+    if whole is None or not gained:
+        return None
+    if not array.private:
+        new = whole[0].arrays[next(iter(whole[1]))]
+        return _with_copies(whole[0], scop, array, new, depth), whole[1]
+    # iterations that come one after the other anyway share cells
+    first = min(min(shape_of(whole[0], one) or ()) for one in gained)
+    start = next((k for k in range(min(first, depth)) if not _keeps_order(scop, deps, array, k)), min(first, depth))
+    made = _with_array(scop, array, range(start, depth)) if start else whole
+    if made is None or not _is_as_large(scop, array, range(start, depth)):
+        return None
+    arrays = {key: value for key, value in made[0].arrays.items() if key != array.name}
+    kills = tuple(k for k in scop.kills if all(a.array != array.name for a in k.accesses))
+    return replace(made[0], arrays=arrays, kills=kills), made[1]
+
+
+def _with_array(scop: Scop, array: Array, iterators: Sequence[int]) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
+    """The SCoP with an array beside the one that it stands for, and its size; None if that isn't known."""
     name = new_name(scop, array)
-    statements = {
-        s.name: with_cells(s, array, name, range(depth))
-        for s in scop.statements
-        if any(a.array == array.name for a in s.accesses)
-    }
+    statements = {s.name: with_cells(s, array, name, iterators) for s, _ in _accesses(scop, array)}
     sizes = extents(scop, [a.relation for s in statements.values() for a in s.accesses if a.array == name])
     if sizes is None:
         return None
-    unknown = (None,) * (depth + array.rank)
-    new = replace(array, name=name, spelling=name, extents=unknown, sizes=unknown, private=False, flat=False)
-    arrays = {**{key: value for key, value in scop.arrays.items()}, name: new}
-    changed = replace(scop, statements=tuple(statements.get(s.name, s) for s in scop.statements), arrays=arrays)
-    gained = [
-        s
-        for s in statements.values()
-        if _is_worth(s, shape_of(changed, s)) and shape_of(scop, scop.statement(s.name)) is None
-    ]
-    if not gained:
-        return None
-    if array.private:
-        return replace(changed, arrays={key: value for key, value in arrays.items() if key != array.name}), {
-            name: sizes
-        }
-    return _with_copies(changed, scop, array, new, depth), {name: sizes}
+    unknown = (None,) * (len(iterators) + array.rank)
+    arrays = {**scop.arrays, name: Array(name, name, array.type, unknown, unknown)}
+    changed = tuple(statements.get(s.name, s) for s in scop.statements)
+    return replace(scop, statements=changed, arrays=arrays), {name: sizes}
+
+
+def _is_as_large(scop: Scop, array: Array, iterators: Sequence[int]) -> bool:
+    """Whether another array has as many cells: memory for all pairs of rows that are compared may be too much."""
+    for statement, _ in _accesses(scop, array):
+        for access in statement.accesses:
+            rows = subscript_rows(access.relation) if not scop.arrays[access.array].private else None
+            if rows is not None and _rank([[row[k] for k in iterators] for row in rows]) == len(iterators):
+                return True
+    return False
+
+
+def _rank(rows: Sequence[Sequence[Fraction]]) -> int:
+    """How many rows of a matrix don't follow from others."""
+    left, rank = [list(row) for row in rows], 0
+    while left:
+        row = left.pop()
+        pivot = next((k for k, value in enumerate(row) if value), None)
+        if pivot is not None:
+            rank += 1
+            left = [[v - other[pivot] / row[pivot] * w for v, w in zip(other, row, strict=True)] for other in left]
+    return rank
+
+
+def _keeps_order(scop: Scop, deps: Dependences, array: Array, loop: int) -> bool:
+    """Whether iterations of a loop around all that uses an array hand on values to each other, in arrays."""
+    around = next(s.iterators[: loop + 1] for s, _ in _accesses(scop, array))
+    inside = {s.name for s in scop.statements if s.iterators[: loop + 1] == around}
+    for flow in deps.select("flow"):
+        if scop.arrays[flow.array].private or not {flow.source, flow.sink} <= inside:
+            continue
+        same = flow.relation
+        for k in range(loop):
+            same = same.equate(IN, k, OUT, k)
+        if not same.is_subset(same.equate(IN, loop, OUT, loop)):
+            return True
+    return False
+
+
+def _gains(scop: Scop, changed: Scop, array: Array, depth: int, statement: Statement) -> bool:
+    """Whether a statement is a contraction with the new array alone: it wasn't one, or, though of its shape, was bound
+    to the order of loops that have a role in it, each of whose iterations had the operand anew."""
+    old = scop.statement(statement.name)
+    uses = [access for access in old.accesses if access.array == array.name]
+    made = shape_of(changed, statement) if uses else None
+    bound = made is not None and min(made) < depth < len(old.iterators) and not any(one.is_write for one in uses)
+    return _is_worth(statement, made) and (bound or shape_of(scop, old) is None)
 
 
 def _is_worth(statement: Statement, roles: tuple[int, int, int] | None) -> bool:
