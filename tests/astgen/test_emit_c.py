@@ -33,7 +33,7 @@ from tests.astgen.scops import (
     trace,
 )
 from tests.conftest import RunC
-from tests.sources import scop_of
+from tests.sources import scop_of, source_of
 
 PARALLEL, SIMD = LoopMark(parallel=True), LoopMark(simd=True)
 GEMM = S("S0[i, j, k] : 0 <= i < n and 0 <= j < n and 0 <= k < n", "C[i][j] += A[i][k] * B[k][j];")
@@ -243,6 +243,15 @@ def test_clang_keeps_short_vector_loops(upper: Expr, mark: LoopMark, hinted: boo
     printed = text(scop, nest)
     assert (f"\n{HINT}for (" in printed) is hinted
     assert printed.count("clang") == (2 if hinted else 0)
+
+
+def test_clang_may_unroll_what_fills_locals() -> None:
+    body = """for (i = 0; i < n; i++) { double v[4]; for (j = 0; j < 4; j++) v[j] = A[i][j];
+      for (k = 0; k < 2; k++) y[(int)x[i]] += v[k] * v[k + 2]; }"""
+    hinted = body.replace("double v[4];", "").replace("v[", "w[")
+    params = "int n, double A[100][4], double *x, double *y, double w[4]"
+    printed = [optimize(source_of(one, params)).text.decode() for one in (body, hinted)]
+    assert [HINT.split(chr(10))[1] in one for one in printed] == [False, True]
 
 
 def test_a_pointer_has_no_private_copy() -> None:
