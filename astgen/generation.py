@@ -18,6 +18,7 @@ from scopt.astgen.emit.loop_work import add_work_guards, with_uncopied_loops
 from scopt.astgen.emit.math_functions import math_declarations
 from scopt.astgen.guard import guard_text
 from scopt.astgen.guard_counters import counter_name
+from scopt.astgen.least_size import least_size
 from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.lower.panel_turns import with_turned_panels
 from scopt.astgen.lower.register_lowering import Lowered, lower
@@ -83,11 +84,12 @@ class Program(Struct, frozen=True, eq=False):
 
 class Setting(Struct, frozen=True, eq=False):
     """What rewrites look at besides. wishes: loops that pragmas name.
-    judged: nobody asks for the transformation, so that it has to pay."""
+    judged: nobody asks for the transformation, so that it has to pay. sized: small sizes get the original."""
 
     options: Options
     wishes: tuple[LoopDirective, ...]
     judged: bool
+    sized: bool = False
 
 
 class Rewrite(Struct, frozen=True):
@@ -270,6 +272,14 @@ def _two_forms(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_two_forms(program.nest))
 
 
+def _least_size(program: Program, setting: Setting) -> Program:
+    if not setting.sized or program.condition:
+        return program
+    machine = setting.options.machine
+    worth = least_size(program.source, program.marked, program.loops, program.nest, machine)
+    return replace(program, nest=worth.nest, condition=worth.condition)
+
+
 REWRITES: tuple[Rewrite, ...] = (
     Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _choices),
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
@@ -294,4 +304,5 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
+    Rewrite("least-size", "of marked regions: from which size on their loops replace the original", _least_size),
 )

@@ -7,8 +7,7 @@ loops that are run often keep their speed.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 import islpy as isl
@@ -16,15 +15,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.c_expr import ExprPrinter
-from scopt.astgen.emit.loop_work import bounded, is_tile_loop, loop_work, rounded, statement_costs
+from scopt.astgen.emit.loop_work import bounded, is_tile_loop, rounded, statement_costs
 from scopt.astgen.library_loops import is_library_loop
-from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.passes.skipping import has_searches
+from scopt.astgen.source_work import (
+    NEVER,
+    is_plain,
+    outermost_loops,
+    product_of,
+    source_tests,
+    whole_test,
+    without_tests,
+)
 from scopt.diagnostics import Remark, ScoptError
-from scopt.ir.expr import exceeds, linear, names
+from scopt.ir.expr import exceeds, names
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, If, LoopNest, Name, Threads
-from scopt.ir.nest_walks import Item, children, items
+from scopt.ir.nest import Block, Call, Compare, Condition, Const, Expr, For, If, LoopNest, Threads
+from scopt.ir.nest_walks import children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT, SKEWED_FORKS, instance_cost, threads_cost
@@ -105,7 +112,7 @@ def threads_condition(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machin
     down, which has the loops as they were. Empty for all others."""
     if marked.shapes or _gains(scop, marked, nest, threads=False):
         return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too
-    slices = [loop for loop in _outermost(nest.body) if not loop.mark.parallel and list(_parallel(loop, ()))]
+    slices = [loop for loop in outermost_loops(nest.body) if not loop.mark.parallel and list(_parallel(loop, ()))]
     # vectors inside of tiles find in a cache what they come back to
     faster = 1 if any(map(_has_vectors, slices)) else machine.cores
     alone = any(
@@ -127,7 +134,7 @@ def _from_size_on(source: Scop, scop: Scop, nest: LoopNest, costs: Mapping[str, 
     found: list[Condition] = []
     known = frozenset(p.name for p in scop.parameters)
     for condition, quick in _conditions(nest.body, costs, threads_cost(machine), known):
-        if condition == _NEVER:
+        if condition == NEVER:
             continue
         if condition is None:
             return Worth(nest)
@@ -136,13 +143,13 @@ def _from_size_on(source: Scop, scop: Scop, nest: LoopNest, costs: Mapping[str, 
             found.append(condition)
     if not found:
         return Worth(nest)
-    if not all(_is_plain(condition) for condition in found):
-        whole = _of_source(source, machine)
+    if not all(is_plain(condition) for condition in found):
+        whole = source_tests(source, SKEWED_FORKS * threads_cost(machine), machine)
         found = [condition for condition in whole if condition is not None]
         if not found or len(found) < len(whole):
             return Worth(nest)
     texts = [ExprPrinter.of(scop).condition(condition).text for condition in found]
-    nest = LoopNest(_without_tests(nest.body, found))
+    nest = LoopNest(without_tests(nest.body, found))
     return Worth(nest, texts[0] if len(texts) == 1 else f"({' || '.join(texts)})")
 
 
@@ -229,15 +236,26 @@ def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool 
     """Threads, tiles, reductions in another order, searches that leave out blocks, or vector loops over what was no
     innermost loop, or whose branches compilers leave as they are. threads: whether they are there."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
-    if marked.tilings or marked.strips or marked.packed or has_searches(scop, nest):
+    if gains_anywhere(marked, nest) or has_searches(scop, nest):
         return True
-    if any((threads and loop.mark.parallel) or (loop.mark.reductions and loop.mark.simd) for loop in loops):
+    if threads and any(loop.mark.parallel for loop in loops):
         return True
     if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
         return True
+    return any(_comes_back(scop, path, call) for path, call in _calls(nest.body, ()))
+
+
+def gains_anywhere(marked: MarkedSchedule, nest: LoopNest) -> bool:
+    """Whether one thread gains with data that all caches hold: by register tiles, strips of rows, reductions in another
+    order, or vector loops over what was no innermost loop, or whose branches compilers leave as they are."""
+    loops = [item for item in items(nest.body) if isinstance(item, For)]
+    if marked.tilings or marked.strips or marked.packed:
+        return True
+    if any(loop.mark.reductions and loop.mark.simd for loop in loops):
+        return True
     if any(loop.mark.simd and any(isinstance(inner, If) for inner in items(loop.body)) for loop in loops):
         return True
-    return any(_is_interchanged(path, call) or _comes_back(scop, path, call) for path, call in _calls(nest.body, ()))
+    return any(_is_interchanged(path, call) for path, call in _calls(nest.body, ()))
 
 
 def _comes_back(scop: Scop, path: tuple[For, ...], call: Call) -> bool:
@@ -273,46 +291,21 @@ def _conditions(
 ) -> Iterator[tuple[Condition | None, bool]]:
     """Any of these is enough: the tests of parallel loops in terms of the parameters, or of a loop as a whole where
     none is inside; None: always. Each with whether it counts on vectors."""
-    for loop in _outermost(block):
+    for loop in outermost_loops(block):
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
         if inside and all(test is not None for test in tests):
             for test, (_, inner) in zip(tests, inside, strict=True):
                 yield None if test == _ALWAYS else test, _has_vectors(inner)
         else:
-            yield _whole(loop, costs, limit, parameters), False
+            yield whole_test(loop, costs, limit, parameters), False
 
 
 def _has_vectors(loop: For) -> bool:
     return any(isinstance(item, For) and item.mark.simd for item in items(Block((loop,))))
 
 
-def _is_plain(condition: Condition) -> bool:
-    """Whether all factors are sums of parameters: people read the test."""
-    product = _product(condition)
-    return product is not None and all(isinstance(name, Name) for factor in product[0] for name in linear(factor)[0])
-
-
-def _of_source(scop: Scop, machine: Machine) -> list[Condition | None]:
-    """The tests of the original loops' work: enough for some forks, since skewed loops fork again and again."""
-    costs = statement_costs(scop, {}, machine)
-    nest = build(scop, MarkedSchedule(scop.schedule, {}))
-    parameters = frozenset(p.name for p in scop.parameters)
-    whole = [_whole(loop, costs, SKEWED_FORKS * threads_cost(machine), parameters) for loop in _outermost(nest.body)]
-    return list(dict.fromkeys(whole))
-
-
-_NEVER = Compare(Const(0), ">", Const(0))
 _ALWAYS = Compare(Const(0), "==", Const(0))
-
-
-def _outermost(block: Block) -> Iterator[For]:
-    for item in block.items:
-        if isinstance(item, For):
-            yield item
-        elif not isinstance(item, Call):
-            for part in children(item):
-                yield from _outermost(part)
 
 
 def _parallel(item: For, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], For]]:
@@ -320,7 +313,7 @@ def _parallel(item: For, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...
     if item.mark.parallel:
         yield path, item
         return
-    for inner in _outermost(item.body):
+    for inner in outermost_loops(item.body):
         yield from _parallel(inner, (*path, item))
 
 
@@ -328,7 +321,7 @@ def _outside(path: tuple[For, ...], loop: For, parameters: frozenset[str]) -> Co
     """A parallel loop's test at its best, over the parameters alone; None if it can't be told."""
     if loop.work is None:
         return _ALWAYS
-    product = _product(loop.work)
+    product = product_of(loop.work)
     if product is None:
         return None
     around = {outer.iterator: outer for outer in path}
@@ -341,53 +334,6 @@ def _outside(path: tuple[For, ...], loop: For, parameters: frozenset[str]) -> Co
     return exceeds(factors, product[1])
 
 
-def _whole(loop: For, costs: Mapping[str, Fraction], limit: Fraction, parameters: frozenset[str]) -> Condition | None:
-    """The test of a loop's work as a whole."""
-    weight, factors = loop_work(loop, costs)
-    factors = tuple(factor for factor in factors if names(factor) <= parameters and linear(factor)[0])
-    if not factors or not weight:
-        return _NEVER if weight < limit else None
-    return exceeds(factors, rounded(limit / weight))
-
-
-def _without_tests(block: Block, conditions: Sequence[Condition]) -> Block:
-    """The block without the tests that hold wherever any of the conditions does.
-
-    They aren't only superfluous: where a function has one, clang asks for the thread's number whenever the function is
-    called.
-    """
-
-    def visit(item: Item) -> Item:
-        covered = (
-            isinstance(item, For)
-            and item.work is not None
-            and all(_implies(condition, item.work) for condition in conditions)
-        )
-        return replace(item, work=None) if covered and isinstance(item, For) else item
-
-    return Block(tuple(map(visit, block.items)))
-
-
-def _implies(condition: Condition, test: Condition) -> bool:
-    """Whether a condition on the work says that there is enough for a test: the same factors, some of them once more
-    perhaps, exceed no more."""
-    left, right = _product(condition), _product(test)
-    if left is None or right is None:
-        return False
-    given, factors = Counter(left[0]), Counter(right[0])
-    return right[1] <= left[1] and given <= factors and given.keys() == factors.keys()
-
-
-def _product(work: Condition) -> tuple[tuple[Expr, ...], int] | None:
-    """The factors whose product has to exceed a number, and the number; None for other tests."""
-    match work:
-        case Exceeds(factors, limit):
-            return factors, limit
-        case Compare(left, ">", Const(limit)):
-            return (left,), limit
-    return None
-
-
 def vector_elements(scop: Scop, machine: Machine) -> int:
     """By how much vectors may make the original loops quicker than costs say: with all lanes, a fork has to be worth it
     all the same."""
@@ -397,5 +343,8 @@ def vector_elements(scop: Scop, machine: Machine) -> int:
 
 def _scaled(condition: Condition, factor: int) -> Condition:
     """A test for so many times the work."""
-    product = _product(condition)
+    product = product_of(condition)
     return condition if product is None else exceeds(product[0], rounded(Fraction(product[1] * factor)))
+
+
+__all__ = ["NotWorth", "Worth", "check_nest", "check_source", "gains_anywhere", "most_work", "threads_condition"]

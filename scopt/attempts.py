@@ -59,7 +59,8 @@ class LeftAlone(Exception):
 class Work(Struct, frozen=True, eq=False):
     """What is to be done about a SCoP. guide: the user's wishes. fixed: the user's schedule tree, if there is one.
 
-    judged: nobody asks for the region's transformation, so that it has to pay. clock: told of each stage; watch: sees
+    judged: nobody asks for the region's transformation, so that it has to pay. sized: nobody asks for its loops at any
+    size, so that small ones get the original. clock: told of each stage; watch: sees
     what each step makes. carried: scalars that the SCoP has for rows beside each other alone; apart: arrays that it has
     for rows that are independent of each other alone; in_order: the schedule is its own; tables: arrays that it
     has for threads' copies alone. decider: who decides, with what was decided before.
@@ -72,6 +73,7 @@ class Work(Struct, frozen=True, eq=False):
     guide: Guidance
     fixed: isl.Schedule | None
     judged: bool
+    sized: bool
     clock: Clock
     watch: Watch
     carried: frozenset[str] = frozenset()
@@ -213,7 +215,7 @@ def _generated(work: Work, options: Options) -> Generated:
             check_marks(scop, rows_apart, marked)
     with clock("generate"):
         lowered = lowered_program(scop, deps, marked, options.machine, watch)
-        program = rewritten(lowered, Setting(options, work.guide.loops, work.judged), watch)
+        program = rewritten(lowered, Setting(options, work.guide.loops, work.judged, work.sized), watch)
     check_wishes(scop, marked, program.loops, stand_ins(program), work.guide.loops)
     with clock("print"):
         guard = watch("guard", guard_of(program, options))

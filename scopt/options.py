@@ -24,7 +24,7 @@ class Options(Struct, frozen=True):
     cc: the C compiler whose preprocessor is run (``cc -E``).
     cpp_flags: flags for it, in order: -I -D -U -std= -include -isystem -iquote …
     autodetect: also find maximal SCoPs without pragmas.
-    eager: transform the regions of autodetect even where the cost model sees no gain.
+    eager: no tests of sizes; the regions of autodetect are transformed even where the cost model sees no gain.
     file_budget: seconds that a file may take; regions whose turn comes later stay as they are; 0 means no limit.
     jobs: processes that work at a time: on regions, and on the proof of one. memory: bytes that the work on one region
       may take in each; 0 means no limit.

@@ -84,7 +84,8 @@ def _analysed(
     """The outcome with these options, for which directives can be had."""
     clock = Clock()
     # Where nobody asks for the transformation, it has to pay.
-    judged = not (region.marked or options.eager or region.pragmas.used or given.some)
+    asked = options.eager or region.pragmas.used
+    judged, sized = not (region.marked or asked or given.some), region.marked and not asked
     if region.function.decl.name in tu.cold_functions and judged:
         remark = Remark(
             "missed",
@@ -101,7 +102,7 @@ def _analysed(
             fixed = checked_tree(scop, deps, given.schedule) if given.schedule is not None else None
         guide = guidance(scop, deps.strict(), options, number)
         own = (form.carried, decider, form.apart, form.in_order, form.tables, form.work)
-        return _outcome(Work(scop, deps, region, options, guide, fixed, judged, clock, watch, *own))
+        return _outcome(Work(scop, deps, region, options, guide, fixed, judged, sized, clock, watch, *own))
 
     try:
         with clock("extract"):

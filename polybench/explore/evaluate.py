@@ -204,7 +204,9 @@ def _require(program: Program, done: Finished, what: str) -> None:
 
 
 def _transformed(job: BuildJob, tree: Path, source: Path) -> Result:
-    options = Options(cc=job.compiler.path, cpp_flags=preprocessor_flags(job.program, tree), budget=job.budget)
+    flags = preprocessor_flags(job.program, tree)
+    # what is measured are the loops of the schedule, whatever the size
+    options = Options(cc=job.compiler.path, cpp_flags=flags, budget=job.budget, eager=True)
     if job.scheduler:
         options = replace(options, scheduler=job.scheduler)
     else:

@@ -27,7 +27,7 @@ from scopt.poly.array_extents import extents
 from scopt.poly.bands import may_be_copied
 from scopt.poly.body_rewriting import with_base, with_references
 from scopt.poly.dependences import MAX_TABLE_BYTES
-from scopt.poly.isl_utils import IN, OUT, SET, constant_pw_aff, maps_of, sets_of
+from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of
 from scopt.poly.loop_lengths import long_loops
 from scopt.poly.reductions import BETTER, Update, neutral, only_updates, update_of
 from scopt.poly.source_loops import source_loops

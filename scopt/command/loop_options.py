@@ -41,7 +41,7 @@ def add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--eager",
         action="store_true",
-        help="with --autodetect: transform regions even where the cost model sees no gain, and whatever their size",
+        help="no tests of sizes; with --autodetect: transform regions even where the model sees no gain",
     )
     _add_scheduler_arguments(group)
     _add_schedule_arguments(group)

@@ -44,6 +44,12 @@ _ITERATIONS = 16
 _COPIED_CELL = 3
 # Forks that the work of a skewed nest has to be worth, since it forks again and again (chosen).
 SKEWED_FORKS = 4
+# The fewest threads that share work.
+_SHARERS = 2
+# Of a fork's cost, the work that loops over tiles, with buffers and calls of the OpenMP runtime that start no threads,
+# are worth (measured: such a call takes 0.2 µs, and products of matrices, sums of columns and transpositions break even
+# at 0.5 to 1.3 µs of work, one instance after the other).
+_REGION = Fraction(1, 25)
 # Shares of a tile's time: what moving its lines may take more than with the largest tiles; how many times as long a
 # fork may take (both chosen: tiles of stencils are as large as they have to be, not larger).
 _MOVING, _FORKING = Fraction(1, 8), Fraction(5)
@@ -100,6 +106,18 @@ def threads_cost(machine: Machine, cells: int = 0) -> Fraction:
     """Nanoseconds of starting and joining the threads of a parallel loop, and of the copies that each has of so many
     cells: all are set up, and added to the array one after the other."""
     return machine.fork_nanoseconds + _in_time(Fraction(cells * (machine.cores + 1) * _COPIED_CELL), machine)
+
+
+def shared_work(machine: Machine, cells: int = 0) -> Fraction:
+    """Nanoseconds of work from which on threads gain, be they as few as can be: what each of the others does has to
+    take longer than starting them. cells: as above."""
+    return threads_cost(machine, cells) * _SHARERS / (_SHARERS - 1)
+
+
+def least_region(machine: Machine) -> Fraction:
+    """Nanoseconds of work from which on loops gain that one thread runs faster than the original ones: what entering
+    them takes has to be little."""
+    return machine.fork_nanoseconds * _REGION
 
 
 def cached_cost(machine: Machine, size: int) -> Fraction:

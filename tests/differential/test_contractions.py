@@ -160,7 +160,7 @@ def outputs(source: str, cc: str, folder: Path, *flags: str, run: bool = True) -
 )
 @given(source=sources())
 def test_contractions_compute_the_same(source: Source, cc: str, tmp_path: Path) -> None:
-    result = pipeline.optimize(source.text.encode(), Options(budget=60.0), file="program.c")
+    result = pipeline.optimize(source.text.encode(), Options(budget=60.0, eager=True), file="program.c")
     assert [remark.text() for remark in result.remarks if remark.kind == "missed"] == []
     assert outputs(result.text.decode(), cc, tmp_path) == outputs(source.text, cc, tmp_path)
 
@@ -186,7 +186,7 @@ FOLDS = (
 )
 def test_contractions_below_a_band(number: int, type: str, cc: str, tmp_path: Path) -> None:
     source = Source(FOLDS[number], type).text
-    result = pipeline.optimize(source.encode(), Options(budget=60.0), file="program.c").text.decode()
+    result = pipeline.optimize(source.encode(), Options(budget=60.0, eager=True), file="program.c").text.decode()
     if number in (0, 1, 3) and type not in ("float", "double"):
         assert "vector_size" in result
     assert outputs(result, cc, tmp_path) == outputs(source, cc, tmp_path)
@@ -222,7 +222,7 @@ int main(void) {
 def test_extrema_take_zeros_and_nans_as_the_source_does(form: str, op: str, cc: str, tmp_path: Path) -> None:
     kind = "float" if op in ("<", ">=") else "double"
     source = SPECIAL.substitute(type=kind, update=form.format(i="i", j="j", op=op, value="A[i][k] + B[k][j]"))
-    result = pipeline.optimize(source.encode(), Options(), file="program.c").text.decode()
+    result = pipeline.optimize(source.encode(), Options(eager=True), file="program.c").text.decode()
     assert "vector_size" in result
     assert outputs(result, cc, tmp_path) == outputs(source, cc, tmp_path)
 
@@ -247,7 +247,7 @@ ACROSS = (
 def test_operands_are_turned(update: str, type: str, cc: str, tmp_path: Path) -> None:
     body = f"for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) for (int k = 0; k < m; k++) {update}"
     source = Source(body, type).text
-    result = pipeline.optimize(source.encode(), Options(budget=60.0), file="program.c").text.decode()
+    result = pipeline.optimize(source.encode(), Options(budget=60.0, eager=True), file="program.c").text.decode()
     assert result.count("scopt_transpose_0_") >= 4
     expected = outputs(source, cc, tmp_path)
     assert outputs(result, cc, tmp_path) == expected
@@ -262,7 +262,7 @@ def test_sub_matrices_from_parameters_on(cc: str, tmp_path: Path) -> None:
         " for (int k = 0; k < n - p; k++) s += A[p + i][k] * B[j][k + p]; C[i + p][j] = s; }"
     )
     source = Source(body, "double").text
-    result = pipeline.optimize(source.encode(), Options(budget=60.0), file="program.c")
+    result = pipeline.optimize(source.encode(), Options(budget=60.0, eager=True), file="program.c")
     assert "schedule.simplified" not in [remark.id for remark in result.remarks]
     assert "scopt_transpose_0_1" in (text := result.text.decode())
     assert outputs(text, cc, tmp_path) == outputs(source, cc, tmp_path)
@@ -271,5 +271,5 @@ def test_sub_matrices_from_parameters_on(cc: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("body", IN_PLACE)
 def test_updates_of_operands(body: str, cc: str, tmp_path: Path) -> None:
     source = Source(body, "double").text
-    result = pipeline.optimize(source.encode(), Options(budget=60.0), file="program.c")
+    result = pipeline.optimize(source.encode(), Options(budget=60.0, eager=True), file="program.c")
     assert outputs(result.text.decode(), cc, tmp_path) == outputs(source, cc, tmp_path)

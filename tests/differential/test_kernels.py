@@ -72,6 +72,7 @@ def test_dumps_are_identical(kernel: Path, size: str, scheduler: str, tiling: st
         tile=tiling == "tiled",
         tile_sizes=MINI_TILES if (size, tiling) == ("MINI", "tiled") else (),
         budget=120,
+        eager=size == "MINI",
     )
     result = pipeline.optimize(kernel.read_bytes(), options, file=str(kernel))
     assert [remark.text() for remark in result.remarks if remark.kind == "missed"] == []

@@ -87,7 +87,7 @@ FLAGS = ("-ffp-contract=off", "-fopenmp", "-w")
 @pytest.mark.parametrize("flags", [("-O2",), ("-O3", "-march=native")], ids=" ".join)
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
 def test_every_bit_is_as_in_the_original(run_c: RunC, machine: Machine, flags: tuple[str, ...]) -> None:
-    result = pipeline.optimize(PROGRAM, Options(machine=machine))
+    result = pipeline.optimize(PROGRAM, Options(machine=machine, eager=True))
     assert [remark for remark in result.remarks if remark.kind == "missed"] == []
     expected = run_c(PROGRAM, *flags, *FLAGS)
     assert run_c(without_thresholds(result.text.decode()), *flags, *FLAGS) == expected

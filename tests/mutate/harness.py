@@ -29,6 +29,7 @@ from scopt.astgen.generation import Program, Watch
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Scop
 from scopt.isolation import Attempt, Failed, Finished
+from scopt.options import Options
 from scopt.scheduler.base import ScheduleResult
 from tests.mutate.judge import Judge
 from tests.mutate.mutations import Mutation, Shown, mutations
@@ -269,6 +270,12 @@ def _told(trace: TracebackType | None) -> str:
     return (words.splitlines() or [""])[0]
 
 
+def _at_any_size(options: Options) -> Options:
+    """Without limits, and, of marked regions, without the tests that give small sizes the original loops: faults would
+    never run."""
+    return replace(options, budget=0.0, eager=options.eager or not options.autodetect)
+
+
 def _optimized(source: Source, watch: Watch) -> pipeline.Result:
     """scopt's result, computed in this process."""
 
@@ -293,7 +300,7 @@ def _optimized(source: Source, watch: Watch) -> pipeline.Result:
         mock.patch.object(attempts, "get_scheduler", scheduler),
         mock.patch.object(statement_forms, "rewriting_fault", fault),
     ):
-        return pipeline.optimize(source.text.encode(), replace(source.options, budget=0.0), file=f"{source.name}.c")
+        return pipeline.optimize(source.text.encode(), _at_any_size(source.options), file=f"{source.name}.c")
 
 
 def _run_here(tasks: Any, jobs: int) -> list[Any]:

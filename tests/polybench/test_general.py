@@ -76,7 +76,7 @@ def test_dumps_are_identical(name: str, tmp_path: Path, dump: Dump) -> None:
     }
     assert len(values) > 1
     assert not {"nan", "-nan", "inf", "-inf"} & values
-    options = Options(cpp_flags=(INCLUDE, "-DMINI_DATASET"), budget=BUDGETS.get(name, BUDGET))
+    options = Options(cpp_flags=(INCLUDE, "-DMINI_DATASET"), budget=BUDGETS.get(name, BUDGET), eager=True)
     result = pipeline.optimize(source.read_bytes(), options, file=str(source))
     assert len(result.regions) == 1
     assert [remark.text() for remark in result.remarks if remark.id.startswith("internal.")] == []

@@ -26,7 +26,7 @@ TWO_SUMS = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { u[i] += x[i][j] * 
 
 def vector_loops(body: str) -> list[str]:
     """The statements of each vector loop, and of each other innermost loop."""
-    result = optimize(source_of(body, PARAMS), Options())
+    result = optimize(source_of(body, PARAMS), Options(eager=True))
     assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
     text = in_one_form(result.text.decode()).split("#pragma scop")[1].split("#pragma end")[0]
     region = re.sub(r"#pragma[^\n]*\n|\{|\}", "", text)
@@ -45,7 +45,7 @@ def test_many_at_once() -> None:
         f"t = r[i][{a}]; r[i][{a}] = t < r[i][{b}] ? t : r[i][{b}]; r[i][{b}] = t < r[i][{b}] ? r[i][{b}] : t; "
         for a, b in ((0, 2), (1, 3), (0, 1), (2, 3), (1, 2))
     )
-    result = optimize(source_of(f"for (i = 0; i < n; i++) {{ {swaps} }}", "int n, int r[3000][4]"), Options())
+    result = optimize(source_of(f"for (i = 0; i < n; i++) {{ {swaps} }}", "int n, int r[3000][4]"), Options(eager=True))
     assert in_one_form(result.text.decode()).split("#pragma scop")[1].count("for (") == 1
 
 

@@ -16,7 +16,7 @@ SECOND = "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) c[i][j] = b[i 
 
 
 def region(body: str, params: str = SIZES, options: Options | None = None) -> str:
-    result = optimize(source_of(body, params), options or Options())
+    result = optimize(source_of(body, params), options or Options(eager=True))
     assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
     return result.text.decode().split("#pragma scop")[1].split("#pragma endscop")[0]
 
@@ -67,4 +67,4 @@ def test_nests_that_stay_apart(body: str, params: str) -> None:
 
 
 def test_the_user_can_keep_nests_apart() -> None:
-    assert len(loops_over_rows(region(FIRST + SECOND, options=Options(fusion="no")))) == 2
+    assert len(loops_over_rows(region(FIRST + SECOND, options=Options(fusion="no", eager=True)))) == 2

@@ -7,14 +7,20 @@ static inline long scopt_min(long a, long b) { return a < b ? a : b; }
 void collisions(int c1, int c2)
 {
 #pragma scop
-    #pragma omp parallel for if((double)c1 * c2 > 40000) schedule(static)
-    for (long t2t = 0; t2t < c1; t2t += 4)
-      for (long c3t = 0; c3t < c2; c3t += 4)
-        for (long t2 = t2t; t2 < scopt_min(c1, t2t + 4); t2++) {
-          #pragma omp simd
-          for (long c3 = c3t; c3 < scopt_min(c2, c3t + 4); c3++)
-            c0[t2][c3] = c0[t2][c3] * floord + t1[((int)t2 + (int)c3) / 2] * min - max;
-        }
+    if ((double)c1 * c2 > 200) {
+      #pragma omp parallel for if((double)c1 * c2 > 40000) schedule(static)
+      for (long t2t = 0; t2t < c1; t2t += 4)
+        for (long c3t = 0; c3t < c2; c3t += 4)
+          for (long t2 = t2t; t2 < scopt_min(c1, t2t + 4); t2++) {
+            #pragma omp simd
+            for (long c3 = c3t; c3 < scopt_min(c2, c3t + 4); c3++)
+              c0[t2][c3] = c0[t2][c3] * floord + t1[((int)t2 + (int)c3) / 2] * min - max;
+          }
+    } else {
+    for (int t2 = 0; t2 < c1; t2++)
+        for (int c3 = 0; c3 < c2; c3++)
+            c0[t2][c3] = c0[t2][c3] * floord + t1[(t2 + c3) / 2] * min - max;
+    }
 #pragma endscop
     lb = ub = c0[0][0];
 }

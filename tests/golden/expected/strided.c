@@ -4,12 +4,12 @@ int even[1000], odd[1000];
 void strided(int n)
 {
 #pragma scop
-    #pragma omp parallel for if(n > 800000) firstprivate(n) schedule(static)
-    for (long i = 0; i < n; i += 2)
-      even[i] = 3 * (int)i;
-    for (long i = 1; i < 1000; i += 3)
-      odd[i] = odd[i] + 1;
-    for (long i = 4; i < 1000; i += 6)
-      odd[i - 1] = 7;
+    for (int i = 0; i < n; i += 2)
+        even[i] = 3 * i;
+    for (int i = 1; i <= 999; i += 3) {
+        odd[i] = odd[i] + 1;
+        if (i % 2 == 0)
+            odd[i - 1] = 7;
+    }
 #pragma endscop
 }

@@ -1,0 +1,153 @@
+"""From which size on the loops that a region has become run: below, the original ones do.
+
+Loops over tiles that threads may share call the OpenMP runtime, even where their work is too little for threads; tiles
+have bounds of their own, and buffers are filled. All that takes some fractions of a microsecond, which is nothing for
+long loops, and several times the time of short ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd, prod
+
+from scopt.astgen.emit.c_expr import ExprPrinter
+from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, without_tests
+from scopt.astgen.worth import Worth, gains_anywhere
+from scopt.ir.expr import exceeds, from_linear, linear
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads
+from scopt.ir.nest_walks import children, items
+from scopt.ir.scop import Scop
+from scopt.machine import Machine
+from scopt.machine.costs import SKEWED_FORKS, least_region, shared_work, threads_cost
+from scopt.poly.linear import subscript_rows
+
+# Instances up to which a region is too small for anybody to care: it has no test (chosen).
+_FEW = 16
+
+
+def least_size(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine) -> Worth:
+    """The nest with the condition under which it pays.
+
+    source: the SCoP that was scheduled; its own order is the original's. loops: as they are before they are rewritten
+    for the printer; nest: as they are printed.
+    """
+    if not _has_overhead(marked, nest):
+        return Worth(nest)
+    vectors = any(isinstance(item, For) and item.mark.simd for item in items(loops.body))
+    alone = vectors or gains_anywhere(marked, loops) or _is_straight(loops.body) or _jumps(source)
+    tests = _strongest(source_tests(source, _least_work(loops, nest, machine, alone=alone), machine))
+    found = [one if alone else _for_threads(one, nest) for one in tests if one is not None and is_plain(one)]
+    if len(found) < len(tests) or not any(map(_is_some, found)):
+        return Worth(nest)
+    printer = ExprPrinter.of(source)
+    texts = [printer.condition(one).text for one in found]
+    text = texts[0] if len(texts) == 1 else f"({' || '.join(texts)})"
+    if not alone and _is_cached(source, machine):
+        text = f"{text} && {printer.condition(Threads()).text}"
+    return Worth(LoopNest(without_tests(nest.body, found)), text)
+
+
+def _least_work(loops: LoopNest, nest: LoopNest, machine: Machine, *, alone: bool) -> Fraction:
+    """Nanoseconds of the original's work from which on the new loops pay. alone: one thread runs them faster, too."""
+    if _forks_again(nest.body, inside=False):
+        return shared_work(machine) * SKEWED_FORKS
+    if alone:
+        return least_region(machine)
+    jammed = any(isinstance(item, For) and item.mark.jammed for item in items(loops.body))
+    return threads_cost(machine) if jammed else shared_work(machine)
+
+
+def _for_threads(test: Condition, nest: LoopNest) -> Condition:
+    """A test that asks for no less work than a loop of threads does, whose own test may know of vectors: without
+    threads nothing is gained."""
+    product = product_of(test)
+    assert product is not None
+    works = (item.work for item in nest.body.items if isinstance(item, For) and item.work is not None)
+    others = [one for one in map(product_of, works) if one is not None and Counter(one[0]) == Counter(product[0])]
+    return exceeds(product[0], max(limit for _, limit in (product, *others)))
+
+
+def _is_cached(scop: Scop, machine: Machine) -> bool:
+    """Whether a core's own caches are known to hold all arrays, so that it gains nothing by tiles."""
+    sizes = [(array.type.bits // 8, array.sizes) for array in scop.arrays.values() if array.rank]
+    if any(not size or None in extents for size, extents in sizes):
+        return False
+    return sum(size * prod(one or 1 for one in extents) for size, extents in sizes) <= machine.cache(2).share
+
+
+def _has_overhead(marked: MarkedSchedule, nest: LoopNest) -> bool:
+    """Whether there are buffers, or loops with an `if` clause, whose other form isn't there."""
+    if marked.tilings or marked.strips or marked.packed:
+        return True
+    loops = [item for item in items(nest.body) if isinstance(item, For)]
+    return any(loop.mark.parallel and loop.work is not None for loop in loops)
+
+
+def _jumps(scop: Scop) -> bool:
+    """Whether the innermost loops go from line to line, so that tiles keep lines."""
+    rows = (subscript_rows(access.relation) for one in scop.statements if one.iterators for access in one.accesses)
+    return any(any(row[-1] for row in found[:-1]) for found in rows if found)
+
+
+def _is_straight(block: Block) -> bool:
+    """Whether a small loop is straight code: instances of a statement stand side by side, but for those of several
+    rows."""
+    here = Counter(item.statement for item in block.items if isinstance(item, Call))
+    if any(count > 1 for count in here.values()):
+        return True
+    inner = (item for item in block.items if not (isinstance(item, For) and item.mark.jammed))
+    return any(_is_straight(part) for item in inner for part in children(item))
+
+
+def _forks_again(block: Block, *, inside: bool) -> bool:
+    """Whether threads are started inside of another loop. inside: there is one around."""
+    for item in block.items:
+        if isinstance(item, For) and item.mark.parallel:
+            if inside:
+                return True
+        elif any(_forks_again(part, inside=inside or isinstance(item, For)) for part in children(item)):
+            return True
+    return False
+
+
+def _is_some(test: Condition) -> bool:
+    """Whether a test is one that regions may fail that somebody runs."""
+    product = product_of(test)
+    return product is not None and product[1] > _FEW
+
+
+def _strongest(tests: Sequence[Condition | None]) -> list[Condition | None]:
+    """The tests but for those that hold only where another one does, and those that never hold: the loop with most of
+    the work is asked."""
+    found: list[Condition | None] = []
+    for one in tests:
+        others = [other for other in tests if other != one]
+        if one != NEVER and one not in found and not any(_holds_with(other, one) for other in others):
+            found.append(one)
+    return found
+
+
+def _holds_with(test: Condition | None, other: Condition | None) -> bool:
+    """Whether a test holds wherever the other one does, but for loops that don't run at all: it has its factors, and
+    more perhaps, and exceeds no more."""
+    if test is None or other is None:
+        return test is None
+    mine, its = product_of(test), product_of(other)
+    if mine is None or its is None:
+        return False
+    (own, most), (others, least) = _reduced(*mine), _reduced(*its)
+    return others <= own and most <= least
+
+
+def _reduced(factors: Sequence[Expr], limit: int) -> tuple[Counter[Expr], Fraction]:
+    """The factors without their common divisors, and what their product has to exceed then."""
+    found, least = [], Fraction(limit)
+    for factor in factors:
+        terms, constant = linear(factor)
+        divisor = gcd(constant, *terms.values())
+        found.append(from_linear({name: c // divisor for name, c in terms.items()}, constant // divisor))
+        least /= divisor
+    return Counter(found), least

@@ -1,0 +1,98 @@
+"""Tests of how much work the original loops have, over the parameters: a region as a whole is asked for so much before
+its new loops run.
+
+Work is estimated one instance after the other, in nanoseconds, by the product of the loops' trip counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from msgspec.structs import replace
+
+from scopt.astgen.emit.loop_work import loop_work, rounded, statement_costs
+from scopt.astgen.loops.isl_loops import build
+from scopt.ir.expr import exceeds, linear, names
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, Name
+from scopt.ir.nest_walks import Item, children
+from scopt.ir.scop import Scop
+from scopt.machine import Machine
+
+NEVER = Compare(Const(0), ">", Const(0))
+
+
+def source_tests(scop: Scop, limit: Fraction, machine: Machine) -> list[Condition | None]:
+    """For each outermost loop of the original, the test that it has more than so many nanoseconds of work; None: it
+    surely has, `NEVER`: it surely hasn't."""
+    costs = statement_costs(scop, {}, machine)
+    nest = build(scop, MarkedSchedule(scop.schedule, {}))
+    parameters = frozenset(p.name for p in scop.parameters)
+    whole = [whole_test(loop, costs, limit, parameters) for loop in outermost_loops(nest.body)]
+    return list(dict.fromkeys(whole))
+
+
+def whole_test(
+    loop: For, costs: Mapping[str, Fraction], limit: Fraction, parameters: frozenset[str]
+) -> Condition | None:
+    """The test of a loop's work as a whole; None: always, `NEVER`: never."""
+    weight, factors = loop_work(loop, costs)
+    factors = tuple(factor for factor in factors if names(factor) <= parameters and linear(factor)[0])
+    if not factors or not weight:
+        return NEVER if weight < limit else None
+    return exceeds(factors, rounded(limit / weight))
+
+
+def is_plain(condition: Condition) -> bool:
+    """Whether all factors are sums of parameters: people read the test."""
+    product = product_of(condition)
+    return product is not None and all(isinstance(name, Name) for factor in product[0] for name in linear(factor)[0])
+
+
+def product_of(work: Condition) -> tuple[tuple[Expr, ...], int] | None:
+    """The factors whose product has to exceed a number, and the number; None for other tests."""
+    match work:
+        case Exceeds(factors, limit):
+            return factors, limit
+        case Compare(left, ">", Const(limit)):
+            return (left,), limit
+    return None
+
+
+def outermost_loops(block: Block) -> Iterator[For]:
+    for item in block.items:
+        if isinstance(item, For):
+            yield item
+        elif not isinstance(item, Call):
+            for part in children(item):
+                yield from outermost_loops(part)
+
+
+def without_tests(block: Block, conditions: Sequence[Condition]) -> Block:
+    """The block without the tests that hold wherever any of the conditions does.
+
+    They aren't only superfluous: where a function has one, clang asks for the thread's number whenever the function is
+    called.
+    """
+
+    def visit(item: Item) -> Item:
+        covered = (
+            isinstance(item, For)
+            and item.work is not None
+            and all(_implies(condition, item.work) for condition in conditions)
+        )
+        return replace(item, work=None) if covered and isinstance(item, For) else item
+
+    return Block(tuple(map(visit, block.items)))
+
+
+def _implies(condition: Condition, test: Condition) -> bool:
+    """Whether a condition on the work says that there is enough for a test: the same factors, some of them once more
+    perhaps, exceed no more."""
+    left, right = product_of(condition), product_of(test)
+    if left is None or right is None:
+        return False
+    given, factors = Counter(left[0]), Counter(right[0])
+    return right[1] <= left[1] and given <= factors and given.keys() == factors.keys()

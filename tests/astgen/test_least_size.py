@@ -1,0 +1,118 @@
+"""Small sizes of a marked region get the original loops, where entering the new ones takes a while."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scopt.machine import Machine
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.conftest import RunC
+
+TURN = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[j][i] = A[i][j];"
+MULTIPLY = """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { C[i][j] = 0;
+    for (int k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j]; }"""
+SMOOTH = """for (int t = 0; t < m; t++) { for (int i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i] + x[i + 1];
+    for (int i = 1; i < n - 1; i++) x[i] = y[i]; }"""
+SUMS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[i] += A[i][j] * y[j];"
+
+
+def text_of(body: str, options: Options = Options()) -> str:  # noqa: B008 - it can't be changed
+    """What becomes of a marked region."""
+    arrays = "double A[n][m], double B[m][n], double C[n][n], double x[n], double y[n]"
+    source = f"void f(int n, int m, {arrays}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    result = optimize(source.encode(), options)
+    assert [region.transformed for region in result.regions] == [True]
+    return result.text.decode()
+
+
+@pytest.mark.parametrize("body", [TURN, MULTIPLY, SMOOTH, SUMS])
+def test_the_original_stands_behind_a_test_of_its_work(body: str) -> None:
+    text = text_of(body)
+    assert f"}} else {{\n{body}\n" in text
+    assert text.count(body) == 1
+
+
+@pytest.mark.parametrize(("body", "least"), [(TURN, "2000"), (MULTIPLY, "1000")])
+def test_what_one_thread_gains_by_is_worth_little_work(body: str, least: str) -> None:
+    (test,) = (
+        line for line in text_of(body).splitlines() if line.startswith("if (") and line.endswith(f"> {least}) {{")
+    )
+    assert "scopt_threads" not in test
+
+
+def test_loops_that_fork_again_and_again_need_more_work() -> None:
+    (test,) = (line for line in text_of(SMOOTH).splitlines() if line.startswith("  if (") or line.startswith("if ("))
+    assert int(test.rsplit(" ", 2)[1].rstrip(")")) >= 30000
+
+
+def test_a_loop_that_has_no_other_gain_isnt_asked_for_its_work_twice() -> None:
+    text = text_of(SUMS)
+    assert "  #pragma omp parallel for schedule(static)\n" in text
+    assert "#pragma omp parallel for if" not in text
+
+
+@pytest.mark.parametrize(
+    "options", [Options(eager=True), Options(machine=Machine(fork_nanoseconds=1))], ids=["eager", "free forks"]
+)
+def test_no_test_where_nobody_wants_one(options: Options) -> None:
+    for body in (TURN, MULTIPLY):
+        assert body not in text_of(body, options)
+
+
+def test_no_test_where_nothing_takes_longer_than_the_original() -> None:
+    """The loop stands in two forms anyway."""
+    body = "for (int i = 0; i < n; i++) x[i] = y[i] * 2;"
+    assert body not in text_of(body)
+
+
+def test_no_test_where_sizes_are_known() -> None:
+    source = "double A[64][64], B[64][64];\nvoid f(void) {\n#pragma scop\n%s\n#pragma endscop\n}\n"
+    body = TURN.replace("< n", "< 64").replace("< m", "< 64")
+    text = optimize((source % body).encode(), Options()).text.decode()
+    assert body not in text
+
+
+def test_threads_are_asked_for_where_tiles_gain_nothing_else() -> None:
+    """No vectors, and all arrays stay in a core's caches."""
+    source = """double u[100][100];
+void f(int t, int n) {
+#pragma scop
+  for (int k = 0; k < t; k++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        u[i][j] = u[i - 1][j] + u[i][j - 1] + u[i + 1][j] + u[i][j + 1];
+#pragma endscop
+}
+"""
+    text = optimize(source.encode(), Options()).text.decode()
+    assert "&& scopt_threads() > 1) {" in text[: text.index("#pragma omp parallel")]
+    assert "scopt_threads() > 1) {" not in optimize(source.replace("100", "900").encode(), Options()).text.decode()
+
+
+PROGRAM = f"""#include <stdio.h>
+static void f(int n, double A[n][n], double B[n][n], double C[n][n])
+{{
+#pragma scop
+{MULTIPLY}
+#pragma endscop
+}}
+int main(void)
+{{
+  static double A[70 * 70], B[70 * 70], C[70 * 70];
+  for (int n = 0; n <= 70; n += 7) {{
+    for (int k = 0; k < n * n; k++) {{ A[k] = k % 13 * 0.5; B[k] = k % 7 - 3; C[k] = 9; }}
+    f(n, (void *)A, (void *)B, (void *)C);
+    for (int k = 0; k < n * n; k++) printf("%a ", C[k]);
+  }}
+}}
+"""
+
+
+def test_both_forms_compute_the_same(run_c: RunC, tmp_path: Path) -> None:
+    text = optimize(PROGRAM.encode(), Options(), file=str(tmp_path / "in.c")).text.decode()
+    assert text != PROGRAM
+    flags = ("-O2", "-ffp-contract=off", "-fopenmp")
+    assert run_c(text, *flags, name="emitted") == run_c(PROGRAM, *flags, name="original")
