@@ -36,7 +36,7 @@ def least_size(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: Loop
     """
     if not _has_overhead(marked, nest):
         return Worth(nest)
-    vectors = any(isinstance(item, For) and item.mark.simd for item in items(loops.body))
+    vectors = any(isinstance(item, For) and item.mark.simd for loop in _guarded(nest) for item in items(Block((loop,))))
     alone = vectors or gains_anywhere(marked, loops) or _is_straight(loops.body) or _jumps(source)
     tests = _strongest(source_tests(source, _least_work(loops, nest, machine, alone=alone), machine))
     found = [one if alone else _for_threads(one, nest) for one in tests if one is not None and is_plain(one)]
@@ -82,8 +82,13 @@ def _has_overhead(marked: MarkedSchedule, nest: LoopNest) -> bool:
     """Whether there are buffers, or loops with an `if` clause, whose other form isn't there."""
     if marked.tilings or marked.strips or marked.packed:
         return True
-    loops = [item for item in items(nest.body) if isinstance(item, For)]
-    return any(loop.mark.parallel and loop.work is not None for loop in loops)
+    return bool(_guarded(nest))
+
+
+def _guarded(nest: LoopNest) -> list[For]:
+    """The loops with an `if` clause."""
+    loops = (item for item in items(nest.body) if isinstance(item, For))
+    return [loop for loop in loops if loop.mark.parallel and loop.work is not None]
 
 
 def _jumps(scop: Scop) -> bool:
