@@ -57,7 +57,8 @@ def loops(found: str) -> int:
 def test_the_loop_around_is_the_innermost_one(body: str, vectors: int) -> None:
     found = text(body)
     assert loops(found) == 2
-    assert found.count("omp simd") == vectors
+    # the directive for gcc alone, which asks for a length, stands beside that of others
+    assert found.count("omp simd") - found.count("simdlen") == vectors
 
 
 @pytest.mark.parametrize(
