@@ -26,7 +26,7 @@ from scopt.machine.costs import (
     cached_cost,
     instance_cost,
     least_instance,
-    shared_work,
+    threads_cost,
     vector_gain,
 )
 
@@ -84,9 +84,9 @@ class _Threads(Struct, frozen=True):
     vectors: Mapping[str, Fraction]
 
     def nanoseconds(self, mark: LoopMark) -> Fraction:
-        """Work that is worth starting and joining threads, setting up each one's copies of arrays, and adding one after
-        the other to the array."""
-        return shared_work(self.machine, sum(self.cells[one.array] for one in mark.reductions if one.whole))
+        """Starting and joining; setting up each thread's copies of arrays,
+        and adding one after the other to the array."""
+        return threads_cost(self.machine, sum(self.cells[one.array] for one in mark.reductions if one.whole))
 
 
 def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> dict[str, Fraction]:

@@ -53,7 +53,7 @@ def test_tiled_gemm() -> None:
     assert (
         text(scop, nest)
         == """\
-#pragma omp parallel for if((double)n * n * n > 400000) schedule(static)
+#pragma omp parallel for if((double)n * n * n > 200000) schedule(static)
 for (long it = 0; it < n; it += 32)
   for (long kt = 0; kt < n; kt += 32)
     for (long jt = 0; jt < n; jt += 32)

@@ -10,7 +10,7 @@ static inline int scopt_threads(void) { return 1; }
 void backwards(long n, double x[n], double y[n][n])
 {
 #pragma scop
-    if ((double)n * n > 400000 && scopt_threads() > 1) {
+    if ((double)n * n > 200000 && scopt_threads() > 1) {
       #pragma omp parallel for schedule(dynamic, 8)
       for (long i = 0; i < n - 1; i++) {
         #pragma omp simd

@@ -15,7 +15,7 @@ static inline int scopt_threads(void) { return 1; }
 void bounds(int n, int w, double a[n][n])
 {
 #pragma scop
-    if ((double)n * n > 300000 && scopt_threads() > 1) {
+    if ((double)n * n > 200000 && scopt_threads() > 1) {
       #pragma omp parallel for schedule(static)
       for (long i = 0; i < n; i++) {
         #pragma omp simd
@@ -29,7 +29,7 @@ void bounds(int n, int w, double a[n][n])
           a[i][j] = 2.0 * a[i][j];
       }
     }
-    if ((double)scopt_min(n, 2L * w) * n > 300000 && scopt_threads() > 1) {
+    if ((double)scopt_min(n, 2L * w) * n > 200000 && scopt_threads() > 1) {
       #pragma omp parallel for schedule(dynamic, 8)
       for (long i = 0; i < scopt_min(n, 2L * w); i++) {
         #pragma omp simd

@@ -15,7 +15,7 @@ void comments(int n, double *restrict a, const double *restrict b)
     /* above the region */
     #pragma scop
     /* inside, above the loop */
-    if (n > 300000 && scopt_threads() > 1) {
+    if (n > 200000 && scopt_threads() > 1) {
       #pragma omp parallel for simd schedule(static)
       for (long i = 0; i < n; i++)
         a[i] = 3.0 * b[i];

@@ -10,7 +10,7 @@ void crlf(int n, double a[n])
 {
 	/* lines end in CR LF */
 #pragma scop
-	if (n > 600000 && scopt_threads() > 1) {
+	if (n > 300000 && scopt_threads() > 1) {
 	  #pragma omp parallel for simd schedule(static)
 	  for (long i = 0; i < n; i++)
 	    a[i] = 1.0;

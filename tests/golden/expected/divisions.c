@@ -16,7 +16,7 @@ void divisions(int n, double a[n], double b[n][n], double hash[16])
         hash[((int)i + 7) % 16] = a[i + 5];
       a[((int)i + 5) / 2] += 1.0;
     }
-    if (n > 40000 && scopt_threads() > 1) {
+    if (n > 20000 && scopt_threads() > 1) {
       #pragma omp parallel for schedule(dynamic, 8)
       for (long i = -2; i < n - 8L; i++) {
         #pragma omp simd

@@ -12,7 +12,7 @@ void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], d
 {
 #pragma scop
     if ((double)ni * nk * nj > 700) {
-      if ((double)ni * nj > 300000 && scopt_threads() > 1) {
+      if ((double)ni * nj > 200000 && scopt_threads() > 1) {
         #pragma omp parallel for firstprivate(beta) schedule(static)
         for (long i = 0; i < ni; i++) {
           #pragma omp simd
@@ -26,7 +26,7 @@ void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], d
             C[i][j] *= beta;
         }
       }
-      #pragma omp parallel for if((double)ni * nk * nj > 200000) firstprivate(alpha) schedule(static)
+      #pragma omp parallel for if((double)ni * nk * nj > 80000) firstprivate(alpha) schedule(static)
       for (long it = 0; it < ni; it += 32)
         for (long kt = 0; kt < nk; kt += 32)
           for (long jt = 0; jt < nj; jt += 32)

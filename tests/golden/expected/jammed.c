@@ -17,7 +17,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
 {
 #pragma scop
     if ((double)n * m > 1000) {
-      if (n > 600000 && scopt_threads() > 1) {
+      if (n > 300000 && scopt_threads() > 1) {
         #pragma omp parallel for simd schedule(static)
         for (long i = 0; i < n; i++)
           x[i] = 0;
@@ -26,7 +26,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
         for (long i = 0; i < n; i++)
           x[i] = 0;
       }
-      #pragma omp parallel for if((double)n * m > 20000) schedule(static)
+      #pragma omp parallel for if((double)n * m > 10000) schedule(static)
       for (long i = 0; i < n; i += 8)
         if (i + 8 <= n) {
           if (m > 0) {
@@ -63,7 +63,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
               x[i2] = x_0;
             }
         }
-      #pragma omp parallel for if((double)m * n > 80000) schedule(static)
+      #pragma omp parallel for if((double)m * n > 40000) schedule(static)
       for (long jt = 0; jt < m; jt += 512)
         for (long i = 0; i < n; i += 8)
           if (i + 8 <= n) {

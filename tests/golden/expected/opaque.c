@@ -11,7 +11,7 @@ void opaque(int n, double A[64][64], double *x, double *y)
 {
     int i, k;
 #pragma scop
-    if (n > 600000 && scopt_threads() > 1) {
+    if (n > 300000 && scopt_threads() > 1) {
       #pragma omp parallel for simd schedule(static)
       for (long k = 0; k < n; k++)
         y[k] = 0;

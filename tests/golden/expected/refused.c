@@ -16,7 +16,7 @@ void refused(int n, double a[n], double b[n])
 #pragma endscop
 
 #pragma scop
-	if (n > 300000 && scopt_threads() > 1) {
+	if (n > 200000 && scopt_threads() > 1) {
 	  #pragma omp parallel for simd schedule(static)
 	  for (long i = 0; i < n; i++)
 	    b[i] = 2.0 * b[i];

@@ -6,6 +6,7 @@ static inline long scopt_min(long a, long b) { return a < b ? a : b; }
 void first(void)
 {
 #pragma scop
+    #pragma omp parallel for schedule(static)
     for (long i = 0; i < 300; i++) {
       #pragma omp simd
       for (long j = 0; j < 300; j++)
@@ -18,6 +19,7 @@ void second(void)
 {
     int i, j;
 #pragma scop
+    #pragma omp parallel for schedule(static)
     for (long it = 0; it < 300; it += 16)
       for (long j = 0; j < 300; j += 8)
         if (j <= 288) {
