@@ -66,53 +66,57 @@ class SinkLoops(Struct, frozen=True):
         return _with(schedule, sink_loops(setting.scop, setting.dependences, schedule.tree, tile=self.wavefronts))
 
 
-class FoldLoops(Struct, frozen=True):
-    """on: whether any are folded: that is for tiles on diagonals, of which threads take one each."""
+class _Switched(Struct, frozen=True):
+    """A pass that options may turn off: whoever looks at its step sees the tree as it was.
+
+    on: whether it does anything.
+    """
 
     on: bool = True
+
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        return self.made(schedule, setting) if self.on else schedule
+
+    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        raise NotImplementedError
+
+
+class FoldLoops(_Switched, frozen=True):
+    """on: whether any are folded: that is for tiles on diagonals, of which threads take one each."""
+
     name: ClassVar[str] = "folded-loops"
     what: ClassVar[str] = "a loop of a few iterations that counts on what the loop around it counts becomes one with it"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = EVERYTHING
 
-    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        if not self.on:
-            return schedule
+    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         return _with(schedule, fold_loops(setting.scop, setting.dependences, schedule.tree))
 
 
-class SinkProducts(Struct, frozen=True):
+class SinkProducts(_Switched, frozen=True):
     """on: whether products are to have register tiles."""
 
-    on: bool = True
     name: ClassVar[str] = "products-below-sums"
     what: ClassVar[str] = "of a sum along several loops, the innermost one and those over its cells become a band"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
-    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        if not self.on:
-            return schedule
-
+    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         def cycles(node: isl.ScheduleNode) -> float:
             return _cycles_down(setting, with_properties_below(setting.scop, setting.dependences, node))
 
         return _with(schedule, products_below_sums(setting.scop, setting.dependences, schedule.tree, cycles))
 
 
-class FuseLoops(Struct, frozen=True):
+class FuseLoops(_Switched, frozen=True):
     """on: whether any are fused; a fusion policy of the user's has the last word."""
 
-    on: bool = True
     name: ClassVar[str] = "fused-loops"
     what: ClassVar[str] = "neighbouring loops that gain nothing by standing apart become one"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
-    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        if not self.on:
-            return schedule
-
+    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         def apart(node: isl.ScheduleNode) -> bool:
             return stands_apart(setting, node)
 
@@ -122,19 +126,15 @@ class FuseLoops(Struct, frozen=True):
         return _with(schedule, fuse_loops(setting.scop, setting.dependences, schedule.tree, apart, streams))
 
 
-class FuseNests(Struct, frozen=True):
+class FuseNests(_Switched, frozen=True):
     """on: whether any are fused; a fusion policy of the user's has the last word."""
 
-    on: bool = True
     name: ClassVar[str] = "fused-nests"
     what: ClassVar[str] = "statements of one loop nest of the source share their loops again where that costs less"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
-    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        if not self.on:
-            return schedule
-
+    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         def flagged(node: isl.ScheduleNode) -> isl.ScheduleNode:
             return with_properties_below(setting.scop, setting.dependences, node)
 
@@ -175,23 +175,22 @@ class SplitLoops(Struct, frozen=True):
         return _with(schedule, split_loops(setting.scop, setting.dependences, schedule.tree, lacks))
 
 
-class UnrollLoops(Struct, frozen=True):
+class UnrollLoops(_Switched, frozen=True):
     """on: whether any are unrolled: that is for vectors. Loops that the user names stay loops."""
 
-    on: bool = True
     name: ClassVar[str] = "unrolled-loops"
     what: ClassVar[str] = "small loops of constant size become straight code where the loop around them gets vectors"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = EVERYTHING
 
-    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        return _with(schedule, unroll_loops(setting, schedule.tree)) if self.on else schedule
+    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        return _with(schedule, unroll_loops(setting, schedule.tree))
 
 
 class UnskewLoops(Struct, frozen=True):
-    """on: whether straight code may take their place, as it may that of others."""
+    """straight: whether straight code may take their place, as it may that of others."""
 
-    on: bool = True
+    straight: bool = True
     name: ClassVar[str] = "unskewed-loops"
     what: ClassVar[str] = "small loops that are skewed by as much as they are long become loops of their own"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
@@ -201,7 +200,7 @@ class UnskewLoops(Struct, frozen=True):
         tree = unskew_loops(setting.scop, setting.dependences, schedule.tree)
         if tree is schedule.tree:
             return schedule
-        return _with(schedule, unroll_loops(setting, tree) if self.on else tree)
+        return _with(schedule, unroll_loops(setting, tree) if self.straight else tree)
 
 
 class MakeStrips(Struct, frozen=True):
@@ -228,19 +227,18 @@ class DecideBands(Struct, frozen=True):
         return decided(schedule, setting.strict if schedule.strips else setting)
 
 
-class StageLoops(Struct, frozen=True):
+class StageLoops(_Switched, frozen=True):
     """on: whether any are put together; a fusion policy of the user's has the last word, and so have his wishes for
     loops and tiles."""
 
-    on: bool = True
     name: ClassVar[str] = "staged-loops"
     what: ClassVar[str] = "nests that feed each other run together, block of rows by block of rows"
     needs: ClassVar[frozenset[Fact]] = LEGAL
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
-    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         wishes = setting.loops or setting.hopes or setting.options.tile_sizes
-        return stage_loops(setting, schedule) if self.on and not wishes else schedule
+        return schedule if wishes else stage_loops(setting, schedule)
 
 
 def passes(options: Options) -> tuple[Pass, ...]:
@@ -254,7 +252,7 @@ def passes(options: Options) -> tuple[Pass, ...]:
         SplitLoops(),
         FoldLoops(on=options.tile and options.parallel),
         UnrollLoops(on=options.simd),
-        UnskewLoops(on=options.simd),
+        UnskewLoops(straight=options.simd),
         MakeStrips(),
         DecideBands(),
         StageLoops(on=options.fusion == "auto" and options.tile),
