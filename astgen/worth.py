@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, is_tile_loop, rounded, statement_costs
 from scopt.astgen.library_loops import is_library_loop
+from scopt.astgen.passes.masking import has_masks
 from scopt.astgen.passes.skipping import has_searches
 from scopt.astgen.source_work import (
     NEVER,
@@ -233,10 +234,11 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
 
 
 def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
-    """Threads, tiles, reductions in another order, searches that leave out blocks, or vector loops over what was no
-    innermost loop, or whose branches compilers leave as they are. threads: whether they are there."""
+    """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, or
+    vector loops over what was no innermost loop, or whose branches compilers leave as they are.
+    threads: whether they are there."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
-    if gains_anywhere(marked, nest) or has_searches(scop, nest):
+    if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
     if threads and any(loop.mark.parallel for loop in loops):
         return True

@@ -21,7 +21,7 @@ from scopt.astgen.passes.chains import stays
 from scopt.astgen.passes.conditional_sums import summed
 from scopt.ir.effects import effects
 from scopt.ir.nest import Block, Call, For, LoopNest
-from scopt.ir.nest_walks import Item, map_block
+from scopt.ir.nest_walks import Item, calls, map_block
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.body_rewriting import always_evaluated
@@ -39,6 +39,12 @@ def with_masks(scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
     block = map_block(nest.body, rewriter.item)
     made = tuple(one for one in (*rewriter.made.values(), *rewriter.summed.values()) if one is not None)
     return replace(scop, statements=(*scop.statements, *made)), LoopNest(block)
+
+
+def has_masks(scop: Scop, nest: LoopNest) -> bool:
+    """Whether there is such a loop."""
+    known = {one.name for one in scop.statements}
+    return any(call.statement not in known for call in calls(with_masks(scop, nest)[1].body))
 
 
 class _Rewriter(Struct, frozen=True, eq=False):

@@ -71,13 +71,27 @@ BRANCHES = """void f(int h, int w, int c[h][w]) {
     }
 }
 """
+LONGEST = """void f(int n, const int *restrict x, int *restrict length) {
+  for (int i = 0; i < n; i++) {
+    int longest = 0;
+    for (int j = 0; j < i; j++)
+      if (x[j] < x[i] && length[j] > longest) longest = length[j];
+    length[i] = longest + 1;
+  }
+}
+"""
 
 
 @pytest.mark.parametrize(
-    ("source", "options"), [(SWEEPS, Options(autodetect=True, parallel=False)), (BRANCHES, Options(autodetect=True))]
+    ("source", "options"),
+    [
+        (LONGEST, Options(autodetect=True)),
+        (SWEEPS, Options(autodetect=True, parallel=False)),
+        (BRANCHES, Options(autodetect=True)),
+    ],
 )
 def test_what_gains_without_threads(source: str, options: Options) -> None:
-    """Sweeps that come back to what a tile keeps, branches that become part of vectors."""
+    """Sweeps that come back to what a tile keeps, branches that become part of vectors, or masks."""
     text = optimize(source, options).text.decode()
     assert "parallel" not in text
     assert "if ((double)" in text
