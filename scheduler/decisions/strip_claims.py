@@ -89,10 +89,11 @@ def together_claim(band: Band, rows: Rows, member: int, chain: int) -> Claim:
     return Claim("rows beside each other", what, cost, _nothing, parallel, lanes=_lanes(band, rows), notes=notes)
 
 
-def alone_claim(band: Band, rows: Rows, member: int) -> Claim:
-    """Rows one after the other, each thread's with buffers of their own; vectors along them."""
+def alone_claim(band: Band, rows: Rows, member: int, waiting: float) -> Claim:
+    """Rows one after the other, each thread's with buffers of their own; vectors along them. waiting: cycles of steps
+    that wait for each other."""
     work = band.work
-    cost = work.parallel(work.scalar(None, {}) / work.lanes, 0.0, 1)
+    cost = work.parallel(max(work.scalar(None, {}) / work.lanes, waiting), 0.0, 1)
     return Claim("lines alone", "a line at a time", cost, _nothing, member, lanes=_lanes(band, rows))
 
 

@@ -17,21 +17,20 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import BandChoice, Mark
-from scopt.ir.scop import Dependence, Dependences, Scop
-from scopt.machine.costs import SUMMED, strip_rows, thread_limit
+from scopt.ir.scop import Dependences, Scop
+from scopt.machine.costs import strip_rows, thread_limit
 from scopt.options import Options
-from scopt.poly.bands import Ordered, active, distances, zero
+from scopt.poly.bands import Ordered, distances, zero
 from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, union_of_sets, walk
 from scopt.poly.row_buffers import is_short
 from scopt.poly.set_pieces import in_sequence
 from scopt.scheduler.decisions.arbiter import arbitrate
 from scopt.scheduler.decisions.claims import Band, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
-from scopt.scheduler.decisions.jam import jam_of
-from scopt.scheduler.decisions.latencies import Edge, cycles_to, longest_circuit
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import has_few
 from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, rows_of_strip
+from scopt.scheduler.decisions.strip_chains import Chains
 from scopt.scheduler.decisions.strip_claims import (
     alone_claim,
     in_order,
@@ -89,6 +88,10 @@ class _Builder(Struct):
     choices: dict[tuple[str, ...], BandChoice] = field(default_factory=dict)
 
     @property
+    def chains(self) -> Chains:
+        return Chains(self.scop, self.deps, self.dependences, self.options)
+
+    @property
     def building(self) -> StripBuilder:
         return StripBuilder(self.scop, self.options, self.marks)
 
@@ -134,13 +137,13 @@ class _Builder(Struct):
         offers: list[tuple[Claim, Rows | None]] = []
         longest = 0
         members = list(row_members(node))
-        chained = {member: self.chain(node, member) for member in members}
+        chained = {member: self.chains.longest(node, member) for member in members}
         if not any(chained.values()):
             members.reverse()  # with rows of their own to go along, those that are next to each other
         for member in members:
             chain = chained[member]
             along = frozenset[str]() if chain else along_rows(self.scop, node)
-            steps = self.chains(node, member, along, whole=True) if chain or along else {}
+            steps = self.chains.below(node, member, along, whole=True) if chain or along else {}
             whole = max(steps.values(), default=0)
             longest = max(longest, chain)
             rows = self.rows_across(node, member)
@@ -156,7 +159,9 @@ class _Builder(Struct):
                 )
             alone = self.rows_alone(node, member) if not chain else None
             if alone is not None:
-                offers.append((alone_claim(band, alone, member), alone))
+                offers.append(
+                    (alone_claim(band, alone, member, self.chains.waiting(band.work, node, alone.along)), alone)
+                )
             slower = rows is not None and self.stays_in_buffers(rows)
             gains = whole and not slower and may_gain(band, member, steps)
             rows = self.rows_together(band, node, member) if gains else None
@@ -164,7 +169,7 @@ class _Builder(Struct):
                 rows, longest = replace(rows, along=along), max(longest, whole)
                 offers.append((together_claim(band, rows, member, whole), rows))
         if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
-            steps = self.chains(node, 0, whole=True) if self.chain(node, 0) else {}
+            steps = self.chains.below(node, 0, whole=True) if self.chains.longest(node, 0) else {}
             longest = max(steps.values(), default=0)
             rows = self.rows_together(band, node, 0) if longest and may_gain(band, 0, steps) else None
             if rows is not None and self.ends_alone(rows) and self.building.keeps_order(rows, self.dependences.must):
@@ -194,17 +199,16 @@ class _Builder(Struct):
 
     def rows_alone(self, node: isl.ScheduleNode, member: int) -> Rows | None:
         """The rows that a member walks through, for threads to run one at a time, each with buffers of its own; None if
-        they need none, or if there is more in them than loops along the rows."""
+        they need none, or if there is more in them than loops along the rows. (Loops whose steps wait for each other
+        have been asked whether rows gain beside each other.)"""
         lane = node.band_get_partial_schedule().get_at(member)
         if not self.options.parallel or node.band_n_member() > 1 or is_mixed(self.scop, node, member, lane):
             return None
         along = along_rows(self.scop, node)
         inner = [one for one in walk(node.child(0)) if is_leaf_band(one)]
-        # of deeper nests, and of steps that wait for each other, other mechanisms know what becomes
+        # of deeper nests other mechanisms know what becomes
         deep = node.get_schedule_depth() + 1
-        if not inner or any(
-            one.get_schedule_depth() > deep or not along.issuperset(statements_of(one)) for one in inner
-        ):
+        if not inner or any(one.get_schedule_depth() > deep for one in inner):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
         return replace(rows, along=along, alone=True) if rows is not None and self.is_work(rows) else None
@@ -329,72 +333,7 @@ class _Builder(Struct):
         """Of the deepest statement below a node."""
         return max((part.dim(isl.dim_type.set) for part in sets_of(node.get_domain())), default=0)
 
-    def chain(self, node: isl.ScheduleNode, member: int) -> int:
-        """Cycles a step of the longest chain that the innermost loops below the rows' loop carry; 0 if one of them is
-        better off otherwise."""
-        return max(self.chains(node, member).values(), default=0)
-
     def own_scalars(self, names: frozenset[str]) -> frozenset[str]:
         """The scalars that some statements write."""
         writes = (a.array for name in names for a in self.scop.statement(name).accesses if a.is_write)
         return frozenset(name for name in writes if not self.scop.arrays[name].rank)
-
-    def chains(
-        self, node: isl.ScheduleNode, member: int, left_out: frozenset[str] = frozenset(), *, whole: bool = False
-    ) -> dict[tuple[str, ...], int]:
-        """Cycles a step of the longest chain that each of the innermost loops below the rows' loop carries, by their
-        statements; nothing if one of them carries nothing, sums integers along lines (compilers make vectors of it), or
-        has a better form in register tiles or jammed rows. left_out: statements whose loops don't count. whole: with
-        what values pass through in other statements of an iteration."""
-        found: dict[tuple[str, ...], int] = {}
-        for inner in walk(node):
-            if not is_leaf_band(inner) or left_out.issuperset(statements_of(inner)):
-                continue
-            others = [
-                k
-                for k in range(inner.band_n_member())
-                if inner.get_schedule_depth() > node.get_schedule_depth() or k != member
-            ]
-            if any(inner.band_member_get_coincident(k) for k in others) or contraction_of(self.scop, inner) is not None:
-                return {}
-            if jam_of(self.scop, self.dependences, inner, self.options) is not None:
-                return {}
-            if others:
-                chain = self.circuit(inner) if whole else self.carried_chain(inner)
-                along = strides(self.scop, linear_schedule(self.scop, inner), others[-1]).contiguous
-                if along and chain <= SUMMED:
-                    return {}
-                found[tuple(statements_of(inner))] = chain
-        return found
-
-    def carried_chain(self, band: isl.ScheduleNode) -> int:
-        """Cycles from an operand that an earlier iteration has computed to the result that it goes into."""
-        longest = 0
-        for flow in self.deps.select("flow"):
-            pairs = active(isl.UnionMap.from_map(flow.relation), band)
-            if pairs.is_empty() or pairs.is_subset(pairs.eq_at_multi_union_pw_aff(band.band_get_partial_schedule())):
-                continue
-            longest = max(longest, self.waits(flow))
-        return longest
-
-    def waits(self, flow: Dependence) -> int:
-        """Cycles from what a statement reads to its result."""
-        longest, sink = 0, self.scop.statement(flow.sink)
-        for access in sink.accesses:
-            if access.array == flow.array and not access.is_write and access.node is not None:
-                integer = self.scop.arrays[access.array].type.integer
-                longest = max(longest, cycles_to(sink.body, access.node, self.options.machine, integer=integer) or 0)
-        return longest
-
-    def circuit(self, band: isl.ScheduleNode) -> int:
-        """Cycles from a statement's result to the one that it goes into an iteration later, through others."""
-        place, inside, carried = band.band_get_partial_schedule(), dict[Edge, int](), dict[Edge, int]()
-        for flow in self.deps.select("flow"):
-            pairs = active(isl.UnionMap.from_map(flow.relation), band)
-            same = pairs.eq_at_multi_union_pw_aff(place)
-            edge, waits = (flow.source, flow.sink), self.waits(flow)
-            if not same.is_empty():
-                inside[edge] = max(inside.get(edge, 0), waits)
-            if not pairs.is_subset(same):
-                carried[edge] = max(carried.get(edge, 0), waits)
-        return longest_circuit(inside, carried)

@@ -110,13 +110,24 @@ for (j = 0; j < m; j++) {
   cp[0] = cp[1];
   for (i = 0; i < n - 1; i++) u[i][j] = u[i][j] - 0.25 * (cp[i + 1] - cp[i]);
 }"""
+# a window that slides along the line: its steps wait for each other, but not long
+SLIDING = """
+for (j = 0; j < m; j++) {
+  for (i = 0; i < n; i++) cp[i] = 0.5 * u[i][j] + b[i];
+  k = cp[0] > 3.0;
+  for (i = 1; i < n - 1; i++) {
+    k += cp[i + 1] > 3.0;
+    u[i][j] = k;
+    k -= cp[i - 1] > 3.0;
+  }
+}"""
 BACKWARDS = LINES.replace("j = 0; j < m; j++", "j = m - 1; j >= 0; j--")
 
 
 @pytest.mark.parametrize(
     ("body", "rows"),
-    [(TWICE, False), (BACKWARDS, False), (LINES, True), (ALONG, True)],
-    ids=["in a time loop, shorter and shorter", "backwards", "along rows", "a line at a time"],
+    [(TWICE, False), (BACKWARDS, False), (LINES, True), (ALONG, True), (SLIDING, True)],
+    ids=["in a time loop, shorter and shorter", "backwards", "along rows", "a line at a time", "a window"],
 )
 def test_all_arrays_are_left_as_they_were(body: str, rows: bool, run_c: RunC) -> None:
     if rows:
