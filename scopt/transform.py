@@ -18,6 +18,7 @@ from scopt.frontend.extract import extract
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import apply_directives
 from scopt.options import Options
+from scopt.poly.row_extents import within_rows
 from scopt.rewritten_scop import dependences_of
 from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
 from scopt.scheduler import takes_influence
@@ -109,6 +110,9 @@ def _analysed(
             scop = extract(tu, region, f"scop{number}", assume_apart=options.assume_apart)
         with clock("dependences"):
             deps = dependences_of(scop, options)
+            inside = within_rows(scop, deps) if given.schedule is None else None
+            if inside is not None:
+                scop, deps = inside, dependences_of(inside, options)
         forms = Forms(region, scop, deps, options, given.schedule is not None, clock, watch)
         return forms.outcome(at_work, decider_of(options, given.decisions, number))
     except NoSuchAnswer as fault:

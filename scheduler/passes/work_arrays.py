@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.nest import Expr
-from scopt.ir.scop import Access, Array, CType, Dependence, Dependences, Guard, Scop, Statement
+from scopt.ir.scop import Access, Array, CType, Dependence, Dependences, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import arithmetic
 from scopt.poly import trees
@@ -26,6 +26,7 @@ from scopt.poly.body_rewriting import agree
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of, union_of_maps
 from scopt.poly.linear import subscript_rows
 from scopt.poly.loop_lengths import long_loops
+from scopt.poly.row_extents import only_for
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.strip_references import row_iterator
 from scopt.scheduler.passes.expansion import Expansion, new_name, with_cells
@@ -53,7 +54,7 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine) -> Expansion | Non
         if not shared:
             continue
         done.add(own)
-        made = _for(made, usable.intersect(_with_much_work(deps, lines, machine)).coalesce())
+        made = only_for(made, usable.intersect(_with_much_work(deps, lines, machine)).coalesce())
         if made.context.is_empty():
             return None
         for array in shared:
@@ -215,15 +216,6 @@ def _waits(deps: Dependences, lines: _Lines) -> bool:
         if not agree(one.relation, len(own)):
             return True
     return False
-
-
-def _for(scop: Scop, context: isl.Set) -> Scop:
-    """The SCoP for some parameters only, which the program tests."""
-    if scop.context.is_subset(context):
-        return scop
-    guard = Guard(context) if scop.guard is None else scop.guard
-    guard = replace(guard, parameters=guard.parameters.intersect(context).coalesce())
-    return replace(scop, context=scop.context.intersect(context).coalesce(), guard=guard)
 
 
 def _with_copies(scop: Scop, before: Scop, lines: _Lines, array: Array, new: Array) -> Scop | None:
