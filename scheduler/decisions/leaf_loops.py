@@ -201,6 +201,10 @@ def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> t
         setting.scop, machine, schedule, len(plan.order), jumps=plan.jumps, only=not plan.tile, balance=balance
     )
     *outer, last = near_sizes(node, sizes)
+    if plan.tile and plan.parallel is not None and plan.parallel < len(outer):
+        trips = Work.of(setting.scop, machine, node).trips[plan.parallel]
+        while outer[plan.parallel] > max(trips // machine.cores, 1):
+            outer[plan.parallel] //= 2  # each thread has a tile
     values = _values(node, len(plan.order) - 1)
     if plan.parallel is not None and not plan.tile and values is not None and values <= last:
         last = max(ceil(values / machine.cores), machine.lanes(ELEMENT))  # one piece would be no parallel loop

@@ -52,18 +52,19 @@ class Chains(Struct, frozen=True, eq=False):
             if jam_of(self.scop, self.dependences, inner, self.options) is not None:
                 return {}
             if others:
-                chain = self.circuit(inner) if whole else self.carried_chain(inner)
+                chain = self.circuit(inner, others[-1]) if whole else self.carried_chain(inner, others[-1])
                 along = strides(self.scop, linear_schedule(self.scop, inner), others[-1]).contiguous
                 if along and chain <= SUMMED:
                     return {}
                 found[tuple(statements_of(inner))] = chain
         return found
 
-    def carried_chain(self, band: isl.ScheduleNode) -> int:
-        """Cycles from an operand that an earlier iteration has computed to the result that it goes into."""
+    def carried_chain(self, band: isl.ScheduleNode, last: int) -> int:
+        """Cycles from an operand that an earlier iteration of a band's member has computed to the result that it goes
+        into. What comes from farther away has been there for long."""
         longest = 0
         for flow in self.deps.select("flow"):
-            pairs = active(isl.UnionMap.from_map(flow.relation), band)
+            pairs = _near(active(isl.UnionMap.from_map(flow.relation), band), band, last)
             if pairs.is_empty() or pairs.is_subset(pairs.eq_at_multi_union_pw_aff(band.band_get_partial_schedule())):
                 continue
             longest = max(longest, self.waits(flow))
@@ -85,14 +86,17 @@ class Chains(Struct, frozen=True, eq=False):
         for inner in walk(node):
             names = statements_of(inner) if is_leaf_band(inner) else []
             if names and not along.issuperset(names):
-                total += self.circuit(inner) * max(work.statements[name].count for name in names)
+                total += self.circuit(inner, inner.band_n_member() - 1) * max(
+                    work.statements[name].count for name in names
+                )
         return total
 
-    def circuit(self, band: isl.ScheduleNode) -> int:
-        """Cycles from a statement's result to the one that it goes into an iteration later, through others."""
+    def circuit(self, band: isl.ScheduleNode, last: int) -> int:
+        """Cycles from a statement's result to the one that it goes into an iteration of a member later, through
+        others."""
         place, inside, carried = band.band_get_partial_schedule(), dict[Edge, int](), dict[Edge, int]()
         for flow in self.deps.select("flow"):
-            pairs = active(isl.UnionMap.from_map(flow.relation), band)
+            pairs = _near(active(isl.UnionMap.from_map(flow.relation), band), band, last)
             same = pairs.eq_at_multi_union_pw_aff(place)
             edge, waits = (flow.source, flow.sink), self.waits(flow)
             if not same.is_empty():
@@ -100,3 +104,12 @@ class Chains(Struct, frozen=True, eq=False):
             if not pairs.is_subset(same):
                 carried[edge] = max(carried.get(edge, 0), waits)
         return longest_circuit(inside, carried)
+
+
+def _near(pairs: isl.UnionMap, band: isl.ScheduleNode, last: int) -> isl.UnionMap:
+    """The pairs that agree in all members but one."""
+    partial = band.band_get_partial_schedule()
+    for k in range(band.band_n_member()):
+        if k != last and not pairs.is_empty():
+            pairs = pairs.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)))
+    return pairs

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from scopt.astgen.passes.collapsing import with_collapsed_loops
 from scopt.ir.nest import Block, Call, Const, For, LoopMark, LoopNest, Name
+from scopt.machine import Machine
+from scopt.options import Options
 from scopt.pipeline import optimize
 from tests.fuzz.harness import without_thresholds
 from tests.sources import source_of
@@ -87,3 +89,11 @@ def test_the_same_values(run_c: Callable[..., str], body: str) -> None:
     text = without_thresholds(optimize(source).text.decode())
     before = run_c(source.decode() + MAIN, "-O1", "-ffp-contract=off", "-w", name="before")
     assert run_c(text + MAIN, "-O2", "-fopenmp", "-ffp-contract=off", "-w", name="after") == before
+
+
+def test_each_thread_has_a_tile() -> None:
+    """Of a batch of 8, tiles of 32 would leave one thread all the work."""
+    body = "for (k = 0; k < m; k++) for (i = 0; i < n; i++) for (j = 0; j <= i; j++) r[k][i] += q[k][i][j];"
+    source = source_of(body, "int n, int m, float q[8][256][256], float r[8][256]")
+    text = optimize(source, Options(machine=Machine(cores=4))).text.decode()
+    assert "kt += 2" in text
