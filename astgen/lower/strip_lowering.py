@@ -197,8 +197,8 @@ class _Strip(Copied, eq=False):
             identity = relation.domain().identity().reset_tuple_id(OUT)
             name = names.statement(f"{original.name}_rows")
             expansion = outer.flat_range_product(identity).set_tuple_name(OUT, name).coalesce()
-            lane, domain = _lane(strips, relation.domain()), expansion.range().coalesce()
-            statements.append(renamed(original, name, domain, storage, lane, vectors=strips.vectors))
+            lane = _lane(strips, relation.domain())
+            statements.append(renamed(original, expansion, storage, lane, vectors=strips.vectors))
             expansions[name] = expansion
         return _Strip(scop, deps, prefix, statements, expansions, [], strips, storage)
 

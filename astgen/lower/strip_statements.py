@@ -7,6 +7,7 @@ from itertools import chain, count
 
 import islpy as isl
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.allocation import INCLUDE, Allocation
@@ -268,10 +269,11 @@ def thread_choice(scop: Scop, name: str, domain: isl.Set, storage: Storage) -> S
 
 
 def renamed(
-    original: Statement, name: str, domain: isl.Set, storage: Storage, lane: tuple[int, int], *, vectors: bool
+    original: Statement, expansion: isl.Map, storage: Storage, lane: tuple[int, int], *, vectors: bool
 ) -> Statement:
-    """The statement with references to buffers. domain: ``{ name[strip, i, …] }``. lane: which iterator is the row, and
-    what is to be added. vectors: for a vector loop over the rows."""
+    """The statement with references to buffers; with its accesses if it has none, and is no vector's. expansion: of the
+    original's instances, ``{ S[i, …] -> name[strip, i, …] }``. lane: which iterator is the row, and what is to be
+    added. vectors: for a vector loop over the rows."""
 
     def reference(access: Access, node: ir.Node) -> ir.Node | None:
         if access.array in storage.buffers:
@@ -283,13 +285,16 @@ def renamed(
         row = plus(ir.ID(original.iterators[position]), shift)
         return ir.ArrayRef(ir.ID(storage.scalars[access.array]), minus(row, ir.ID(STRIP)))
 
-    body, _ = with_references(original, reference)
+    body, changed = with_references(original, reference)
     if vectors:  # cells that are nobody else's may be written at any time: that makes blends, in place of branches
         body = choices(body, storage.is_own, storage.type_of) or body
     long = CType(storage.names.scop.long_type, integer=True, bits=64)
-    return Statement(
-        name, domain, (STRIP, *original.iterators), (long, *original.iterator_types), body, (), original.location
-    )
+    name, domain = str(expansion.get_tuple_name(isl.dim_type.out)), expansion.range().coalesce()
+    iterators, types = (STRIP, *original.iterators), (long, *original.iterator_types)
+    accesses: tuple[Access, ...] = ()
+    if not vectors and not changed:
+        accesses = tuple(replace(one, relation=one.relation.apply_domain(expansion)) for one in original.accesses)
+    return Statement(name, domain, iterators, types, body, accesses, original.location)
 
 
 def copied(

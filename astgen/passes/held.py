@@ -227,7 +227,7 @@ class _Holder(Struct, frozen=True, eq=False):
         body = _Body()
         for number, call in enumerate(calls):
             statement = self.scop.statement(call.statement)
-            if _conditional(statement.body):
+            if _conditional(statement.body) or not statement.accesses:  # in buffers, which nobody knows
                 return None
             for position, access in enumerate(statement.accesses):
                 if access.node is None:

@@ -77,6 +77,8 @@ class _Checker(Struct, frozen=True, eq=False):
         for a reference as a whole, or not at all."""
         arrays = {cell.name: cell.array for cell in held}
         statement = self.scop.statement(call.statement)
+        if held and not statement.accesses:
+            self.refuse(f"nobody knows what {call.statement} touches")
         variables = {statement.accesses[position].node: name for position, name in call.held}
         for position, access in enumerate(statement.accesses):
             name = dict(call.held).get(position)

@@ -274,6 +274,7 @@ def _check_pointer(program: Program, pointer: str, memory: Allocated) -> None:
 def _check_held(program: Program) -> None:
     """Variables stand for cells only where all that touches these is known."""
     known = {statement.name for statement in program.source.statements} | program.buffered.packed
+    known |= _in_place(program)
     known |= {name for name, base in masked_ones(program).items() if base in known}
     nest = together(program)
     for item in items(nest.body):
@@ -284,3 +285,21 @@ def _check_held(program: Program) -> None:
                         f"{program.source.location}: cells in variables: {call.statement} may touch them"
                     )
     check_held(program.scop, nest)
+
+
+def _in_place(program: Program) -> set[str]:
+    """The statements of strips that do what the SCoP's do, and say of themselves that they touch the same cells."""
+    found = set[str]()
+    for name, expansion in program.buffered.expansions.items():
+        original = program.source.statement(str(expansion.get_tuple_name(IN)))
+        made = next((one for one in program.scop.statements if one.name == name), None)
+        if made is None or made.body is not original.body or len(made.accesses) != len(original.accesses):
+            continue
+        pairs = zip(original.accesses, made.accesses, strict=True)
+        if all(
+            (own.array, own.kind, own.node) == (new.array, new.kind, new.node)
+            and new.relation.is_equal(own.relation.apply_domain(expansion))
+            for own, new in pairs
+        ):
+            found.add(name)
+    return found

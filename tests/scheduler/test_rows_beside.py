@@ -55,6 +55,14 @@ def test_rows_of_a_chain_run_beside_each_other(body: str, counts: list[int]) -> 
     assert "scopt_rows_0" not in text(body)
 
 
+def test_cells_that_rows_sum_up_in_are_held() -> None:
+    """Else each row waits for its own store, and threads whose cells share a line for each other's."""
+    body = "for (i = 0; i < n; i++) for (k = 0; k < m; k++) for (j = 0; j < 40; j++) x[i] += C[k][i][j] * B[j][k];"
+    made = text(body, f"{ARRAYS}, double C[50][2000][40]")
+    assert "double x_0 = x[i], x_1 = x[i + 1]" in made
+    assert "x_1 += C[k][i + 1][j] * B[j][k];" in made
+
+
 def test_what_is_left_runs_a_row_at_a_time() -> None:
     made = text(FILTER)
     assert "A[i + 3][j] = A_last_rows[3]" in made
