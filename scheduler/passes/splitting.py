@@ -112,8 +112,9 @@ class _Splitter(Struct, frozen=True, eq=False):
         value = isl.UnionMap.from_union_pw_aff(partial.get_at(member))
         around = _prefix(node, [partial.get_at(k) for k in range(outer)])
         pairs = self.dependences.must
-        for some in self.dependences.reuse.values():
-            pairs = pairs.union(some)
+        for name, some in self.dependences.reuse.items():
+            if not zero(distances(active(self.dependences.ranges[name], node), partial.get_at(member))):
+                pairs = pairs.union(some)  # else iterations have copies of their own
         pairs = active(pairs, node)
         for k in range(outer):
             pairs = pairs.eq_at_multi_union_pw_aff(joined([partial.get_at(k)]))

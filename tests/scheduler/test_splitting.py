@@ -22,6 +22,12 @@ PATHS = """for (k = 0; k < n; k++) for (i = 0; i < n; i++) for (j = 0; j < n; j+
   A[i][j] = A[i][j] < A[i][k] + A[k][j] ? A[i][j] : A[i][k] + A[k][j];"""
 
 
+# with a scalar, of which each iteration may have one of its own
+WIDEST = """for (k = 0; k < n; k++) for (i = 0; i < n; i++) for (j = 0; j < n; j++) {
+  s = A[i][k] < A[k][j] ? A[i][k] : A[k][j];
+  A[i][j] = A[i][j] > s ? A[i][j] : s; }"""
+
+
 def passed(body: str) -> tuple[Scop, MarkedSchedule]:
     """What isl schedules after all passes; checked to be legal."""
     scop = scop_of(body)
@@ -41,11 +47,12 @@ def text(body: str) -> str:
     return emit(scop, build(scop, result)).text
 
 
-def test_shortest_paths_have_parallel_rows_and_vectors_on_both_sides() -> None:
-    found = text(PATHS)
+@pytest.mark.parametrize("body", [PATHS, WIDEST], ids=["shortest", "with a scalar"])
+def test_paths_have_parallel_rows_and_vectors_on_both_sides(body: str) -> None:
+    found = text(body)
     assert found.count("for (long i = 0; i < k; i++)") == found.count("for (long i = k + 1; i < n; i++)") == 1
     assert found.count("#pragma omp simd") == 6
-    assert sum(mark.parallel for mark in marks(PATHS)) >= 2
+    assert sum(mark.parallel for mark in marks(body)) >= 2
 
 
 def test_one_row_with_a_cell_that_all_others_read() -> None:
@@ -58,6 +65,7 @@ def test_one_row_with_a_cell_that_all_others_read() -> None:
         "for (j = 1; j < n; j++) x[j] = x[j - 1] * 2;",  # every iteration needs the one before
         "for (j = 0; j < n; j++) x[j] = x[n - 1 - j] * 2;",  # many pairs, each with ends of its own
         "for (j = 0; j < n; j++) x[j] = x[3] * x[5];",  # two iterations
+        "for (j = 0; j < n; j++) { x[j] = x[3] * s; s = x[j] + s; }",  # a scalar that each hands on
     ],
 )
 def test_loops_that_more_than_one_iteration_ties_together_stay_whole(body: str) -> None:
