@@ -239,6 +239,10 @@ def _own_trips(loop: For) -> tuple[Fraction, tuple[Expr, ...]]:
 
 
 def _share(extent: Expr, step: int) -> tuple[Fraction, tuple[Expr, ...]]:
+    """Remainders, as of rows that are left over, are as large as they can be: beside them other loops count."""
+    coefficients, constant = linear(extent)
+    if coefficients and all(isinstance(x, Mod) and c > 0 for x, c in coefficients.items()):
+        extent = Const(constant + sum(c * (x.divisor - 1) for x, c in coefficients.items() if isinstance(x, Mod)))
     if isinstance(extent, Const):
         return Fraction(max(0, ceil(Fraction(extent.value, step)))), ()
     return Fraction(1, step), (extent,)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from scopt import pipeline
 from scopt.astgen.emit.loop_work import add_work_guards, imbalanced, is_tile_loop
 from scopt.ir import expr as ex
-from scopt.ir.nest import Block, Call, Compare, Const, Exceeds, For, LoopMark, LoopNest, Name
+from scopt.ir.nest import Block, Call, Compare, Const, Exceeds, For, LoopMark, LoopNest, Mod, Name
 from scopt.ir.nest_walks import items
 from scopt.options import Options
 from tests.astgen.scops import INT, S, loops, make_scop
@@ -123,3 +123,16 @@ def test_a_trip_count_that_is_a_remainder() -> None:
     result = pipeline.optimize(source_of(body), Options(scheduler="isl", tile_sizes=(2,), budget=0.0), file="in.c")
     assert [remark.id for remark in result.remarks if remark.id == "internal.error"] == []
     assert result.regions[0].transformed
+
+
+def test_what_is_left_over_doesnt_speak_for_the_rest() -> None:
+    """Else a size that can be divided by three would have no threads."""
+    few = S("S1[i, j] : 0 <= i < n and 0 <= j < 3", "A[i][j] = exp(A[i][j]) / sin(A[i][j]);")
+    scop = make_scop(MATRIX, few, parameters=TWO)
+    args, third = (Name("i"), Name("j")), ex.floor_div(Name("m"), 3)
+    most = For("j", Const(0), ex.plus(third, -1), 1, Block((Call("S0", args),)))
+    rest = For("j", Const(0), ex.plus(Mod(Name("m"), 3), -1), 1, Block((Call("S1", args),)))
+    rows = For("i", Const(0), ex.plus(Name("n"), -1), 1, Block((most, rest)), PARALLEL)
+    work = fors(add_work_guards(scop, LoopNest(Block((rows,)))))["i"].work
+    assert isinstance(work, Exceeds)
+    assert work.factors == (Name("n"), third)
