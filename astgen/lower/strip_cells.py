@@ -8,7 +8,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.ir.scop import Access, Dependences, Scop, Statement
-from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps
+from scopt.poly.isl_utils import IN, OUT, agreeing_pairs, maps_of, union_of_maps
 
 
 class Copied(Struct, eq=False):
@@ -40,7 +40,7 @@ class Copied(Struct, eq=False):
 
     def inside(self, pairs: isl.UnionMap) -> isl.UnionMap:
         """Those within one part."""
-        return pairs.intersect(self.prefix.apply_range(self.prefix.reverse()))
+        return agreeing_pairs(pairs, self.prefix)
 
     def exposed(self, statement: Statement, access: Access) -> isl.UnionSet:
         """The instances whose value isn't computed in their part. An instance writes one cell of an array, so that a

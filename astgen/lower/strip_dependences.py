@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule, StripMark, Strips
 from scopt.ir.scop import Dependence, Dependences, Scop
-from scopt.poly.isl_utils import maps_of, walk
+from scopt.poly.isl_utils import agreeing_pairs, maps_of, walk
 
 
 def apart(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Dependences:
@@ -25,7 +25,7 @@ def apart(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> Dependence
     kept = deps.all
     for strips, outside in _all_strips(schedule):
         lane = isl.UnionMap.from_union_pw_aff(strips.lane)
-        pairs = _Pairs(outside.domain(), outside.apply_range(outside.reverse()), lane.apply_range(lane.reverse()))
+        pairs = _Pairs(outside.domain(), outside, lane)
         kept = tuple(one for old in kept for one in _without_copies(scop, strips, pairs, old))
     return Dependences(kept, deps.reductions)
 
@@ -40,12 +40,12 @@ def _all_strips(schedule: MarkedSchedule) -> Iterator[tuple[Strips, isl.UnionMap
 
 
 class _Pairs(Struct, frozen=True, eq=False):
-    """Pairs of instances of a loop over strips. domain: its instances; together: in one execution of the loop;
-    same_row: of one row."""
+    """Pairs of instances of a loop over strips. domain: its instances; outside: ``{ S[…] -> [outer loops] }``, the
+    same in one execution of the loop; lane: ``{ S[…] -> [row] }``."""
 
     domain: isl.UnionSet
-    together: isl.UnionMap
-    same_row: isl.UnionMap
+    outside: isl.UnionMap
+    lane: isl.UnionMap
 
 
 def _without_copies(scop: Scop, strips: Strips, inside: _Pairs, dependence: Dependence) -> Iterator[Dependence]:
@@ -57,8 +57,8 @@ def _without_copies(scop: Scop, strips: Strips, inside: _Pairs, dependence: Depe
         return
     pairs = isl.UnionMap.from_map(dependence.relation)
     own = pairs.intersect_domain(inside.domain).union(pairs.intersect_range(inside.domain))
-    together = pairs.intersect(inside.together)
-    same_row = together.intersect(inside.same_row)
+    together = agreeing_pairs(pairs, inside.outside)
+    same_row = agreeing_pairs(together, inside.lane)
     if scalar and dependence.kind != "flow":
         rest = pairs.subtract(together.subtract(same_row))
         yield from (replace(dependence, relation=one) for one in maps_of(rest))

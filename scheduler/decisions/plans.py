@@ -3,7 +3,7 @@ before it is touched."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import islpy as isl
@@ -14,8 +14,9 @@ from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, LoopDirective, Scop
 from scopt.machine.costs import ELEMENT, RECORD_BYTES, takes_vectors, thread_limit
 from scopt.options import Options
-from scopt.poly.bands import Ordered, active, distances, looks_in_between, reductions_of, with_copies, zero
+from scopt.poly.bands import Ordered, active, agreeing_at, looks_in_between, reductions_of, with_copies
 from scopt.poly.isl_utils import sets_of
+from scopt.poly.pair_classes import Agreement
 from scopt.poly.restructure import distributable, leaf_parts, topological, united
 from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.decisions.merged_groups import may_stand_together, with_lines_together, with_nests_together
@@ -260,16 +261,18 @@ class Planner(Struct, frozen=True, eq=False):
             return found
 
         must = inner(self.dependences.must)
+        outer = [partial.get_at(k) for k in range(node.band_n_member()) if k != vector]
+        inside = agreeing_at(node, self.dependences, outer)
         order = topological(parts, must)
         if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
             order = [list(range(len(parts)))]
         lines = self.lines(node, vector)
 
         def is_free(domain: isl.UnionSet) -> bool:
-            return self.carried(inner, domain, member) == ((), ())
+            return self.carried(inside.within(domain), member) == ((), ())
 
         def collects(domain: isl.UnionSet) -> bool:
-            found = self.carried(inner, domain, member)
+            found = self.carried(inside.within(domain), member)
             if found is None or found[1] or not found[0]:
                 return found == ((), ())
             return may_stand_together(self.scop, domain, found[0])
@@ -278,12 +281,12 @@ class Planner(Struct, frozen=True, eq=False):
         if len(order) > 1:
             order = with_nests_together(self.scop, node, parts, order, collects)
         groups = [tuple(parts[index] for index in indices) for indices in order]
-        found = [self.carried(inner, united(group), member) for group in groups]
+        found = [self.carried(inside.within(united(group)), member) for group in groups]
         vectors = [one is not None and self.takes_vectors(group) for one, group in zip(found, groups, strict=True)]
         if len(groups) > 1 and any(one is not None for one in found) and not any(vectors):
             # loops of their own would gain nothing
             groups, vectors = [tuple(parts)], [False]
-            found = [self.carried(inner, united(parts), member)]
+            found = [self.carried(inside.within(united(parts)), member)]
         return Grouping(
             tuple(groups),
             tuple(one is not None for one in found),
@@ -311,30 +314,27 @@ class Planner(Struct, frozen=True, eq=False):
         return found
 
     def carried(
-        self, inner: Callable[[isl.UnionMap], isl.UnionMap], domain: isl.UnionSet, member: isl.UnionPwAff
+        self, inside: Agreement, member: isl.UnionPwAff
     ) -> tuple[tuple[Reduction, ...], tuple[str, ...]] | None:
         """The reductions that an innermost loop carries, and what its lanes need copies of; None if it carries anything
         else."""
 
         def apart(pairs: isl.UnionMap) -> bool:
-            return not zero(distances(inner(pairs).intersect_domain(domain).intersect_range(domain), member))
+            return not inside.moves(pairs, member).zero
 
-        if (
-            not apart(self.dependences.shared)
-            and (copies := self.copies(self.dependences, inner, domain, member)) is not None
-        ):
+        if not apart(self.dependences.shared) and (copies := self.copies(self.dependences, inside, member)) is not None:
             return (), copies
         relaxed = self.dependences.relaxed
-        if relaxed is None or apart(relaxed.shared) or (copies := self.copies(relaxed, inner, domain, member)) is None:
+        if relaxed is None or apart(relaxed.shared) or (copies := self.copies(relaxed, inside, member)) is None:
             return None
-        names = {part.get_tuple_name() for part in sets_of(domain)}
+        names = inside.instances.parts.keys()
         found = tuple(clause for clause, pairs in self.dependences.reductions.items() if apart(pairs))
         if any(self.named_by_data(clause, names) for clause in found):
             return None  # lanes would need copies of all cells
         seen = any(looks_in_between(self.scop, clause, self.dependences.updating[clause], names) for clause in found)
         return None if seen or any(clause.array in copies for clause in found) else (found, copies)
 
-    def named_by_data(self, clause: Reduction, names: Collection[str | None]) -> bool:
+    def named_by_data(self, clause: Reduction, names: Collection[str]) -> bool:
         """Whether which cell a reduction updates is only known at run time."""
         writes = (
             a
@@ -345,24 +345,16 @@ class Planner(Struct, frozen=True, eq=False):
         )
         return not all(access.relation.is_single_valued() for access in writes)
 
-    def copies(
-        self, dependences: Ordered, inner: object, domain: isl.UnionSet, member: isl.UnionPwAff
-    ) -> tuple[str, ...] | None:
+    def copies(self, dependences: Ordered, inside: Agreement, member: isl.UnionPwAff) -> tuple[str, ...] | None:
         """Private arrays that each lane of a vector loop needs a copy of; None if a live range would leave its lane."""
-        assert callable(inner)
         needed = []
         for name, ranges in dependences.ranges.items():
-            reuse = dependences.reuse[name].intersect_domain(domain).intersect_range(domain)
-            touched = ranges.intersect_domain(domain).union(ranges.intersect_range(domain))
-            inside = ranges.intersect_domain(domain).intersect_range(domain)
-            if reuse.is_empty() and touched.is_empty():
-                continue
-            if zero(distances(inner(reuse), member)) and zero(distances(inner(inside), member)):
+            local = inside.moves(ranges, member).zero
+            if local and inside.moves(dependences.reuse[name], member).zero:
                 continue  # each lane has cells of its own
-            if touched.subtract(inside).is_empty() and zero(distances(inner(inside), member)):
-                needed.append(name)
-            else:
+            if not local or not inside.stays_inside(ranges):
                 return None
+            needed.append(name)
         return tuple(needed)
 
     def reduced_member(

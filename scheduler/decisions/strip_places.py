@@ -4,6 +4,7 @@ cells of each row's, or of each lane's, own."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import islpy as isl
 from msgspec import Struct
@@ -12,10 +13,11 @@ from scopt import ir
 from scopt.ir.marked_schedule import RowBuffer
 from scopt.ir.scop import Access, Array, Scop, Statement
 from scopt.poly.array_extents import extents
-from scopt.poly.bands import Ordered, distances, zero
+from scopt.poly.bands import Ordered, functions_of
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.linear import subscript_rows
+from scopt.poly.pair_classes import Agreement
 from scopt.scheduler.decisions.strip_references import moves_of, row_iterator, row_subscript, runs_along
 from scopt.scheduler.decisions.strip_trees import outside
 
@@ -37,7 +39,7 @@ class Places(Struct, frozen=True, eq=False):
     moving: bool
 
 
-class Keeper(Struct, frozen=True, eq=False):
+class Keeper(Struct, frozen=True, eq=False, dict=True):
     """Finds places for the arrays of some nests. domain: their instances; lane: whose row an instance is in. in_place:
     arrays stay where they are, since no vectors are wanted."""
 
@@ -94,9 +96,8 @@ class Keeper(Struct, frozen=True, eq=False):
         """Whether each value of a scalar stays in the row, and in the nests, that it was computed in."""
         if array.type.volatile or array.type.atomic or any(not isinstance(a.node, ir.ID) for _, a in uses):
             return False
-        return self.stays(array.name, self.nodes[0]) and zero(
-            distances(self.inside(self.dependences.ranges[array.name], self.nodes[0]), self.lane)
-        )
+        ranges = self.dependences.ranges[array.name]
+        return self.inside.keeps(ranges) and self.inside.moves(ranges, self.lane).zero
 
     def is_temporary(self, name: str, uses: Sequence[Use]) -> bool:
         """Whether each value of a scalar stays in the iteration of an innermost loop that it was computed in. in_place:
@@ -105,23 +106,27 @@ class Keeper(Struct, frozen=True, eq=False):
         domains = [statement.domain.reset_tuple_id() for statement, _ in uses]
         if self.in_place and not all(one.plain_is_equal(domains[0]) or one.is_equal(domains[0]) for one in domains):
             return False
-        for group in (group for node in self.nodes for group in _innermost(node.child(0))):
-            if names <= {str(part.get_tuple_name()) for part in sets_of(group.get_domain())}:
-                return self.stays(name, group)
+        for own, innermost in self.innermost:
+            if names <= own:
+                return innermost.keeps(self.dependences.ranges[name])
         return False
 
-    def stays(self, name: str, node: isl.ScheduleNode) -> bool:
-        """Whether each value of a scalar is used in the run of a node that it was computed in, if anywhere."""
-        ranges = self.dependences.ranges[name]
-        touched = ranges.intersect_domain(self.domain).union(ranges.intersect_range(self.domain))
-        return bool(touched.is_subset(self.inside(ranges, node)))
+    @cached_property
+    def inside(self) -> Agreement:
+        """The pairs within one run of the nests."""
+        return self.agreeing(self.nodes[0])
 
-    def inside(self, pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
+    @cached_property
+    def innermost(self) -> tuple[tuple[frozenset[str], Agreement], ...]:
+        """The pairs within one run of what stands in each of the innermost loops, with the statements there."""
+        groups = [group for node in self.nodes for group in _innermost(node.child(0))]
+        names = [frozenset(str(part.get_tuple_name()) for part in sets_of(group.get_domain())) for group in groups]
+        return tuple((own, self.agreeing(group)) for own, group in zip(names, groups, strict=True))
+
+    def agreeing(self, node: isl.ScheduleNode) -> Agreement:
         """Pairs of the nests' instances that agree in everything outside a node that stands among them."""
-        pairs = pairs.intersect_domain(self.domain).intersect_range(self.domain)
-        if node.get_schedule_depth() == 0 or pairs.is_empty():
-            return pairs
-        return pairs.eq_at_multi_union_pw_aff(outside(node))
+        same = functions_of(outside(node)) if node.get_schedule_depth() else ()
+        return Agreement.of(self.dependences.classes, self.domain, same)
 
     def buffer(self, array: Array, uses: Sequence[Use], shift: dict[str, tuple[int, int]]) -> RowBuffer | None:
         """A buffer with the rows side by side: one subscript of all these references is the row, up to a constant."""

@@ -105,13 +105,15 @@ class LinearSchedule(Struct, frozen=True, eq=False):
 
 def linear_schedule(scop: Scop, node: isl.ScheduleNode) -> LinearSchedule:
     """The rows of a band node and of everything above it."""
-    outside, inside = node.get_prefix_schedule_multi_union_pw_aff(), node.band_get_partial_schedule()
+    depth, partial = node.get_schedule_depth(), node.band_get_partial_schedule()
+    outside = _by_statement(node.get_prefix_schedule_multi_union_pw_aff()) if depth else []
+    inside = _by_statement(partial)
     prefix: dict[str, tuple[Vector, ...]] = {}
     members: dict[str, tuple[Vector, ...]] = {}
     for statement in _statements(scop, node):
-        above = _rows(outside, statement) if node.get_schedule_depth() else ()
+        above = _rows(outside, statement)
         own = [row for row in _rows(inside, statement) if row is not None]
-        if len(own) == inside.dim(isl.dim_type.out):
+        if len(own) == len(inside):
             prefix[statement.name], members[statement.name] = tuple(row for row in above if row is not None), tuple(own)
     parts = _straight_parts(node)
     for name in parts.keys() & prefix.keys():
@@ -148,7 +150,7 @@ def _still(parts: Sequence[isl.Set]) -> tuple[Vector, ...]:
 
 def shape_rows(scop: Scop, functions: isl.MultiUnionPwAff, name: str) -> tuple[Vector, ...]:
     """The functions of one statement that are linear, as rows."""
-    return tuple(row for row in _rows(functions, scop.statement(name)) if row is not None)
+    return tuple(row for row in _rows(_by_statement(functions), scop.statement(name)) if row is not None)
 
 
 def _statements(scop: Scop, node: isl.ScheduleNode) -> list[Statement]:
@@ -157,18 +159,20 @@ def _statements(scop: Scop, node: isl.ScheduleNode) -> list[Statement]:
     return [statement for statement in scop.statements if statement.name in names]
 
 
-def _rows(functions: isl.MultiUnionPwAff, statement: Statement) -> tuple[Vector | None, ...]:
-    """A row for each function; None where it isn't linear."""
-    rows: list[Vector | None] = []
+def _by_statement(functions: isl.MultiUnionPwAff) -> list[dict[str, isl.PwAff]]:
+    """Each function by statement."""
+    found: list[dict[str, isl.PwAff]] = []
     for position in range(functions.dim(isl.dim_type.out)):
         pieces = functions.get_at(position).get_pw_aff_list()
-        own = [
-            piece
-            for k in range(pieces.n_pw_aff())
-            if (piece := pieces.get_at(k)).get_tuple_id(isl.dim_type.in_).get_name() == statement.name
-        ]
-        rows.append(coefficients(own[0]) if own else None)
-    return tuple(rows)
+        each = (pieces.get_at(k) for k in range(pieces.n_pw_aff()))
+        found.append({str(piece.get_tuple_id(isl.dim_type.in_).get_name()): piece for piece in each})
+    return found
+
+
+def _rows(functions: Sequence[Mapping[str, isl.PwAff]], statement: Statement) -> tuple[Vector | None, ...]:
+    """A row for each function, given by statement; None where it isn't linear."""
+    own = (one.get(statement.name) for one in functions)
+    return tuple(coefficients(piece) if piece is not None else None for piece in own)
 
 
 def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:

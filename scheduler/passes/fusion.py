@@ -13,9 +13,10 @@ import islpy as isl
 
 from scopt.ir.scop import Scop
 from scopt.machine.costs import MOST_STEP
-from scopt.poly.bands import Ordered, distances, nonnegative, zero
+from scopt.poly.bands import Ordered, distances, functions_of, nonnegative
 from scopt.poly.isl_utils import OUT, maps_of, sets_of
 from scopt.poly.linear import subscript_rows
+from scopt.poly.pair_classes import Agreement
 from scopt.poly.source_loops import source_loops
 from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, first_member, has_bands, read
 
@@ -97,7 +98,7 @@ class Fusion:
     def independent(self, first: Tree, second: Tree, prefix: isl.MultiUnionPwAff | None) -> bool:
         """Whether two parts may change places."""
         own, other = domain_of(first), domain_of(second)
-        found = (self.dependences.must, *self.dependences.reuse.values())
+        found = self.between(own, other)
         ways = ((own, other), (other, own))
         pairs = (some.intersect_domain(source).intersect_range(sink) for some in found for source, sink in ways)
         return all(self.inside(some, own.union(other), prefix).is_empty() for some in pairs)
@@ -183,21 +184,30 @@ class Fusion:
 
     def carries_nothing(self, member: isl.UnionPwAff, domain: isl.UnionSet, prefix: isl.MultiUnionPwAff | None) -> bool:
         """Whether a loop over `member` is parallel (with private copies where live ranges stay in one iteration)."""
-        if not zero(distances(self.inside(self.dependences.shared, domain, prefix), member)):
-            return False
-        return all(
-            zero(distances(self.inside(ranges, domain, prefix), member))
-            and (
-                _stays(ranges, domain)
-                or zero(distances(self.inside(self.dependences.reuse[name], domain, prefix), member))
-            )
+        own = self.agreeing(domain, prefix)
+        return own.moves(self.dependences.shared, member).zero and all(
+            own.moves(ranges, member).zero
+            and (own.stays_inside(ranges) or own.moves(self.dependences.reuse[name], member).zero)
             for name, ranges in self.dependences.ranges.items()
         )
 
     def carries_forward(self, member: isl.UnionPwAff, domain: isl.UnionSet, prefix: isl.MultiUnionPwAff | None) -> bool:
         """Whether a sequential loop over `member` around the sequence keeps the order of all pairs."""
-        pairs = [self.dependences.must, *self.dependences.reuse.values()]
-        return all(nonnegative(distances(self.inside(some, domain, prefix), member)) for some in pairs)
+        pairs, own = [self.dependences.must, *self.dependences.reuse.values()], self.agreeing(domain, prefix)
+        return all(own.moves(some, member).forward for some in pairs)
+
+    def agreeing(self, domain: isl.UnionSet, prefix: isl.MultiUnionPwAff | None) -> Agreement:
+        """What `inside` leaves of any pairs, to be asked about."""
+        same = functions_of(prefix) if prefix is not None else ()
+        return Agreement.of(self.dependences.classes, domain, same)
+
+    def between(self, first: isl.UnionSet, second: isl.UnionSet) -> list[isl.UnionMap]:
+        """Those tables of pairs that may have some between statements of two domains."""
+        own, other = ({str(part.get_tuple_name()) for part in sets_of(some)} for some in (first, second))
+        every, ends = (self.dependences.must, *self.dependences.reuse.values()), self.dependences.between
+        return [
+            some for some in every if any((a in own and b in other) or (a in other and b in own) for a, b in ends(some))
+        ]
 
     def in_order(
         self,
@@ -208,7 +218,7 @@ class Fusion:
     ) -> bool:
         """Whether a sequential loop over `member` keeps the order of all pairs between two domains: pairs within them
         are in the order that they were in."""
-        found = [self.dependences.must, *self.dependences.reuse.values()]
+        found = self.between(first, second)
         ways = ((first, second), (second, first))
         pairs = [some.intersect_domain(source).intersect_range(sink) for some in found for source, sink in ways]
         whole = first.union(second)
@@ -244,16 +254,6 @@ def _without_borders(dates: isl.UnionSet) -> isl.UnionSet:
     for shift in (_NEAR, -_NEAR):
         inner = inner.intersect(dates.apply(isl.UnionMap(f"{{ [d] -> [d + {shift}] }}")))
     return inner
-
-
-def _stays(ranges: isl.UnionMap, domain: isl.UnionSet) -> bool:
-    """Whether no live range crosses the border of a domain."""
-    crossing = (
-        ranges.intersect_domain(domain)
-        .subtract_range(domain)
-        .union(ranges.intersect_range(domain).subtract_domain(domain))
-    )
-    return bool(crossing.is_empty())
 
 
 def _parts(tree: Tree) -> tuple[Tree, ...]:

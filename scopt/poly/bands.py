@@ -3,7 +3,7 @@ permutable, coincident, what a loop carries."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import islpy as isl
 from msgspec import Struct, field
@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, Dependence, Dependences, Scop
 from scopt.poly.dependences import MAX_PRIVATE_BYTES, MAX_TABLE_BYTES, fits_a_stack
-from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, walk
+from scopt.poly.isl_utils import OUT, sets_of, union_of_maps, walk
+from scopt.poly.pair_classes import Agreement, Classes
 from scopt.poly.reductions import only_updates
 
 _BAND = isl.schedule_node_type.band
@@ -26,7 +27,7 @@ class Ordered(Struct, frozen=True, eq=False):
     reductions: pairs of updates that may change places, though all of the above keeps their order, by the clause that a
       parallel loop needs which carries them. updating: by the same, the statements that they lead from and to. relaxed:
       all of the above without them; None without any. waits: `shared` without what a statement only reads before a
-      later instance of it writes there. ends: see `between`.
+      later instance of it writes there. classes: what has been asked about any of these pairs.
     """
 
     must: isl.UnionMap
@@ -37,14 +38,11 @@ class Ordered(Struct, frozen=True, eq=False):
     updating: dict[Reduction, frozenset[str]] = field(default_factory=dict)
     relaxed: Ordered | None = None
     waits: isl.UnionMap | None = None
-    ends: dict[int, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    classes: Classes = field(default_factory=Classes)
 
     def between(self, pairs: isl.UnionMap) -> frozenset[tuple[str, str]]:
         """Source and sink of some of the pairs above, by their statements."""
-        if id(pairs) not in self.ends:
-            spaces = [relation.get_space() for relation in maps_of(pairs)]
-            self.ends[id(pairs)] = frozenset((s.get_tuple_name(IN), s.get_tuple_name(OUT)) for s in spaces)
-        return self.ends[id(pairs)]
+        return frozenset((piece.source, piece.sink) for piece in self.classes.pieces_of(pairs))
 
 
 def ordered(scop: Scop, deps: Dependences) -> Ordered:
@@ -59,10 +57,10 @@ def ordered(scop: Scop, deps: Dependences) -> Ordered:
         clause: frozenset(name for d in some for name in (d.source, d.sink)) for clause, some in by_clause.items()
     }
     reductions = {clause: union_of_maps(d.relation for d in some) for clause, some in by_clause.items()}
-    return replace(source, reductions=reductions, updating=updating, relaxed=_sorted(scop, deps.all))
+    return replace(source, reductions=reductions, updating=updating, relaxed=_sorted(scop, deps.all, source.classes))
 
 
-def _sorted(scop: Scop, dependences: Sequence[Dependence]) -> Ordered:
+def _sorted(scop: Scop, dependences: Sequence[Dependence], classes: Classes | None = None) -> Ordered:
     def union(selected: list[Dependence]) -> isl.UnionMap:
         return union_of_maps(d.relation for d in selected)
 
@@ -76,7 +74,7 @@ def _sorted(scop: Scop, dependences: Sequence[Dependence]) -> Ordered:
         must = must.union(flow)
     ahead = [d for d in kept if d.kind == "anti" and d.source == d.sink]
     waits = union([d for d in kept if d.array not in private and d not in ahead]) if ahead else None
-    return Ordered(must, shared, ranges, reuse, waits=waits)
+    return Ordered(must, shared, ranges, reuse, waits=waits, classes=classes or Classes())
 
 
 def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
@@ -88,62 +86,15 @@ def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
     return inside.eq_at_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
 
 
-class _Place(Struct, frozen=True, eq=False):
-    """A node and what is asked of it again and again for the members of its band.
+def agreeing_at(node: isl.ScheduleNode, dependences: Ordered, members: Iterable[isl.UnionPwAff] = ()) -> Agreement:
+    """What `active` leaves of any pairs, to be asked about. members: in which they agree, too."""
+    same = functions_of(node.get_prefix_schedule_multi_union_pw_aff()) if node.get_schedule_depth() else ()
+    return Agreement.of(dependences.classes, node.get_domain(), (*same, *members))
 
-    found, inside, known: by `id` of pairs, which the dependences keep; and, the last one, of the member, with which it
-    is kept.
-    """
 
-    node: isl.ScheduleNode
-    dependences: Ordered
-    domain: isl.UnionSet
-    statements: frozenset[str]
-    found: dict[int, isl.UnionMap] = field(default_factory=dict)
-    inside: dict[int, bool] = field(default_factory=dict)
-    known: dict[tuple[int, int], tuple[isl.UnionPwAff, isl.Set | None]] = field(default_factory=dict)
-
-    @staticmethod
-    def of(node: isl.ScheduleNode, dependences: Ordered) -> _Place:
-        domain = node.get_domain()
-        return _Place(node, dependences, domain, frozenset(str(part.get_tuple_name()) for part in sets_of(domain)))
-
-    def active(self, pairs: isl.UnionMap) -> isl.UnionMap:
-        if id(pairs) not in self.found:
-            own = self.dependences.between(pairs)
-            reached = any(source in self.statements and sink in self.statements for source, sink in own)
-            self.found[id(pairs)] = active(pairs, self.node) if reached else isl.UnionMap("{ }")
-        return self.found[id(pairs)]
-
-    def distances(self, pairs: isl.UnionMap, member: isl.UnionPwAff) -> isl.Set | None:
-        """Of the active ones."""
-        key = id(pairs), id(member)
-        if key not in self.known:
-            self.known[key] = member, distances(self.active(pairs), member)
-        return self.known[key][1]
-
-    def stays_inside(self, pairs: isl.UnionMap) -> bool:
-        """Whether no pair crosses the node's borders."""
-        if id(pairs) not in self.inside:
-            own = self.dependences.between(pairs)
-            if not any(source in self.statements or sink in self.statements for source, sink in own):
-                return True
-            entering = pairs.intersect_range(self.domain).subtract_domain(self.domain)
-            leaving = pairs.intersect_domain(self.domain).subtract_range(self.domain)
-            self.inside[id(pairs)] = bool(entering.is_empty()) and bool(leaving.is_empty())
-        return self.inside[id(pairs)]
-
-    def is_entered(self, pairs: isl.UnionMap) -> bool:
-        """Whether the node runs a sink."""
-        if not any(sink in self.statements for _, sink in self.dependences.between(pairs)):
-            return False
-        return not pairs.intersect_range(self.domain).is_empty()
-
-    def is_left(self, pairs: isl.UnionMap) -> bool:
-        """Whether the node runs a source."""
-        if not any(source in self.statements for source, _ in self.dependences.between(pairs)):
-            return False
-        return not pairs.intersect_domain(self.domain).is_empty()
+def functions_of(schedule: isl.MultiUnionPwAff) -> tuple[isl.UnionPwAff, ...]:
+    """The dimensions of a schedule."""
+    return tuple(schedule.get_at(k) for k in range(schedule.dim(OUT)))
 
 
 def distances(pairs: isl.UnionMap, member: isl.UnionPwAff) -> isl.Set | None:
@@ -189,19 +140,17 @@ def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNod
     """The longest permutable prefix of a band as a band; the rest, split off, is met again further down."""
     partial = node.band_get_partial_schedule()
     members = node.band_n_member()
-    place = _Place.of(node, dependences)
+    place = agreeing_at(node, dependences)
     width = 0
     coincident: list[bool] = []
     everywhere_local, relaxed = set(dependences.reuse), set[str]()
     for position in range(members):
         member = partial.get_at(position)
-        if not nonnegative(place.distances(dependences.must, member)):
+        if not place.moves(dependences.must, member).forward:
             break
         # Live ranges may be reordered as wholes, but only while each stays within one iteration of every member.
         still_local = {name for name in everywhere_local if _is_local(dependences.ranges[name], member, place)}
-        negative = {
-            name for name, pairs in dependences.reuse.items() if not nonnegative(place.distances(pairs, member))
-        }
+        negative = {name for name, pairs in dependences.reuse.items() if not place.moves(pairs, member).forward}
         if not (relaxed | negative) <= still_local:
             break
         everywhere_local, relaxed = still_local, relaxed | negative
@@ -217,20 +166,20 @@ def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNod
     return node.band_set_permutable(1)
 
 
-def _is_local(pairs: isl.UnionMap, member: isl.UnionPwAff, place: _Place) -> bool:
+def _is_local(pairs: isl.UnionMap, member: isl.UnionPwAff, place: Agreement) -> bool:
     """Whether a private array's live ranges stay within one iteration of the member, and don't cross the node's
     borders."""
-    return place.stays_inside(pairs) and zero(place.distances(pairs, member))
+    return place.stays_inside(pairs) and place.moves(pairs, member).zero
 
 
 def is_coincident(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> bool:
     """Whether a loop over `member` at this node carries nothing, given private copies of the arrays that
     `private_arrays` names."""
-    return _is_coincident(_Place.of(node, dependences), member, dependences)
+    return _is_coincident(agreeing_at(node, dependences), member, dependences)
 
 
-def _is_coincident(place: _Place, member: isl.UnionPwAff, dependences: Ordered) -> bool:
-    if not zero(place.distances(dependences.shared, member)):
+def _is_coincident(place: Agreement, member: isl.UnionPwAff, dependences: Ordered) -> bool:
+    if not place.moves(dependences.shared, member).zero:
         return False
     return _private_arrays(place, member, dependences) is not None
 
@@ -238,19 +187,18 @@ def _is_coincident(place: _Place, member: isl.UnionPwAff, dependences: Ordered) 
 def private_arrays(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> tuple[str, ...] | None:
     """The private arrays that need a copy per iteration of a parallel loop over `member`; None if copies would not
     do."""
-    return _private_arrays(_Place.of(node, dependences), member, dependences)
+    return _private_arrays(agreeing_at(node, dependences), member, dependences)
 
 
-def _private_arrays(place: _Place, member: isl.UnionPwAff, dependences: Ordered) -> tuple[str, ...] | None:
+def _private_arrays(place: Agreement, member: isl.UnionPwAff, dependences: Ordered) -> tuple[str, ...] | None:
     needed = []
     for name, ranges in dependences.ranges.items():
         reuse = dependences.reuse[name]
-        rewritten = place.is_entered(reuse)
-        written_inside = rewritten or place.is_left(ranges)
-        local = zero(place.distances(ranges, member))
+        written_inside = place.is_entered(reuse) or place.is_left(ranges)
+        local = place.moves(ranges, member).zero
         if written_inside and local and place.stays_inside(ranges):
             needed.append(name)
-        elif not local or not zero(place.distances(reuse, member)):
+        elif not local or not place.moves(reuse, member).zero:
             return None
     return tuple(needed)
 
@@ -262,12 +210,13 @@ def reductions_of(
     something in the loop looks at a variable in between.
     """
     relaxed = dependences.relaxed
-    if relaxed is None or not zero(distances(active(relaxed.shared, node), member)):
+    if relaxed is None:
         return None
-    private = private_arrays(node, member, relaxed)
-    found = tuple(
-        clause for clause, pairs in dependences.reductions.items() if not zero(distances(active(pairs, node), member))
-    )
+    place = agreeing_at(node, dependences)
+    if not place.moves(relaxed.shared, member).zero:
+        return None
+    private = _private_arrays(place, member, relaxed)
+    found = tuple(clause for clause, pairs in dependences.reductions.items() if not place.moves(pairs, member).zero)
     if private is None or any(clause.array in private for clause in found):
         return None
     inside = {part.get_tuple_name() for part in sets_of(node.get_domain())}

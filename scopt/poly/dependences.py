@@ -6,11 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from math import prod
 
 import islpy as isl
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.ir.scop import Access, Array, Dependence, DependenceKind, Dependences, Scop, Statement
-from scopt.poly.isl_utils import maps_of, operation_limit, union_of_maps
+from scopt.poly.date_classes import Between, DateClasses
+from scopt.poly.isl_utils import IN, OUT, maps_of, operation_limit, sets_of, union_of_maps
+from scopt.poly.pair_classes import Classes
 from scopt.poly.reductions import Update
 
 # isl's elementary operations for one analysis;
@@ -37,23 +39,24 @@ def dependences(scop: Scop, *, inputs: bool = False, updates: Mapping[str, Updat
 def _strict(scop: Scop, inputs: bool) -> Dependences:
     """All dependences in the order of the source."""
     found: list[Dependence] = []
+    order = _Order.of(scop.order)
     shared = tuple(array for array in scop.arrays.values() if not array.private)
     private = tuple(array for array in scop.arrays.values() if array.private)
     everything = (*shared, *private)
     reads, musts, mays, kills = _tables(scop.statements, scop.kills, everything)
-    found += _dependences("flow", _flow(reads, musts, mays, kills, scop.order).full)
+    found += _dependences("flow", _flow(reads, musts, mays, kills, order).full)
     s_reads, s_musts, s_mays, s_kills = _tables(scop.statements, scop.kills, shared)
     writes = s_musts.union(s_mays)
     if not writes.is_empty():
         empty = isl.UnionMap("{ }")
-        anti = _flow(writes, empty, s_reads, s_musts.union(s_kills), scop.order)
+        anti = _flow(writes, empty, s_reads, s_musts.union(s_kills), order)
         found += _dependences("anti", anti.full)
-        output = _flow(writes, s_musts, s_mays, s_kills, scop.order)
+        output = _flow(writes, s_musts, s_mays, s_kills, order)
         found += _dependences("output", output.full)
     for array in private:
-        found += _reuse(array, scop)
+        found += _reuse(array, scop, order)
     if inputs:
-        found += _dependences("input", _flow(reads, isl.UnionMap("{ }"), reads, musts.union(kills), scop.order).full)
+        found += _dependences("input", _flow(reads, isl.UnionMap("{ }"), reads, musts.union(kills), order).full)
     return Dependences(tuple(found))
 
 
@@ -118,7 +121,7 @@ def _flow_over(scop: Scop, arrays: Collection[str]) -> list[Dependence]:
     reads, musts, mays, kills = _tables(
         scop.statements, scop.kills, [array for name, array in scop.arrays.items() if name in arrays]
     )
-    return _dependences("flow", _flow(reads, musts, mays, kills, scop.order).full)
+    return _dependences("flow", _flow(reads, musts, mays, kills, _Order.of(scop.order)).full)
 
 
 def _by_key(found: Iterable[Dependence]) -> dict[tuple[str, str, str, str], isl.Map]:
@@ -136,7 +139,9 @@ def classify_private(
     and none is read before it is written."""
     candidates = tuple(array for name, array in arrays.items() if name in dead)
     reads, musts, mays, killed = _tables(tuple(statements), tuple(kills), candidates)
-    exposed = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(_flow(reads, musts, mays, killed, order).exposed)}
+    exposed = {
+        m.get_tuple_name(isl.dim_type.out) for m in maps_of(_flow(reads, musts, mays, killed, _Order.of(order)).exposed)
+    }
     # A kill makes later reads sourceless too, but reading an uninitialized local is undefined behaviour: it has no
     # value to lose.
     return {
@@ -178,7 +183,7 @@ def last_sources(scop: Scop, access: Access) -> tuple[isl.UnionMap, isl.UnionMap
     """
     array = scop.arrays[access.array]
     _, musts, mays, kills = _tables(scop.statements, scop.kills, (array,))
-    flow = _flow(isl.UnionMap.from_map(access.relation), musts, mays, kills, scop.order)
+    flow = _flow(isl.UnionMap.from_map(access.relation), musts, mays, kills, _Order.of(scop.order))
     sources = union_of_maps(one.relation for one in _dependences("flow", flow.full))
     return sources.reverse(), flow.exposed
 
@@ -191,7 +196,7 @@ class _Flow(Struct, frozen=True, eq=False):
     exposed: isl.UnionMap
 
 
-def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap, order: isl.UnionMap) -> _Flow:
+def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap, order: _Order) -> _Flow:
     """The last sources before each sink, array by array.
 
     Where isl can't tell in reasonable time, all sources before it: more than needed, never less.
@@ -202,7 +207,7 @@ def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.
     for array, sinks in _by_array(sink).items():
         musts, mays, killed = (accesses.get(array, nothing) for accesses in by_array)
         touching = sinks.domain().union(musts.domain()).union(mays.domain()).union(killed.domain())
-        table = _Earlier(sinks, order.intersect_domain(touching.universe()))
+        table = _Earlier(sinks, order, order.of_some(touching.universe()))
         try:
             with operation_limit(MAX_FLOW_OPERATIONS):
                 flow = _last_sources(table, musts, mays, killed)
@@ -213,18 +218,47 @@ def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.
 
 
 class _Earlier(Struct, frozen=True, eq=False):
-    """Accesses to one array before the sinks. order: from instances to dates in one space."""
+    """Accesses to one array before the sinks. dates: of the statements with some, from instances to one space."""
 
     sinks: isl.UnionMap
-    order: isl.UnionMap
+    order: _Order
+    dates: isl.UnionMap
 
     def pairs(self, sources: isl.UnionMap) -> isl.UnionMap:
         """All pairs of a source and a later sink of the same cell, ``{ S[i] -> [T[j] -> A[a]] }``."""
         same_cell = sources.apply_range(self.sinks.range_map().reverse())
-        # Which instances there are is known of the pairs: told of their order too, it would multiply the pieces.
-        first, second = (self.order.intersect_domain(some.domain().universe()) for some in (sources, self.sinks))
-        before = first.lex_lt_union_map(second)
+        before = self.before(sources)
         return same_cell.intersect(before.apply_range(self.sinks.domain_map().reverse()))
+
+    def before(self, sources: isl.UnionMap) -> isl.UnionMap:
+        """The pairs of any instances of the sources' and the sinks' statements that are in this order. Which instances
+        there are is known of the pairs: told of their order too, it would multiply the pieces."""
+        ends = ({str(one.get_tuple_name(IN)) for one in maps_of(some)} for some in (sources, self.sinks))
+        first, last = map(sorted, ends)
+        return union_of_maps(self.order.before(source, sink) for source in first for sink in last)
+
+
+class _Order(Struct, frozen=True, eq=False):
+    """The source's order. known: which instances of two statements come before others, by `DateClasses.between`."""
+
+    dates: DateClasses
+    known: dict[Between | None, isl.Map] = field(default_factory=dict)
+
+    @staticmethod
+    def of(order: isl.UnionMap) -> _Order:
+        return _Order(DateClasses.of(Classes(), order))
+
+    def before(self, source: str, sink: str) -> isl.Map:
+        """``{ S[i] -> T[j] }``."""
+        key = self.dates.between(source, sink)
+        if key not in self.known:
+            first, last = (self.dates.own[name][0] for name in (source, sink))
+            self.known[key] = first.lex_lt_map(last)
+        return self.known[key].set_tuple_name(IN, source).set_tuple_name(OUT, sink)
+
+    def of_some(self, instances: isl.UnionSet) -> isl.UnionMap:
+        """The dates of some statements."""
+        return union_of_maps(self.dates.own[str(one.get_tuple_name())][0] for one in sets_of(instances))
 
 
 def _last_sources(earlier: _Earlier, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap) -> _Flow:
@@ -233,7 +267,7 @@ def _last_sources(earlier: _Earlier, must: isl.UnionMap, may: isl.UnionMap, kill
     By lexicographic maxima of dates, as Feautrier's analysis defines it. (isl's own compute_flow loses sources where
     loops with strides have bounds with remainders: ``for (j = n; j > 0; j -= 2) for (k = 4; k >= j % 2; k -= 2)``.)
     """
-    order = earlier.order
+    order = earlier.dates
     last = earlier.pairs(must.union(kills)).reverse().apply_range(order).lexmax()
     found = last.apply_range(order.reverse()).intersect(earlier.pairs(must).reverse())
     possible = earlier.pairs(may).reverse()
@@ -273,7 +307,7 @@ def _dependences(kind: DependenceKind, full: isl.UnionMap) -> list[Dependence]:
     return found
 
 
-def _reuse(array: Array, scop: Scop) -> list[Dependence]:
+def _reuse(array: Array, scop: Scop, order: _Order) -> list[Dependence]:
     """Every pair of an access and a later write of the same cell of a private array (memory-based: intermediate writes
     don't hide a pair)."""
     found: list[Dependence] = []
@@ -282,5 +316,5 @@ def _reuse(array: Array, scop: Scop) -> list[Dependence]:
     writes = union_of_maps(a.relation for a in accesses if a.is_write)
     involved: tuple[tuple[DependenceKind, isl.UnionMap], ...] = (("anti", reads), ("output", writes))
     for kind, earlier in involved:
-        found += _dependences(kind, _Earlier(writes, scop.order).pairs(earlier))
+        found += _dependences(kind, _Earlier(writes, order, isl.UnionMap("{ }")).pairs(earlier))
     return found

@@ -7,7 +7,7 @@ they share.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import islpy as isl
 from msgspec import Struct, field
@@ -18,9 +18,11 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.counterexamples import counterexample
+from scopt.poly.date_classes import DateClasses
 from scopt.poly.date_pieces import in_few_pieces
 from scopt.poly.dates import agreeing, by_place, date_length, dated, differs, goes_forward, not_forward, outer_part
 from scopt.poly.isl_utils import compact, maps_of, sets_of, union_of_maps, union_of_sets, walk
+from scopt.poly.pair_classes import Classes, Instances
 from scopt.poly.reductions import only_updates
 
 
@@ -55,9 +57,10 @@ def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Itera
     # Where straight code has borders, the relaxed ones would mix these up.
     relaxed = _relaxed(scop, dates) if few is dates else few
     dates = few
-    in_order = _Passed()
+    checked, in_order = _Checked.of(relaxed), set[object]()
     for dependence in kept:
-        if (dependence.kind != "flow" and dependence.array in private) or dependence.relation in in_order:
+        key = checked.key(dependence)
+        if (dependence.kind != "flow" and dependence.array in private) or key in in_order:
             continue
         if not all(goes_forward(joint) for joint in dated(dependence.relation, relaxed)):
             late = [
@@ -66,52 +69,102 @@ def check_order(scop: Scop, deps: Dependences, dates: isl.UnionMap, loops: Itera
                 if not goes_forward(joint)
             ]
             _refuse_pairs(scop, dependence.array, dependence.kind, union_of_maps(late), "is not executed in order")
-        in_order.add(dependence.relation)
+        in_order.add(key)
+    ranges = _ranges(deps, private)
     for name in sorted(private):
         try:
-            _check_live_ranges(scop, deps, name, relaxed)
+            _check_live_ranges(scop, name, ranges[name], checked)
         except InternalError:
-            _check_live_ranges(scop, deps, name, dates)
-    outer: dict[int, isl.UnionMap] = {}
+            _check_live_ranges(scop, name, ranges[name], _Checked.of(dates))
+    outer: dict[int, _Checked] = {}
     for loop in loops:
         if loop.dim not in outer:
-            outer[loop.dim] = outer_part(relaxed, loop.dim + 1, isl.Set.coalesce)
+            part = outer_part(relaxed, loop.dim + 1, isl.Set.coalesce)
+            outer[loop.dim] = _Checked.of(part, checked.classes)
         try:
             _check_loop(
                 scop, (*kept, *deps.reductions), outer[loop.dim], replace(loop, around=_around(scop, loop.statements))
             )
         except InternalError:
             exact = replace(loop, statements=union_of_sets(compact(part) for part in sets_of(loop.statements)))
-            _check_loop(scop, (*kept, *deps.reductions), outer_part(dates, loop.dim + 1), exact)
+            _check_loop(scop, (*kept, *deps.reductions), _Checked.of(outer_part(dates, loop.dim + 1)), exact)
 
 
-class _Passed(Struct, frozen=True, eq=False):
-    """Relations that have passed a check: a flow, an anti and an output dependence often are the same pairs."""
+class _Checked(Struct, frozen=True, eq=False):
+    """Some dates, and what has been found out about pairs: a flow, an anti and an output dependence often are the same
+    pairs, and straight code has hundreds that differ in the statements' names alone. depths: in how many leading
+    dimensions pairs agree, if there are any; forward: whether those that agree in so many go forward."""
 
-    found: dict[int, list[isl.Map]] = field(default_factory=dict)
+    classes: Classes
+    dates: isl.UnionMap
+    own: DateClasses
+    depths: dict[object, int | None] = field(default_factory=dict)
+    forward: dict[object, bool] = field(default_factory=dict)
 
-    def __contains__(self, relation: isl.Map) -> bool:
-        return any(relation.plain_is_equal(other) for other in self.found.get(hash(relation), ()))
+    @staticmethod
+    def of(dates: isl.UnionMap, classes: Classes | None = None) -> _Checked:
+        classes = classes or Classes()
+        return _Checked(classes, dates, DateClasses.of(classes, dates))
 
-    def add(self, relation: isl.Map) -> None:
-        self.found.setdefault(hash(relation), []).append(relation)
+    def key(self, dependence: Dependence) -> object:
+        """The same for any two dependences whose pairs are in order, or aren't, together."""
+        between = self.own.between(dependence.source, dependence.sink)
+        ends = between if between is not None else (dependence.source, dependence.sink)
+        return self.classes.number(dependence.relation), ends
+
+    def common_depth(self, flows: Sequence[Dependence]) -> int:
+        """In how many leading dimensions all pairs agree."""
+        for one in flows:
+            key = self.key(one)
+            if key not in self.depths:
+                self.depths[key] = _common_depth(isl.UnionMap.from_map(one.relation), self.dates)
+        found = (self.depths[self.key(one)] for one in flows)
+        return min((depth for depth in found if depth is not None), default=0)
+
+    def in_order_within(self, pairs: Sequence[Dependence], depth: int) -> bool:
+        """Whether all pairs that agree in the first `depth` dimensions go forward."""
+        for one in pairs:
+            key = self.key(one), depth
+            if key not in self.forward:
+                self.forward[key] = _in_order_within(isl.UnionMap.from_map(one.relation), self.dates, depth)
+            if not self.forward[key]:
+                return False
+        return True
+
+
+class _Ranges(Struct, frozen=True, eq=False):
+    """The live ranges of a private array, and pairs of two of them."""
+
+    flow: list[Dependence]
+    reuse: list[Dependence]
+
+
+def _ranges(deps: Dependences, private: Collection[str]) -> dict[str, _Ranges]:
+    """Those of each private array."""
+    found = {name: _Ranges([], []) for name in private}
+    for one in deps.select("flow", "anti", "output"):
+        if one.array in found:
+            (found[one.array].flow if one.kind == "flow" else found[one.array].reuse).append(one)
+    return found
 
 
 def overlapping_private(scop: Scop, deps: Dependences, dates: isl.UnionMap) -> tuple[str, ...]:
     """The private arrays that have live ranges which overlap under some dates."""
-    found = []
-    for name in sorted(name for name, array in scop.arrays.items() if array.private):
+    found, checked = [], _Checked.of(dates)
+    ranges = _ranges(deps, [name for name, array in scop.arrays.items() if array.private])
+    for name in sorted(ranges):
         try:
-            _check_live_ranges(scop, deps, name, dates)
+            _check_live_ranges(scop, name, ranges[name], checked)
         except InternalError:
             found.append(name)
     return tuple(found)
 
 
-def _check_loop(scop: Scop, kept: tuple[Dependence, ...], outer: isl.UnionMap, loop: ParallelDim) -> None:
+def _check_loop(scop: Scop, kept: tuple[Dependence, ...], outer: _Checked, loop: ParallelDim) -> None:
     """No dependence between two iterations of the loop within one execution of it.
     outer: dates up to the loop, see `outer_part`."""
-    passed = _Passed()
+    passed, inside_loop = set[object](), Instances.of(outer.classes, loop.statements)
+    instances = inside_loop if loop.around is None else Instances.of(outer.classes, loop.around)
     _check_reductions(scop, kept, loop)
     clauses = {(reduction.operator, reduction.array) for reduction in loop.reductions}
     for dependence in kept:
@@ -119,21 +172,27 @@ def _check_loop(scop: Scop, kept: tuple[Dependence, ...], outer: isl.UnionMap, l
             continue
         if dependence.kind != "flow" and dependence.array in loop.private:
             continue
+        key, ends = outer.key(dependence), (dependence.source, dependence.sink)
         if dependence.array in loop.private:
-            _check_borders(scop, dependence, loop)
-        if dependence.relation in passed:
+            borders = ("borders", key, *map(inside_loop.number, ends))
+            if borders not in passed and any(end in inside_loop.parts for end in ends):
+                _check_borders(scop, dependence, loop)
+            passed.add(borders)
+        if not all(end in instances.parts for end in ends):
             continue
-        statements = loop.around if loop.around is not None else loop.statements
-        inside = dependence.relation.intersect_domain(_part(statements, dependence.relation, isl.dim_type.in_))
-        inside = inside.intersect_range(_part(statements, dependence.relation, isl.dim_type.out))
+        key = (key, *map(instances.number, ends))
+        if key in passed:
+            continue
+        source, sink = (instances.parts[end][0] for end in ends)
+        inside = dependence.relation.intersect_domain(source).intersect_range(sink)
         if inside.is_empty():
             continue
-        carried = [joint for joint in dated(inside, outer) if differs(agreeing(joint, loop.dim), loop.dim)]
+        carried = [joint for joint in dated(inside, outer.dates) if differs(agreeing(joint, loop.dim), loop.dim)]
         what = f"is carried by the parallel loop in dimension {loop.dim}"
         _refuse_pairs(
             scop, dependence.array, dependence.kind, union_of_maps(j.domain().unwrap() for j in carried), what
         )
-        passed.add(dependence.relation)
+        passed.add(key)
 
 
 def _check_reductions(scop: Scop, kept: tuple[Dependence, ...], loop: ParallelDim) -> None:
@@ -181,12 +240,6 @@ def _around(scop: Scop, instances: isl.UnionSet) -> isl.UnionSet:
     )
 
 
-def _part(union: isl.UnionSet, relation: isl.Map, side: isl.dim_type) -> isl.Set:
-    """The part of a union in the space of one side of a relation."""
-    space = relation.get_space()
-    return union.extract_set(space.domain() if side == isl.dim_type.in_ else space.range())
-
-
 def _check_borders(scop: Scop, dependence: Dependence, loop: ParallelDim) -> None:
     """A live range of a copy must not lead into or out of the loop."""
     relation = isl.UnionMap.from_map(dependence.relation)
@@ -197,6 +250,7 @@ def _check_borders(scop: Scop, dependence: Dependence, loop: ParallelDim) -> Non
 
 def check_marks(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> None:
     """Raise InternalError if a loop that the tree marks as parallel or vector carries a dependence."""
+    classes = Classes()
     for node in walk(schedule.tree.get_root()):
         if node.get_type() != isl.schedule_node_type.mark:
             continue
@@ -212,7 +266,7 @@ def check_marks(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> None
         )
         dates = prefix.flat_range_product(member) if prefix is not None else member
         loop = ParallelDim(band.get_schedule_depth(), band.get_domain(), mark.private, reductions=mark.reductions)
-        outer = outer_part(dates, loop.dim + 1)
+        outer = _Checked.of(outer_part(dates, loop.dim + 1), classes)
         _check_loop(scop, (*deps.select("flow", "anti", "output"), *deps.reductions), outer, loop)
 
 
@@ -226,14 +280,15 @@ def _violated(pairs: isl.UnionMap, dates: isl.UnionMap) -> isl.UnionMap:
     return result
 
 
-def _check_live_ranges(scop: Scop, deps: Dependences, name: str, dates: isl.UnionMap) -> None:
+def _check_live_ranges(scop: Scop, name: str, ranges: _Ranges, checked: _Checked) -> None:
     """Where a reuse pair is not in order, both of its live ranges must have changed places as wholes."""
-    flow = union_of_maps(d.relation for d in deps.select("flow") if d.array == name)
-    reuse = union_of_maps(d.relation for d in deps.select("anti", "output") if d.array == name)
     # Where all live ranges stay within one iteration of the outer dimensions,
     # only pairs within one such iteration can overlap.
-    if _in_order_within(reuse, dates, _common_depth(flow, dates)):
+    if checked.in_order_within(ranges.reuse, checked.common_depth(ranges.flow)):
         return
+    flow = union_of_maps(d.relation for d in ranges.flow)
+    reuse = union_of_maps(d.relation for d in ranges.reuse)
+    dates = checked.dates
     swapped = _violated(reuse, dates)
     if swapped.is_empty():
         return
@@ -245,12 +300,12 @@ def _check_live_ranges(scop: Scop, deps: Dependences, name: str, dates: isl.Unio
     )
 
 
-def _common_depth(pairs: isl.UnionMap, dates: isl.UnionMap) -> int:
-    """In how many leading dimensions all pairs agree."""
+def _common_depth(pairs: isl.UnionMap, dates: isl.UnionMap) -> int | None:
+    """In how many leading dimensions all pairs agree; None if there are none."""
     joints = [joint for relation in maps_of(pairs) for joint in dated(relation, dates)]
-    depth = min((date_length(joint) for joint in joints), default=0)
+    depth = min((date_length(joint) for joint in joints), default=None)
     for joint in joints:
-        for position in range(depth):
+        for position in range(depth or 0):
             if differs(joint, position):
                 depth = position
                 break

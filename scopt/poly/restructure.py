@@ -9,7 +9,7 @@ import islpy as isl
 
 from scopt.poly.bands import Ordered, active
 from scopt.poly.components import ordered_components
-from scopt.poly.isl_utils import joined, sets_of, union_of_sets, walk
+from scopt.poly.isl_utils import IN, OUT, joined, maps_of, sets_of, union_of_sets, walk
 
 _TYPE = isl.schedule_node_type
 
@@ -54,15 +54,17 @@ def topological(parts: Sequence[isl.UnionSet], pairs: isl.UnionMap) -> list[list
 
     Returns groups of indices into `parts`; a group with several parts can't be distributed.
     """
-    successors: list[set[int]] = []
-    for source in parts:
-        leaving = pairs.intersect_domain(source)
-        sinks = (
-            ()
-            if leaving.is_empty()
-            else (k for k, sink in enumerate(parts) if not leaving.intersect_range(sink).is_empty())
-        )
-        successors.append(set(sinks))
+    places: dict[str, list[tuple[int, isl.Set]]] = {}
+    for position, part in enumerate(parts):
+        for one in sets_of(part):
+            places.setdefault(str(one.get_tuple_name()), []).append((position, one))
+    successors: list[set[int]] = [set() for _ in parts]
+    for relation in maps_of(pairs):
+        sinks = places.get(str(relation.get_tuple_name(OUT)), ())
+        for source, first in places.get(str(relation.get_tuple_name(IN)), ()) if sinks else ():
+            leaving = relation.intersect_domain(first)
+            found = (sink for sink, last in sinks if not leaving.intersect_range(last).is_empty())
+            successors[source].update(found)
     return ordered_components(successors)
 
 
@@ -75,7 +77,16 @@ def distributable(
     a later group to an earlier one, or the first loop would overwrite what the second one needs.
     """
     place = {part: position for position, group in enumerate(groups) for part in group}
+    groups_of: dict[str, set[int]] = {}
+    for position, part in enumerate(parts):
+        for one in sets_of(part):
+            groups_of.setdefault(str(one.get_tuple_name()), set()).add(place[position])
     for name, ranges in dependences.ranges.items():
+        ends = (
+            groups_of.get(source, set()) | groups_of.get(sink, set()) for source, sink in dependences.between(ranges)
+        )
+        if all(len(each) < 2 for each in ends):
+            continue
         crossing = _between_groups(parts, place, active(ranges, node))
         if crossing and any(
             source > sink for source, sink in _between_groups(parts, place, active(dependences.reuse[name], node))

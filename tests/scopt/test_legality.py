@@ -100,3 +100,23 @@ def test_marks_of_a_tree_are_checked() -> None:
     tree = scop.schedule.get_root().child(0).insert_mark(isl.Id("wrong")).get_schedule()
     with pytest.raises(InternalError, match="parallel loop in dimension 0"):
         check_marks(scop, dependences(scop), MarkedSchedule(tree, {"wrong": LoopMark(parallel=True)}))
+
+
+def test_one_of_many_alike_is_told() -> None:
+    """Pairs that differ in names alone are looked at once, but not the one that is out of order."""
+    scalars = " ".join(f"double t{k} = t{k - 1} + 1.0;" for k in range(1, 8))
+    scop = scop_of(f"for (i = 0; i < n; i++) {{ double t0 = A[i][0]; {scalars} A[i][1] = t7; }}")
+    places = list(range(len(scop.statements)))
+
+    def dates() -> str:
+        alike = (f"{one.name}[i] -> [i, {place}]" for one, place in zip(scop.statements, places, strict=True))
+        return f"{{ {'; '.join(alike)} }}"
+
+    private = tuple(name for name, array in scop.arrays.items() if array.private)
+    check(scop, dates(), 0, private)
+    places[4], places[5] = places[5], places[4]
+    with pytest.raises(InternalError, match="'t4' is not executed in order"):
+        check(scop, dates())
+    apart = "; ".join(f"{one.name}[i] -> [{int(k > 4)}, i, {k}]" for k, one in enumerate(scop.statements))
+    with pytest.raises(InternalError, match="live range dependence over 't4' overlaps another one"):
+        check(scop, f"{{ {apart} }}")

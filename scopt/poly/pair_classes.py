@@ -1,0 +1,241 @@
+"""Questions about pairs of statement instances, each asked of isl once for all pairs of statements that differ in their
+names alone.
+
+Straight code of many statements has hundreds of dependences, nearly all of them from an iteration to itself. What
+a loop around them has to order follows from the pairs, from where their ends are, and from what both ends have for the
+loops: where these are the same up to the statements' names, so is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import islpy as isl
+from msgspec import Struct, field
+
+from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of
+
+
+class Moves(Struct, frozen=True):
+    """How far some pairs lead along a schedule dimension, from source to sink. empty: there are none; zero: nowhere;
+    forward: never backwards."""
+
+    empty: bool = True
+    zero: bool = True
+    forward: bool = True
+
+
+class Piece(Struct, frozen=True, eq=False):
+    """The pairs between two statements. number: of their class."""
+
+    source: str
+    sink: str
+    relation: isl.Map
+    number: int
+
+
+class Classes(Struct, frozen=True, eq=False):
+    """What is known of the pairs of one SCoP. numbers: of sets and maps that differ in names of tuples alone, by hash;
+    pieces: of unions, by their `id`, with the unions themselves; moves, facts: answers by the numbers of all that they
+    follow from."""
+
+    numbers: dict[int, list[tuple[isl.Map, int]]] = field(default_factory=dict)
+    pieces: dict[int, tuple[isl.UnionMap, tuple[Piece, ...]]] = field(default_factory=dict)
+    moves: dict[tuple[object, ...], Moves] = field(default_factory=dict)
+    facts: dict[tuple[object, ...], bool] = field(default_factory=dict)
+    count: list[int] = field(default_factory=lambda: [0])
+
+    def number(self, relation: isl.Map) -> int:
+        """The number of the relation's class."""
+        bare = relation.reset_tuple_id(IN).reset_tuple_id(OUT)
+        alike = self.numbers.setdefault(hash(bare), [])
+        for other, found in alike:
+            if bare.plain_is_equal(other):
+                return found
+        self.count[0] += 1
+        alike.append((bare, self.count[0]))
+        return self.count[0]
+
+    def pieces_of(self, pairs: isl.UnionMap) -> tuple[Piece, ...]:
+        """The pairs by the statements that they are between."""
+        if id(pairs) not in self.pieces:
+            found = tuple(
+                Piece(str(one.get_tuple_name(IN)), str(one.get_tuple_name(OUT)), one, self.number(one))
+                for one in maps_of(pairs)
+            )
+            self.pieces[id(pairs)] = pairs, found
+        return self.pieces[id(pairs)][1]
+
+
+class _Part(Struct, frozen=True, eq=False):
+    """What instances of one statement have of functions. key: their numbers."""
+
+    functions: tuple[isl.PwAff, ...]
+    key: tuple[int, ...]
+
+
+class Functions(Struct, frozen=True, eq=False):
+    """Schedule dimensions, looked at by statement. parts: by statement, as far as somebody has asked."""
+
+    classes: Classes
+    each: tuple[isl.UnionPwAff, ...]
+    parts: dict[str, _Part] = field(default_factory=dict)
+
+    def of(self, name: str, space: isl.Space) -> _Part:
+        """space: of the statement's instances."""
+        if name not in self.parts:
+            to_one = space.from_domain().add_dims(OUT, 1)
+            own = tuple(one.extract_pw_aff(to_one) for one in self.each)
+            key = tuple(self.classes.number(isl.Map.from_pw_aff(one)) for one in own)
+            self.parts[name] = _Part(own, key)
+        return self.parts[name]
+
+
+class Instances(Struct, frozen=True, eq=False):
+    """Some instances, looked at by statement. parts: with the numbers of their classes."""
+
+    whole: isl.UnionSet
+    parts: dict[str, tuple[isl.Set, int]]
+
+    @staticmethod
+    def of(classes: Classes, whole: isl.UnionSet) -> Instances:
+        parts = {str(one.get_tuple_name()): (one, classes.number(isl.Map.from_range(one))) for one in sets_of(whole)}
+        return Instances(whole, parts)
+
+    def number(self, name: str) -> int:
+        """Of the class; 0 if there are none of this statement."""
+        return self.parts[name][1] if name in self.parts else 0
+
+    def at(self, name: str, space: isl.Space) -> isl.Set:
+        return self.parts[name][0] if name in self.parts else isl.Set.empty(space)
+
+
+class Agreement(Struct, frozen=True, eq=False):
+    """The pairs with both ends among some instances that have the same values of some functions: what loops inside of
+    others have to order. known: functions that were asked for, by their `id`."""
+
+    classes: Classes
+    instances: Instances
+    same: Functions
+    known: dict[int, Functions] = field(default_factory=dict)
+
+    @staticmethod
+    def of(classes: Classes, domain: isl.UnionSet, same: Iterable[isl.UnionPwAff]) -> Agreement:
+        return Agreement(classes, Instances.of(classes, domain), Functions(classes, tuple(same)))
+
+    def within(self, domain: isl.UnionSet) -> Agreement:
+        """The same among fewer instances."""
+        return Agreement(self.classes, Instances.of(self.classes, domain), self.same, self.known)
+
+    def moves(self, pairs: isl.UnionMap, member: isl.UnionPwAff) -> Moves:
+        """How far these pairs lead along a schedule dimension."""
+        if id(member) not in self.known:
+            self.known[id(member)] = Functions(self.classes, (member,))
+        along, own = self.known[id(member)], self.instances
+        empty = zero = forward = True
+        for piece in self.classes.pieces_of(pairs):
+            if piece.source in own.parts and piece.sink in own.parts:
+                found = self._moves(piece, along)
+                empty, zero, forward = empty and found.empty, zero and found.zero, forward and found.forward
+        return Moves(empty, zero, forward)
+
+    def _moves(self, piece: Piece, along: Functions) -> Moves:
+        first, last = (piece.source, _from(piece)), (piece.sink, _to(piece))
+        ends = [(self.same.of(*one), along.of(*one)) for one in (first, last)]
+        own = self.instances.number(piece.source), self.instances.number(piece.sink)
+        key = (piece.number, *own, *(one.key for parts in ends for one in parts))
+        if key not in self.classes.moves:
+            pairs = self._pairs(piece)
+            if not pairs.is_empty():
+                sides = (isl.Map.from_pw_aff(one.functions[0]) for _, one in ends)
+                found = pairs.apply_domain(next(sides)).apply_range(next(sides)).deltas()
+            self.classes.moves[key] = Moves() if pairs.is_empty() else _along(found)
+        return self.classes.moves[key]
+
+    def keeps(self, pairs: isl.UnionMap) -> bool:
+        """Whether all of these pairs with an end among the instances have both there, and agree."""
+        own = self.instances.parts
+        return self.stays_inside(pairs) and all(
+            self._agrees(piece) for piece in self.classes.pieces_of(pairs) if piece.source in own and piece.sink in own
+        )
+
+    def _agrees(self, piece: Piece) -> bool:
+        parts = (self.same.of(piece.source, _from(piece)), self.same.of(piece.sink, _to(piece)))
+        return self._fact("agrees", piece, self._are_asked, *(one.key for one in parts))
+
+    def _are_asked(self, piece: Piece) -> bool:
+        """Whether the agreement is about all pairs of a piece among the instances."""
+        domain = self.instances.at(piece.source, _from(piece))
+        return bool(piece.relation.intersect_domain(domain).is_subset(self._pairs(piece)))
+
+    def _pairs(self, piece: Piece) -> isl.Map:
+        """The pairs of a piece that are asked about."""
+        first, last = self.same.of(piece.source, _from(piece)), self.same.of(piece.sink, _to(piece))
+        own = self.instances
+        pairs = piece.relation.intersect_domain(own.at(piece.source, _from(piece)))
+        pairs = pairs.intersect_range(own.at(piece.sink, _to(piece)))
+        for one, other in zip(first.functions, last.functions, strict=True):
+            pairs = pairs.intersect(one.eq_map(other))
+        return pairs
+
+    def stays_inside(self, pairs: isl.UnionMap) -> bool:
+        """Whether no pair leads from these instances to others, or from others to these."""
+        return not any(
+            self._fact("crosses", piece, self._crosses)
+            for piece in self.classes.pieces_of(pairs)
+            if piece.source in self.instances.parts or piece.sink in self.instances.parts
+        )
+
+    def _crosses(self, piece: Piece) -> bool:
+        first = self.instances.at(piece.source, _from(piece))
+        last = self.instances.at(piece.sink, _to(piece))
+        entering = piece.relation.intersect_range(last).subtract_domain(first)
+        leaving = piece.relation.intersect_domain(first).subtract_range(last)
+        return not (entering.is_empty() and leaving.is_empty())
+
+    def is_entered(self, pairs: isl.UnionMap) -> bool:
+        """Whether a sink is among the instances."""
+        return any(
+            self._fact("entered", piece, self._is_entered)
+            for piece in self.classes.pieces_of(pairs)
+            if piece.sink in self.instances.parts
+        )
+
+    def is_left(self, pairs: isl.UnionMap) -> bool:
+        """Whether a source is among the instances."""
+        return any(
+            self._fact("left", piece, self._is_left)
+            for piece in self.classes.pieces_of(pairs)
+            if piece.source in self.instances.parts
+        )
+
+    def _is_entered(self, piece: Piece) -> bool:
+        return not piece.relation.intersect_range(self.instances.at(piece.sink, _to(piece))).is_empty()
+
+    def _is_left(self, piece: Piece) -> bool:
+        return not piece.relation.intersect_domain(self.instances.at(piece.source, _from(piece))).is_empty()
+
+    def _fact(self, what: str, piece: Piece, ask: Callable[[Piece], bool], *more: object) -> bool:
+        own = self.instances
+        key = (what, piece.number, own.number(piece.source), own.number(piece.sink), *more)
+        if key not in self.classes.facts:
+            self.classes.facts[key] = ask(piece)
+        return self.classes.facts[key]
+
+
+def _from(piece: Piece) -> isl.Space:
+    return piece.relation.get_space().domain()
+
+
+def _to(piece: Piece) -> isl.Space:
+    return piece.relation.get_space().range()
+
+
+def _along(deltas: isl.Set) -> Moves:
+    """What differences of dates, ``{ [d] }``, say."""
+    zero, forward = isl.Set("{ [d] : d = 0 }"), isl.Set("{ [d] : d >= 0 }")
+    return (
+        Moves(False, bool(deltas.is_subset(zero)), bool(deltas.is_subset(forward)))
+        if not deltas.is_empty()
+        else Moves()
+    )
