@@ -17,7 +17,7 @@ from scopt.options import Options
 from scopt.poly.bands import Ordered, active, agreeing_at, looks_in_between, reductions_of, with_copies
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.pair_classes import Agreement
-from scopt.poly.restructure import distributable, leaf_parts, topological, united
+from scopt.poly.restructure import distributable, leaf_parts, topological, topological_inside, united
 from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.decisions.merged_groups import may_stand_together, with_lines_together, with_nests_together
 from scopt.scheduler.decisions.reading_ahead import reads_ahead
@@ -260,10 +260,11 @@ class Planner(Struct, frozen=True, eq=False):
             known[id(pairs)] = pairs, found
             return found
 
-        must = inner(self.dependences.must)
         outer = [partial.get_at(k) for k in range(node.band_n_member()) if k != vector]
         inside = agreeing_at(node, self.dependences, outer)
-        order = topological(parts, must)
+        order = topological_inside(parts, inside, self.dependences.must)
+        if order is None:  # parts of statements
+            order = topological(parts, inner(self.dependences.must))
         if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
             order = [list(range(len(parts)))]
         lines = self.lines(node, vector)

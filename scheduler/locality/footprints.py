@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, gcd, prod
 
 from msgspec import Struct
@@ -117,8 +118,7 @@ def tile_space(
     members: dict[str, tuple[Vector, ...]] = {}
     for name, rows in tiled.items():
         depth = len(scop.statement(name).iterators)
-        fixed = list(prefix.get(name, ()))
-        members[name] = (*rows, *_completion([*fixed, *rows], depth))
+        members[name] = (*rows, *_completion((*prefix.get(name, ()), *rows), depth))
     width = max((len(rows) for rows in members.values()), default=0)
     directions: dict[str, tuple[Vector | None, ...]] = {}
     instances: dict[str, Fraction] = {}
@@ -127,7 +127,7 @@ def tile_space(
         found = [_direction([*outside, *rows], len(outside) + k) for k in range(len(rows))]
         directions[name] = (*found, *[None] * (width - len(rows)))
         full = len(rows) == width and None not in found
-        instances[name] = _density([*outside, *rows]) if full else Fraction(0)
+        instances[name] = _density((*outside, *rows)) if full else Fraction(0)
     return TileSpace(members, directions, instances)
 
 
@@ -168,7 +168,8 @@ def trip_count(groups: Sequence[ReferenceGroup], member: int) -> int:
     return max(min(fitting, default=UNKNOWN_EXTENT), 1)
 
 
-def _completion(rows: Sequence[Vector], depth: int) -> list[Vector]:
+@lru_cache(maxsize=256)
+def _completion(rows: tuple[Vector, ...], depth: int) -> tuple[Vector, ...]:
     """Iterators, outermost first, that make the rows' rank full."""
     kept = list(rows)
     added: list[Vector] = []
@@ -177,7 +178,7 @@ def _completion(rows: Sequence[Vector], depth: int) -> list[Vector]:
         if _rank([*kept, unit]) > _rank(kept):
             kept.append(unit)
             added.append(unit)
-    return added
+    return tuple(added)
 
 
 Rows = Mapping[str, tuple[Vector, ...]]
@@ -214,7 +215,8 @@ def _rank(rows: Sequence[Vector]) -> int:
     return rank
 
 
-def _density(rows: Sequence[Vector]) -> Fraction:
+@lru_cache(maxsize=256)
+def _density(rows: tuple[Vector, ...]) -> Fraction:
     """Integer points of the iterators for each point of the rows' space: 1 / |determinant| of as many independent rows
     as there are iterators."""
     basis: list[Vector] = []

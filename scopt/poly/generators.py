@@ -10,7 +10,7 @@ Source: Motzkin et al., "The double description method" (1953); Fukuda and Prodo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from math import gcd
 
 import islpy as isl
@@ -62,6 +62,14 @@ def generators_of_cone(
     inequalities: Sequence[Row], equalities: Sequence[Row], width: int
 ) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """(extreme rays, lines) of {y ∈ Qʷⁱᵈᵗʰ : a·y >= 0 for inequalities, = 0 for equalities}, as integer vectors."""
+    return _generators_of_cone(tuple(inequalities), tuple(equalities), width)
+
+
+@lru_cache(maxsize=256)
+def _generators_of_cone(
+    inequalities: tuple[Row, ...], equalities: tuple[Row, ...], width: int
+) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """The same: most dependences of straight code are from an iteration to itself."""
     basis = nullspace(equalities, width)
     # In coordinates of the basis the equalities are gone.
     reduced = {normalized([_dot(row, vector) for vector in basis]) for row in inequalities}

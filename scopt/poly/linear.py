@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import islpy as isl
 
@@ -46,8 +47,12 @@ def _fraction(value: isl.Val) -> Fraction:
 def solve(rows: Sequence[Vector], wanted: Sequence[int]) -> Vector | None:
     """A vector v with rows·v = wanted; None if there is none.
     Free unknowns are zero (Gauss-Jordan over the rationals)."""
-    if not rows:
-        return None
+    return _solved(tuple(rows), tuple(wanted)) if rows else None
+
+
+@lru_cache(maxsize=256)
+def _solved(rows: tuple[Vector, ...], wanted: tuple[int, ...]) -> Vector | None:
+    """The same: statements of one body have the same rows."""
     width = len(rows[0])
     matrix = [[*row, Fraction(value)] for row, value in zip(rows, wanted, strict=True)]
     pivots: list[int] = []

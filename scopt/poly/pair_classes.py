@@ -152,6 +152,22 @@ class Agreement(Struct, frozen=True, eq=False):
             self.classes.moves[key] = Moves() if pairs.is_empty() else _along(found)
         return self.classes.moves[key]
 
+    def ends(self, pairs: isl.UnionMap) -> list[tuple[str, str]]:
+        """The statements that some of these pairs lead between."""
+        own = self.instances.parts
+        return [
+            (piece.source, piece.sink)
+            for piece in self.classes.pieces_of(pairs)
+            if piece.source in own and piece.sink in own and not self._is_empty(piece)
+        ]
+
+    def _is_empty(self, piece: Piece) -> bool:
+        parts = (self.same.of(piece.source, _from(piece)), self.same.of(piece.sink, _to(piece)))
+        return self._fact("empty", piece, self._has_none, *(one.key for one in parts))
+
+    def _has_none(self, piece: Piece) -> bool:
+        return bool(self._pairs(piece).is_empty())
+
     def keeps(self, pairs: isl.UnionMap) -> bool:
         """Whether all of these pairs with an end among the instances have both there, and agree."""
         own = self.instances.parts

@@ -10,6 +10,7 @@ import islpy as isl
 from scopt.poly.bands import Ordered, active
 from scopt.poly.components import ordered_components
 from scopt.poly.isl_utils import IN, OUT, joined, maps_of, sets_of, union_of_sets, walk
+from scopt.poly.pair_classes import Agreement
 
 _TYPE = isl.schedule_node_type
 
@@ -65,6 +66,19 @@ def topological(parts: Sequence[isl.UnionSet], pairs: isl.UnionMap) -> list[list
             leaving = relation.intersect_domain(first)
             found = (sink for sink, last in sinks if not leaving.intersect_range(last).is_empty())
             successors[source].update(found)
+    return ordered_components(successors)
+
+
+def topological_inside(parts: Sequence[isl.UnionSet], inside: Agreement, pairs: isl.UnionMap) -> list[list[int]] | None:
+    """The same under those pairs that an agreement is about; None where parts share statements."""
+    places = [(str(one.get_tuple_name()), k) for k, part in enumerate(parts) for one in sets_of(part)]
+    own = dict(places)
+    if len(own) < len(places) or not own.keys() <= inside.instances.parts.keys():
+        return None
+    successors: list[set[int]] = [set() for _ in parts]
+    for source, sink in inside.ends(pairs):
+        if source in own and sink in own:
+            successors[own[source]].add(own[sink])
     return ordered_components(successors)
 
 
