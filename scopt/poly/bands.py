@@ -4,6 +4,7 @@ permutable, coincident, what a loop carries."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 
 import islpy as isl
 from msgspec import Struct, field
@@ -45,8 +46,10 @@ class Ordered(Struct, frozen=True, eq=False):
         return frozenset((piece.source, piece.sink) for piece in self.classes.pieces_of(pairs))
 
 
+@lru_cache(maxsize=4)
 def ordered(scop: Scop, deps: Dependences) -> Ordered:
-    """Sort the dependences once for all band passes."""
+    """Sort the dependences once for all band passes. Several trees of one SCoP are looked at: what has been asked about
+    its pairs is kept."""
     source = _sorted(scop, deps.strict().all)
     if not deps.reductions:
         return source

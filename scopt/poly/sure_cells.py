@@ -22,12 +22,15 @@ def surely_touched(scop: Scop, statement: Statement, access: Access, *, written:
         return False
     if not written and not scop.arrays[access.array].rank:
         return True
-    sure = union_of_sets(
+    touched = [
         other.relation.intersect_domain(one.domain).range()
         for one in scop.statements
         for other in one.accesses
         if other.array == access.array and other.kind in (("write",) if written else ("read", "write"))
         if other.relation.is_single_valued() and always_evaluated(one.body, other.node)
+    ]
+    cells = access.relation.intersect_domain(statement.domain).range().intersect_params(scop.context)
+    # One reference often touches them all; many together are cut into all that they have in common.
+    return any(cells.is_subset(one) for one in touched) or bool(
+        isl.UnionSet.from_set(cells).is_subset(union_of_sets(touched))
     )
-    cells = isl.UnionSet.from_set(access.relation.intersect_domain(statement.domain).range())
-    return bool(cells.intersect_params(scop.context).is_subset(sure))
