@@ -17,7 +17,7 @@ from scopt.poly.reductions import Update
 
 # isl's elementary operations for one analysis;
 # value-based dependences that need more are replaced by memory-based ones.
-MAX_FLOW_OPERATIONS = 10_000_000
+MAX_FLOW_OPERATIONS = 2_000_000
 # Private copies live on the threads' stacks, which are small by default.
 MAX_PRIVATE_BYTES = 32_768
 # Of a table that has been made for the sake of copies, and that is known to be small against what goes into it.
