@@ -27,22 +27,34 @@ FEWEST = 4
 NEAR = 1.15
 _CYCLES = re.compile(r": some ([0-9.e]+) cycles by the model")
 LEGEND = f"""\
-leaves: drawn at random, with different texts. default / best: fastest runs. rank correlation: Spearman's, of the
-model's cycles and the fastest runs of the default and the leaves, {FEWEST} at least; within {SAME:.0%} is equal."""
+leaves: drawn at random, with different texts. default / best: fastest runs. place: the default's among all, by time.
+rank correlation: Spearman's, of the model's cycles and the fastest runs of the default and the leaves, {FEWEST} at
+least; within {SAME:.0%} is equal."""
+
+
+class Leaf(Struct, frozen=True):
+    """One leaf. seconds: of its fastest run. cycles: the model's; None where it has none."""
+
+    name: str
+    seconds: float
+    cycles: float | None
 
 
 class Leaves(Struct, frozen=True):
     """What the leaves of a kernel have shown.
 
     default, best: seconds, of what scopt takes and of the fastest leaf (the default is one of them), and that one's
-    name. correlation: None of too few leaves, or where one side tells none apart.
+    name. place: the default's among them, from 1 on; those that are as fast as the next one share its place.
+    correlation: None of too few leaves, or where one side tells none apart. each: the fastest first.
     """
 
     count: int
     default: float
     best: float
     name: str
+    place: int
     correlation: float | None
+    each: tuple[Leaf, ...] = ()
 
 
 def leaf_configurations(default: Configuration, number: int, seed: int) -> tuple[Configuration, ...]:
@@ -81,7 +93,9 @@ def judged(row: Row, default: str, cycles: Mapping[str, float]) -> Leaves | None
     best = min(known, key=lambda name: known[name])
     both = [name for name in known if name in cycles]
     found = rank_correlation([cycles[name] for name in both], [known[name] for name in both])
-    return Leaves(len(known) - 1, known[default], known[best], best, found)
+    place = 1 + sum(value * (1 + SAME) < known[default] for value in known.values())
+    each = tuple(Leaf(name, known[name], cycles.get(name)) for name in sorted(known, key=lambda one: known[one]))
+    return Leaves(len(known) - 1, known[default], known[best], best, place, found, each)
 
 
 def rank_correlation(model: Sequence[float], machine: Sequence[float]) -> float | None:
@@ -110,7 +124,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 
 def leaves_table(results: Results, found: Mapping[str, Leaves]) -> str:
     """A line for each kernel that has leaves, and what follows from all of them."""
-    header = ["kernel", "leaves", "default", "best", "default / best", "best one", "rank correlation"]
+    header = ["kernel", "leaves", "default", "best", "default / best", "best one", "place", "rank correlation"]
     lines = [_line(kernel, found[kernel]) for kernel in results.rows if kernel in found]
     return "\n".join([*aligned(header, lines), "", LEGEND, *_together(found.values())])
 
@@ -118,7 +132,8 @@ def leaves_table(results: Results, found: Mapping[str, Leaves]) -> str:
 def _line(kernel: str, leaves: Leaves) -> list[str]:
     correlation = "-" if leaves.correlation is None else f"{leaves.correlation:.2f}"
     times = [printed_seconds(leaves.default), printed_seconds(leaves.best), f"{leaves.default / leaves.best:.2f}"]
-    return [kernel, str(leaves.count), *times, leaves.name, correlation]
+    place = f"{leaves.place} of {leaves.count + 1}"
+    return [kernel, str(leaves.count), *times, leaves.name, place, correlation]
 
 
 def _together(found: Iterable[Leaves]) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from scopt.polybench.bench import main
 from scopt.polybench.bench_results import Cell, Failure
-from scopt.polybench.leaves import Leaves, judged, rank_correlation
+from scopt.polybench.leaves import Leaf, Leaves, judged, rank_correlation
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,16 @@ def test_the_best_leaf_may_be_the_default() -> None:
         "leaf-2": Cell(note="the text of scopt"),
         "leaf-3": Cell(failure=Failure("check", "wrong result")),
     }
-    assert judged(row, "scopt", {"scopt": 1e6, "leaf-1": 2e6}) == Leaves(1, 1.0, 1.0, "scopt", None)
+    each = (Leaf("scopt", 1.0, 1e6), Leaf("leaf-1", 3.0, None))
+    assert judged(row, "scopt", {"scopt": 1e6}) == Leaves(1, 1.0, 1.0, "scopt", 1, None, each)
     assert judged({"gcc": Cell((9.0,))}, "scopt", {}) is None
+
+
+def test_the_place_counts_what_is_faster() -> None:
+    row = {"scopt": Cell((1.0,)), **{f"leaf-{k}": Cell((t,)) for k, t in enumerate((0.5, 0.7, 0.97, 2.0))}}
+    found = judged(row, "scopt", {})
+    assert found is not None
+    assert (found.place, found.name, found.count) == (3, "leaf-0", 4)
 
 
 def test_the_command_draws_leaves(cc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,4 +56,6 @@ def test_the_command_draws_leaves(cc: str, tmp_path: Path, capsys: pytest.Captur
     assert "leaf-3" not in printed.splitlines()[0]
     data = json.loads(out.read_text())
     assert set(data["kernels"]["atax"]) == {cc, "scopt", "leaf-3"}
+    assert {one["name"] for one in data["leaves"]["atax"]["each"]} == {"scopt", "leaf-3"}
+    assert all(one["cycles"] > 0 for one in data["leaves"]["atax"]["each"])
     assert data["leaves"]["atax"]["best"] <= data["leaves"]["atax"]["default"]
