@@ -10,9 +10,10 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, affine
-from scopt.frontend.model.product_sums import Atom, Terms, constant_sum, plus, scaled, sum_value, times
+from scopt.frontend.model.product_sums import Atom, Terms, constant_sum, plus, scaled, sum_node, sum_value, times
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType
+from scopt.ir.walks import used_names
 from scopt.poly.isl_utils import param_pw_aff
 
 
@@ -111,7 +112,8 @@ class _Reader(Struct):
         ):
             return terms
         key = " + ".join(f"{terms[m]} {'*'.join(m)}" for m in sorted(terms))
-        self.atoms[key] = Atom(node, sum_value(terms, self.atoms), False)
+        whole = self.iterators.isdisjoint(used_names(node))  # else they cancel each other out
+        self.atoms[key] = Atom(node if whole else sum_node(terms, self.atoms), sum_value(terms, self.atoms), False)
         return {(key,): 1}
 
     def cast(self, node: ir.Cast) -> tuple[Terms, CType]:

@@ -148,3 +148,8 @@ def test_a_product_that_is_not_evaluated_is_no_length_of_rows() -> None:
     body = """for (int i = 0; i < l; i++) for (int j = 0; j < n * m; j++) a[i * n * m + j] = 0;
       for (int k = 0; k < 5; k++) a[k * n * m] = 1;"""
     assert scop(body).arrays["a"].rank == 1
+
+
+def test_iterators_that_cancel_each_other_out_are_no_part_of_a_row() -> None:
+    made = scop("for (int i = 0; i < n; i++) a[(i % 4) * ((i + m) - (i + l))] = 0;")
+    assert made.statements
