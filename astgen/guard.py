@@ -41,11 +41,12 @@ def guard_text(scop: Scop, worth: str = "", counter: str = "") -> str:
         _check(scop, scop.guard, condition, " && ".join(texts))
         tests += texts
     tests += [_apart(scop, *pair) for pair in scop.guard.apart]
+    tests += [test.call for test in scop.guard.tests]
     tests = [f"{counter}({' && '.join(tests)})"] if counter and tests else tests
     tests = [worth, *tests] if worth else tests
     return (
         tests[0].removeprefix("(").removesuffix(")")
-        if len(tests) == 1 and scop.guard.apart and not counter
+        if len(tests) == 1 and scop.guard.apart and not (counter or scop.guard.tests)
         else " && ".join(tests)
     )
 

@@ -157,7 +157,11 @@ def _outcome(work: Work) -> Outcome:
             *(helper for one in made.allocations for helper in one.helpers),
             *guard_helpers(made.guard, scop.reserved),
         ),
-        definitions=(*(counter_definitions(scop.location) if counted else ()), *made.emitted.definitions),
+        definitions=(
+            *(counter_definitions(scop.location) if counted else ()),
+            *(test.definition for test in (scop.guard.tests if scop.guard is not None else ()) if made.guard),
+            *made.emitted.definitions,
+        ),
         allocations=made.allocations,
         remarks=(*scop.assumptions, *made.remarks, transformed),
         seconds=work.clock.seconds,

@@ -11,6 +11,7 @@ from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
 from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import RegionNames
+from scopt.frontend.extraction.region_reach import RegionReach
 from scopt.frontend.extraction.region_walk import RawStatement, RegionWalk
 from scopt.frontend.model.access_names import RawAccess
 from scopt.frontend.model.aliasing import Aliasing, Names as AliasNames, check_aliasing
@@ -20,7 +21,7 @@ from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, sc
 from scopt.frontend.model.value_ranges import subscript_ranges
 from scopt.frontend.syntax.symbols import Symbol, is_value
 from scopt.ir.ctypes import CHARACTER
-from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement, Stretch
+from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement
 from scopt.poly.dependences import classify_private
 from scopt.poly.isl_utils import few_pieces, to_statement_space, universe_params
 
@@ -75,7 +76,7 @@ class ScopParts(Struct, frozen=True, eq=False):
         )
         context = context.intersect(self.affine.assumed.values).intersect(self.known)
         aliasing = self.aliasing((*statements, *kills), context)
-        guard = self.guard(aliasing.apart, statements, typed)
+        guard = self.guard(aliasing, statements, typed)
         context = context.intersect(self.in_long(guard.fits)) if guard is not None else context
         return Scop(
             name=self.name,
@@ -119,9 +120,7 @@ class ScopParts(Struct, frozen=True, eq=False):
         found = (name for name, symbol in self.names.symbols.items() if is_value(symbol))
         return frozenset(found) - self.names.local_names
 
-    def guard(
-        self, apart: tuple[tuple[Stretch, Stretch], ...], statements: tuple[Statement, ...], typed: isl.Set
-    ) -> Guard | None:
+    def guard(self, aliasing: Aliasing, statements: tuple[Statement, ...], typed: isl.Set) -> Guard | None:
         """What the program has to test. typed: what the parameters' types say anyway."""
         both = self.affine.assumed.values.intersect(self.known)
         fits = too_large(self.affine.parameters.values(), statements, typed.intersect(self.affine.assumed.values))
@@ -132,7 +131,8 @@ class ScopParts(Struct, frozen=True, eq=False):
         fitting = self.in_long(fits)
         fits = tuple(name for name in dict.fromkeys(fits) if not _implies_long(both, name))
         assumed = both.intersect(fitting).gist(typed.intersect(fitting)).coalesce()
-        return Guard(assumed, apart, fits) if apart or fits or not assumed.plain_is_universe() else None
+        needed = aliasing.apart or aliasing.tests or fits or not assumed.plain_is_universe()
+        return Guard(assumed, aliasing.apart, fits, aliasing.tests) if needed else None
 
     def in_long(self, spellings: Collection[str]) -> isl.Set:
         """Parameter set where the parameters of these spellings fit into the long type."""
@@ -170,12 +170,20 @@ class ScopParts(Struct, frozen=True, eq=False):
             tuple(one.cell for one in self.names.hoisted if one.cell is not None),
             self.names.tu.strict_aliasing,
             self.subscript_ranges,
+            self.reach(),
         )
         return check_aliasing(self.names.region, names, assume_apart=self.assume_apart)
 
     def subscript_ranges(self) -> Mapping[str, tuple[int, int]]:
         """The first subscripts of names, where types and constants bound them."""
         return subscript_ranges(self.names.items, self.names.symbols, *self.names.typed_names())
+
+    def reach(self) -> RegionReach:
+        """What is asked for the memory that subscripts reach which aren't affine."""
+        names = self.names
+        hoisted = {one.symbol.name for one in names.hoisted}
+        read = {parameter.spelling for parameter in self.affine.parameters.values()} | self.arrays.by_name.keys()
+        return RegionReach(names, self.arrays.by_name, (read | hoisted) - names.effects.changed)
 
     def written_keys(self) -> frozenset[str]:
         """The arrays, by their keys, that statements write."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import islpy as isl
 from msgspec import Struct
@@ -20,7 +20,7 @@ from scopt.frontend.syntax.symbols import Symbol
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.ctypes import CHARACTER
 from scopt.ir.effects import assigns
-from scopt.ir.scop import Array, CType, Statement, Stretch
+from scopt.ir.scop import Array, CType, MemoryTest, Statement, Stretch
 from scopt.ir.walks import walk
 
 # Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
@@ -30,10 +30,21 @@ _ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc"
 
 
 class Aliasing(Struct, frozen=True, eq=False):
-    """remarks: what is taken for granted, or tested. apart: what has to be tested."""
+    """remarks: what is taken for granted, or tested. apart: what has to be tested; tests: what functions test."""
 
     remarks: tuple[Remark, ...] = ()
     apart: tuple[tuple[Stretch, Stretch], ...] = ()
+    tests: tuple[MemoryTest, ...] = ()
+
+
+class Reach(Protocol):
+    """Asked for a test of pairs of names where what is touched has no simple bounds."""
+
+    def __call__(
+        self, pairs: Sequence[tuple[str, str]], known: Mapping[str, Stretch | None]
+    ) -> tuple[MemoryTest | None, str]:
+        """The test that none of the pairs overlap; where there is none, a name that nothing is known of.
+        known: what the names touch, None where that is asked for."""
 
 
 class Names(Struct, frozen=True, eq=False):
@@ -44,7 +55,7 @@ class Names(Struct, frozen=True, eq=False):
     statements: with their accesses. context: parameter set of what is known. loaded: members that are read once, before
       the region.
     strict: objects of types that C keeps apart don't overlap. ranges: asked where subscripts aren't affine: by a name
-      in the program, the least and the greatest of its first subscripts.
+      in the program, the least and the greatest of its first subscripts. reach: asked where that isn't enough.
     """
 
     symbols: Mapping[str, Symbol]
@@ -57,6 +68,7 @@ class Names(Struct, frozen=True, eq=False):
     loaded: tuple[Symbol, ...] = ()
     strict: bool = True
     ranges: Callable[[], Mapping[str, tuple[int, int]]] = dict
+    reach: Reach | None = None
 
 
 def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) -> Aliasing:
@@ -117,22 +129,31 @@ def _tested(
     if len(doubtful) + len(hidden) > MAX_PAIRS:
         message = f"'{first}' and '{second}' may overlap, and so may too many other pairs to test them all"
         raise Refusal("alias.may-overlap", message, region.location, hint)
-    stretches: dict[str, Stretch] = {}
-    for name in sorted({name for pair in (*doubtful, *hidden) for name in pair}):
-        found = _stretch(names, name)
-        if found is None:
-            other = next(b if a == name else a for a, b in (*doubtful, *hidden) if name in (a, b))
-            message = (
-                f"'{name}' and '{other}' may overlap, and what the region touches "
-                f"of '{name}' has no simple bounds to test"
-            )
-            raise Refusal("alias.may-overlap", message, region.location, hint)
-        stretches[name] = found
-    apart = list(dict.fromkeys((stretches[a], stretches[b]) for a, b in doubtful))
-    apart += [(stretches[written], scalar_stretch(pointer, pointer)) for written, pointer in hidden]
+    stretches = {
+        name: _stretch(names, name) for name in sorted({name for pair in (*doubtful, *hidden) for name in pair})
+    }
+    cells = {pointer: scalar_stretch(pointer, pointer) for _, pointer in hidden}
+    simple = [(a, b) for a, b in doubtful if stretches[a] is not None and stretches[b] is not None]
+    computed = [pair for pair in doubtful if pair not in simple]
+    tests: tuple[MemoryTest, ...] = ()
+    lacking = next((written for written, _ in hidden if stretches[written] is None), "")
+    if computed and not lacking:
+        test, lacking = names.reach(computed, stretches) if names.reach is not None else (None, "")
+        lacking = lacking or next(name for pair in computed for name in pair if stretches[name] is None)
+        tests = (test,) if test is not None else ()
+    if lacking and not tests:
+        other = next(b if a == lacking else a for a, b in (*doubtful, *hidden) if lacking in (a, b))
+        message = (
+            f"'{lacking}' and '{other}' may overlap, and what the region touches "
+            f"of '{lacking}' has no simple bounds to test"
+        )
+        raise Refusal("alias.may-overlap", message, region.location, hint)
+    both = [(stretches[a], stretches[b]) for a, b in simple]
+    both += [(stretches[written], cells[pointer]) for written, pointer in hidden]
+    apart = tuple(dict.fromkeys((a, b) for a, b in both if a is not None and b is not None))
     pairs = ", ".join(f"'{a}' and '{b}'" for a, b in (*doubtful, *hidden))
     message = f"the program tests where the region begins that what is touched does not overlap: {pairs}"
-    return Aliasing((Remark("analysis", "assume.apart", message, region.location),), tuple(apart))
+    return Aliasing((Remark("analysis", "assume.apart", message, region.location),), apart, tests)
 
 
 def _stretch(names: Names, name: str) -> Stretch | None:

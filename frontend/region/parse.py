@@ -87,6 +87,7 @@ def parse(
         directives=directives,
         structs=definitions_of(ast),
         strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
+        wrapping=not {"-fwrapv", "-fno-strict-overflow"}.isdisjoint(options.cpp_flags),
         bare=bare,
         cold_functions=unit.cold,
     )

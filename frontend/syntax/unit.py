@@ -73,7 +73,8 @@ class TranslationUnit(Struct, frozen=True, eq=False):
     bare: each compound that the source has no braces for (see `blocks_around_loops`). cold_functions: that are
       said to run rarely.
     structs: definitions of structures and unions by ``struct tag``.
-    strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies.
+    strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies. wrapping: signed
+      arithmetic wraps around, as ``-fwrapv`` says.
     known: what `worked_out` keeps, which takes a while and isn't always needed.
     """
 
@@ -98,6 +99,7 @@ class TranslationUnit(Struct, frozen=True, eq=False):
     cold_functions: frozenset[str] = frozenset()
     structs: Mapping[str, Any] = field(default_factory=dict)
     strict_aliasing: bool = True
+    wrapping: bool = False
     known: dict[tuple[str, object], Any] = field(default_factory=dict)
 
     def worked_out(self, what: str, work: Callable[[], T], about: object = None) -> T:

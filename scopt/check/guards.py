@@ -6,7 +6,7 @@ polynomials. Nothing of what printed them is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 import islpy as isl
 from msgspec import Struct
@@ -44,6 +44,7 @@ def check_guard(scop: Scop, guard: str, worth: str = "") -> None:
         if (
             worth
             or asked.apart
+            or asked.tests
             or asked.fits
             or not isl.Set.universe(asked.parameters.get_space()).is_subset(asked.parameters)
         ):
@@ -58,8 +59,9 @@ def check_guard(scop: Scop, guard: str, worth: str = "") -> None:
 def _check(scop: Scop, asked: Guard, reading: _Reading, guard: ir.Node, worth: ir.Node | None) -> None:
     """Raises Unreadable for text that isn't what guards are made of, InternalError for a guard that is too weak."""
     gains = [*_conjuncts(worth)] if worth is not None else []
-    conjuncts = [*_uncounted(scop, guard)]
-    rest = _without(scop, conjuncts, gains)
+    calls = [_parsed(test.call, "")[0] for test in asked.tests]
+    conjuncts = [*_uncounted(scop, guard, {_text(call) for call in calls})]
+    rest = _without(scop, conjuncts, [*gains, *calls])
     for one in gains:
         reading.harmless(one)
     fits, apart = {reading.fit(one) for one in rest}, {reading.apart(one) for one in rest}
@@ -117,15 +119,19 @@ def _conjuncts(n: ir.Node) -> Iterator[ir.Node]:
         yield n
 
 
-def _uncounted(scop: Scop, n: ir.Node) -> Iterator[ir.Node]:
+def _uncounted(scop: Scop, n: ir.Node, calls: Set[str]) -> Iterator[ir.Node]:
     """The conjuncts, also those that are given to the function that counts,
-    which returns what it is given: zero or one."""
+    which returns what it is given: zero or one. calls: of functions that return these."""
     for one in _conjuncts(n):
         match one:
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[ir.BinaryOp(op=op) as told])):
                 if name != counter_name(scop.location) or op not in ("&&", "||", *_COMPARISONS):
                     raise Unreadable(f"a call of {name}")
                 yield from _conjuncts(told)
+            case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[told])) if (
+                name == counter_name(scop.location) and _text(told) in calls
+            ):
+                yield told
             case _:
                 yield one
 

@@ -172,6 +172,14 @@ class Stretch(Struct, frozen=True):
     sums: tuple[tuple[str, Polynomial], ...] = ()
 
 
+class MemoryTest(Struct, frozen=True):
+    """A test that a function makes, of stretches whose ends take some computing. call: the C expression, 1 where they
+    are apart, 0 where they aren't, or that isn't known. definition: of the function, which has no effects."""
+
+    call: str
+    definition: str
+
+
 class Guard(Struct, frozen=True, eq=False):
     """What the SCoP takes for granted and what the program can test where the region begins; elsewhere the original
     statements run.
@@ -180,11 +188,13 @@ class Guard(Struct, frozen=True, eq=False):
       overlap.
     fits: unsigned parameters, by their C spelling, that must have values of the long type: all else computes with
       these.
+    tests: what functions find out.
     """
 
     parameters: isl.Set
     apart: tuple[tuple[Stretch, Stretch], ...] = ()
     fits: tuple[str, ...] = ()
+    tests: tuple[MemoryTest, ...] = ()
 
 
 class Scop(Struct, frozen=True, eq=False):

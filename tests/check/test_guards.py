@@ -36,6 +36,10 @@ FUNCTIONS = [
     "struct s { int n; };\nvoid f(int *x, struct s *y) {\n  for (int i = 0; i < y->n; i++)\n    x[i] += x[i] * 3;\n}\n",
     "void f(unsigned n, unsigned m, float *x, float *y) {\n"
     "  for (unsigned i = m; i < n; i++)\n    y[i - m] = x[i + 1];\n}\n",
+    "void f(int n, int m, double *x, double *y) {\n  for (int i = 0; i < n; i++)\n"
+    "    for (int j = 0; j <= i; j++)\n      y[i] += x[i * (i + 1) / 2 + j] * x[j % m];\n}\n",
+    "void f(int n, double *x, double *y, double *z) {\n  for (int i = 0; i < n; i++)\n"
+    "    for (int j = 0; j <= i; j++)\n      y[i] += x[i * (i + 1) / 2 + j] * z[j];\n}\n",
 ]
 
 

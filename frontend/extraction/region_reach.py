@@ -1,0 +1,97 @@
+"""What a region touches where subscripts aren't affine: the region's names for `scopt.frontend.reach`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+
+from msgspec import Struct
+
+from scopt.frontend.extraction.region_names import RegionNames
+from scopt.frontend.reach.code import Code, Operand, Unbounded
+from scopt.frontend.reach.memory_tests import Memory, memory_test
+from scopt.frontend.reach.sums import Sum, number, plus, times
+from scopt.frontend.reach.symbolic_values import Reader
+from scopt.frontend.reach.touched_cells import Touched, read_touched
+from scopt.frontend.syntax.symbols import is_value
+from scopt.ir.scop import Array, CType, MemoryTest, Polynomial, Stretch
+
+
+class RegionReach(Struct, frozen=True, eq=False):
+    """names: of the region. arrays: by their keys. constant: names of variables that nothing in the region changes,
+    through pointers neither."""
+
+    names: RegionNames
+    arrays: Mapping[str, Array]
+    constant: Collection[str]
+
+    def __call__(
+        self, pairs: Sequence[tuple[str, str]], known: Mapping[str, Stretch | None]
+    ) -> tuple[MemoryTest | None, str]:
+        """As `scopt.frontend.model.aliasing.Reach` has it."""
+        tu = self.names.tu
+        code = Code(tu.long_type, tu.reserved)
+        involved = dict.fromkeys(name for pair in pairs for name in pair)
+        wanted = {name: self.base(name) for name in involved if known[name] is None}
+        reader = Reader(self.names.symbols, self.names.effects.changed, code, tu.wrapping)
+        iterators, _ = self.names.typed_names()
+        touched = read_touched(self.names.items, reader, iterators, set(wanted.values()))
+        memories: dict[str, Memory] = {}
+        for name in involved:
+            stretch = known[name]
+            try:
+                if stretch is not None:
+                    memories[name] = Memory(stretch.base, stretch.element, _touched(code, stretch))
+                    continue
+            except Unbounded:
+                return None, name
+            if wanted[name] not in touched:
+                return None, name
+            memories[name] = Memory(wanted[name], f"sizeof(*{wanted[name]})", touched[wanted[name]])
+        text = "\n".join((*code.lines, *(f"{one.touched.first} {one.touched.last}" for one in memories.values())))
+        words = dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", text))
+        used: dict[str, CType] = {}
+        for word in words:
+            if word in self.names.symbols and word not in code.names:
+                ctype = self.type_of(word)
+                if ctype is None:
+                    return None, next(iter(wanted))
+                used[word] = ctype
+        return memory_test(self.names.region.location, code, memories, pairs, used), ""
+
+    def base(self, name: str) -> str:
+        array = self.arrays[name]
+        return array.within or array.spelling
+
+    def type_of(self, word: str) -> CType | None:
+        """Of a variable whose value the test may ask for."""
+        symbol = self.names.symbols[word]
+        plain = is_value(symbol) and not symbol.pointer and symbol.type.integer and 0 < symbol.type.bits <= 64
+        return symbol.type if plain and word in self.constant and not symbol.type.volatile else None
+
+
+def _touched(code: Code, stretch: Stretch) -> Touched:
+    """A stretch's elements."""
+    first, last = (
+        [code.value(_sum(end, dict(stretch.sums)), up=False) for end in ends]
+        for ends in (stretch.first, stretch.beyond)
+    )
+    return Touched(_extreme(code, first, greatest=False), code.minus(_extreme(code, last, greatest=True), 1))
+
+
+def _extreme(code: Code, operands: Sequence[Operand], *, greatest: bool) -> Operand:
+    found = operands[0]
+    for one in operands[1:]:
+        found = code.extreme(found, one, greatest=greatest)
+    return found
+
+
+def _sum(value: Polynomial, sums: Mapping[str, Polynomial]) -> Sum:
+    total: Sum = {}
+    for coefficient, factors in value:
+        term = number(coefficient)
+        for factor in factors:
+            term = times(term, _sum(sums[factor], sums) if factor in sums else {(factor,): Fraction(1)})
+        total = plus(total, term)
+    return total

@@ -1,0 +1,74 @@
+"""The functions that tell at run time whether stretches of memory are apart, where their ends take some computing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from msgspec import Struct
+
+from scopt.diagnostics import Location
+from scopt.frontend.reach.code import Code
+from scopt.frontend.reach.touched_cells import Touched
+from scopt.ir.scop import CType, MemoryTest
+
+
+class Memory(Struct, frozen=True):
+    """What may be touched through a name: `base` and `element` as in `Stretch`, and which elements."""
+
+    base: str
+    element: str
+    touched: Touched
+
+
+def memory_test(
+    location: Location,
+    code: Code,
+    memories: Mapping[str, Memory],
+    pairs: Iterable[tuple[str, str]],
+    used: Mapping[str, CType],
+) -> MemoryTest:
+    """A test that pairs of memories are apart.
+
+    memories: by the names in `pairs`, which C takes for names. used: the variables in the code, with their types.
+    Addresses are compared as signed numbers: none of a program's own is negative.
+    """
+    number = code.type
+    beyond = {key: code.plus(memory.touched.last, 1) for key, memory in memories.items()}
+    taken = {*used, *code.names}
+    given = {key: (_free(key, taken), _free(f"{key}_size", (*taken, *code.taken))) for key in memories}
+    taken |= {name for both in given.values() for name in both} | {*code.taken}
+    ends = {key: (_free(f"{key}_begin", taken), _free(f"{key}_end", taken)) for key in memories}
+    tail = []
+    for key, memory in memories.items():
+        address, size = given[key]
+        place = f"({number})(__UINTPTR_TYPE__){address}"
+        tail.append(f"if ({place} < 0) return 0;")
+        for element, end in zip((memory.touched.first, beyond[key]), ends[key], strict=True):
+            offset = (
+                [f"{end} = {place};"]
+                if element == 0
+                else [
+                    f"if (__builtin_mul_overflow({element}, {size}, &{end})) return 0;",
+                    f"if (__builtin_add_overflow({end}, {place}, &{end})) return 0;",
+                ]
+            )
+            tail += offset
+    apart = (f"({ends[a][1]} <= {ends[b][0]} || {ends[b][1]} <= {ends[a][0]})" for a, b in pairs)
+    tail.append(f"return {' && '.join(apart)};")
+    lines, names = code.needed(tail)
+    body = [f"{number} {', '.join([*names, *(end for both in ends.values() for end in both)])};"]
+    body += [f"if ({name} < 0) return 0;" for name, ctype in used.items() if not ctype.signed and ctype.bits == 64]
+    body += [*lines, *tail]
+    parameters = [f"{number} {name}" for name in used]
+    parameters += [f"const void *{address}, {number} {size}" for address, size in given.values()]
+    own = f"scopt_apart_{location.line}_{location.column}"
+    head = f"static int {own}({', '.join(parameters)})"
+    arguments = [*used, *(text for memory in memories.values() for text in (memory.base, memory.element))]
+    text = "".join(f"  {line}\n" for line in body)
+    return MemoryTest(f"{own}({', '.join(arguments)})", f"{head}\n{{\n{text}}}\n")
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,386 @@
+"""Values of integer expressions as sums of products of names, with what branches say of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from scopt import ir
+from scopt.frontend.reach.code import Code, Operand, Unbounded
+from scopt.frontend.reach.ends import Ends, Limits, floor_limits
+from scopt.frontend.reach.sums import (
+    Sum,
+    constant_of,
+    denominator,
+    is_multiple,
+    name,
+    names_of,
+    number,
+    plus,
+    scaled,
+    times,
+)
+from scopt.ir.constants import promotion, typed_constant, usual_conversion
+from scopt.ir.ctypes import Symbol, limits_of, shape_of
+from scopt.ir.effects import effects
+from scopt.ir.scop import CType
+
+# Values of types of so many bits at most are known well enough by their type.
+NARROW_BITS = 16
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
+class Value(Struct, frozen=True):
+    """wraps: the sum is the value modulo two to the bits of its type."""
+
+    sum: Sum
+    type: CType
+    wraps: bool = False
+
+
+class State(Struct, frozen=True):
+    """What holds at a place. values: of variables. limits: of symbols. atoms: symbols that stand for operations, by
+    these. known: the parts that move of sums that conditions say something of, and the symbols with their values."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    limits: dict[str, Limits] = field(default_factory=dict)
+    atoms: dict[Any, str] = field(default_factory=dict)
+    known: dict[Any, str] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        return State(dict(self.values), dict(self.limits), dict(self.atoms), dict(self.known))
+
+
+class Reader(Struct, frozen=True):
+    """Reads expressions. symbols: what names mean. changed: variables of the region that get values in it.
+    code: what the program computes. wrapping: signed arithmetic wraps around, too. order: when symbols were made.
+    used: parameters that values depend on."""
+
+    symbols: Mapping[str, Symbol]
+    changed: frozenset[str]
+    code: Code
+    wrapping: bool = False
+    order: dict[str, int] = field(default_factory=dict)
+    used: dict[str, CType] = field(default_factory=dict)
+
+    # --- expressions --------------------------------------------------------------------------------------------------
+
+    def value(self, node: Any, state: State) -> Value | None:
+        """None for what nothing is known of. Nothing in the expression may change variables."""
+        constant = typed_constant(node, self.symbols)
+        if constant is not None:
+            return Value(number(constant[0]), constant[1])
+        try:
+            match node:
+                case ir.ID(name=own):
+                    return self.of_name(own, state)
+                case ir.ArrayRef():
+                    return self.cell(node, state)
+                case ir.Cast():
+                    return self.cast(node, state)
+                case ir.UnaryOp(op="-" | "+" as op):
+                    operand = self.promoted(self.value(node.expr, state), state)
+                    return operand if op == "+" or operand is None else self.made(scaled(operand.sum, -1), operand)
+                case ir.UnaryOp(op="!") | ir.BinaryOp(op="&&" | "||"):
+                    return self.between(number(0), number(1), self.symbols["int"].type, state)
+                case ir.BinaryOp(op=op) if op in _COMPARISONS:
+                    return self.between(number(0), number(1), self.symbols["int"].type, state)
+                case ir.BinaryOp():
+                    return self.operation(node, state)
+                case ir.TernaryOp():
+                    return self.choice(node, state)
+        except Unbounded:
+            return None
+        return None
+
+    def of_name(self, own: str, state: State) -> Value | None:
+        if own in state.values:
+            return state.values[own]
+        symbol = self.symbols.get(own)
+        if symbol is None or symbol.dims or symbol.pointer or symbol.type.volatile or not _is_number(symbol.type):
+            return None
+        if own in self.changed:
+            return self.of_type(symbol.type, state)
+        self.used[own] = symbol.type
+        return Value(name(own), symbol.type)
+
+    def cell(self, node: ir.ArrayRef, state: State) -> Value | None:
+        """The value of an array's element, of which its type is known."""
+        base: Any = node
+        depth = 0
+        while isinstance(base, ir.ArrayRef):
+            base, depth = base.name, depth + 1
+        symbol = self.symbols.get(base.name) if isinstance(base, ir.ID) else None
+        if symbol is None or len(symbol.dims) != depth or not _is_number(symbol.type):
+            return None
+        return self.of_type(symbol.type, state)
+
+    def of_type(self, ctype: CType, state: State) -> Value | None:
+        """Any value of a narrow type."""
+        if ctype.bits > NARROW_BITS or ctype.spelling == "_Bool":
+            return None
+        low, high = limits_of(ctype)
+        return self.between(number(low), number(high), ctype, state)
+
+    def cast(self, node: ir.Cast, state: State) -> Value | None:
+        target = shape_of(node.to_type, self.symbols)
+        if target.layers or not _is_number(target.type):
+            return None
+        operand = self.value(node.expr, state)
+        return self.converted(operand, target.type, state) if operand is not None else self.of_type(target.type, state)
+
+    def choice(self, node: ir.TernaryOp, state: State) -> Value | None:
+        then, other = self.where(node.cond, state, True), self.where(node.cond, state, False)
+        a, b = self.value(node.iftrue, then), self.value(node.iffalse, other)
+        if a is None or b is None:
+            return None
+        common = usual_conversion(a.type, b.type, self.symbols)
+        a, b = self.converted(a, common, then), self.converted(b, common, other)
+        return self.union(a, then, b, other, state) if a is not None and b is not None else None
+
+    def union(self, a: Value, at: State, b: Value, at_b: State, state: State) -> Value:
+        """One of two values of one type, each at a place of its own."""
+        first, second = self.exact(a, at), self.exact(b, at_b)
+        low, high = (
+            self.code.extreme(self.end(first, at, up=up), self.end(second, at_b, up=up), greatest=up)
+            for up in (False, True)
+        )
+        return self.between(_sum_of(low), _sum_of(high), a.type, state)
+
+    def operation(self, node: ir.BinaryOp, state: State) -> Value | None:
+        left, right = (self.promoted(self.value(part, state), state) for part in (node.left, node.right))
+        if node.op in ("<<", ">>"):
+            return self.shift(node.op, left, right, state)
+        if left is None or right is None:
+            return self.bounded(node.op, left, right, state)
+        common = usual_conversion(left.type, right.type, self.symbols)
+        a, b = self.converted(left, common, state), self.converted(right, common, state)
+        if a is None or b is None:
+            return None
+        wraps = replace(a, wraps=a.wraps or b.wraps)
+        match node.op:
+            case "+":
+                return self.made(plus(a.sum, b.sum), wraps)
+            case "-":
+                return self.made(plus(a.sum, b.sum, -1), wraps)
+            case "*":
+                return self.made(times(a.sum, b.sum), wraps)
+            case "/" | "%":
+                return self.division(node.op, a, b, state)
+        return self.bounded(node.op, a, b, state)
+
+    def bounded(self, op: str, a: Value | None, b: Value | None, state: State) -> Value | None:
+        """What an operand alone says: a mask that isn't negative, a divisor."""
+        if op == "&":
+            for mask in (b, a):
+                limit = constant_of(mask.sum) if mask is not None and not mask.wraps else None
+                if mask is not None and limit is not None and limit >= 0:
+                    return self.between(number(0), number(limit), mask.type, state)
+        if op == "%" and b is not None and a is None:
+            divisor = self.exact(b, state)
+            self.code.require_positive(self.end(divisor, state, up=False))
+            last = self.code.minus(self.end(divisor, state, up=True), 1)
+            low = self.code.minus(0, last)
+            return self.between(_sum_of(low), _sum_of(last), b.type, state) if b.type.signed else None
+        return None
+
+    def division(self, op: str, a: Value, b: Value, state: State) -> Value | None:
+        dividend, divisor = self.exact(a, state), self.exact(b, state)
+        constant = constant_of(divisor)
+        if constant is not None and constant <= 0:
+            return None
+        if op == "/" and constant is not None and denominator(dividend) == 1 and is_multiple(dividend, int(constant)):
+            return Value(scaled(dividend, 1 / constant), a.type)
+        key = (op, _key(dividend), _key(divisor))
+        if key in state.atoms:
+            return Value(name(state.atoms[key]), a.type)
+        code = self.code
+        low, high = self.end(dividend, state, up=False), self.end(dividend, state, up=True)
+        least, greatest = self.end(divisor, state, up=False), self.end(divisor, state, up=True)
+        code.require_positive(least)
+        if op == "%":
+            last = code.minus(greatest, 1)
+            above = code.extreme(code.extreme(high, 0, greatest=True), last, greatest=False)
+            below = code.chosen((low, ">=", 0), 0, code.extreme(low, code.minus(0, last), greatest=True))
+            limits = Limits((_sum_of(below),), (_sum_of(above),))
+        elif constant is not None:
+            limits = self.quotient_limits(dividend, int(constant), low)
+        else:
+            least_of, greatest_of = (
+                code.chosen((end, ">=", 0), code.quotient(end, some), code.quotient(end, other))
+                for end, some, other in ((low, greatest, least), (high, least, greatest))
+            )
+            limits = Limits((_sum_of(least_of),), (_sum_of(greatest_of),))
+        state.atoms[key] = self.symbol(op, limits, state)
+        return Value(name(state.atoms[key]), a.type)
+
+    def quotient_limits(self, dividend: Sum, divisor: int, low: Operand) -> Limits:
+        """By a number; `low` is the least that is divided: what is negative is rounded up."""
+        limits = floor_limits(dividend, divisor)
+        more = self.code.chosen((low, ">=", 0), 0, divisor - 1)
+        highs = tuple(plus(high, scaled(_sum_of(more), 1 / number(divisor)[()])) for high in limits.highs)
+        return Limits(limits.lows, highs)
+
+    def shift(self, op: str, a: Value | None, b: Value | None, state: State) -> Value | None:
+        by = constant_of(b.sum) if b is not None and not b.wraps else None
+        if a is None or by is None or not 0 <= by < min(a.type.bits, 32):
+            return None
+        if op == "<<":
+            return self.made(scaled(a.sum, 1 << int(by)), a)
+        dividend = self.exact(a, state)
+        key = (">>", _key(dividend), by)
+        if key not in state.atoms:
+            # of a negative number, too, as compilers do it
+            state.atoms[key] = self.symbol("shift", floor_limits(dividend, 1 << int(by)), state)
+        return Value(name(state.atoms[key]), a.type)
+
+    # --- types --------------------------------------------------------------------------------------------------------
+
+    def promoted(self, value: Value | None, state: State) -> Value | None:
+        if value is None:
+            return None
+        wider = promotion(value.type, self.symbols)
+        return value if wider.bits == value.type.bits else self.converted(value, wider, state)
+
+    def made(self, total: Sum, like: Value) -> Value:
+        """A result in the type of an operand: signed arithmetic doesn't overflow, as a rule; unsigned wraps around."""
+        constant = constant_of(total)
+        if constant is not None and limits_of(like.type)[0] <= constant <= limits_of(like.type)[1]:
+            return Value(total, like.type)
+        return Value(total, like.type, self.wrapping or not like.type.signed)
+
+    def converted(self, value: Value, target: CType, state: State) -> Value | None:
+        if target.spelling == "_Bool" or not _is_number(target):
+            return None
+        least, greatest = limits_of(target)
+        own = limits_of(value.type)
+        if least <= own[0] and own[1] <= greatest:
+            if value.wraps and value.type.bits < target.bits:
+                value = Value(self.exact(value, state), target)
+            return replace(value, type=target)
+        if not target.signed:
+            if value.wraps and value.type.bits < target.bits:
+                value = Value(self.exact(value, state), target)
+            constant = constant_of(value.sum)
+            return Value(value.sum, target, constant is None or not least <= constant <= greatest)
+        total = self.exact(value, state)
+        self.require_within(total, target, state)
+        return Value(total, target)
+
+    def exact(self, value: Value, state: State) -> Sum:
+        """The value's sum where it doesn't wrap around, which the program finds out. Raises Unbounded."""
+        if value.wraps:
+            self.require_within(value.sum, value.type, state)
+        return value.sum
+
+    def require_within(self, total: Sum, ctype: CType, state: State) -> None:
+        least, greatest = limits_of(ctype)
+        self.code.require(self.end(total, state, up=False), ">=", max(least, -(1 << 62)))
+        self.code.require(self.end(total, state, up=True), "<=", min(greatest, 1 << 62))
+
+    # --- symbols and branches -----------------------------------------------------------------------------------------
+
+    def between(self, low: Sum, high: Sum, ctype: CType, state: State) -> Value:
+        return Value(name(self.symbol("value", Limits((low,), (high,)), state)), ctype)
+
+    def symbol(self, of: str, limits: Limits, state: State) -> str:
+        made = f"{of} {len(self.order)}"
+        self.order[made] = len(self.order)
+        state.limits[made] = limits
+        return made
+
+    def end(self, total: Sum, state: State, *, up: bool) -> Operand:
+        return Ends(self.code, self.order, state.limits).of(self.told(total, state), up=up)
+
+    def told(self, total: Sum, state: State) -> Sum:
+        """The sum with symbols for the parts that conditions say something of."""
+        for key, symbol in state.known.items():
+            part = dict(key)
+            first = max(part, key=len)
+            for monomial in total:
+                if Counter(first) <= Counter(monomial):
+                    rest = tuple(sorted((Counter(monomial) - Counter(first)).elements()))
+                    others: Sum = {rest: total[monomial] / part[first]}
+                    whole = times(part, others)
+                    if all(total.get(one) == coefficient for one, coefficient in whole.items()):
+                        total = plus(plus(total, whole, -1), times(name(symbol), others))
+                        break
+        return total
+
+    def where(self, cond: Any, state: State, holds: bool) -> State:
+        """A copy of the state where a condition holds, or fails."""
+        state = state.copy()
+        if not effects(cond).changed:
+            self.learn(cond, state, holds)
+        return state
+
+    def learn(self, cond: Any, state: State, holds: bool) -> None:
+        match cond:
+            case ir.UnaryOp(op="!"):
+                self.learn(cond.expr, state, not holds)
+            case ir.BinaryOp(op="&&" | "||") if (cond.op == "&&") == holds:
+                self.learn(cond.left, state, holds)
+                self.learn(cond.right, state, holds)
+            case ir.BinaryOp(op=op) if op in _COMPARISONS:
+                try:
+                    with self.code.tried():
+                        self.compared(cond, op if holds else _OPPOSITE[op], state)
+                except Unbounded:
+                    return
+
+    def compared(self, node: ir.BinaryOp, op: str, state: State) -> None:
+        """That two values compare like this."""
+        left, right = (self.promoted(self.value(part, state), state) for part in (node.left, node.right))
+        if left is None or right is None or op == "!=":
+            return
+        common = usual_conversion(left.type, right.type, self.symbols)
+        a, b = self.converted(left, common, state), self.converted(right, common, state)
+        if a is None or b is None:
+            return
+        difference = plus(self.exact(a, state), self.exact(b, state), -1)
+        if op in (">", ">=", "=="):
+            self.at_least(plus(difference, number(-1 if op == ">" else 0)), state)
+        if op in ("<", "<=", "=="):
+            self.at_least(plus(scaled(difference, -1), number(-1 if op == "<" else 0)), state)
+
+    def at_least(self, total: Sum, state: State) -> None:
+        """That a sum isn't negative."""
+        symbols = sorted((one for one in names_of([total]) if one in self.order), key=self.order.__getitem__)
+        if not symbols:
+            return
+        latest = symbols[-1]
+        factor = total.get((latest,))
+        if factor is not None and sum(latest in monomial for monomial in total) == 1:
+            bound = scaled({one: c for one, c in total.items() if one != (latest,)}, -1 / factor)
+            self.bound(latest, bound, state, up=factor < 0)
+            return
+        moving = {one: c for one, c in total.items() if any(factor in self.order for factor in one)}
+        rest = {one: c for one, c in total.items() if one not in moving}
+        positive = moving[min(moving)] > 0
+        part = scaled(moving, 1 if positive else -1)
+        key = _key(part)
+        if key not in state.known:
+            state.known[key] = self.symbol("sum", Limits((part,), (part,)), state)
+        self.bound(state.known[key], scaled(rest, -1 if positive else 1), state, up=not positive)
+
+    def bound(self, symbol: str, bound: Sum, state: State, *, up: bool) -> None:
+        limits = state.limits.get(symbol, Limits())
+        lows, highs = ((), (bound,)) if up else ((bound,), ())
+        state.limits[symbol] = Limits((*limits.lows, *lows), (*limits.highs, *highs))
+
+
+def _is_number(ctype: CType) -> bool:
+    return bool(ctype.integer and 0 < ctype.bits <= 64)
+
+
+def _sum_of(operand: Operand) -> Sum:
+    return number(operand) if isinstance(operand, int) else name(operand)
+
+
+def _key(total: Sum) -> tuple[tuple[tuple[str, ...], Any], ...]:
+    return tuple(sorted(total.items()))

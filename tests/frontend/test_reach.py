@@ -1,0 +1,123 @@
+"""Memory that subscripts reach which aren't affine: what functions find out about it, against what is touched."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scopt.diagnostics import Refusal
+from scopt.frontend.extract import extract
+from scopt.frontend.region.parse import parse
+from scopt.frontend.region.regions import find_autodetected
+from scopt.ir.scop import MemoryTest
+from scopt.options import Options
+
+# Loops, with a subscript and the type of all variables; those with ~ have bounds that aren't the ends themselves.
+SUBSCRIPTS = [
+    ("int", "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++)", "i * (i + 1) / 2 + j"),
+    ("int", "for (int i = 0; i < n; i++) for (int j = i; j < n; j++)", "n * i - i * (i - 1) / 2 + j - i"),
+    ("size_t", "for (size_t i = 0; i < n; i++) for (size_t j = 0; j < i + 1; j++)", "i * (i + 1) / 2 + j"),
+    ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)", "i * h + j * k"),
+    ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)", "i / h * m + j / k"),
+    ("long", "for (long i = 0; i < n; i++) for (long j = 0; j < m; j++)", "(i + m - j) % n"),
+    (
+        "int",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (i * k - h >= 0 && i * k - h < m)",
+        "~(i * k - h) >> 1",
+    ),
+    ("int", "for (int i = 0; i < n; i++) for (int j = m - 1; j >= 0; j--)", "(i > j ? i : j) * h"),
+    ("unsigned", "for (unsigned i = 0; i < n; i++) for (unsigned j = i; j < m; j += 2)", "~(j - i) * h + (i & 3)"),
+    ("int", "for (int i = 0; i < n; i++) for (int j = -2; j <= 2; j++) if (i + j >= 0 && i + j < n)", "(i + j) * h"),
+    ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)", "~i * j - j * j"),
+    ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)", "~(i * j) % (h + k) - i * k"),
+    ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (j > 7 || i * j > 4)", "~i * i - j * j"),
+    ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (j + 9 >= 1)", "j * (j + 1) / 2 * (i + m)"),
+]
+SEEN = """
+#include <stddef.h>
+#include <stdio.h>
+static long seen, from, to;
+static void see(long x) { from = seen && from < x ? from : x; to = seen++ && to > x ? to : x; }
+"""
+# Where the test would have y: right behind x, right before, on the last element and on the first.
+TRIED = """
+static void try{k}(long a, long b, long c, long d) {
+  TYPE n = a, m = b, h = c, k = d;
+  long long tight = 0, bad = 0;
+  seen = 0;
+  LOOPS see((long)(SUBSCRIPT));
+  if (!seen || a * b * c * d == 0) return;
+  char *x = (char *)(1l << 40), *y = x + 8 * (to + 1);
+  tight += CALL;
+  y = x + 8 * (from - (long)n);
+  tight += CALL;
+  y = x + 8 * to;
+  bad += CALL;
+  y = x + 8 * from + 7;
+  bad += CALL;
+  y = x + 8 * (from - (long)n) + 1;
+  bad += CALL;
+  printf("{k} %lld %lld\\n", tight, bad);
+}
+"""
+
+
+def memory_test(ctype: str, loops: str, subscript: str) -> MemoryTest:
+    """The test that a function needs which reads at a subscript."""
+    function = f"void f({', '.join(f'{ctype} {p}' for p in 'nmhk')}, double *x, double *y)"
+    text = f"typedef unsigned long size_t;\n{function} {{\n  {loops} y[i] += x[({subscript}) + i * i % 1];\n}}\n"
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
+    assert guard is not None
+    assert not guard.apart
+    (test,) = guard.tests
+    return test
+
+
+def test_what_is_touched_lies_within(tmp_path: Path) -> None:
+    text, calls = SEEN, []
+    for k, (ctype, loops, subscript) in enumerate(SUBSCRIPTS):
+        test = memory_test(ctype, loops, subscript.removeprefix("~"))
+        call = test.call.replace("sizeof(*x)", "8").replace("sizeof(*y)", "8").replace("scopt_apart", f"apart{k}")
+        tried = TRIED.replace("TYPE", ctype).replace("LOOPS", loops).replace("SUBSCRIPT", subscript.removeprefix("~"))
+        text += test.definition.replace("scopt_apart", f"apart{k}") + tried.replace("CALL", call).replace("{k}", str(k))
+        calls += [
+            f"try{k}({n}, {m}, {h}, {i});" for n in (1, 4, 5) for m in (1, 6) for h, i in ((1, 1), (3, 2), (2, 5))
+        ]
+    source, binary = tmp_path / "seen.c", tmp_path / "seen"
+    source.write_text(f"{text}\nint main(void) {{ {' '.join(calls)} }}\n")
+    subprocess.run(["cc", "-fwrapv", "-o", binary, source], check=True)
+    found = subprocess.run([binary], check=True, capture_output=True, text=True).stdout.splitlines()
+    assert len(found) > len(calls) // 2
+    for k, tight, bad in (map(int, line.split()) for line in found):
+        assert not bad, SUBSCRIPTS[k]
+        assert tight == 2 or "~" in SUBSCRIPTS[k][2], SUBSCRIPTS[k]
+
+
+@pytest.mark.parametrize(
+    ("loops", "subscript"),
+    [
+        ("for (int i = 0; i < n; i++)", "(int)y[i] * h"),
+        ("for (int i = 0, j = 0; i < n; i++, j += i)", "j * h"),
+        ("for (int i = 0; i < n; i++) for (int j = 0; (int)x[j] < m; j++)", "j * h"),
+        ("for (int i = 0; i < n; i++)", "i * h / -2"),
+    ],
+)
+def test_nothing_is_known_of_other_values(loops: str, subscript: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        memory_test("int", loops, subscript)
+    assert refused.value.remark.id.startswith(("alias.may-overlap", "affine", "loop"))
+
+
+def test_numbers_that_do_not_fit_are_no_ends(tmp_path: Path) -> None:
+    test = memory_test("long", "for (long i = 0; i < n; i++) for (long j = 0; j < m; j++)", "i * h * k + j")
+    source, binary = tmp_path / "large.c", tmp_path / "large"
+    call = test.call.replace("sizeof(*x)", "8").replace("sizeof(*y)", "8")
+    source.write_text(
+        f"{test.definition}\nint main(void) {{\n  char *x = (char *)(1l << 40), *y = (char *)(1l << 41);\n"
+        f"  long n = 10, m = 10, h = 10, k = 10;\n  if (!{call}) return 1;\n  h = k = 1l << 32;\n  return {call};\n}}\n"
+    )
+    subprocess.run(["cc", "-o", binary, source], check=True)
+    assert subprocess.run([binary], check=False).returncode == 0
