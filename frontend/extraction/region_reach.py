@@ -9,6 +9,7 @@ from fractions import Fraction
 from msgspec import Struct
 
 from scopt.frontend.extraction.region_names import RegionNames
+from scopt.frontend.reach.cells import Inspector
 from scopt.frontend.reach.code import Code, Operand, Unbounded
 from scopt.frontend.reach.memory_tests import Memory, memory_test
 from scopt.frontend.reach.sums import Sum, number, plus, times
@@ -34,8 +35,10 @@ class RegionReach(Struct, frozen=True, eq=False):
         code = Code(tu.long_type, tu.reserved)
         involved = dict.fromkeys(name for pair in pairs for name in pair)
         wanted = {name: self.base(name) for name in involved if known[name] is None}
-        reader = Reader(self.names.symbols, self.names.effects.changed, code, tu.wrapping)
         iterators, _ = self.names.typed_names()
+        frozen = (self.arrays.keys() & self.names.symbols.keys()) - self.names.effects.through - involved.keys()
+        seen = Inspector(self.names.items, self.names.symbols, iterators, code, frozen, self.names.region.location)
+        reader = Reader(self.names.symbols, self.names.effects.changed, code, tu.wrapping, seen.values)
         touched = read_touched(self.names.items, reader, iterators, set(wanted.values()))
         memories: dict[str, Memory] = {}
         for name in involved:
@@ -58,7 +61,7 @@ class RegionReach(Struct, frozen=True, eq=False):
                 if ctype is None:
                     return None, next(iter(wanted))
                 used[word] = ctype
-        return memory_test(self.names.region.location, code, memories, pairs, used), ""
+        return memory_test(self.names.region.location, code, memories, pairs, used, seen.made), ""
 
     def base(self, name: str) -> str:
         array = self.arrays[name]

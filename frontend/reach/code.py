@@ -19,7 +19,9 @@ _HUGE = 1 << 60
 Operand = int | str
 
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_RESULT = re.compile(r"if \(__builtin_\w+_overflow\(.*, &(\w+)\)\) return 0;|(\w+) = ")
+_RESULT = re.compile(
+    r"if \(__builtin_\w+_overflow\(.*, &(\w+)\)\) return 0;|if \(!\w+\(.*&(\w+), &(\w+)\)\) return 0;|(\w+) = "
+)
 
 
 class Unbounded(Exception):
@@ -144,15 +146,14 @@ class Code(Struct):
     def needed(self, uses: Iterable[str]) -> tuple[list[str], list[str]]:
         """The lines that other lines need, or that may give up on purpose, and the names of their results."""
         words = {word for line in uses for word in _WORD.findall(line)}
-        lines, names = [], []
+        lines: list[str] = []
         for line in reversed(self.lines):
             result = _RESULT.match(line)
-            own = result[1] or result[2] if result is not None else None
-            if own is None or own in words:
+            own = {one for one in result.groups() if one} if result is not None else None
+            if own is None or own & words:
                 lines.append(line)
                 words.update(_WORD.findall(line))
-                names += [own] if own is not None else []
-        return lines[::-1], names[::-1]
+        return lines[::-1], [name for name in self.names if name in words]
 
     # --- text ---------------------------------------------------------------------------------------------------------
 

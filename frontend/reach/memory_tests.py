@@ -8,8 +8,19 @@ from msgspec import Struct
 
 from scopt.diagnostics import Location
 from scopt.frontend.reach.code import Code
+from scopt.frontend.reach.slices import Slice
 from scopt.frontend.reach.touched_cells import Touched
 from scopt.ir.scop import CType, MemoryTest
+
+# Values are looked at for more than one thread alone: that takes as long as a part of the region.
+_THREADS = (
+    "#ifdef _OPENMP\n",
+    "extern int omp_get_max_threads(void);",
+    "if (omp_get_max_threads() < 2) return 0;",
+    "#else\n",
+    "return 0;",
+    "#endif\n",
+)
 
 
 class Memory(Struct, frozen=True):
@@ -26,10 +37,12 @@ def memory_test(
     memories: Mapping[str, Memory],
     pairs: Iterable[tuple[str, str]],
     used: Mapping[str, CType],
+    slices: Mapping[str, Slice],
 ) -> MemoryTest:
     """A test that pairs of memories are apart.
 
     memories: by the names in `pairs`, which C takes for names. used: the variables in the code, with their types.
+    slices: functions that the code may call, by their names.
     Addresses are compared as signed numbers: none of a program's own is negative.
     """
     number = code.type
@@ -58,14 +71,18 @@ def memory_test(
     lines, names = code.needed(tail)
     body = [f"{number} {', '.join([*names, *(end for both in ends.values() for end in both)])};"]
     body += [f"if ({name} < 0) return 0;" for name, ctype in used.items() if not ctype.signed and ctype.bits == 64]
-    body += [*lines, *tail]
+    called = {name: one for name, one in slices.items() if any(f"{name}(" in line for line in lines)}
+    arrays = dict.fromkeys(array for one in called.values() for array in one.arrays)
+    body += [*(_THREADS if called else ()), *lines, *tail]
     parameters = [f"{number} {name}" for name in used]
     parameters += [f"const void *{address}, {number} {size}" for address, size in given.values()]
+    parameters += [f"const void *{array}_cells" for array in arrays]
     own = f"scopt_apart_{location.line}_{location.column}"
     head = f"static int {own}({', '.join(parameters)})"
-    arguments = [*used, *(text for memory in memories.values() for text in (memory.base, memory.element))]
-    text = "".join(f"  {line}\n" for line in body)
-    return MemoryTest(f"{own}({', '.join(arguments)})", f"{head}\n{{\n{text}}}\n")
+    arguments = [*used, *(text for memory in memories.values() for text in (memory.base, memory.element)), *arrays]
+    text = "".join(line if line[0] == "#" else f"  {line}\n" for line in body)
+    before = "".join(one.named(name) for name, one in called.items())
+    return MemoryTest(f"{own}({', '.join(arguments)})", f"{before}{head}\n{{\n{text}}}\n")
 
 
 def _free(name: str, taken: Collection[str]) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -11,14 +10,16 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.reach.code import Code, Operand, Unbounded
+from scopt.frontend.reach.conditions import at_least, told
+from scopt.frontend.reach.constant_tables import table_values
 from scopt.frontend.reach.ends import Ends, Limits, floor_limits
+from scopt.frontend.reach.states import State, Value, key_of
 from scopt.frontend.reach.sums import (
     Sum,
     constant_of,
     denominator,
     is_multiple,
     name,
-    names_of,
     number,
     plus,
     scaled,
@@ -35,36 +36,16 @@ _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
-class Value(Struct, frozen=True):
-    """wraps: the sum is the value modulo two to the bits of its type."""
-
-    sum: Sum
-    type: CType
-    wraps: bool = False
-
-
-class State(Struct, frozen=True):
-    """What holds at a place. values: of variables. limits: of symbols. atoms: symbols that stand for operations, by
-    these. known: the parts that move of sums that conditions say something of, and the symbols with their values."""
-
-    values: dict[str, Value] = field(default_factory=dict)
-    limits: dict[str, Limits] = field(default_factory=dict)
-    atoms: dict[Any, str] = field(default_factory=dict)
-    known: dict[Any, str] = field(default_factory=dict)
-
-    def copy(self) -> State:
-        return State(dict(self.values), dict(self.limits), dict(self.atoms), dict(self.known))
-
-
 class Reader(Struct, frozen=True):
     """Reads expressions. symbols: what names mean. changed: variables of the region that get values in it.
     code: what the program computes. wrapping: signed arithmetic wraps around, too. order: when symbols were made.
-    used: parameters that values depend on."""
+    used: parameters that values depend on. inspect: asked for the least and the greatest value of a cell."""
 
     symbols: Mapping[str, Symbol]
     changed: frozenset[str]
     code: Code
     wrapping: bool = False
+    inspect: Callable[[ir.ArrayRef, CType], tuple[Operand, Operand]] | None = None
     order: dict[str, int] = field(default_factory=dict)
     used: dict[str, CType] = field(default_factory=dict)
 
@@ -118,6 +99,12 @@ class Reader(Struct, frozen=True):
         symbol = self.symbols.get(base.name) if isinstance(base, ir.ID) else None
         if symbol is None or len(symbol.dims) != depth or not _is_number(symbol.type):
             return None
+        table = table_values(symbol, self.symbols)
+        if table is not None:
+            return self.between(number(table[0]), number(table[1]), symbol.type, state)
+        if symbol.type.bits > NARROW_BITS and self.inspect is not None:
+            low, high = self.inspect(node, symbol.type)
+            return self.between(_sum_of(low), _sum_of(high), symbol.type, state)
         return self.of_type(symbol.type, state)
 
     def of_type(self, ctype: CType, state: State) -> Value | None:
@@ -196,7 +183,7 @@ class Reader(Struct, frozen=True):
             return None
         if op == "/" and constant is not None and denominator(dividend) == 1 and is_multiple(dividend, int(constant)):
             return Value(scaled(dividend, 1 / constant), a.type)
-        key = (op, _key(dividend), _key(divisor))
+        key = (op, key_of(dividend), key_of(divisor))
         if key in state.atoms:
             return Value(name(state.atoms[key]), a.type)
         code = self.code
@@ -233,7 +220,7 @@ class Reader(Struct, frozen=True):
         if op == "<<":
             return self.made(scaled(a.sum, 1 << int(by)), a)
         dividend = self.exact(a, state)
-        key = (">>", _key(dividend), by)
+        key = (">>", key_of(dividend), by)
         if key not in state.atoms:
             # of a negative number, too, as compilers do it
             state.atoms[key] = self.symbol("shift", floor_limits(dividend, 1 << int(by)), state)
@@ -295,22 +282,7 @@ class Reader(Struct, frozen=True):
         return made
 
     def end(self, total: Sum, state: State, *, up: bool) -> Operand:
-        return Ends(self.code, self.order, state.limits).of(self.told(total, state), up=up)
-
-    def told(self, total: Sum, state: State) -> Sum:
-        """The sum with symbols for the parts that conditions say something of."""
-        for key, symbol in state.known.items():
-            part = dict(key)
-            first = max(part, key=len)
-            for monomial in total:
-                if Counter(first) <= Counter(monomial):
-                    rest = tuple(sorted((Counter(monomial) - Counter(first)).elements()))
-                    others: Sum = {rest: total[monomial] / part[first]}
-                    whole = times(part, others)
-                    if all(total.get(one) == coefficient for one, coefficient in whole.items()):
-                        total = plus(plus(total, whole, -1), times(name(symbol), others))
-                        break
-        return total
+        return Ends(self.code, self.order, state.limits).of(told(total, state), up=up)
 
     def where(self, cond: Any, state: State, holds: bool) -> State:
         """A copy of the state where a condition holds, or fails."""
@@ -318,6 +290,13 @@ class Reader(Struct, frozen=True):
         if not effects(cond).changed:
             self.learn(cond, state, holds)
         return state
+
+    def learn_sum(self, total: Sum, state: State) -> None:
+        """That a sum isn't negative."""
+        part = at_least(total, self.order, state)
+        if part is not None:
+            state.known[key_of(part)] = self.symbol("sum", Limits((part,), (part,)), state)
+            at_least(total, self.order, state)
 
     def learn(self, cond: Any, state: State, holds: bool) -> None:
         match cond:
@@ -344,34 +323,9 @@ class Reader(Struct, frozen=True):
             return
         difference = plus(self.exact(a, state), self.exact(b, state), -1)
         if op in (">", ">=", "=="):
-            self.at_least(plus(difference, number(-1 if op == ">" else 0)), state)
+            self.learn_sum(plus(difference, number(-1 if op == ">" else 0)), state)
         if op in ("<", "<=", "=="):
-            self.at_least(plus(scaled(difference, -1), number(-1 if op == "<" else 0)), state)
-
-    def at_least(self, total: Sum, state: State) -> None:
-        """That a sum isn't negative."""
-        symbols = sorted((one for one in names_of([total]) if one in self.order), key=self.order.__getitem__)
-        if not symbols:
-            return
-        latest = symbols[-1]
-        factor = total.get((latest,))
-        if factor is not None and sum(latest in monomial for monomial in total) == 1:
-            bound = scaled({one: c for one, c in total.items() if one != (latest,)}, -1 / factor)
-            self.bound(latest, bound, state, up=factor < 0)
-            return
-        moving = {one: c for one, c in total.items() if any(factor in self.order for factor in one)}
-        rest = {one: c for one, c in total.items() if one not in moving}
-        positive = moving[min(moving)] > 0
-        part = scaled(moving, 1 if positive else -1)
-        key = _key(part)
-        if key not in state.known:
-            state.known[key] = self.symbol("sum", Limits((part,), (part,)), state)
-        self.bound(state.known[key], scaled(rest, -1 if positive else 1), state, up=not positive)
-
-    def bound(self, symbol: str, bound: Sum, state: State, *, up: bool) -> None:
-        limits = state.limits.get(symbol, Limits())
-        lows, highs = ((), (bound,)) if up else ((bound,), ())
-        state.limits[symbol] = Limits((*limits.lows, *lows), (*limits.highs, *highs))
+            self.learn_sum(plus(scaled(difference, -1), number(-1 if op == "<" else 0)), state)
 
 
 def _is_number(ctype: CType) -> bool:
@@ -380,7 +334,3 @@ def _is_number(ctype: CType) -> bool:
 
 def _sum_of(operand: Operand) -> Sum:
     return number(operand) if isinstance(operand, int) else name(operand)
-
-
-def _key(total: Sum) -> tuple[tuple[tuple[str, ...], Any], ...]:
-    return tuple(sorted(total.items()))

@@ -16,8 +16,9 @@ from msgspec import Struct, field
 from scopt import ir
 from scopt.frontend.reach.code import Operand, Unbounded
 from scopt.frontend.reach.ends import Limits
+from scopt.frontend.reach.states import State, Value
 from scopt.frontend.reach.sums import name, number
-from scopt.frontend.reach.symbolic_values import Reader, State, Value
+from scopt.frontend.reach.symbolic_values import Reader
 from scopt.ir.constants import typed_constant
 from scopt.ir.effects import effects
 from scopt.ir.scop import CType

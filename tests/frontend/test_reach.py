@@ -33,13 +33,15 @@ SUBSCRIPTS = [
     ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)", "~i * j - j * j"),
     ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)", "~(i * j) % (h + k) - i * k"),
     ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (j > 7 || i * j > 4)", "~i * i - j * j"),
+    ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++)", "(i + OFFSET[j]) * m + i"),
     ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (j + 9 >= 1)", "j * (j + 1) / 2 * (i + m)"),
 ]
-SEEN = """
+TABLE = "static const int OFFSET[3] = {-1, 0, 2};\n"
+SEEN = f"""{TABLE}
 #include <stddef.h>
 #include <stdio.h>
 static long seen, from, to;
-static void see(long x) { from = seen && from < x ? from : x; to = seen++ && to > x ? to : x; }
+static void see(long x) {{ from = seen && from < x ? from : x; to = seen++ && to > x ? to : x; }}
 """
 # Where the test would have y: right behind x, right before, on the last element and on the first.
 TRIED = """
@@ -67,7 +69,7 @@ static void try{k}(long a, long b, long c, long d) {
 def memory_test(ctype: str, loops: str, subscript: str) -> MemoryTest:
     """The test that a function needs which reads at a subscript."""
     function = f"void f({', '.join(f'{ctype} {p}' for p in 'nmhk')}, double *x, double *y)"
-    text = f"typedef unsigned long size_t;\n{function} {{\n  {loops} y[i] += x[({subscript}) + i * i % 1];\n}}\n"
+    text = f"{TABLE}typedef unsigned long size_t;\n{function} {{\n  {loops} y[i] += x[({subscript}) + i * i % 1];\n}}\n"
     tu = parse(text.encode(), "f.c", Options(autodetect=True))
     guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
     assert guard is not None

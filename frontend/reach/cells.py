@@ -1,0 +1,49 @@
+"""The values of cells of index arrays: functions in front of the region find out their least and greatest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+from msgspec import Struct, field
+
+from scopt import ir
+from scopt.diagnostics import Location
+from scopt.frontend.reach.code import Code, Operand
+from scopt.frontend.reach.slices import Slice, Slicer, path_to
+from scopt.ir.ctypes import Symbol
+from scopt.ir.scop import CType
+
+
+class Inspector(Struct, frozen=True):
+    """items: the region's statements. iterators: types of variables that loops declare. code: that calls the functions.
+    frozen: arrays that are what they are all through the region. made: the functions, by their names."""
+
+    items: tuple[Any, ...]
+    symbols: Mapping[str, Symbol]
+    iterators: Mapping[str, CType]
+    code: Code
+    frozen: Set[str]
+    location: Location
+    made: dict[str, Slice] = field(default_factory=dict)
+
+    def values(self, node: ir.ArrayRef, ctype: CType) -> tuple[Operand, Operand]:
+        """The least and the greatest value that a cell has where it is read. Raises Unbounded."""
+        keys: tuple[tuple[Operand, ...], ...] = (("least of", id(node)), ("greatest of", id(node)))
+        if keys[0] not in self.code.known:
+            slicer = Slicer(self.items, self.code.type, self.type_of, self.symbols, self.frozen.__contains__)
+            made = slicer.slice(node, path_to(self.items, node), ctype)
+            name = f"scopt_values_{self.location.line}_{self.location.column}_{len(self.made)}"
+            least, greatest = self.code.fresh(), self.code.fresh()
+            self.made[name] = made
+            arrays = (f"{array}_cells" for array in made.arrays)
+            arguments = ", ".join((*made.variables, *arrays, f"&{least}", f"&{greatest}"))
+            self.code.line(f"if (!{name}({arguments})) return 0;")
+            self.code.known[keys[0]], self.code.known[keys[1]] = least, greatest
+        return self.code.known[keys[0]], self.code.known[keys[1]]
+
+    def type_of(self, own: str) -> CType | None:
+        symbol = self.symbols.get(own)
+        plain = symbol is not None and not symbol.dims and not symbol.pointer and symbol.value is None
+        ctype = self.iterators.get(own) or (symbol.type if symbol is not None and plain else None)
+        return ctype if ctype is not None and ctype.integer and not ctype.volatile else None

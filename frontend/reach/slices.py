@@ -1,0 +1,291 @@
+"""Functions that run the part of a region which some cells of index arrays are found by, to see their values.
+
+A slice (Weiser, "Program slicing", 1984) holds the loops and conditions around the statement that reads the cell, and
+what their variables are computed from: it reads nothing that the region wouldn't, and evaluates nothing else. So the
+arrays in it must be what they are all through the region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from scopt import ir
+from scopt.frontend.reach.code import Unbounded
+from scopt.ir.ctypes import Symbol, limits_of, shape_of
+from scopt.ir.effects import effects
+from scopt.ir.printing import CPrinter
+from scopt.ir.scop import CType
+from scopt.ir.walks import rebuilt, used_names, walk
+
+_BASES = {8: "char", 16: "short", 32: "int", 64: "long long"}
+_CANONICAL = ("<", "<=", ">", ">=")
+
+
+class Slice(Struct, frozen=True):
+    """A function's definition, less its name, and the names that it is called with: variables and arrays."""
+
+    definition: str
+    variables: tuple[str, ...]
+    arrays: tuple[str, ...]
+
+    def named(self, name: str) -> str:
+        return self.definition.replace("NAME", name, 1)
+
+
+class Slicer(Struct):
+    """items: the region's statements. result: the type of results. type_of: of a variable, None if it is no number.
+    symbols: what arrays are. frozen: whether an array stays as it is. needed: variables so far; declared: those that
+    the slice declares itself; free: those that it used before it declared them. arrays: that it reads."""
+
+    items: tuple[Any, ...]
+    result: str
+    type_of: Callable[[str], CType | None]
+    symbols: Mapping[str, Symbol]
+    frozen: Callable[[str], bool]
+    needed: set[str] = field(default_factory=set)
+    declared: set[str] = field(default_factory=set)
+    arrays: dict[str, None] = field(default_factory=dict)
+    free: set[str] = field(default_factory=set)
+
+    def slice(self, node: Any, path: Sequence[Any], ctype: CType) -> Slice:
+        """Of all values that an expression of a type has in the last statement of a path through the region: where that
+        is reached the expression is evaluated in any case. Raises Unbounded."""
+        *around, last = path
+        heads = [part for one in around for part in _head(one)]
+        self.needed |= {*used_names(node, *heads)}
+        size = -1
+        while size != len(self.needed):
+            size = len(self.needed)
+            for kept in self.kept(self.items, path):
+                self.needed |= {*used_names(kept.init if isinstance(kept, ir.Decl) else kept.rvalue)}
+        if effects(last).changed & self.needed:
+            raise Unbounded
+        body = [*self.block(self.items, path, node, len(around) > 0)]
+        own = _base(ctype)
+        least, greatest = limits_of(ctype)
+        end = f"{greatest}{'u' * (not ctype.signed)}{'ll' * (ctype.bits == 64)}"
+        lines = [f"{own} low = {end}, high = {f'-{end} - 1' if ctype.signed else least};", *body]
+        lines += ["*least = low <= high ? low : 0;", "*greatest = low <= high ? high : 0;"]
+        lines.append("return low > high || *greatest >= 0;" if ctype.bits == 64 and not ctype.signed else "return 1;")
+        variables = tuple(sorted(name for name in self.needed - self.declared - self.arrays.keys()))
+        if any(self.type_of(name) is None for name in variables) or {"low", "high", "least", "greatest"} & self.needed:
+            raise Unbounded
+        return Slice(self.text(lines, variables), variables, tuple(self.arrays))
+
+    def text(self, lines: Iterable[str], variables: Iterable[str]) -> str:
+        parameters = [f"{_base(self.known_type(name))} {name}" for name in variables]
+        parameters += [f"const void *{name}_cells" for name in self.arrays]
+        head = (
+            f"static int NAME({', '.join([*parameters, *(f'{self.result} *{end}' for end in ('least', 'greatest'))])})"
+        )
+        cells = []
+        for name in self.arrays:
+            cells.append(f"typedef {_base(self.symbols[name].type)} {name}_cell __attribute__((may_alias));")
+            cells.append(f"const {name}_cell *{name} = {name}_cells;")
+        return f"{head}\n{{\n{''.join(f'  {line}{chr(10)}' for line in (*cells, *lines))}}}\n"
+
+    def known_type(self, name: str) -> CType:
+        ctype = self.type_of(name)
+        if ctype is None or ctype.spelling == "_Bool":
+            raise Unbounded
+        return ctype
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def kept(self, items: Sequence[Any], path: Sequence[Any]) -> Iterator[Any]:
+        """The assignments beside a path that give needed variables their values."""
+        place = next(k for k, item in enumerate(items) if item is path[0])
+        for item in items[:place]:
+            for one in item.decls if isinstance(item, ir.DeclList) else (item,):
+                if not effects(one).changed & self.needed:
+                    continue
+                yield self.simple(one)
+        if any(effects(item).changed & self.needed for item in items[place + 1 :]):
+            raise Unbounded  # the next iteration has other values
+        inner = _body(path[0])
+        if len(path) > 1 and inner is not None:
+            yield from self.kept(inner, path[1:])
+
+    def simple(self, item: Any) -> Any:
+        """An assignment of a number, or a declaration with one. Raises Unbounded for others."""
+        value = item.init if isinstance(item, ir.Decl) else item.rvalue if isinstance(item, ir.Assignment) else None
+        plain = isinstance(item, ir.Decl) or (item.op == "=" and isinstance(item.lvalue, ir.ID)) if value else False
+        if not plain or effects(value).changed:
+            raise Unbounded
+        return item
+
+    def block(self, items: Sequence[Any], path: Sequence[Any], node: Any, outermost: bool) -> Iterator[str]:
+        first, *rest = path
+        place = next(k for k, item in enumerate(items) if item is first)
+        for item in items[:place]:
+            for one in item.decls if isinstance(item, ir.DeclList) else (item,):
+                if effects(one).changed & self.needed:
+                    yield self.assignment(self.simple(one))
+                    outermost = False
+        if not rest:
+            seen = self.expression(node)
+            yield f"low = {seen} < low ? {seen} : low;"
+            yield f"high = {seen} > high ? {seen} : high;"
+            return
+        match first:
+            case ir.Compound():
+                yield from self.block(_body(first) or (), rest, node, outermost)
+            case ir.If():
+                holds = rest[0] is first.iftrue
+                yield f"if ({'' if holds else '!('}{self.expression(first.cond)}{'' if holds else ')'}) {{"
+                yield from self.inner(first, rest, node, False)
+                yield "}"
+            case ir.For():
+                yield from self.loop(first, rest, node, outermost)
+            case _:
+                raise Unbounded
+
+    def inner(self, statement: Any, rest: Sequence[Any], node: Any, outermost: bool) -> Iterator[str]:
+        yield from (f"  {line}" for line in self.block(_body(statement) or (), rest, node, outermost))
+
+    def loop(self, loop: ir.For, rest: Sequence[Any], node: Any, outermost: bool) -> Iterator[str]:
+        match loop.init:
+            case ir.DeclList(decls=[ir.Decl(name=own, init=start)]) if start is not None:
+                pass
+            case ir.Assignment(op="=", lvalue=ir.ID(name=own), rvalue=start):
+                pass
+            case _:
+                raise Unbounded
+        if effects(loop.next).changed != {own} or own in effects(start, loop.cond, loop.stmt).changed:
+            raise Unbounded
+        first = self.expression(start)
+        self.declare(own)
+        head = f"{_base(self.known_type(own))} {own} = {first}"
+        cond, step = self.expression(loop.cond), self.expression(loop.next)
+        inside = [*self.inner(loop, rest, node, False)]
+        counts = any(own in _words(line) for line in inside)
+        nested = any("for (" in line for line in inside) and not any("break;" in line for line in inside)
+        if outermost and counts and nested and self.canonical(loop, own):
+            yield "#pragma omp parallel for reduction(min:low) reduction(max:high)"
+        yield f"for ({head}; {cond}; {step}) {{"
+        yield from inside
+        if not counts:
+            yield "  break;"  # all iterations see the same
+        yield "}"
+
+    def canonical(self, loop: ir.For, own: str) -> bool:
+        """Whether OpenMP takes a loop: one comparison with something that stays, and a constant step."""
+        cond = loop.cond
+        return (
+            isinstance(cond, ir.BinaryOp)
+            and cond.op in _CANONICAL
+            and isinstance(cond.left, ir.ID)
+            and cond.left.name == own
+            and own not in used_names(cond.right)
+            and not any(isinstance(one, ir.ArrayRef) for one in walk(cond.right))
+            and isinstance(loop.next, ir.UnaryOp)
+        )
+
+    def assignment(self, item: Any) -> str:
+        own = item.name if isinstance(item, ir.Decl) else item.lvalue.name
+        value = item.init if isinstance(item, ir.Decl) else item.rvalue
+        text = self.expression(value)
+        self.declare(own)
+        return f"{_base(self.known_type(own))} {own} = {text};"
+
+    def declare(self, own: str) -> None:
+        if own in self.declared or own in self.free:
+            raise Unbounded  # values from other places
+        self.declared.add(own)
+
+    # --- expressions --------------------------------------------------------------------------------------------------
+
+    def expression(self, node: Any) -> str:
+        """Text that doesn't need the program's types."""
+        self.free |= {*used_names(node)} - self.declared
+        for one in walk(node):
+            match one:
+                case ir.ArrayRef(name=ir.ID(name=name)):
+                    symbol = self.symbols.get(name)
+                    plain = symbol is not None and len(symbol.dims) == 1 and symbol.type.integer and symbol.type.bits
+                    if not plain or not self.frozen(name):
+                        raise Unbounded
+                    self.arrays[name] = None
+                case ir.StructRef() | ir.FuncCall() | ir.ArrayRef() | ir.UnaryOp(op="*" | "&" | "sizeof"):
+                    raise Unbounded
+        return str(CPrinter().visit(rebuilt(node, self.with_base_type)))
+
+    def with_base_type(self, node: Any) -> Any:
+        if not isinstance(node, ir.Cast):
+            return node
+        shape = shape_of(node.to_type, self.symbols)
+        if shape.layers or not shape.type.integer or shape.type.bits not in _BASES:
+            raise Unbounded
+        words = tuple(_base(shape.type).split())
+        return ir.Cast(ir.Typename(None, (), None, ir.TypeDecl(None, (), None, ir.IdentifierType(words))), node.expr)
+
+
+def path_to(items: Sequence[Any], node: Any) -> list[Any]:
+    """The statements from the outermost around a node to the one that reads it in any case. Raises Unbounded."""
+    for item in items:
+        if not any(one is node for one in walk(item)):
+            continue
+        for part in _body(item) or ():
+            if any(one is node for one in walk(part)):
+                return [item, *path_to([part], node)]
+        if isinstance(item, ir.DeclList):
+            return path_to(item.decls, node)
+        if not _certain(item, node):
+            raise Unbounded
+        return [item]
+    raise Unbounded
+
+
+def _certain(root: Any, node: Any) -> bool:
+    """Whether a statement that is reached evaluates a node, before it changes anything."""
+    if root is node:
+        return True
+    parts = root.parts
+    match root:
+        case ir.For():
+            parts = [root.init, root.cond]
+        case ir.TernaryOp():
+            parts = [root.cond]
+        case ir.BinaryOp(op="&&" | "||"):
+            parts = [root.left]
+        case ir.While() | ir.DoWhile() | ir.Switch():
+            return False
+    return any(one is not None and _certain(one, node) for one in parts)
+
+
+def _body(statement: Any) -> tuple[Any, ...] | None:
+    match statement:
+        case ir.Compound():
+            return tuple(statement.block_items or ())
+        case ir.If():
+            return tuple(part for part in (statement.iftrue, statement.iffalse) if part is not None)
+        case ir.For():
+            return (statement.stmt,)
+    return None
+
+
+def _head(statement: Any) -> list[Any]:
+    match statement:
+        case ir.For():
+            return [part for part in (statement.init, statement.cond, statement.next) if part is not None]
+        case ir.If():
+            return [statement.cond]
+    return []
+
+
+def _words(line: str) -> set[str]:
+    return set("".join(c if c.isalnum() or c in "_$" else " " for c in line).split())
+
+
+def _base(ctype: CType) -> str:
+    if ctype.bits not in _BASES or not ctype.integer:
+        raise Unbounded
+    base = _BASES[ctype.bits]
+    return f"unsigned {base}" if not ctype.signed else "signed char" if ctype.bits == 8 else base
+
+
+def _suffix(ctype: CType) -> str:
+    return "ll" if ctype.bits == 64 else ""

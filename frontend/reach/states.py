@@ -1,0 +1,37 @@
+"""Values as sums of products of names, and what is known at a place of a program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from scopt.frontend.reach.ends import Limits
+from scopt.frontend.reach.sums import Sum
+from scopt.ir.scop import CType
+
+
+class Value(Struct, frozen=True):
+    """wraps: the sum is the value modulo two to the bits of its type."""
+
+    sum: Sum
+    type: CType
+    wraps: bool = False
+
+
+class State(Struct, frozen=True):
+    """What holds at a place. values: of variables. limits: of symbols. atoms: symbols that stand for operations, by
+    these. known: the parts that move of sums that conditions say something of, and the symbols with their values."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    limits: dict[str, Limits] = field(default_factory=dict)
+    atoms: dict[Any, str] = field(default_factory=dict)
+    known: dict[Any, str] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        return State(dict(self.values), dict(self.limits), dict(self.atoms), dict(self.known))
+
+
+def key_of(total: Sum) -> tuple[tuple[tuple[str, ...], Any], ...]:
+    """By which sums are found."""
+    return tuple(sorted(total.items()))

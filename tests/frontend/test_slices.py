@@ -1,0 +1,103 @@
+"""Values of index arrays: the slices that find them out read what the region reads, and nothing else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scopt.diagnostics import Refusal
+from scopt.frontend.extract import extract
+from scopt.frontend.region.parse import parse
+from scopt.frontend.region.regions import find_autodetected
+from scopt.ir.scop import MemoryTest
+from scopt.options import Options
+
+PARAMETERS = "int n, int m, const int *a, const int *b, const unsigned long *c, const double *x, double *y"
+MATRIX = "for (int i = 0; i < n; i++) for (int k = a[i]; k < a[i + 1]; k++) y[i] += x[k] * x[b[k]];"
+
+
+def memory_test(body: str) -> MemoryTest:
+    tu = parse(f"void f({PARAMETERS}) {{ {body} }}\n".encode(), "f.c", Options(autodetect=True))
+    guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
+    assert guard is not None
+    (test,) = guard.tests
+    return test
+
+
+def slices(body: str) -> list[str]:
+    """The bodies of the slices, on a line each."""
+    found = re.findall(r"static int scopt_values\w+\([^)]*\)\n\{\n(.*?)\n\}\n", memory_test(body).definition, re.DOTALL)
+    return [" ".join(text.split()) for text in found]
+
+
+def test_a_sparse_matrix_has_the_region_s_loops() -> None:
+    first, second, third = slices(MATRIX)
+    assert "for (int i = 0; i < n; i++) { low = a[i] < low ? a[i] : low;" in first
+    assert "a[i + 1] > high ? a[i + 1] : high;" in second
+    assert "#pragma omp parallel for reduction(min:low) reduction(max:high) for (int i = 0; i < n; i++)" in third
+    assert "for (int k = a[i]; k < a[i + 1]; k++) { low = b[k] < low" in third
+
+
+def test_loops_that_see_the_same_are_entered_once() -> None:
+    (text,) = slices("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i * m + j] = x[a[i] * m + j];")
+    assert (
+        "for (int j = 0; j < m; j++) { low = a[i] < low ? a[i] : low; high = a[i] > high ? a[i] : high; break; }"
+        in text
+    )
+
+
+def test_conditions_stand_around() -> None:
+    (text,) = slices("for (int i = 0; i < n; i++) if (b[i] > m) { int j = b[i + 1]; y[i] = x[a[j]]; }")
+    assert "if (b[i] > m) { low = a[b[i + 1]]" in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # only sometimes evaluated, or with effects, or a value from an earlier iteration
+        "for (int i = 0; i < n; i++) y[i] = i > m && x[b[i]] > 0 ? x[a[i]] : 0;",
+        "int k = 0; for (int i = 0; i < n; i++) { y[i] = x[a[k]]; k = b[i]; }",
+        "int k = 0; for (int i = 0; i < n; i++) { k = a[k]; y[i] = x[k]; }",
+        "int k = 0; for (int i = 0; i < n; i++) { if (k < 3) { k = b[i]; y[i] = x[a[k]]; } }",
+    ],
+)
+def test_what_is_not_sure_is_not_looked_at(body: str) -> None:
+    with pytest.raises(Refusal):
+        memory_test(body)
+
+
+def test_arrays_that_may_be_written_are_not_looked_at() -> None:
+    text = "void f(int n, int *a, int *x, int *y) { for (int i = 0; i < n; i++) y[x[a[i]]] = a[i]; }\n"
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    with pytest.raises(Refusal) as refused:
+        extract(tu, find_autodetected(tu)[0], "scop0")
+    assert refused.value.remark.id == "alias.may-overlap"
+
+
+def test_values_are_those_that_are_seen(tmp_path: Path) -> None:
+    large = memory_test("for (int i = 0; i < n; i++) y[i] = x[c[i]];").definition.replace("scopt_", "large_")
+    test = memory_test(MATRIX)
+    source, binary = tmp_path / "seen.c", tmp_path / "seen"
+    calls = [f"scopt_values_1_{test.call.split('(')[0].split('_')[-1]}_{k}" for k in range(3)]
+    wide = re.search(r"large_values\w+", large)
+    assert wide is not None
+    source.write_text(f"""
+{test.definition}{large}
+int main(void) {{
+  static const int a[] = {{2, 5, 5, 4, 6}}, b[] = {{99, 99, -3, 7, 1, 8, 99}};
+  static const unsigned long c[] = {{3, 1ul << 63}};
+  long least[3], greatest[3];
+  {calls[0]}(4, a, &least[0], &greatest[0]);
+  {calls[1]}(4, a, &least[1], &greatest[1]);
+  {calls[2]}(4, a, b, &least[2], &greatest[2]);
+  if (least[0] != 2 || greatest[0] != 5 || least[1] != 4 || greatest[1] != 6) return 1;
+  if (least[2] != -3 || greatest[2] != 8) return 2;
+  if ({calls[2]}(0, a, b, &least[2], &greatest[2]) != 1 || least[2] || greatest[2]) return 3;
+  return {wide[0]}(1, c, least, greatest) != 1 || {wide[0]}(2, c, least, greatest) != 0;
+}}
+""")
+    subprocess.run(["cc", "-w", "-o", binary, source], check=True)
+    assert subprocess.run([binary], check=False).returncode == 0
