@@ -89,7 +89,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
             order=order,
             reserved=self.names.tu.reserved | {one.symbol.name for one in self.names.hoisted},
-            typedefs=self.names.tu.typedefs,
+            typedefs=self.types(),
             long_type=self.names.tu.long_type,
             long_suffix=self.names.tu.long_suffix,
             assumptions=(
@@ -104,6 +104,13 @@ class ScopParts(Struct, frozen=True, eq=False):
             by_value=self.by_value(arrays, statements),
             values=self.values(),
             directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
+        )
+
+    def types(self) -> frozenset[str]:
+        """Names of types, but for those that variables have here."""
+        symbols = self.names.symbols
+        return frozenset(
+            name for name in self.names.tu.typedefs if name not in symbols or symbols[name].kind in ("typedef", "type")
         )
 
     def by_value(self, arrays: Mapping[str, Array], statements: Iterable[Statement]) -> frozenset[str]:

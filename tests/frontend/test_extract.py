@@ -310,3 +310,9 @@ def test_threads_copy_what_a_store_may_change(store: str, copied: set[str]) -> N
         f"for (i = 0; i < n; i++) {{ {store} }}", params="int n, double A[100][100], double *x, char *c, unsigned *m"
     )
     assert scop.by_value & {"A", "c", "n", "s", "x"} == copied
+
+
+def test_a_variable_may_have_a_type_s_name() -> None:
+    made = scop_of("for (i = 0; i < n; i++) data[i] = 0;", params="int n, double *data", before="typedef int data;")
+    assert "data" not in made.typedefs
+    assert "data" in scop_of("for (i = 0; i < n; i++) x[i] = 0;", before="typedef int data;").typedefs
