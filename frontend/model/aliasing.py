@@ -129,9 +129,11 @@ def _tested(
     if len(doubtful) + len(hidden) > MAX_PAIRS:
         message = f"'{first}' and '{second}' may overlap, and so may too many other pairs to test them all"
         raise Refusal("alias.may-overlap", message, region.location, hint)
-    stretches = {
-        name: _stretch(names, name) for name in sorted({name for pair in (*doubtful, *hidden) for name in pair})
-    }
+    stretches = {name: _stretch(names, name) for pair in (*doubtful, *hidden) for name in pair}
+    for name in [name for name, stretch in stretches.items() if stretch is None]:
+        if not any(name in pair and names.written.issuperset(pair) for pair in doubtful):
+            # what others only read may be what this is read at, too, but not what is written
+            stretches[name] = _stretch(names, name, written=True)
     cells = {pointer: scalar_stretch(pointer, pointer) for _, pointer in hidden}
     simple = [(a, b) for a, b in doubtful if stretches[a] is not None and stretches[b] is not None]
     computed = [pair for pair in doubtful if pair not in simple]
@@ -156,7 +158,8 @@ def _tested(
     return Aliasing((Remark("analysis", "assume.apart", message, region.location),), apart, tests)
 
 
-def _stretch(names: Names, name: str) -> Stretch | None:
+def _stretch(names: Names, name: str, *, written: bool = False) -> Stretch | None:
+    """What the region touches through a name, or (written) what it may write."""
     if name not in names.arrays:
         return scalar_stretch(name, name)
     array = names.arrays[name]
@@ -164,10 +167,13 @@ def _stretch(names: Names, name: str) -> Stretch | None:
         array.name
     }
     relations = [
-        access.relation for statement in names.statements for access in statement.accesses if access.array in together
+        access.relation
+        for statement in names.statements
+        for access in statement.accesses
+        if access.array in together and not (written and access.kind == "read")
     ]
     found = array_stretch(array, relations, names.context)
-    if found is not None or not array.rank or array.flat or array.within:
+    if written or found is not None or not array.rank or array.flat or array.within:
         return found
     # some subscript isn't affine: its type, or tests in front of it, may bound it all the same
     low, high = names.ranges().get(array.spelling, (0, MAX_TABLE))

@@ -103,8 +103,11 @@ class Reader(Struct, frozen=True):
         if table is not None:
             return self.between(number(table[0]), number(table[1]), symbol.type, state)
         if symbol.type.bits > NARROW_BITS and self.inspect is not None:
-            low, high = self.inspect(node, symbol.type)
-            return self.between(_sum_of(low), _sum_of(high), symbol.type, state)
+            key = ("cell", id(node))
+            if key not in state.atoms:
+                low, high = self.inspect(node, symbol.type)
+                state.atoms[key] = self.symbol("cell", Limits((_sum_of(low),), (_sum_of(high),)), state)
+            return Value(name(state.atoms[key]), symbol.type)
         return self.of_type(symbol.type, state)
 
     def of_type(self, ctype: CType, state: State) -> Value | None:

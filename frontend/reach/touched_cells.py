@@ -145,6 +145,7 @@ class Reading(Struct, frozen=True):
         """An iterator that only its head steps stays on one side of its first value."""
         own, step = self.step_of(node.next)
         ctype = self.type_of(own)
+        self.look_ahead(node.cond, state)
         if ctype is None or not step or own in effects(node.stmt, node.cond).changed:
             return
         start = first.get(own)
@@ -154,6 +155,14 @@ class Reading(Struct, frozen=True):
         if not ctype.signed:
             limits = Limits((number(0), *limits.lows), limits.highs)
         state.values[own] = Value(name(self.reader.symbol(own, limits, state)), ctype)
+
+    def look_ahead(self, cond: Any, state: State) -> None:
+        """Makes symbols for what an iterator is compared with before it has one itself, which they can bound then."""
+        probe = self.reader.where(cond, state, True)
+        for key, symbol in probe.atoms.items():
+            if key not in state.atoms:
+                state.atoms[key] = symbol
+                state.limits.update({one: probe.limits[one] for one in probe.limits.keys() - state.limits.keys()})
 
     def stays(self, cond: Any, own: str, step: int, ctype: CType) -> bool:
         """Whether an iterator never passes its type's end and begins anew: by steps of 1 below a bound it doesn't;

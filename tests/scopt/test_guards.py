@@ -242,3 +242,11 @@ def test_cells_in_the_middle_are_among_the_others(compiler: str, tmp_path: Path)
 }
 """
     compare(compiler, tmp_path, function, ["pulse(10, at(0), at(10))", "pulse(10, at(0), at(9))"], (1, 1))
+
+
+def test_only_what_is_written_has_to_be_apart_from_what_is_only_read() -> None:
+    function = (
+        "void f(int n, int *c, int *x) {\n  for (int i = 0; i < n; i++)\n    x[i] = x[i + n * n + c[i]] + c[i];\n}\n"
+    )
+    assert ids(found(function)) == ["assume.apart", "region.transformed"]
+    assert "scopt_values" not in found(function).text.decode()
