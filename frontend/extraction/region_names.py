@@ -18,6 +18,7 @@ from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.branch_values import with_branch_values
+from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.inlining import inlined_calls
@@ -122,7 +123,8 @@ class RegionNames(Struct, frozen=True, eq=False):
 def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> RegionNames:
     """Give every name of a region one meaning. flat: the arrays of one dimension that hold rows. Raises Refusal."""
     outer = scope_at(tu, region)
-    unique = unique_names(normalized(tu, region, outer), tu.reserved, ISL_WORDS)
+    plain_items = without_direction_tables(normalized(tu, region, outer), outer)
+    unique = unique_names(plain_items, tu.reserved, ISL_WORDS)
     items = tuple(map(_without_directives, unique.items))
     _refuse_visible(region)
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}

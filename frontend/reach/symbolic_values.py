@@ -9,9 +9,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.frontend.normalize.constant_tables import table_of
 from scopt.frontend.reach.code import Code, Operand, Unbounded
 from scopt.frontend.reach.conditions import at_least, told
-from scopt.frontend.reach.constant_tables import table_values
 from scopt.frontend.reach.ends import Ends, Limits, floor_limits
 from scopt.frontend.reach.states import State, Value, key_of
 from scopt.frontend.reach.sums import (
@@ -99,9 +99,10 @@ class Reader(Struct, frozen=True):
         symbol = self.symbols.get(base.name) if isinstance(base, ir.ID) else None
         if symbol is None or len(symbol.dims) != depth or not _is_number(symbol.type):
             return None
-        table = table_values(symbol, self.symbols)
+        table = table_of(symbol, self.symbols)
         if table is not None:
-            return self.between(number(table[0]), number(table[1]), symbol.type, state)
+            values = table.cells.values()
+            return self.between(number(min(values)), number(max(values)), symbol.type, state)
         if symbol.type.bits > NARROW_BITS and self.inspect is not None:
             key = ("cell", id(node))
             if key not in state.atoms:
