@@ -100,10 +100,9 @@ class Slicer(Struct):
         place = next(k for k, item in enumerate(items) if item is path[0])
         for item in items[:place]:
             for one in item.decls if isinstance(item, ir.DeclList) else (item,):
-                if not effects(one).changed & self.needed:
-                    continue
-                yield self.simple(one)
-        if any(effects(item).changed & self.needed for item in items[place + 1 :]):
+                if _changed(one) & self.needed:
+                    yield self.simple(one)
+        if any(_changed(item) & self.needed for item in items[place + 1 :]):
             raise Unbounded  # the next iteration has other values
         inner = _body(path[0])
         if len(path) > 1 and inner is not None:
@@ -122,7 +121,7 @@ class Slicer(Struct):
         place = next(k for k, item in enumerate(items) if item is first)
         for item in items[:place]:
             for one in item.decls if isinstance(item, ir.DeclList) else (item,):
-                if effects(one).changed & self.needed:
+                if _changed(one) & self.needed:
                     yield self.assignment(self.simple(one))
                     outermost = False
         if not rest:
@@ -254,6 +253,12 @@ def _certain(root: Any, node: Any) -> bool:
         case ir.While() | ir.DoWhile() | ir.Switch():
             return False
     return any(one is not None and _certain(one, node) for one in parts)
+
+
+def _changed(statement: Any) -> frozenset[str]:
+    """Variables that have other values behind a statement: what it declares for itself doesn't live on."""
+    found = effects(statement)
+    return found.changed if isinstance(statement, (ir.Decl, ir.DeclList)) else found.changed - found.declared
 
 
 def _body(statement: Any) -> tuple[Any, ...] | None:

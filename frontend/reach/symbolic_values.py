@@ -112,11 +112,13 @@ class Reader(Struct, frozen=True):
         return self.of_type(symbol.type, state)
 
     def of_type(self, ctype: CType, state: State) -> Value | None:
-        """Any value of a narrow type."""
-        if ctype.bits > NARROW_BITS or ctype.spelling == "_Bool":
+        """Any value of a type: of one that isn't narrow, conditions have to say more."""
+        if ctype.spelling == "_Bool":
             return None
         low, high = limits_of(ctype)
-        return self.between(number(low), number(high), ctype, state)
+        if ctype.bits <= NARROW_BITS:
+            return self.between(number(low), number(high), ctype, state)
+        return Value(name(self.symbol("any", Limits(() if ctype.signed else (number(0),)), state)), ctype)
 
     def cast(self, node: ir.Cast, state: State) -> Value | None:
         target = shape_of(node.to_type, self.symbols)
@@ -137,11 +139,15 @@ class Reader(Struct, frozen=True):
     def union(self, a: Value, at: State, b: Value, at_b: State, state: State) -> Value:
         """One of two values of one type, each at a place of its own."""
         first, second = self.exact(a, at), self.exact(b, at_b)
-        low, high = (
-            self.code.extreme(self.end(first, at, up=up), self.end(second, at_b, up=up), greatest=up)
-            for up in (False, True)
-        )
-        return self.between(_sum_of(low), _sum_of(high), a.type, state)
+        ends: list[tuple[Sum, ...]] = []
+        for up in (False, True):
+            try:
+                with self.code.tried():
+                    one, other = self.end(first, at, up=up), self.end(second, at_b, up=up)
+                    ends.append((_sum_of(self.code.extreme(one, other, greatest=up)),))
+            except Unbounded:
+                ends.append(())
+        return Value(name(self.symbol("value", Limits(*ends), state)), a.type)
 
     def operation(self, node: ir.BinaryOp, state: State) -> Value | None:
         left, right = (self.promoted(self.value(part, state), state) for part in (node.left, node.right))
@@ -191,7 +197,11 @@ class Reader(Struct, frozen=True):
         if key in state.atoms:
             return Value(name(state.atoms[key]), a.type)
         code = self.code
-        low, high = self.end(dividend, state, up=False), self.end(dividend, state, up=True)
+        try:
+            with code.tried():
+                low, high = (self.end(dividend, state, up=up) for up in (False, True))
+        except Unbounded:
+            return self.bounded(op, None, b, state)
         least, greatest = self.end(divisor, state, up=False), self.end(divisor, state, up=True)
         code.require_positive(least)
         if op == "%":

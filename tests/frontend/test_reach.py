@@ -102,6 +102,7 @@ def test_what_is_touched_lies_within(tmp_path: Path) -> None:
     ("loops", "subscript"),
     [
         ("for (int i = 0; i < n; i++)", "(int)y[i] * h"),
+        ("for (int i = 0; i < n; i++)", "((int)y[i] < m ? (int)y[i] : m) * h"),
         ("for (int i = 0, j = 0; i < n; i++, j += i)", "j * h"),
         ("for (int i = 0; i < n; i++) for (int j = 0; (int)x[j] < m; j++)", "j * h"),
         ("for (int i = 0; i < n; i++)", "i * h / -2"),
@@ -123,3 +124,14 @@ def test_numbers_that_do_not_fit_are_no_ends(tmp_path: Path) -> None:
     )
     subprocess.run(["cc", "-o", binary, source], check=True)
     assert subprocess.run([binary], check=False).returncode == 0
+
+
+def test_data_that_conditions_clamp_have_bounds() -> None:
+    text = (
+        "void f(int n, int m, double *x, double *y) { for (int i = 0; i < n; i++) { int v = (int)y[i];"
+        " if (v < 0) v = 0; if (v >= m) v = m - 1; y[i] = x[v * n + i]; } }\n"
+    )
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
+    assert guard is not None
+    assert "values" not in guard.tests[0].definition
