@@ -35,7 +35,7 @@ from scopt.ir.nest import Block, Call, Compare, Condition, Const, Expr, For, If,
 from scopt.ir.nest_walks import children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
-from scopt.machine.costs import ELEMENT, SKEWED_FORKS, instance_cost, threads_cost
+from scopt.machine.costs import ELEMENT, SKEWED_FORKS, instance_cost, least_region, threads_cost
 from scopt.poly.isl_utils import PARAM
 
 # Iterations up to which compilers unroll a loop (gcc: max-completely-peel-times),
@@ -134,7 +134,7 @@ def _from_size_on(source: Scop, scop: Scop, nest: LoopNest, costs: Mapping[str, 
     gain = vector_elements(scop, machine)
     found: list[Condition] = []
     known = frozenset(p.name for p in scop.parameters)
-    for condition, quick in _conditions(nest.body, costs, threads_cost(machine), known):
+    for condition, quick in _conditions(scop, nest.body, costs, machine, known):
         if condition == NEVER:
             continue
         if condition is None:
@@ -289,18 +289,21 @@ def _calls(block: Block, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...
 
 
 def _conditions(
-    block: Block, costs: Mapping[str, Fraction], limit: Fraction, parameters: frozenset[str]
+    scop: Scop, block: Block, costs: Mapping[str, Fraction], machine: Machine, parameters: frozenset[str]
 ) -> Iterator[tuple[Condition | None, bool]]:
     """Any of these is enough: the tests of parallel loops in terms of the parameters, or of a loop as a whole where
-    none is inside; None: always. Each with whether it counts on vectors."""
+    none is inside; None: always. Each with whether it is about loops that compilers make no vectors of, or counts on
+    vectors itself."""
     for loop in outermost_loops(block):
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
+        searched = has_searches(scop, LoopNest(Block((loop,))))
         if inside and all(test is not None for test in tests):
             for test, (_, inner) in zip(tests, inside, strict=True):
-                yield None if test == _ALWAYS else test, _has_vectors(inner)
+                yield None if test == _ALWAYS else test, searched or _has_vectors(inner)
         else:
-            yield whole_test(loop, costs, limit, parameters), False
+            limit = least_region(machine) if searched and not inside else threads_cost(machine)
+            yield whole_test(loop, costs, limit, parameters), searched
 
 
 def _has_vectors(loop: For) -> bool:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.record_cells import subscripts_of
 from scopt.ir.expr import linear, names, plus
 from scopt.ir.nest import Block, Call, Const, Expr, For, LoopMark, LoopNest, Min, Name, Sum
@@ -23,11 +24,15 @@ from scopt.ir.nest_walks import Item, items, map_block, used_names
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.reductions import update_of
-from scopt.poly.searches import Run, condition_of, is_fixed, tests_of
+from scopt.poly.searches import Run, changes_of, conjuncts, is_fixed, tests_of
 
 # Iterations that run at once, and of a block. (Of a thousand, five blocks of 128 are expected to find nothing; where
 # all are better, asking takes a tenth of the time.)
 _FIRST, _BLOCK = 64, 128
+# Numbers of so few values are as good as what is best so far again and again.
+_FEW = 16
+# Elements of a record of which compilers put vectors together from whole ones (measured: 2 and 3, four times as fast).
+_RECORD = 4
 
 
 def with_skipped_blocks(scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
@@ -72,7 +77,7 @@ class _Rewriter(Struct, frozen=True, eq=False):
         if not runs or not self.pays(item, runs):
             return (item,)
         found = self.fresh("found")
-        tests = tests_of(self.scop, found, runs)
+        tests = tests_of(self.scop, found, runs, self.sure)
         if tests is None:
             return (item,)
         self.made.update({test.name: test for test, (one, _) in zip(tests, runs, strict=True) if test is not one})
@@ -86,59 +91,86 @@ class _Rewriter(Struct, frozen=True, eq=False):
         others = (f"{wish}{k}" for k in count(2))
         return wish if wish not in self.taken else next(name for name in others if name not in self.taken)
 
+    def sure(self, statement: Statement, node: ir.Node) -> bool:
+        return Sure(self.scop, statement).may_be_evaluated(node)
+
     def pays(self, loop: For, runs: tuple[Run, ...]) -> bool:
         """Whether compilers don't make vectors of the loop by themselves, but would of its tests, and whether these are
         expected to fail: each is for a value, or its place, that takes the place of what it is compared with."""
-        searches = [(one, moving) for one, moving in runs if condition_of(one.body) is not None]
-        if not searches or not all(_is_record(one, moving) for one, moving in searches):
+        searches = [(one, moving) for one, moving in runs if changes_of(one.body) is not None]
+        if not searches or not all(self.keeps_records(one, moving) for one, moving in searches):
             return False
         if len(searches) == len(runs) and all(self.is_extremum(one) for one, _ in searches):
             return False
         own = [one for one in loop.body.items if isinstance(one, Call)]
-        return all(self.walks(loop, call, one) for call, (one, _) in zip(own, runs, strict=True))
+        return all(self.walks(loop, call, *run) for call, run in zip(own, runs, strict=True))
+
+    def keeps_records(self, statement: Statement, moving: frozenset[str]) -> bool:
+        """Whether all that a statement does is to keep what is better than all before."""
+        return all(
+            any(self.is_record(part, then, statement, moving) for part in conjuncts(condition))
+            for condition, then in changes_of(statement.body) or ()
+        )
+
+    def is_record(self, condition: ir.Node, then: ir.Node, statement: Statement, moving: frozenset[str]) -> bool:
+        if isinstance(condition, ir.UnaryOp) and condition.op == "!":
+            condition = condition.expr
+        if not isinstance(condition, ir.BinaryOp) or condition.op not in ("<", ">", "<=", ">="):
+            return False
+        for known, other in ((condition.left, condition.right), (condition.right, condition.left)):
+            if is_fixed(known, moving) and _takes_place(then, known, other):
+                return len(condition.op) == 1 or not self.is_narrow(statement, known)
+        return False
+
+    def is_narrow(self, statement: Statement, known: ir.Node) -> bool:
+        kinds = [self.scop.arrays[access.array].type for access in statement.accesses if access.node is known]
+        return any(kind.integer and kind.bits <= _FEW for kind in kinds)
 
     def is_extremum(self, statement: Statement) -> bool:
         update = update_of(self.scop, statement)
         return update is not None and self.scop.arrays[update.array].type.integer
 
-    def walks(self, loop: For, call: Call, statement: Statement) -> bool:
+    def walks(self, loop: For, call: Call, statement: Statement, moving: frozenset[str]) -> bool:
         """Whether what is compared stays where it is, or lies along lines."""
-        split = condition_of(statement.body)
-        asked = set(walk(statement.body if split is None else split[0]))
-        sides = [one for one in ((split[0].left, split[0].right) if split is not None else ()) if one is not None]
-        fixed = [side for side in sides if is_fixed(side, frozenset())]
+        changes = changes_of(statement.body)
+        conditions = [statement.body] if changes is None else [condition for condition, _ in changes]
+        asked = set(walk(*conditions))
+        sides = [one for one in asked if isinstance(one, ir.ID | ir.ArrayRef)] if changes is not None else []
+        fixed = {side for side in sides if is_fixed(side, moving)}
         for access in statement.accesses:
             if access.node not in asked or not self.scop.arrays[access.array].rank:
                 continue
             subscripts = subscripts_of(self.scop, access, call.args)
-            if subscripts is None and any(side is access.node for side in fixed):
+            if subscripts is None and access.node in fixed:
                 continue  # what is best so far, by its place
-            if subscripts is None or not _is_along(loop.iterator, subscripts):
+            sizes = self.scop.arrays[access.array].sizes
+            if subscripts is None or not _is_along(loop.iterator, subscripts, sizes[-1] if sizes else None):
                 return False
         return True
 
 
-def _is_along(iterator: str, subscripts: Sequence[Expr]) -> bool:
+def _is_along(iterator: str, subscripts: Sequence[Expr], size: int | None) -> bool:
+    """Whether references go along lines, or from record to record of a few elements, which compilers load together.
+    size: of the last dimension."""
     *outer, last = subscripts
-    return not any(iterator in names(one) for one in outer) and linear(last)[0].get(Name(iterator), 0) in (0, 1)
+    if outer and isinstance(last, Const) and size is not None and size <= _RECORD:
+        *outer, last = outer
+    return not any(iterator in names(one) for one in outer) and 0 <= _steps(iterator, last) <= _RECORD
 
 
-def _is_record(statement: Statement, moving: frozenset[str]) -> bool:
-    """Whether a statement keeps what is better than all before."""
-    split = condition_of(statement.body)
-    if split is None or split[0].op not in ("<", ">"):
-        return False
-    condition, then = split
-    for known, other in ((condition.left, condition.right), (condition.right, condition.left)):
-        if not is_fixed(known, moving):
-            continue
-        for node in walk(then):
-            match node:
-                case ir.Assignment(op="=", lvalue=target, rvalue=value):
-                    if same_tree(target, known) and same_tree(value, other):
-                        return True
-                    if isinstance(known, ir.ArrayRef) and same_tree(target, known.subscript):
-                        return True
+def _steps(iterator: str, subscript: Expr) -> int | float:
+    return linear(subscript)[0].get(Name(iterator), 0)
+
+
+def _takes_place(then: ir.Node, known: ir.Node, other: ir.Node) -> bool:
+    """Whether a statement lets one side of a comparison, or its place, take the place of the other one."""
+    for node in walk(then):
+        match node:
+            case ir.Assignment(op="=", lvalue=target, rvalue=value):
+                if same_tree(target, known) and same_tree(value, other):
+                    return True
+                if isinstance(known, ir.ArrayRef) and same_tree(target, known.subscript):
+                    return True
     return False
 
 
