@@ -1,7 +1,8 @@
 """Sums of what a condition lets through, as sums of choices: ``if (x[i] > t) s += v`` as ``s += x[i] > t ? v : 0``.
 
 Where a clause gives each lane of a vector loop a copy of a variable, gcc makes poor vectors of code that writes the
-copy under a condition, or none; without the clause clang makes none where threads share the variable.
+copy under a condition, or none; without the clause clang makes none where threads share the variable. gcc makes none
+either of a condition with a branch of its own: both sides are evaluated where they may be.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.astgen.passes.eager import with_both_sides
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.walks import changed
 from scopt.poly.isl_utils import IN
 from scopt.poly.reductions import update_of
 
@@ -23,6 +26,9 @@ def summed(scop: Scop, statement: Statement) -> Statement | None:
     update, body = update_of(scop, statement), _choice(statement.body)
     if update is None or body is None or scop.arrays[update.array].rank or not scop.arrays[update.array].type.integer:
         return None
+    assert isinstance(body.rvalue, ir.TernaryOp)
+    condition = with_both_sides(scop, statement, body.rvalue.cond)
+    body = changed(body, rvalue=changed(body.rvalue, cond=condition))
     name = f"{statement.name}_masked"
     accesses = tuple(
         replace(access, kind="write" if access.is_write else "read", relation=access.relation.set_tuple_name(IN, name))

@@ -59,21 +59,25 @@ class _Rewriter(Struct, frozen=True, eq=False):
 
 
 def _eager(scop: Scop, statement: Statement) -> Statement | None:
-    if not any(isinstance(node, ir.BinaryOp) and node.op in EAGER for node in walk(statement.body)):
-        return None
+    body = with_both_sides(scop, statement, statement.body)
+    return None if body is statement.body else replace(statement, name=statement.name + SUFFIX, body=body)
+
+
+def with_both_sides(scop: Scop, statement: Statement, node: ir.Node) -> ir.Node:
+    """A part of a statement's body that evaluates all of its conditions that it may, with the same references."""
+    if not any(isinstance(one, ir.BinaryOp) and one.op in EAGER for one in walk(node)):
+        return node
     references = {access.node for access in statement.accesses}
     sure = Sure(scop, statement)
     become: dict[ir.Node, ir.Node] = {}
 
-    def change(node: ir.Node, made: ir.Node) -> ir.Node:
-        if isinstance(node, ir.BinaryOp) and node.op in EAGER and sure.may_be_evaluated(node.right):
-            return ir.BinaryOp(EAGER[node.op], _truth(made.left), _truth(made.right))
+    def change(one: ir.Node, made: ir.Node) -> ir.Node:
+        if isinstance(one, ir.BinaryOp) and one.op in EAGER and sure.may_be_evaluated(one.right):
+            return ir.BinaryOp(EAGER[one.op], _truth(made.left), _truth(made.right))
         return made
 
-    body = rewritten(statement.body, change, become)
-    if body is statement.body or not references.isdisjoint(become):
-        return None
-    return replace(statement, name=statement.name + SUFFIX, body=body)
+    made = rewritten(node, change, become)
+    return made if references.isdisjoint(become) else node
 
 
 def _truth(node: ir.Node) -> ir.Node:

@@ -8,9 +8,9 @@ import islpy as isl
 
 from scopt import ir
 from scopt.ir.nest import Reduction
-from scopt.ir.scop import Scop
+from scopt.ir.scop import Scop, Statement
 from scopt.poly.isl_utils import OUT, sets_of
-from scopt.poly.reductions import widens
+from scopt.poly.reductions import BETTER, widens
 from scopt.poly.restructure import united
 from scopt.poly.source_loops import source_loops
 
@@ -76,10 +76,17 @@ def with_nests_together(
 
 def may_stand_together(scop: Scop, domain: isl.UnionSet, reductions: Collection[Reduction]) -> bool:
     """Whether a vector loop may run all of these statements, which reduce something: integer variables, and none of
-    them under a condition that is much wider than what is compared. (gcc masks several conditions of one loop with
-    lanes of four times the width, as long as a clause asks for vectors, and no wider ones.)"""
+    them an extremum that is much wider than what is compared. (gcc masks several conditions of one loop with
+    lanes of four times the width, as long as a clause asks for vectors, and no wider ones. Conditional sums become sums
+    of choices, which it widens.)"""
     statements = [scop.statement(str(part.get_tuple_name())) for part in sets_of(domain)]
     collected = {one.array for one in reductions}
     if any(scop.arrays[name].rank or not scop.arrays[name].type.integer for name in collected):
         return False
-    return not any(widens(scop, one) for one in statements if isinstance(one.body, ir.If))
+    extremes = {one.array for one in reductions if one.operator in BETTER}
+    masked = [one for one in statements if isinstance(one.body, ir.If) and _writes(one) & extremes]
+    return not any(widens(scop, one) for one in masked)
+
+
+def _writes(statement: Statement) -> set[str]:
+    return {access.array for access in statement.accesses if access.is_write}

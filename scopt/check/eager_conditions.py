@@ -14,10 +14,11 @@ def is_eager(source: Scop, statement: Statement, base: Statement) -> bool:
     if not any(one is base for one in source.statements):
         return False
     alike = statement.iterators == base.iterators and statement.accesses == base.accesses
-    return alike and _same(Sure(source, base), base.body, statement.body)
+    return alike and same_conditions(Sure(source, base), base.body, statement.body)
 
 
-def _same(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
+def same_conditions(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
+    """Whether a part of a statement, mine, is the other one but for conditions both sides of which that evaluates."""
     match mine, theirs:
         case ir.BinaryOp(op="&&" | "||" as op), ir.BinaryOp(op="&" | "|" as other):
             truths = _is_truth_of(sure, mine.left, theirs.left) and _is_truth_of(sure, mine.right, theirs.right)
@@ -25,13 +26,13 @@ def _same(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
     if not same_node(mine, theirs) or len(mine.children()) != len(theirs.children()):
         return False
     pairs = zip(mine.children(), theirs.children(), strict=True)
-    return all(role == other and _same(sure, a, b) for (role, a), (other, b) in pairs)
+    return all(role == other and same_conditions(sure, a, b) for (role, a), (other, b) in pairs)
 
 
 def _is_truth_of(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
     """Whether a side is 1 where the original's isn't 0, and else 0."""
     match theirs:
         case ir.BinaryOp(op="!=", left=value, right=ir.Constant(type="int", value="0")) if not same_tree(mine, theirs):
-            if _same(sure, mine, value):
+            if same_conditions(sure, mine, value):
                 return True
-    return is_truth(theirs) and _same(sure, mine, theirs)
+    return is_truth(theirs) and same_conditions(sure, mine, theirs)

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from scopt import ir
 from scopt.astgen.emit.c_expr import MASKED, helper_name
 from scopt.astgen.generation import Program
+from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.masking import masked
+from scopt.check.eager_conditions import same_conditions
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import same_tree, walk
@@ -41,7 +43,9 @@ def masked_ones(program: Program) -> dict[str, str]:
             for array in lowered.arrays.values()
             if _is_written(base, array.name) and (array.type.bits, array.type.signed) == (bits, signed)
         }
-        if _same_references(statement, base) and _is_number(lowered, base) and sums_the_same(statement.body, base.body):
+        sure = Sure(lowered, base)
+        same = _same_references(statement, base) and _is_number(lowered, base)
+        if same and sums_the_same(sure, statement.body, base.body):
             found[statement.name] = name
             continue
         # that cells and values have one type, and that all cells are there, isn't seen from the text
@@ -64,13 +68,13 @@ def _is_number(scop: Scop, base: Statement) -> bool:
     return scop.arrays[update.array].type.integer
 
 
-def sums_the_same(body: ir.Node, original: ir.Node) -> bool:
-    """Whether a sum of choices, the other one 0, is a sum under that condition."""
+def sums_the_same(sure: Sure, body: ir.Node, original: ir.Node) -> bool:
+    """Whether a sum of choices, the other one 0, is a sum under that condition. sure: what may be evaluated anyway."""
     match original:
         case ir.Compound(block_items=[only]):
-            return sums_the_same(body, only)
+            return sums_the_same(sure, body, only)
         case ir.If(cond=needed, iftrue=ir.Compound(block_items=[only]), iffalse=None):
-            return sums_the_same(body, ir.If(needed, only, None))
+            return sums_the_same(sure, body, ir.If(needed, only, None))
         case ir.If(cond=needed, iftrue=then, iffalse=None):
             pass
         case _:
@@ -80,7 +84,7 @@ def sums_the_same(body: ir.Node, original: ir.Node) -> bool:
             op="+=" | "-=" | "|=" | "^=" as op,
             lvalue=cell,
             rvalue=ir.TernaryOp(cond=condition, iftrue=value, iffalse=ir.Constant(type="int", value="0")),
-        ) if same_tree(condition, needed):
+        ) if same_conditions(sure, needed, condition):
             match then:
                 case ir.Assignment(op=other, lvalue=target, rvalue=given):
                     return other == op and same_tree(target, cell) and same_tree(given, value)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from scopt import ir, pipeline
+from scopt.astgen.passes.conditional_sums import summed
+from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.masking import masked
 from scopt.check.masks import does_the_same, sums_the_same
 from scopt.ir.from_pycparser import parse_c
+from scopt.ir.walks import rebuilt
 from scopt.options import Options
 from tests.conftest import RunC
 from tests.sources import scop_of
@@ -165,7 +168,13 @@ long long f(int n, double *x, unsigned *u, long long count, unsigned sum) {
         ("if (x[i] > x[j]) count++;", "count += x[i] > x[j] ? 1 : 0;"),
         ("if (x[i] > x[j]) { --count; }", "count -= x[i] > x[j] ? 1 : 0;"),
         ("if (x[i] > x[j]) sum += u[j];", "sum += x[i] > x[j] ? u[j] : 0;"),
-        ("if (x[i] > x[j]) if (u[j]) sum ^= u[j];", "if (x[i] > x[j])"),
+        ("if (x[i] > x[j]) if (u[j]) sum ^= u[j];", "sum ^= x[i] > x[j] && u[j] ? u[j] : 0;"),
+        (
+            "{ if (x[i] > x[j] && u[j] > 3) sum += u[j]; if (u[j] > 7) count++; }",
+            "(x[i] > x[j]) & (u[j] > 3) ? u[j] : 0;",
+        ),
+        ("if (x[i] > x[j]) { count++; sum += u[j]; }", "sum += x[i] > x[j] ? u[j] : 0;"),
+        ("if (x[i] > x[j]) count++; else sum += u[j];", "sum += !(x[i] > x[j]) ? u[j] : 0;"),
         ("count += x[i] > x[j];", "count += x[i] > x[j];"),
         ("sum += u[j] * u[i];", "sum += u[j] * u[i];"),
     ],
@@ -175,6 +184,14 @@ def test_vector_loops_choose_what_they_add(update: str, chosen: str) -> None:
     assert "#pragma omp parallel for" in text
     assert "#pragma omp simd reduction(" in text
     assert chosen in text
+
+
+def sure_of(statement: str) -> Sure:
+    scop = scop_of(f"for (i = 0; i < n; i++) {statement}", PARAMS)
+    return Sure(scop, scop.statements[0])
+
+
+SURE = sure_of("x[i] = 0;")
 
 
 @pytest.mark.parametrize(
@@ -191,11 +208,26 @@ def test_vector_loops_choose_what_they_add(update: str, chosen: str) -> None:
     ],
 )
 def test_sums_of_choices_are_read_for_themselves(text: str, same: bool) -> None:
-    assert sums_the_same(body(text), body("if (a < b) { s += v; }")) is same
+    assert sums_the_same(SURE, body(text), body("if (a < b) { s += v; }")) is same
 
 
 def test_steps_are_sums_of_ones() -> None:
-    assert sums_the_same(body("s -= a ? 1 : 0;"), body("if (a) s--;"))
-    assert not sums_the_same(body("s += a ? 1 : 0;"), body("if (a) s--;"))
-    assert not sums_the_same(body("s += a ? 2 : 0;"), body("if (a) s++;"))
-    assert not sums_the_same(body("s += a ? 1 : 0;"), body("if (a) s++; else s--;"))
+    assert sums_the_same(SURE, body("s -= a ? 1 : 0;"), body("if (a) s--;"))
+    assert not sums_the_same(SURE, body("s += a ? 1 : 0;"), body("if (a) s--;"))
+    assert not sums_the_same(SURE, body("s += a ? 2 : 0;"), body("if (a) s++;"))
+    assert not sums_the_same(SURE, body("s += a ? 1 : 0;"), body("if (a) s++; else s--;"))
+
+
+@pytest.mark.parametrize(("condition", "eager"), [("x[i] > 3 && x[i] < 9", True), ("x[i] > 3 && d[i] < 9", False)])
+def test_both_sides_of_conditions_are_evaluated_where_they_may_be(condition: str, eager: bool) -> None:
+    scop = scop_of(f"for (i = 0; i < n; i++) if ({condition}) k++;", PARAMS, after="x[0] = k;")
+    (only,) = scop.statements
+    made = summed(scop, only)
+    assert made is not None
+    assert ("&&" in ir.printing.CPrinter().visit(made.body)) is not eager
+    assert sums_the_same(Sure(scop, only), made.body, only.body)
+
+    def change(node: ir.Node) -> ir.Node:
+        return ir.BinaryOp("&", node.left, node.right) if isinstance(node, ir.BinaryOp) and node.op == "&&" else node
+
+    assert sums_the_same(Sure(scop, only), rebuilt(made.body, change), only.body) is eager

@@ -28,7 +28,7 @@ def totals_of(body: str) -> list[str]:
         ("for (i = 0; i < n; i++) for (j = 0; j < m; j++) { s1 -= a[i][j]; w1 += a[i][j]; }", ["s1_total", "w1_total"]),
         ("for (t = 0; t < m; t++) { for (i = 0; i < n; i++) s1 += p[i]; y[t] = s1; }", ["s1_total"]),
         ("for (i = 0; i < n; i++) { if (p[i] > 3) cell[0]++; cell[7] += p[i]; }", ["cell_total", "cell_total2"]),
-        ("for (i = 0; i < n; i++) { if (p[i] > 3) cell[1]++; else cell[1] += 2; }", []),
+        ("for (i = 0; i < n; i++) { if (p[i] > 3) cell[1]++; else cell[1] += 2; }", ["cell_total"]),
         ("for (i = 0; i < n; i++) bits[2] |= p[i];", ["bits_total"]),
         ("for (i = 0; i < n; i++) if (cell[2] < p[i]) cell[2] = p[i];", ["cell_total"]),
         ("for (i = 0; i < n; i++) h[1] += p[i];", ["h_total"]),
