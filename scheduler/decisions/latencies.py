@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
+import islpy as isl
+
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.machine import Machine
 from scopt.machine.costs import operation_latency
 from scopt.poly.components import ordered_components
+from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, subscript_rows
 from scopt.poly.reductions import selected
 
@@ -103,6 +106,12 @@ def resets(statement: Statement) -> bool:
         isinstance(one.lvalue, ir.ID) and not any(same_tree(part, one.lvalue) for part in walk(one.rvalue))
         for one in found
     )
+
+
+def decides(scop: Scop, node: isl.ScheduleNode) -> bool:
+    """Whether all that a band does is under conditions on data: nothing waits for branches that are foreseen."""
+    names = [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
+    return all(isinstance(scop.statement(name).body, ir.If) for name in names)
 
 
 def _place(access: Access) -> Place:

@@ -18,9 +18,10 @@ from scopt.poly.bands import Ordered, active, agreeing_at, looks_in_between, red
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.pair_classes import Agreement
 from scopt.poly.restructure import distributable, leaf_parts, topological, topological_inside, united
+from scopt.scheduler.decisions.latencies import decides
 from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.decisions.merged_groups import may_stand_together, with_lines_together, with_nests_together
-from scopt.scheduler.decisions.reading_ahead import reads_ahead
+from scopt.scheduler.decisions.reading_ahead import goes_on
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
@@ -118,6 +119,9 @@ class Planner(Struct, frozen=True, eq=False):
             hoped = wished_members(self.scop, node, self.hopes, "vector")
             wished = next((k for k in reversed(hoped) if any(groupings[k].free)), None)
         vector = wished if wished is not None else max(range(width), key=lambda k: (quality[k], k))
+        if wished is None and walks[vector].unknown and not walks[vector].contiguous and decides(self.scop, node):
+            # it would be no vector loop: lines decide, since nothing waits for branches that are foreseen
+            vector = max(range(width), key=lambda k: (walks[k].score_in_order(), k))
         threads = wished_member(self.scop, node, self.loops, "parallel")
         cells = width == 1 and node.get_schedule_depth() == 0  # a loop of its own: the variables stand around it
         reduced = self.reduced_member(node, cells=cells) if all(carried) and not parallel_above else None
@@ -295,7 +299,7 @@ class Planner(Struct, frozen=True, eq=False):
             tuple(one[1] if one is not None else () for one in found),
             tuple(one[0] if one is not None else () for one in found),
             tuple(
-                one is None and self.takes_vectors(group) and reads_ahead(self.dependences, inner, group, member)
+                one is None and self.takes_vectors(group) and goes_on(self.scop, self.dependences, inner, group, member)
                 for one, group in zip(found, groups, strict=True)
             ),
         )

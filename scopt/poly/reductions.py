@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from string import hexdigits
 
 from msgspec import Struct
 
@@ -338,12 +339,28 @@ def _integers(scop: Scop, statement: Statement, expression: ir.Node, ctype: CTyp
             return False
         return not exact or not ctype.signed or other.signed or other.bits < _INT_BITS
 
-    return all(fits(types.get(leaf.name)) if isinstance(leaf, ir.ID) else is_int(leaf) for leaf in _leaves(expression))
+    def is_constant(leaf: ir.Node) -> bool:
+        return is_int(leaf) or (not exact and ctype.bits >= _INT_BITS and _is_word(leaf))
+
+    return all(
+        fits(types.get(leaf.name)) if isinstance(leaf, ir.ID) else is_constant(leaf) for leaf in _leaves(expression)
+    )
 
 
 def is_int(leaf: ir.Node) -> bool:
     """Whether a leaf is a constant of type int."""
     return isinstance(leaf, ir.Constant) and leaf.type == "int" and leaf.value.isdigit()
+
+
+def _is_word(leaf: ir.Node) -> bool:
+    """Whether a leaf is a constant of a type of 32 bits, signed or not."""
+    if not isinstance(leaf, ir.Constant) or leaf.type not in ("int", "unsigned int"):
+        return False
+    digits = leaf.value.lower().removesuffix("u")
+    if digits.isdecimal() and digits[0] != "0":
+        return bool(int(digits) < 1 << (_INT_BITS - (leaf.type == "int")))
+    hexadecimal = digits.startswith("0x") and all(one in hexdigits for one in digits[2:])
+    return bool(hexadecimal) and int(digits, 16) < 1 << _INT_BITS
 
 
 def _leaves(node: ir.Node) -> Iterator[ir.Node]:
