@@ -17,6 +17,8 @@ from msgspec.structs import replace
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, is_tile_loop, rounded, statement_costs
 from scopt.astgen.library_loops import is_library_loop
+from scopt.astgen.passes.held import hold_cells
+from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.masking import has_masks
 from scopt.astgen.passes.skipping import has_searches
 from scopt.astgen.source_work import (
@@ -235,16 +237,24 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
 
 def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
     """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, or
-    vector loops over what was no innermost loop, or whose branches compilers leave as they are.
-    threads: whether they are there."""
+    vector loops of narrower values or of records, over what was no innermost loop, or whose branches compilers leave as
+    they are. threads: whether they are there."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
+        return True
+    if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest)):
         return True
     if threads and any(loop.mark.parallel for loop in loops):
         return True
     if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
         return True
     return any(_comes_back(scop, path, call) for path, call in _calls(nest.body, ()))
+
+
+def _has_records(scop: Scop, nest: LoopNest) -> bool:
+    """Whether iterations write records that gcc makes vectors of only as the text will have them."""
+    plain = frozenset(one.name for one in scop.statements)
+    return len(with_lanes_apart(scop, hold_cells(scop, nest), plain)[0].statements) > len(plain)
 
 
 def gains_anywhere(marked: MarkedSchedule, nest: LoopNest) -> bool:

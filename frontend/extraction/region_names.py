@@ -34,7 +34,7 @@ from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import is_directive, threadprivate_names
 from scopt.ir.effects import Effects, effects
 from scopt.ir.scop import CType
-from scopt.ir.walks import changed, distinct, rebuilt, walk
+from scopt.ir.walks import changed, distinct, rebuilt, same_items, walk
 
 # Words that isl's own syntax gives a meaning to: parameters and arrays with these names need another name inside isl.
 ISL_WORDS = frozenset(
@@ -51,7 +51,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     items: its statements. symbols: what names are, iterators apart; arrays that members make are added.
     iterator_names, local_names: of its loops, and declared in it. effects: what it reads and writes.
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
-      cell each, whatever the member.
+      cell each, whatever the member. narrowed: it computes with narrower types than the source says.
     """
 
     tu: TranslationUnit
@@ -63,6 +63,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     effects: Effects
     hoisted: tuple[Hoisted, ...]
     whole: frozenset[str]
+    narrowed: bool = False
 
     def typed_names(self) -> tuple[dict[str, CType], set[str]]:
         """The types of iterators that loops declare, or that nothing but their names leads to; and all such variables
@@ -147,12 +148,16 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     hoisted = (*sizes, *found, *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - unique.iterators
+    whole_types = {name: symbol.type for name, symbol in symbols.items()}
     narrow, symbols = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
+    narrowed = any(symbols[name].type is not whole_types[name] for name in local_names)
     narrow, chosen = with_choice_variables(narrow, symbols, tu.reserved | set(ISL_WORDS))
     symbols, local_names = {**symbols, **chosen}, local_names | chosen.keys()
-    items = distinct(with_narrow_divisions(narrow, symbols, plain.__contains__))
+    divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
+    narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    return RegionNames(tu, region, items, symbols, unique.iterators, local_names, effects(*items), hoisted, whole)
+    done = effects(*items)
+    return RegionNames(tu, region, items, symbols, unique.iterators, local_names, done, hoisted, whole, narrowed)
 
 
 def _local_names(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol], unique: UniqueNames) -> LocalNames:

@@ -103,6 +103,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             prologue=tuple(one.text for one in self.names.hoisted),
             by_value=self.by_value(arrays, statements),
             values=self.values(),
+            narrowed=self.names.narrowed,
             directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 

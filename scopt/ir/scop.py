@@ -221,6 +221,7 @@ class Scop(Struct, frozen=True, eq=False):
       an alternative, or such a store.
     values: all variables around the region that are numbers or pointers: `by_value` are those of them that loops
       without rows beside each other name.
+    narrowed: statements compute with narrower types than the source says, so that more values fit into a vector.
     """
 
     name: str
@@ -242,6 +243,7 @@ class Scop(Struct, frozen=True, eq=False):
     prologue: tuple[str, ...] = ()
     by_value: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
+    narrowed: bool = False
 
     @property
     def domain(self) -> isl.UnionSet:

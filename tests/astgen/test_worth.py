@@ -156,3 +156,41 @@ def test_wavefronts_that_gain_by_threads_alone(source: str, options: Options, fo
     assert "#pragma omp parallel for" in text
     assert ("  if (scopt_threads() > 1) {\n" in text) == found
     assert not found or source.split("#pragma")[1][6:] in text
+
+
+ONE_THREAD = """#define MAX(a, b) ((a) > (b) ? (a) : (b))
+void f(int n, const unsigned char *x, const unsigned char *y, unsigned char *z) {
+  for (int i = 0; i < n; i++) %s
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "alone"),
+    [
+        ("z[i] = MAX(MAX(x[i], y[i]), x[i + 1]);", True),  # narrow choices
+        ("{ int m = x[i] < y[i] ? x[i] : y[i]; z[i] = m; }", True),
+        ("z[i] = (x[i] * y[i] + z[i] * (255 - y[i]) + 127) / 255;", True),  # a narrow division
+        (
+            "{ z[3 * i] = (x[i] * 3 + y[i]) >> 4; z[3 * i + 1] = (x[i] - y[i] * 3) >> 3; z[3 * i + 2] = x[i] >> 4; }",
+            True,
+        ),
+        ("z[i] = x[i] ^ y[i];", False),
+        ("z[i] = (x[i] + y[i] + 1) >> 1;", False),
+    ],
+)
+def test_narrow_values_and_records_gain_on_one_thread(body: str, alone: bool) -> None:
+    text = optimize((ONE_THREAD % body).encode(), Options(autodetect=True)).text.decode()
+    condition = text[text.index("if (") : text.index("{", text.index("if ("))]
+    assert ("scopt_threads() > 1" not in condition) is alone
+
+
+def test_searches_pay_from_a_microsecond_on() -> None:
+    source = """int f(int n, const float *x) {
+  int at = 0;
+  for (int i = 1; i < n; i++) if (x[i] > x[at]) at = i;
+  return at;
+}
+"""
+    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    assert 100 < int(text.split("if (n > ")[1].split(")")[0].split()[0]) < 2000
