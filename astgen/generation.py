@@ -189,7 +189,7 @@ def _stepping_loops(program: Program, setting: Setting) -> Program:
     """What the user's pragmas ask for stays."""
     if setting.wishes:
         return program
-    nest = without_stepping_vectors(program.nest)
+    nest = without_stepping_vectors(program.scop, program.nest)
     return replace(program, nest=nest, loops=nest)
 
 
@@ -284,7 +284,11 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _choices),
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
-    Rewrite("stepping-loops", "no vectors for loops that step by more than one element", _stepping_loops),
+    Rewrite(
+        "stepping-loops",
+        "no vectors for loops that step by several elements, or look narrow ones up",
+        _stepping_loops,
+    ),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
     Rewrite(
         "uncopied-loops", "loops whose threads copy arrays stand beside the same loops for little work", _uncopied_loops

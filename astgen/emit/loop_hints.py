@@ -32,6 +32,8 @@ HINT = re.compile(
 )
 # Operations of a body that is short.
 _SHORT = 12
+# Bits of cells that no instruction gathers.
+_NARROW = 16
 
 
 def for_both(directive: str, lanes: int) -> tuple[str, ...]:
@@ -51,8 +53,20 @@ def without_hints(text: str) -> str:
     return HINT.sub("", _FOR_BOTH.sub(r"#pragma \1 simdlen(\3)\2\n", text))
 
 
+def looks_up(scop: Scop, statement: Statement) -> bool:
+    """Whether a statement looks up cells of 8 or 16 bits at places that data say."""
+    return any(
+        access.kind == "read"
+        and scop.arrays[access.array].rank > 0
+        and 0 < scop.arrays[access.array].type.bits <= _NARROW
+        and not access.relation.is_single_valued()
+        for access in statement.accesses
+    )
+
+
 def takes_turns(scop: Scop, loop: For) -> bool:
-    """Whether a loop does nothing but hand integers on, in a few operations and without branches."""
+    """Whether a loop does nothing but hand integers on, or look narrow ones up, in a few operations and without
+    branches."""
     if loop.mark.simd or loop.mark.parallel or loop.mark.jammed or loop.mark.scalar:
         return False
     match loop.body:
@@ -63,7 +77,9 @@ def takes_turns(scop: Scop, loop: For) -> bool:
     written = {access.array for one in statements for access in one.accesses if access.is_write}
     integers = all(scop.arrays[name].type.integer for name in written)
     short = sum(1 + arithmetic(one.body) for one in statements) <= _SHORT
-    return integers and short and all(map(_is_straight, statements)) and _hands_on(scop, statements, written)
+    if not integers or not short or not all(map(_is_straight, statements)):
+        return False
+    return any(looks_up(scop, one) for one in statements) or _hands_on(scop, statements, written)
 
 
 def _hands_on(scop: Scop, statements: Sequence[Statement], written: AbstractSet[str]) -> bool:

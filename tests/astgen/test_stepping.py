@@ -6,6 +6,11 @@ import pytest
 
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.ir.nest import Block, Call, Const, For, LoopMark, LoopNest, Name, Reduction
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.sources import scop_of, source_of
+
+SCOP = scop_of("for (i = 0; i < n; i++) x[i] = 0;")
 
 
 @pytest.mark.parametrize(
@@ -21,6 +26,16 @@ from scopt.ir.nest import Block, Call, Const, For, LoopMark, LoopNest, Name, Red
 )
 def test_loops_that_step_are_no_vector_loops(step: int, mark: LoopMark, left: LoopMark | None) -> None:
     loop = For("i", Const(0), Name("n"), step, Block((Call("S0", (Name("i"),)),)), mark)
-    (made,) = without_stepping_vectors(LoopNest(Block((loop,)))).body.items
+    (made,) = without_stepping_vectors(SCOP, LoopNest(Block((loop,)))).body.items
     assert isinstance(made, For)
     assert made.mark == (mark if left is None else left)
+
+
+@pytest.mark.parametrize(
+    ("table", "vectors"), [("unsigned char", False), ("short", False), ("int", True), ("float", True)]
+)
+def test_narrow_cells_are_looked_up_one_by_one(table: str, vectors: bool) -> None:
+    params = f"int n, const unsigned char *a, const {table} *w, {table} *o"
+    text = optimize(source_of("for (i = 0; i < n; i++) o[i] = w[a[i]];", params), Options()).text.decode()
+    assert ("simd" in text) is vectors
+    assert ("#pragma GCC unroll 4" in text) is not vectors
