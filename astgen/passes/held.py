@@ -167,7 +167,7 @@ class _Holder(Struct, frozen=True, eq=False):
             if not self.helps(loop, cell, uses, changed) and not (by_record and _recurs(loop, cell, uses, changed)):
                 continue
             moves = _moves(loop, cell)
-            if self.holdable(cell, body, inner):
+            if self.holdable(cell, body, inner, filled=moves):
                 (each if moves else whole).append(cell)
         if loop.mark.simd and not (loop.mark.jammed or reduced) and len(whole) > MOST_SPREAD:
             whole = []
@@ -247,9 +247,9 @@ class _Holder(Struct, frozen=True, eq=False):
         None if it isn't a single cell, given by linear subscripts."""
         return subscripts_of(self.scop, access, call.args)
 
-    def holdable(self, cell: Cell, body: _Body, inner: Context) -> bool:
+    def holdable(self, cell: Cell, body: _Body, inner: Context, *, filled: bool) -> bool:
         """Whether a variable may stand for the cell: no other reference of the body touches it,
-        at any iteration if it doesn't move."""
+        at any iteration if it doesn't move. filled: also if it is written first, so that its value isn't needed."""
         array = self.scop.arrays[cell[0]]
         kind = array.type
         if cell[0] in body.unknown | body.unsure or kind.volatile or kind.atomic or not (kind.floating or kind.integer):
@@ -257,7 +257,8 @@ class _Holder(Struct, frozen=True, eq=False):
         uses = body.uses[cell]
         written = any(use.write for use in uses)
         first = min(use.call for use in uses)
-        if written and not any(use.call == first and not use.write for use in uses):
+        filled = filled and kind.bits != 1  # whose memory may hold what is neither true nor false
+        if written and not filled and not any(use.call == first and not use.write for use in uses):
             return False  # it needs no value from memory
         others = [other for other in body.uses if other[0] == cell[0] and other != cell]
         return not any(

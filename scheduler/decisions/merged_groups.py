@@ -8,7 +8,7 @@ import islpy as isl
 
 from scopt import ir
 from scopt.ir.nest import Reduction
-from scopt.ir.scop import Scop, Statement
+from scopt.ir.scop import Access, Scop, Statement
 from scopt.poly.isl_utils import OUT, sets_of
 from scopt.poly.reductions import BETTER, widens
 from scopt.poly.restructure import united
@@ -52,9 +52,11 @@ def with_nests_together(
     may_merge: Callable[[isl.UnionSet], bool],
 ) -> list[list[int]]:
     """The groups, those merged with the one before them that share an array with it, stand in the same loops of the
-    source, and run at the same points of the band. Only groups that carry nothing, or nothing but reductions of
+    source, and run at the same points of the band. Loops that are straight code inside of the band don't count where
+    one of the groups writes what the other one accesses. Only groups that carry nothing, or nothing but reductions of
     integers that may stand together, where the merged one doesn't carry more."""
     loops, accesses = source_loops(scop), {s.name: s.accesses for s in scop.statements}
+    depth = int(node.get_schedule_depth()) + int(node.band_n_member())
     outside = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
     if node.get_schedule_depth():
         around = isl.UnionMap.from_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
@@ -64,14 +66,27 @@ def with_nests_together(
         if merged:
             own, other = (united([parts[k] for k in some]) for some in (merged[-1], group))
             names = [{str(part.get_tuple_name()) for part in sets_of(some)} for some in (own, other)]
-            arrays = [{a.array for name in some for a in accesses[name] if a.relation.dim(OUT)} for some in names]
-            near = arrays[0] & arrays[1] and len({loops.get(name) for some in names for name in some}) == 1
+            cells = [[a for name in some for a in accesses[name] if a.relation.dim(OUT)] for some in names]
+            nests = {loops.get(name, ()) for some in names for name in some}
+            if len(nests) == 1:
+                near = _share_arrays(*cells)
+            else:
+                near = len({one[:depth] for one in nests}) == 1 and _hand_on(*cells)
             dates = [outside.intersect_domain(some).range() for some in (own, other)]
             if near and dates[0].is_equal(dates[1]) and all(map(may_merge, (own, other, own.union(other)))):
                 merged[-1] = sorted([*merged[-1], *group])
                 continue
         merged.append(list(group))
     return merged
+
+
+def _share_arrays(own: Sequence[Access], others: Sequence[Access]) -> bool:
+    return not {access.array for access in own}.isdisjoint(access.array for access in others)
+
+
+def _hand_on(own: Sequence[Access], others: Sequence[Access]) -> bool:
+    """Whether one side writes an array that the other one accesses."""
+    return any(a.array == b.array and (a.is_write or b.is_write) for a in own for b in others)
 
 
 def may_stand_together(scop: Scop, domain: isl.UnionSet, reductions: Collection[Reduction]) -> bool:

@@ -135,19 +135,20 @@ class FuseNests(_Switched, frozen=True):
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
     def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        def flagged(node: isl.ScheduleNode) -> isl.ScheduleNode:
-            return with_properties_below(setting.scop, setting.dependences, node)
+        return _with(schedule, _fused_nests(setting, schedule.tree))
 
-        def cycles(node: isl.ScheduleNode, parallel_above: bool) -> float:
-            return decide(Band(setting, flagged(node), parallel_above), OF_LEAVES)[0].cycles
 
-        fusion = Fusion(setting.scop, setting.dependences, lambda _node: False)
-        costs = Costs(
-            cycles,
-            lambda node: is_special(setting, flagged(node)),
-            lambda node: waits_both_ways(setting, flagged(node)),
-        )
-        return _with(schedule, fuse_nests(source_loops(setting.scop), fusion, schedule.tree, costs))
+class FuseStraight(_Switched, frozen=True):
+    """The same where small loops have become straight code: what sets a cell to zero, and what adds a few products to
+    it. on: as there."""
+
+    name: ClassVar[str] = "fused-straight-code"
+    what: ClassVar[str] = "statements run beside straight code in the loops that they share where that costs less"
+    needs: ClassVar[frozenset[Fact]] = EVERYTHING
+    keeps: ClassVar[frozenset[Fact]] = LEGAL
+
+    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        return _with(schedule, _fused_nests(setting, schedule.tree, straight=True))
 
 
 class SetApart(Struct, frozen=True):
@@ -253,6 +254,7 @@ def passes(options: Options) -> tuple[Pass, ...]:
         FoldLoops(on=options.tile and options.parallel),
         UnrollLoops(on=options.simd),
         UnskewLoops(straight=options.simd),
+        FuseStraight(on=options.simd and options.fusion == "auto"),
         MakeStrips(),
         DecideBands(),
         StageLoops(on=options.fusion == "auto" and options.tile),
@@ -301,6 +303,24 @@ def _is_whole(one: Pass, before: MarkedSchedule, after: MarkedSchedule) -> bool:
 def is_checked(options: Options) -> bool:
     """Whether each pass is held to what it says: what is proved in the end is the text, whatever they do."""
     return options.check_passes
+
+
+def _fused_nests(setting: Setting, tree: isl.Schedule, *, straight: bool = False) -> isl.Schedule:
+    """The tree with neighbouring nests together. straight: see `fuse_nests`."""
+
+    def flagged(node: isl.ScheduleNode) -> isl.ScheduleNode:
+        return with_properties_below(setting.scop, setting.dependences, node)
+
+    def cycles(node: isl.ScheduleNode, parallel_above: bool) -> float:
+        return decide(Band(setting, flagged(node), parallel_above), OF_LEAVES)[0].cycles
+
+    fusion = Fusion(setting.scop, setting.dependences, lambda _node: False)
+    costs = Costs(
+        cycles,
+        lambda node: is_special(setting, flagged(node)),
+        lambda node: waits_both_ways(setting, flagged(node)),
+    )
+    return fuse_nests(source_loops(setting.scop), fusion, tree, costs, straight=straight)
 
 
 def _cycles_down(setting: Setting, node: isl.ScheduleNode) -> float:

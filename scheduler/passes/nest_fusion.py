@@ -14,6 +14,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.poly.isl_utils import joined, sets_of, union_of_sets
+from scopt.poly.linear import Vector
 from scopt.poly.source_loops import Loops
 from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, nested, read
 from scopt.scheduler.locality.strides import shape_rows
@@ -35,23 +36,27 @@ class Costs(Struct, frozen=True, eq=False):
     waits: Callable[[isl.ScheduleNode], bool]
 
 
-def fuse_nests(loops: Mapping[str, Loops], fusion: Fusion, tree: isl.Schedule, costs: Costs) -> isl.Schedule:
+def fuse_nests(
+    loops: Mapping[str, Loops], fusion: Fusion, tree: isl.Schedule, costs: Costs, *, straight: bool = False
+) -> isl.Schedule:
     """Put neighbouring leaf bands together, all members at once, where some of their statements share all their loops
     in the source, each loop stays parallel if both were, and that costs less.
 
-    loops: of the source, by statement. Flags of the result have to be recomputed; without gain it is the tree itself.
+    loops: of the source, by statement. straight: only where one of them has straight code inside, whose small loops
+    don't count as loops of the source. Flags of the result have to be recomputed; without gain it is the tree itself.
     """
-    nests = _Nests(loops, fusion, costs)
+    nests = _Nests(loops, fusion, costs, straight)
     made = nests.visit(read(tree.get_root()), None, False)
     return build(made) if nests.done else tree
 
 
 class _Nests(Struct, eq=False):
-    """done: how many bands have come to others."""
+    """straight: see `fuse_nests`. done: how many bands have come to others."""
 
     loops: Mapping[str, Loops]
     fusion: Fusion
     costs: Costs
+    straight: bool = False
     done: int = 0
 
     def visit(self, tree: Tree, prefix: isl.MultiUnionPwAff | None, parallel: bool) -> Tree:
@@ -86,7 +91,7 @@ class _Nests(Struct, eq=False):
         """Many neighbours, all of whose loops carry nothing, as one band; None where that is illegal or costs more:
         with each one that comes, what there is already would be weighed anew."""
         bands = [part for part in parts if isinstance(part, Band) and _is_leaf_band(part)]
-        if len(bands) < len(parts) or len({band.width for band in bands}) > 1:
+        if self.straight or len(bands) < len(parts) or len({band.width for band in bands}) > 1:
             return None
         if not set[Loops].intersection(*map(self.shared, bands)):
             return None
@@ -105,6 +110,8 @@ class _Nests(Struct, eq=False):
     def together(self, first: Tree, second: Tree, prefix: isl.MultiUnionPwAff | None, parallel: bool) -> Tree | None:
         """Two neighbours as one band; None where that is illegal or costs more."""
         if not (isinstance(first, Band) and isinstance(second, Band) and self.shared(first) & self.shared(second)):
+            return None
+        if self.straight and not (_is_straight(first) or _is_straight(second)):
             return None
         width = min(first.width, second.width)
         members = self.common(first, second, width, prefix) if self.is_alike(first, second, width) else None
@@ -147,18 +154,35 @@ class _Nests(Struct, eq=False):
         """Whether members are the same functions of the iterators that statements of both share in the source."""
         rows: dict[Loops, set[tuple[object, ...]]] = {}
         for band in (first, second):
-            for part in sets_of(domain_of(band)):
-                name = str(part.get_tuple_name())
-                if self.loops[name] in self.shared(first) & self.shared(second):
-                    functions = band.partial.intersect_domain(isl.UnionSet.from_set(part))
-                    found = shape_rows(self.fusion.scop, functions, name)[:width]
-                    rows.setdefault(self.loops[name], set()).add(found)
+            for name, around in self.around(band).items():
+                if around in self.shared(first) & self.shared(second):
+                    found = tuple(row[: len(around)] for row in self.rows(band, name)[:width])
+                    rows.setdefault(around, set()).add(found)
         return all(len(found) == 1 for found in rows.values())
 
     def shared(self, band: Band) -> set[Loops]:
         """The loops in the source of a band's deepest statements."""
-        found = [self.loops[str(part.get_tuple_name())] for part in sets_of(domain_of(band))]
+        found = self.around(band).values()
         return {one for one in found if len(one) == max(map(len, found))}
+
+    def around(self, band: Band) -> dict[str, Loops]:
+        """By statement, the loops in the source; of one in straight code, those that the band's members are made of."""
+        several = _straight_names(band) if self.straight else frozenset()
+        found = {}
+        for part in sets_of(domain_of(band)):
+            name = str(part.get_tuple_name())
+            depth = len(self.loops[name])
+            if name in several:
+                moving = (k for row in self.rows(band, name) for k in range(depth) if row[k])
+                depth = max(moving, default=-1) + 1
+            found[name] = self.loops[name][:depth]
+        return found
+
+    def rows(self, band: Band, name: str) -> tuple[Vector, ...]:
+        """The members of a band as rows over a statement's iterators."""
+        own = [part for part in sets_of(domain_of(band)) if part.get_tuple_name() == name]
+        functions = band.partial.intersect_domain(union_of_sets(own))
+        return shape_rows(self.fusion.scop, functions, name)
 
     def cycles(self, band: Band, prefix: isl.MultiUnionPwAff | None, parallel: bool) -> float:
         """Of a leaf band inside of some dimensions."""
@@ -177,6 +201,18 @@ class _Nests(Struct, eq=False):
 
 def _is_leaf_band(band: Band) -> bool:
     return all(isinstance(part, Leaf) for part in _parts(band.body))
+
+
+def _straight_names(band: Band) -> frozenset[str]:
+    """The statements of a leaf band whose instances stand in several places."""
+    if not _is_leaf_band(band):
+        return frozenset()
+    names = [str(one.get_tuple_name()) for part in _parts(band.body) for one in sets_of(domain_of(part))]
+    return frozenset(name for name in names if names.count(name) > 1)
+
+
+def _is_straight(band: Band) -> bool:
+    return bool(_straight_names(band))
 
 
 def _inside(band: Band, width: int) -> Tree:

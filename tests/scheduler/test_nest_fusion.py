@@ -20,6 +20,13 @@ SCALED = """for (i = 0; i < n; i++) { double f = lo[i] / u[i];
   for (j = 0; j < m; j++) { x[i][j] = f * x[i][j]; if (x[i][j] < 0) x[i][j] = 0; } }"""
 COLUMNS = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) {
   u[j] += x[i][j]; if (x[i][j] < lo[j]) lo[j] = x[i][j]; }"""
+# Small loops become straight code: what is set to zero in front of them shares the loops that are left.
+ZEROED = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) {
+  x[i][j] = 0; for (k = 0; k < 3; k++) x[i][j] += u[k] * y[i][j + k]; }"""
+# Beside other statements of a loop around, where the scheduler has left both in one band.
+ZEROED_ROW = """for (i = 1; i < n; i++) { for (j = 0; j < m; j++) {
+  u[j] = 0; for (k = 0; k < 4; k++) u[j] += x[i + k][j]; }
+  s = 0; for (j = 0; j < m; j++) { s += u[j]; y[i][j] = s; } }"""
 BOTH_WAYS = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { u[j] += p[i] * x[i][j]; q[i] += x[i][j] * lo[j]; }"
 TWO_SUMS = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { u[i] += x[i][j] * p[j]; q[i] += y[i][j] * p[j]; }"
 
@@ -38,6 +45,20 @@ def test_lines_come_once(body: str, written: tuple[str, ...]) -> None:
     inner = [one for one in vector_loops(body) if "x[i][j] <" in one]
     assert len(inner) == 1
     assert all(some in inner[0] for some in written)
+
+
+@pytest.mark.parametrize(("body", "cell"), [(ZEROED, "x[i][j]"), (ZEROED_ROW, "u[j]")], ids=["band", "row"])
+def test_straight_code_beside_what_it_starts_from(body: str, cell: str) -> None:
+    inner = [one for one in vector_loops(body) if f"{cell} =" in one]
+    assert len(inner) == 1
+    assert inner[0].count("+=") >= 3
+    assert inner[0].count(f"{cell} =") == 1  # what is stored is a variable's value
+    assert re.search(r"_0 = 0", inner[0])
+
+
+def test_no_cell_that_others_may_be() -> None:
+    inner = vector_loops("for (i = 0; i < n; i++) { u[i] = 0; for (k = 0; k < 3; k++) u[i] += u[i + k]; }")
+    assert not any("u_0" in one for one in inner)
 
 
 def test_many_at_once() -> None:
