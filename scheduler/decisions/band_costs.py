@@ -22,6 +22,7 @@ from scopt.ir.scop import Access, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import (
     BESIDE,
+    DIVISION,
     ELEMENT,
     FORKED_AGAIN,
     GATHER,
@@ -34,6 +35,8 @@ from scopt.machine.costs import (
 from scopt.machine.loop_costs import line_cycles
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
+from scopt.poly.source_loops import source_loops
+from scopt.scheduler.decisions.index_divisions import index_divisions
 from scopt.scheduler.decisions.latencies import places_of, waiting
 from scopt.scheduler.decisions.small_loops import span
 from scopt.scheduler.locality.footprints import (
@@ -66,6 +69,7 @@ class Instance(Struct, frozen=True):
     count: of instances. arithmetic: cycles of its operations, several of which can start in one; a product that is
     added counts with the sum. latency: cycles that it waits for what the band computes. uses: of arrays.
     steady, jumping: by member, how many of these stay at one cell along it, and how many jump from line to line.
+    divided: cycles of divisions that have no vector instructions.
     """
 
     count: float
@@ -74,6 +78,7 @@ class Instance(Struct, frozen=True):
     uses: Uses
     steady: tuple[Uses, ...]
     jumping: tuple[Uses, ...]
+    divided: float = 0.0
 
     def left(self, kept: Mapping[int, float]) -> Uses:
         """The uses that are left where cells that stay the same along some members are loaded and stored once for so
@@ -86,14 +91,14 @@ class Instance(Struct, frozen=True):
     def scalar(self, kept: Mapping[int, float]) -> float:
         """Cycles that the units are busy, without vectors."""
         uses = self.left(kept)
-        return max(self.arithmetic, uses.loads / LOADS, uses.stores / STORES)
+        return max(self.arithmetic, uses.loads / LOADS, uses.stores / STORES, self.divided)
 
     def vector(self, kept: Mapping[int, float], member: int, lanes: int) -> float:
         """The same in vectors along a member. What jumps is loaded and stored element by element."""
         uses, apart = self.left(kept) - self.jumping[member], self.jumping[member]
         loads = max(uses.loads, 0.0) / LOADS / lanes + apart.loads * GATHER
         stores = max(uses.stores, 0.0) / STORES / lanes + apart.stores * SCATTER
-        return max(self.arithmetic / lanes, loads, stores)
+        return max(self.arithmetic / lanes, loads, stores, self.divided)
 
 
 class Work(Struct, frozen=True, eq=False):
@@ -118,6 +123,7 @@ class Work(Struct, frozen=True, eq=False):
         )
         found = {}
         names = [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
+        divisions = index_divisions([scop.statement(name) for name in names], source_loops(scop))
         written = places_of(a for name in names for a in scop.statement(name).accesses if a.is_write)
         for name in names:
             statement = scop.statement(name)
@@ -129,7 +135,8 @@ class Work(Struct, frozen=True, eq=False):
             moving = [k for k, direction in enumerate(directions) if direction is not None]
             own = prod((min(trips[k], spans[name][k] or trips[k]) for k in moving), start=1)
             density = float(space.instances[name]) or 1.0
-            found[name] = _instance(scop, machine, statement, waits, directions, own * density)
+            one = _instance(scop, machine, statement, waits, directions, own * density)
+            found[name] = replace(one, divided=divisions[name] * DIVISION) if divisions[name] else one
         return Work(machine, space, groups, trips, found)
 
     def waiting_in(self, names: Collection[str]) -> Work:

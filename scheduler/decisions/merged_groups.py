@@ -13,6 +13,7 @@ from scopt.poly.isl_utils import OUT, sets_of
 from scopt.poly.reductions import BETTER, widens
 from scopt.poly.restructure import united
 from scopt.poly.source_loops import source_loops
+from scopt.scheduler.decisions.index_divisions import divide_alike
 
 
 def with_lines_together(
@@ -51,10 +52,10 @@ def with_nests_together(
     order: Sequence[Sequence[int]],
     may_merge: Callable[[isl.UnionSet], bool],
 ) -> list[list[int]]:
-    """The groups, those merged with the one before them that share an array with it, stand in the same loops of the
-    source, and run at the same points of the band. Loops that are straight code inside of the band don't count where
-    one of the groups writes what the other one accesses. Only groups that carry nothing, or nothing but reductions of
-    integers that may stand together, where the merged one doesn't carry more."""
+    """The groups, those merged with the one before them that share an array with it, or divisions, stand in the same
+    loops of the source, and run at the same points of the band. Loops that are straight code inside of the band don't
+    count where one of the groups writes what the other one accesses. Only groups that carry nothing, or nothing but
+    reductions of integers that may stand together, where the merged one doesn't carry more."""
     loops, accesses = source_loops(scop), {s.name: s.accesses for s in scop.statements}
     depth = int(node.get_schedule_depth()) + int(node.band_n_member())
     outside = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
@@ -69,7 +70,7 @@ def with_nests_together(
             cells = [[a for name in some for a in accesses[name] if a.relation.dim(OUT)] for some in names]
             nests = {loops.get(name, ()) for some in names for name in some}
             if len(nests) == 1:
-                near = _share_arrays(*cells)
+                near = _share_arrays(*cells) or divide_alike(*([scop.statement(n) for n in some] for some in names))
             else:
                 near = len({one[:depth] for one in nests}) == 1 and _hand_on(*cells)
             dates = [outside.intersect_domain(some).range() for some in (own, other)]

@@ -162,6 +162,8 @@ def _cycles(node: ir.Node) -> Fraction:
 # insertion), or taken apart (Fog, of the cores above).
 LOADS, STORES = 2, 1
 GATHER, SCATTER = 2, 3
+# Cycles of a division of integers, of which vectors do one after the other (Fog, of the cores above).
+DIVISION = 6
 # Elements that a loop may step by in a row, and bytes: compilers put vectors together from whole lines (chosen; half of
 # a line).
 MOST_STEP, STEP_BYTES = 8, 32

@@ -61,6 +61,12 @@ def test_no_cell_that_others_may_be() -> None:
     assert not any("u_0" in one for one in inner)
 
 
+@pytest.mark.parametrize(("divisor", "nests"), [("i * j % n", 1), ("(i + j)", 2)])
+def test_divisions_in_subscripts_are_shared(divisor: str, nests: int) -> None:
+    sums = f"for (i = 0; i < n; i++) for (j = 0; j < n; j++) {{ u[i] += p[{divisor}]; q[i] += lo[{divisor}]; }}"
+    assert len([one for one in vector_loops(sums) if "+=" in one]) == nests
+
+
 def test_many_at_once() -> None:
     swaps = "".join(
         f"t = r[i][{a}]; r[i][{a}] = t < r[i][{b}] ? t : r[i][{b}]; r[i][{b}] = t < r[i][{b}] ? r[i][{b}] : t; "
