@@ -50,11 +50,13 @@ class _Use(Struct, frozen=True):
 
 
 class _Body(Struct):
-    """The references of a loop's body by cell. unknown: arrays with references that aren't understood.
-    unsure: with references that only a condition makes to cells that might not be there."""
+    """The references of a loop's body by cell. unknown: arrays with references that aren't understood, such as writes
+    that a condition on data decides about. unsure: with references that only a condition makes to cells that might not
+    be there. written: that the body may write."""
 
     uses: dict[Cell, list[_Use]] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
     unsure: set[str] = field(default_factory=set)
 
 
@@ -153,7 +155,7 @@ class _Holder(Struct, frozen=True, eq=False):
         reduced = self.reduced(loop)
         calls = tuple(item for item in loop.body.items if isinstance(item, Call))
         inner = self.space.inside(loop, context)
-        body = self.uses(calls)
+        body = self.uses(calls, branches=loop.mark.simd and not reduced)
         if body is None:
             return self.without_reductions(loop)
         whole, each = list[Cell](), list[Cell]()
@@ -161,9 +163,8 @@ class _Holder(Struct, frozen=True, eq=False):
         by_record = self.may_write_records(loop) and self.mixes(loop, body, stored)
         if not by_record and not self.wanted(loop):
             return loop
-        written = {array for array, _ in stored}
         for cell, uses in body.uses.items():
-            changed = self.may_change(cell[0], written)
+            changed = self.may_change(cell[0], body.written)
             if not self.helps(loop, cell, uses, changed) and not (by_record and _recurs(loop, cell, uses, changed)):
                 continue
             moves = _moves(loop, cell)
@@ -222,12 +223,13 @@ class _Holder(Struct, frozen=True, eq=False):
             for other in others
         )
 
-    def uses(self, calls: Sequence[Call]) -> _Body | None:
-        """All references of the calls; None if some may not be made at all, or aren't known."""
+    def uses(self, calls: Sequence[Call], *, branches: bool) -> _Body | None:
+        """All references of the calls; None if some aren't known, or aren't always made: but for `branches` on data
+        (masks in vectors, which wait for all operands; one by one, what is read again costs nothing)."""
         body = _Body()
         for number, call in enumerate(calls):
             statement = self.scop.statement(call.statement)
-            if _conditional(statement.body) or not statement.accesses:  # in buffers, which nobody knows
+            if _jumps(statement.body, branches=branches) or not statement.accesses:  # in buffers, which nobody knows
                 return None
             for position, access in enumerate(statement.accesses):
                 if access.node is None:
@@ -235,6 +237,8 @@ class _Holder(Struct, frozen=True, eq=False):
                 unsure = access.kind == "read" and not always_evaluated(statement.body, access.node)
                 if unsure and not surely_touched(self.scop, statement, access):
                     body.unsure.add(access.array)
+                if access.is_write:
+                    body.written.add(access.array)
                 subscripts = self.subscripts(statement, access, call)
                 if subscripts is None:
                     body.unknown.add(access.array)
@@ -325,7 +329,8 @@ def _with_held(calls: Sequence[Call], held: Sequence[Held], body: _Body) -> tupl
     return tuple(replace(call, held=tuple(sorted(some))) for call, some in zip(calls, pairs, strict=True))
 
 
-def _conditional(node: ir.Node) -> bool:
-    """Whether a statement has parts that it doesn't always execute. (Operands that it doesn't always evaluate are
-    looked at one by one.)"""
-    return any(isinstance(part, (ir.If, ir.For, ir.While, ir.DoWhile, ir.Switch)) for part in walk(node))
+def _jumps(node: ir.Node, *, branches: bool) -> bool:
+    """Whether a statement has parts that it doesn't always execute; but for `branches`. (Operands that it doesn't
+    always evaluate are looked at one by one.)"""
+    kinds = (ir.For, ir.While, ir.DoWhile, ir.Switch) if branches else (ir.If, ir.For, ir.While, ir.DoWhile, ir.Switch)
+    return any(isinstance(part, kinds) for part in walk(node))

@@ -17,7 +17,7 @@ from scopt.diagnostics import InternalError
 from scopt.ir.expr import names, negate
 from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest
 from scopt.ir.nest_walks import calls, items
-from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.scop import Access, Scop
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import SET
 from scopt.poly.nest_sets import Context, NestSpace, free
@@ -35,11 +35,12 @@ def check_held(scop: Scop, nest: LoopNest) -> None:
 
 class _Use(Struct, frozen=True, eq=False):
     """A reference inside a `Hold`. cells: ``{ dates -> A[…] }``.
-    name: of the variable that stands for it, if one does. sure: the cell exists, whatever conditions say."""
+    name: of the variable that stands for it, if one does. made: whatever conditions say; sure: the cell exists."""
 
     access: Access
     cells: isl.Map
     name: str | None
+    made: bool
     sure: bool
 
 
@@ -147,13 +148,9 @@ class _Checker(Struct, frozen=True, eq=False):
                     statement = self.scop.statement(item.statement)
                     for position, access in enumerate(statement.accesses):
                         name = held.get(position)
-                        sure = name is None or self.is_there(statement, access)
-                        yield _Use(access, instances.apply_range(access.relation), name, sure)
-
-    def is_there(self, statement: Statement, access: Access) -> bool:
-        """Whether a cell may be read where a reference stands, also where a condition keeps it from being evaluated."""
-        sure = access.kind != "may-write" and always_evaluated(statement.body, access.node)
-        return sure or surely_touched(self.scop, statement, access)
+                        made = access.kind != "may-write" and always_evaluated(statement.body, access.node)
+                        sure = name is None or made or surely_touched(self.scop, statement, access)
+                        yield _Use(access, instances.apply_range(access.relation), name, made, sure)
 
     def cell(self, cell: Held, context: Context, uses: list[_Use]) -> None:
         """One variable against all references to its array."""
@@ -161,11 +158,13 @@ class _Checker(Struct, frozen=True, eq=False):
             self.refuse(f"'{cell.array}' must be read each time")
         here = self.function(cell.subscripts, cell.array, context)
         touched = context.domain.subtract(context.domain)
+        # what is only written under a condition may be a cell that the program may not write
+        perhaps = any(use.name == cell.name and use.access.is_write and not use.made for use in uses)
         for use in uses:
             if use.name == cell.name:
                 if not use.cells.is_subset(here) or (use.access.is_write and not cell.stored):
                     self.refuse(f"'{cell.name}' isn't the cell of '{cell.array}' that it stands for")
-                if use.sure:
+                if (use.access.is_write and use.made) if perhaps else use.sure:
                     touched = touched.union(use.cells.domain())
             elif (cell.stored or use.access.is_write) and not use.cells.intersect(here).is_empty():
                 self.refuse(f"another reference touches the cell that '{cell.name}' stands for")

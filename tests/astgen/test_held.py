@@ -10,7 +10,7 @@ from scopt.astgen.emit.reparse import check_printed
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.held_check import check_held
 from scopt.diagnostics import InternalError
-from scopt.ir.nest import Block, Call, Const, Expr, For, Hold, If, LoopMark, LoopNest, Name, Sum
+from scopt.ir.nest import Block, Call, Const, Expr, For, Held, Hold, If, LoopMark, LoopNest, Name, Sum
 from scopt.ir.nest_walks import items, map_block
 from scopt.ir.scop import Scop
 from tests.sources import scop_of
@@ -22,7 +22,7 @@ OWN = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[i] = x[i] + A[i][j] * x
 
 
 def nest(
-    *calls: Call, upper: Expr = LAST, jammed: bool = True, simd: bool = False, first: int = 0, last: int = 1
+    *calls: Call | Hold, upper: Expr = LAST, jammed: bool = True, simd: bool = False, first: int = 0, last: int = 1
 ) -> LoopNest:
     """A loop over j in a loop over i, from `first` to n - `last`."""
     inner = For("j", Const(0), upper, 1, Block(calls), LoopMark(jammed=jammed, simd=simd))
@@ -108,6 +108,29 @@ def test_what_a_condition_reads_is_there_where_something_else_writes_it() -> Non
     inner = For("j", Sum(((1, ROW),), 1), LAST, 1, Block((Call("S1", (ROW, J)),)), LoopMark(simd=True))
     outer = For("i", Const(0), Sum(((1, N),), -2), 1, Block((inner,)))
     assert held(scop_of(first + own), LoopNest(Block((outer,)))) == [("x", False)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("if (y[i] > A[i][j]) x[j] = y[i];", [("y", False)]),
+        ("if (y[i] > A[i][j]) { double d = A[i][j] - y[i]; x[j] = d; }", [("y", False)]),
+        ("if (A[i][j] > 0) x[j] = y[i];", []),  # perhaps there is no such cell
+        ("if (A[i][j] > 0) x[i] = A[i][j];", []),  # perhaps it may not be written
+        ("if (A[i][j] > x[i]) x[i] = A[i][j];", []),
+    ],
+)
+def test_what_a_statement_does_at_times(statement: str, found: list[tuple[str, bool]]) -> None:
+    scop = scop_of(f"for (i = 0; i < n; i++) for (j = 0; j < n; j++) {statement}")
+    assert held(scop, nest(Call("S0", (ROW, J)), jammed="x[i]" in statement, simd="x[i]" not in statement)) == found
+
+
+def test_what_is_written_at_times_is_not_stored_each_time() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) if (x[j] > 0) x[j] = 0;")
+    positions = [k for k, access in enumerate(scop.statements[0].accesses) if access.array == "x"]
+    call = Call("S0", (ROW, J), held=tuple((k, "x_0") for k in positions))
+    with pytest.raises(InternalError, match="where nothing touches"):
+        check_held(scop, nest(Hold((Held("x_0", "x", (J,), True),), Block((call,))), jammed=False))
 
 
 def test_cells_of_one_iteration_are_held_there() -> None:
