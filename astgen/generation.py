@@ -28,6 +28,7 @@ from scopt.astgen.lower.transposing import Transposed
 from scopt.astgen.passes.alignment import with_aligned_starts
 from scopt.astgen.passes.chains import with_products_apart
 from scopt.astgen.passes.collapsing import with_collapsed_loops
+from scopt.astgen.passes.dot_products import with_sums_along
 from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.held import hold_cells
@@ -241,6 +242,10 @@ def _products_apart(program: Program, setting: Setting) -> Program:
     return replace(program, scop=scop, nest=nest)
 
 
+def _sums_along(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_sums_along(program.scop, program.nest)) if setting.options.simd else program
+
+
 def _lanes_apart(program: Program, setting: Setting) -> Program:
     plain = frozenset(one.name for one in program.lowered.scop.statements)
     scop, nest = with_lanes_apart(program.scop, program.nest, plain)
@@ -300,6 +305,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
+    Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _sums_along),
     Rewrite(
         "lanes-apart", "of records whose elements are computed differently, one apart from the others", _lanes_apart
     ),

@@ -42,6 +42,8 @@ HELPERS = ("scopt_floord", "scopt_mod", "scopt_min", "scopt_max")
 APART = "scopt_apart"
 # A call that does nothing, but keeps clang from making a vector loop of the one that it stands in.
 SCALAR = "scopt_scalar"
+# A call that does nothing, but keeps gcc from making a vector loop of the one that it stands in, around another one.
+AROUND = "scopt_around"
 # Calls that return what they are given, by its type:
 # clang doesn't make one instruction of a product in there and an addition outside.
 PRODUCTS = {"double": "scopt_product", "float": "scopt_productf"}
@@ -65,7 +67,7 @@ LANES: dict[tuple[int, bool] | str, str] = {
     "float": "scopt_lanef",
     "double": "scopt_laned",
 }
-ALL_HELPERS = (*HELPERS, THREADS, APART, SCALAR, *PRODUCTS.values(), *MASKED.values(), *LANES.values())
+ALL_HELPERS = (*HELPERS, THREADS, APART, SCALAR, AROUND, *PRODUCTS.values(), *MASKED.values(), *LANES.values())
 
 
 def lane_type(key: tuple[int, bool] | str) -> str:

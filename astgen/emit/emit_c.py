@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from scopt.astgen.emit.c_expr import (
     ALL_HELPERS,
     APART,
+    AROUND,
     SCALAR,
     ExprPrinter,
     Level,
@@ -247,8 +248,9 @@ class _Printer(Struct, frozen=True):
         sign = "-" if backwards else "+"
         step = f"{loop.iterator}{sign}{sign}" if loop.step == 1 else f"{loop.iterator} {sign}= {loop.step}"
         limit = f">= {self.exprs.expr(loop.lower).at(Level.ADD)}" if backwards else self.limit(loop.upper)
-        if loop.mark.scalar:
-            body.insert(0, cgen.Line(f"{helper_name(SCALAR, self.scop.reserved)}();"))
+        for helper, wanted in ((AROUND, loop.mark.around), (SCALAR, loop.mark.scalar)):
+            if wanted:
+                body.insert(0, cgen.Line(f"{helper_name(helper, self.scop.reserved)}();"))
         statement = _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
         if self.openmp and (loop.mark.parallel or loop.mark.simd):
             directive = pragma_text(self.scop, loop, self.exprs, "\n".join(statement.generate()))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from scopt.astgen.emit.c_expr import (
     APART,
+    AROUND,
     HELPERS,
     LANES,
     MASKED,
@@ -42,6 +43,16 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
                 "#endif\n",
                 "}\n",
             ]
+    if AROUND in helpers:
+        lines += [
+            f"static inline void {helper_name(AROUND, reserved)}(void) {{\n",
+            "#ifdef __GNUC__\n",
+            "#ifndef __clang__\n",
+            '  __asm__ volatile ("");\n',
+            "#endif\n",
+            "#endif\n",
+            "}\n",
+        ]
     if THREADS in helpers:
         lines += _threads(helper_name(THREADS, reserved))
     for ctype, helper in PRODUCTS.items():

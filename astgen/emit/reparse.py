@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import APART, SCALAR, helper_name
+from scopt.astgen.emit.c_expr import APART, AROUND, SCALAR, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.astgen.emit.c_statement import assignable
 from scopt.astgen.emit.emit_c import Emitted, asked, asking, copyable, inline, parted, reduced_names, together
@@ -193,12 +193,13 @@ class _Checker(Struct, frozen=True):
 
     def without_calls(self, loop: For, printed: list[ir.Node]) -> list[ir.Node]:
         """The statements of a loop's body, without the calls that only stand between them."""
-        if loop.mark.scalar:
-            match printed:
-                case [ir.FuncCall(name=ir.ID(name=name), args=None), *printed]:
-                    _equal(name, helper_name(SCALAR, self.scop.reserved), "call in a loop that is no vector loop")
-                case _:
-                    raise Unreadable("a call in a loop that is no vector loop is missing")
+        for helper, wanted in ((SCALAR, loop.mark.scalar), (AROUND, loop.mark.around)):
+            if wanted:
+                match printed:
+                    case [ir.FuncCall(name=ir.ID(name=name), args=None), *printed]:
+                        _equal(name, helper_name(helper, self.scop.reserved), "call in a loop that is no vector loop")
+                    case _:
+                        raise Unreadable("a call in a loop that is no vector loop is missing")
         if not parted(loop):
             return printed
         size = together(loop)

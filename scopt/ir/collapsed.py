@@ -16,7 +16,9 @@ def inner_loop(loop: For) -> For | None:
     its iterations and no mark of its own. None if there is no such loop."""
     match loop:
         case For(body=Block((For(mark=mark) as inner,))) if loop.mark.parallel and not loop.mark.simd:
-            marked = mark.parallel or mark.simd or mark.jammed or mark.beside or mark.scalar or mark.private
+            marked = (
+                mark.parallel or mark.simd or mark.jammed or mark.beside or mark.scalar or mark.around or mark.private
+            )
             moves = loop.iterator in names(inner.lower) | names(inner.upper)
             return None if marked or moves or loop.mark.reductions else inner
     return None

@@ -11,6 +11,7 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import (
     ALL_HELPERS,
     APART,
+    AROUND,
     LANES,
     MASKED,
     PRODUCTS,
@@ -83,7 +84,7 @@ def _check_helper(
             found, meant = functions[name](*pair), _MEANT[helper](*pair)
             if found != meant:
                 raise Fault(f"{name}({pair[0]}, {pair[1]}) is {found}, not {meant}")
-    elif helper in (APART, SCALAR):
+    elif helper in (APART, AROUND, SCALAR):
         if signature != Signature((), Void()):
             raise Fault(f"'{name}' takes or gives a value")
     elif helper in MASKED.values():
