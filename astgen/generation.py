@@ -278,11 +278,15 @@ def _two_forms(program: Program, setting: Setting) -> Program:
 
 
 def _least_size(program: Program, setting: Setting) -> Program:
-    if not setting.sized or program.condition:
+    if not setting.sized:
         return program
     machine = setting.options.machine
-    worth = least_size(program.source, program.marked, program.loops, program.nest, machine)
+    worth = least_size(program.source, program.marked, program.loops, program.nest, machine, program.condition)
     return replace(program, nest=worth.nest, condition=worth.condition)
+
+
+def _tiles_two_forms(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_two_forms(program.nest, tiles=True))
 
 
 REWRITES: tuple[Rewrite, ...] = (
@@ -315,4 +319,5 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
     Rewrite("least-size", "of marked regions: from which size on their loops replace the original", _least_size),
+    Rewrite("two-forms-of-tiles", "parallel loops over tiles, too, where their text is short", _tiles_two_forms),
 )

@@ -8,56 +8,123 @@ long loops, and several times the time of short ones.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
 from fractions import Fraction
 from math import gcd, prod
 
 from scopt.astgen.emit.c_expr import ExprPrinter
+from scopt.astgen.passes.two_forms import takes_two_forms
 from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, without_tests
-from scopt.astgen.worth import Worth, gains_anywhere
-from scopt.ir.expr import exceeds, from_linear, linear
+from scopt.astgen.worth import Worth, gains_anywhere, vector_elements
+from scopt.ir.expr import exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads
 from scopt.ir.nest_walks import children, items
 from scopt.ir.scop import Scop
 from scopt.machine import Machine
-from scopt.machine.costs import SKEWED_FORKS, least_region, shared_work, threads_cost
+from scopt.machine.costs import (
+    SKEWED_FORKS,
+    least_region,
+    least_work_on_lines,
+    shared_work,
+    strip_rows,
+)
 from scopt.poly.linear import subscript_rows
 
 # Instances up to which a region is too small for anybody to care: it has no test (chosen).
 _FEW = 16
 
 
-def least_size(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine) -> Worth:
+class Gain(Enum):
+    """What one thread gains by. CELLS: registers, lanes, straight code. VECTORS: vector loops, which compilers may make
+    of the original, too. LINES: lines that stay in the first cache. NONE: threads alone, and larger caches."""
+
+    CELLS = auto()
+    VECTORS = auto()
+    LINES = auto()
+    NONE = auto()
+
+
+def least_size(
+    source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, condition: str = ""
+) -> Worth:
     """The nest with the condition under which it pays.
 
     source: the SCoP that was scheduled; its own order is the original's. loops: as they are before they are rewritten
-    for the printer; nest: as they are printed.
+    for the printer; nest: as they are printed. condition: C text under which threads pay, the only gain; empty: there
+    may be others.
     """
-    if not _has_overhead(marked, nest):
+    if not (condition or _has_overhead(marked, nest)):
         return Worth(nest)
-    vectors = any(isinstance(item, For) and item.mark.simd for loop in _guarded(nest) for item in items(Block((loop,))))
-    alone = vectors or gains_anywhere(marked, loops) or _is_straight(loops.body) or _jumps(source)
-    tests = _strongest(source_tests(source, _least_work(loops, nest, machine, alone=alone), machine))
-    found = [one if alone else _for_threads(one, nest) for one in tests if one is not None and is_plain(one)]
+    gain = Gain.NONE if condition else _gain(source, marked, loops, nest)
+    tests = _strongest(source_tests(source, _least_work(source, loops, nest, machine, gain), machine))
+    found = [
+        _for_threads(one, nest) if gain is Gain.NONE else one for one in tests if one is not None and is_plain(one)
+    ]
     if len(found) < len(tests) or not any(map(_is_some, found)):
-        return Worth(nest)
+        return Worth(nest, condition)
     printer = ExprPrinter.of(source)
     texts = [printer.condition(one).text for one in found]
     text = texts[0] if len(texts) == 1 else f"({' || '.join(texts)})"
-    if not alone and _is_cached(source, machine):
+    if gain is Gain.NONE and (condition or _is_cached(source, machine)):
         text = f"{text} && {printer.condition(Threads()).text}"
+    elif rows := strip_lengths(source, marked, loops, machine):
+        text = " && ".join((text, *(printer.condition(one).text for one in rows)))
     return Worth(LoopNest(without_tests(nest.body, found)), text)
 
 
-def _least_work(loops: LoopNest, nest: LoopNest, machine: Machine, *, alone: bool) -> Fraction:
-    """Nanoseconds of the original's work from which on the new loops pay. alone: one thread runs them faster, too."""
+def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest) -> Gain:
+    if gains_anywhere(marked, loops, _deepest(source)) or _is_straight(loops.body) or _is_jammed(loops):
+        return Gain.CELLS
+    if any(isinstance(item, For) and item.mark.simd for loop in _guarded(nest) for item in items(Block((loop,)))):
+        return Gain.VECTORS
+    return Gain.LINES if _jumps(source) else Gain.NONE
+
+
+def _deepest(scop: Scop) -> frozenset[str]:
+    """The statements in the most loops, which have most of the instances."""
+    most = max((len(one.iterators) for one in scop.statements), default=0)
+    return frozenset(one.name for one in scop.statements if len(one.iterators) == most)
+
+
+def _least_work(source: Scop, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain) -> Fraction:
+    """Nanoseconds of the original's work from which on the new loops pay."""
     if _forks_again(nest.body, inside=False):
         return shared_work(machine) * SKEWED_FORKS
-    if alone:
-        return least_region(machine)
-    jammed = any(isinstance(item, For) and item.mark.jammed for item in items(loops.body))
-    return threads_cost(machine) if jammed else shared_work(machine)
+    calls = sum(not takes_two_forms(loop) for loop in _guarded(nest))
+    match gain:
+        case Gain.CELLS:
+            return least_region(machine, calls)
+        case Gain.VECTORS:
+            return least_region(machine, calls) * vector_elements(source, machine)
+        case Gain.LINES:
+            return max(least_region(machine, calls), least_work_on_lines(machine))
+    return shared_work(machine)
+
+
+def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine: Machine) -> list[Condition]:
+    """That there are as many rows as a strip has usually, at least: shorter ones aren't vectors in every compiler's
+    code."""
+    parameters = frozenset(p.name for p in source.parameters)
+    counts = {one.count for one in marked.strips.values() if one.vectors}
+    found = []
+    for count in sorted(counts):
+        for loop in _outermost_of(loops.body, count):
+            extent = plus(subtract(loop.upper, loop.lower), 1)
+            if linear(extent)[0] and names(extent) <= parameters:
+                found.append(exceeds((extent,), min(count, strip_rows(machine)) - 1))
+    return list(dict.fromkeys(found))
+
+
+def _outermost_of(block: Block, step: int) -> Iterator[For]:
+    """The loops with this step, but for those inside of others."""
+    for item in block.items:
+        if isinstance(item, For) and item.step == step:
+            yield item
+        else:
+            for part in children(item):
+                yield from _outermost_of(part, step)
 
 
 def _for_threads(test: Condition, nest: LoopNest) -> Condition:
@@ -95,6 +162,11 @@ def _jumps(scop: Scop) -> bool:
     """Whether the innermost loops go from line to line, so that tiles keep lines."""
     rows = (subscript_rows(access.relation) for one in scop.statements if one.iterators for access in one.accesses)
     return any(any(row[-1] for row in found[:-1]) for found in rows if found)
+
+
+def _is_jammed(nest: LoopNest) -> bool:
+    """Whether rows run beside each other."""
+    return any(isinstance(item, For) and item.mark.jammed for item in items(nest.body))
 
 
 def _is_straight(block: Block) -> bool:

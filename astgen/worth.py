@@ -257,9 +257,11 @@ def _has_records(scop: Scop, nest: LoopNest) -> bool:
     return len(with_lanes_apart(scop, hold_cells(scop, nest), plain)[0].statements) > len(plain)
 
 
-def gains_anywhere(marked: MarkedSchedule, nest: LoopNest) -> bool:
+def gains_anywhere(marked: MarkedSchedule, nest: LoopNest, those: frozenset[str] | None = None) -> bool:
     """Whether one thread gains with data that all caches hold: by register tiles, strips of rows, reductions in another
-    order, or vector loops over what was no innermost loop, or whose branches compilers leave as they are."""
+    order, or vector loops over what was no innermost loop, or whose branches compilers leave as they are.
+
+    those: the statements that the loops are asked for; None: any."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
     if marked.tilings or marked.strips or marked.packed:
         return True
@@ -267,7 +269,9 @@ def gains_anywhere(marked: MarkedSchedule, nest: LoopNest) -> bool:
         return True
     if any(loop.mark.simd and any(isinstance(inner, If) for inner in items(loop.body)) for loop in loops):
         return True
-    return any(_is_interchanged(path, call) for path, call in _calls(nest.body, ()))
+    return any(
+        _is_interchanged(path, call) for path, call in _calls(nest.body, ()) if those is None or call.statement in those
+    )
 
 
 def _comes_back(scop: Scop, path: tuple[For, ...], call: Call) -> bool:

@@ -22,10 +22,15 @@ from scopt.ir.scop import Scop
 _MOST_CALLS = 16
 
 
-def with_two_forms(nest: LoopNest) -> LoopNest:
+def with_two_forms(nest: LoopNest, *, tiles: bool = False) -> LoopNest:
     """The nest with a choice in the place of each guarded parallel loop that is small: with threads, without its guard,
-    or as a plain loop where there is too little work, or no other thread."""
-    return LoopNest(_block(nest.body))
+    or as a plain loop where there is too little work, or no other thread. tiles: of loops over tiles, too."""
+    return LoopNest(_block(nest.body, tiles))
+
+
+def takes_two_forms(loop: For) -> bool:
+    """Whether a loop's text is short enough to stand twice."""
+    return sum(1 for _ in calls(loop.body)) <= _MOST_CALLS
 
 
 def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -47,30 +52,30 @@ def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:
     return LoopNest(map_block(nest.body, visit))
 
 
-def _block(block: Block) -> Block:
-    return Block(tuple(map(_item, block.items)))
+def _block(block: Block, tiles: bool) -> Block:
+    return Block(tuple(_item(item, tiles) for item in block.items))
 
 
-def _item(item: Item) -> Item:
+def _item(item: Item, tiles: bool) -> Item:
     match item:
         case For() if item.mark.parallel:
-            if item.work is None or is_tile_loop(item) or not _is_small(item):
+            if item.work is None or not takes_two_forms(item) or not (tiles or _is_without_tiles(item)):
                 return item
             threads = replace(item, work=None)
             return If(conjunction((item.work, Threads())), Block((threads,)), Block((_sequential(threads),)))
         case For() | Hold():
-            return replace(item, body=_block(item.body))
+            return replace(item, body=_block(item.body, tiles))
         case If():
-            otherwise = None if item.otherwise is None else _block(item.otherwise)
-            return replace(item, then=_block(item.then), otherwise=otherwise)
+            otherwise = None if item.otherwise is None else _block(item.otherwise, tiles)
+            return replace(item, then=_block(item.then, tiles), otherwise=otherwise)
     return item
 
 
-def _is_small(loop: For) -> bool:
-    """Whether a loop has no tiles, and not many statements."""
+def _is_without_tiles(loop: For) -> bool:
+    if is_tile_loop(loop):
+        return False
     inner = [one for one in items(Block((loop,))) if isinstance(one, For)]
-    plain = all(one.step == 1 or _is_of_blocks(one) for one in inner)
-    return plain and sum(1 for _ in calls(loop.body)) <= _MOST_CALLS
+    return all(one.step == 1 or _is_of_blocks(one) for one in inner)
 
 
 def _is_of_blocks(loop: For) -> bool:

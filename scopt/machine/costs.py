@@ -50,6 +50,8 @@ _SHARERS = 2
 # are worth (measured: such a call takes 0.2 µs, and products of matrices, sums of columns and transpositions break even
 # at 0.5 to 1.3 µs of work, one instance after the other).
 _REGION = Fraction(1, 25)
+# The same for such a call (measured: it takes gcc's runtime 0.25 µs, clang's 0.4 to 1.4).
+_ENTERED = Fraction(1, 12)
 # Shares of a tile's time: what moving its lines may take more than with the largest tiles; how many times as long a
 # fork may take (both chosen: tiles of stencils are as large as they have to be, not larger).
 _MOVING, _FORKING = Fraction(1, 8), Fraction(5)
@@ -114,10 +116,16 @@ def shared_work(machine: Machine, cells: int = 0) -> Fraction:
     return threads_cost(machine, cells) * _SHARERS / (_SHARERS - 1)
 
 
-def least_region(machine: Machine) -> Fraction:
+def least_region(machine: Machine, calls: int = 0) -> Fraction:
     """Nanoseconds of work from which on loops gain that one thread runs faster than the original ones: what entering
-    them takes has to be little."""
-    return machine.fork_nanoseconds * _REGION
+    them takes has to be little. calls: how often they call the OpenMP runtime."""
+    return machine.fork_nanoseconds * (_REGION + calls * _ENTERED)
+
+
+def least_work_on_lines(machine: Machine) -> Fraction:
+    """Nanoseconds of work from which on the first cache doesn't hold what is worked on: an operation for each of its
+    elements; no more than threads are worth."""
+    return min(machine.cache(1).share // ELEMENT * _in_time(_OPERATION, machine), threads_cost(machine))
 
 
 def cached_cost(machine: Machine, size: int) -> Fraction:

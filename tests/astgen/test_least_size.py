@@ -35,12 +35,32 @@ def test_the_original_stands_behind_a_test_of_its_work(body: str) -> None:
     assert text.count(body) == 1
 
 
-@pytest.mark.parametrize(("body", "least"), [(TURN, "2000"), (MULTIPLY, "1000")])
+@pytest.mark.parametrize(("body", "least"), [(TURN, "4000"), (MULTIPLY, "1000")])
 def test_what_one_thread_gains_by_is_worth_little_work(body: str, least: str) -> None:
     (test,) = (
         line for line in text_of(body).splitlines() if line.startswith("if (") and line.endswith(f"> {least}) {{")
     )
     assert "scopt_threads" not in test
+
+
+def test_strips_are_asked_for_as_many_rows_as_one_has() -> None:
+    """Columns with a maximum each."""
+    body = """for (int j = 0; j < m; j++) { double top = A[0][j];
+      for (int i = 1; i < n; i++) if (A[i][j] > top) top = A[i][j];
+      y[j] = top; }"""
+    text = text_of(body)
+    assert "&& m > 31) {" in text[: text.index("#pragma omp")]
+
+
+def test_wavefronts_of_threads_alone_are_asked_for_their_work() -> None:
+    """An edit distance: the tiles gain nothing for one thread."""
+    body = """for (int i = 1; i < n; i++) for (int j = 1; j < n; j++) {
+      if (x[i] == y[j]) C[i][j] = C[i - 1][j - 1] + 1;
+      else C[i][j] = C[i - 1][j] > C[i][j - 1] ? C[i - 1][j] : C[i][j - 1]; }"""
+    text = text_of(body)
+    test = next(line for line in text.splitlines() if line.startswith(("if (", "  if (")))
+    assert "000 && scopt_threads() > 1) {" in test
+    assert f"}} else {{\n{body}\n" in text
 
 
 def test_loops_that_fork_again_and_again_need_more_work() -> None:
@@ -89,7 +109,8 @@ void f(int t, int n) {
 """
     text = optimize(source.encode(), Options()).text.decode()
     assert "&& scopt_threads() > 1) {" in text[: text.index("#pragma omp parallel")]
-    assert "scopt_threads() > 1) {" not in optimize(source.replace("100", "900").encode(), Options()).text.decode()
+    text = optimize(source.replace("100", "900").encode(), Options()).text.decode()
+    assert "scopt_threads() > 1) {" not in next(line for line in text.splitlines() if line.startswith("  if ("))
 
 
 PROGRAM = f"""#include <stdio.h>

@@ -70,6 +70,17 @@ def test_what_stays() -> None:
     assert with_two_forms(tiles) == tiles
 
 
+def test_loops_over_tiles_have_two_forms_where_they_are_asked_for() -> None:
+    (outer,) = nest().body.items
+    assert isinstance(outer, For)
+    (inner,) = outer.body.items
+    assert isinstance(inner, For)
+    (item,) = with_two_forms(LoopNest(Block((replace(inner, step=32),))), tiles=True).body.items
+    assert isinstance(item, If)
+    many = LoopNest(Block((replace(inner, step=32, body=Block(inner.body.items * 17)),)))
+    assert with_two_forms(many, tiles=True) == many
+
+
 def test_an_outermost_loop_has_two_forms_as_well() -> None:
     (outer,) = nest().body.items
     assert isinstance(outer, For)

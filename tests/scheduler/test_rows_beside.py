@@ -11,6 +11,7 @@ from scopt.options import Options
 from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.scheduler.passes.carrying import carry
+from tests.fuzz.harness import in_one_form
 from tests.sources import scop_of, source_of
 
 ARRAYS = "int n, int m, double A[2000][2000], double B[2000][2000], double x[2000]"
@@ -32,7 +33,7 @@ for (i = 0; i < n; i++) {
 def blocks(body: str, params: str = ARRAYS, options: Options | None = None) -> list[int]:
     """How many rows the blocks have, in the order of the text."""
     result = optimize(source_of(body, params), options or Options())
-    made = result.text.decode().partition("#pragma scop\n")[2]
+    made = in_one_form(result.text.decode()).partition("#pragma scop\n")[2]
     return [int(step) for step in re.findall(r"\bi \+= (\d+)\)", made)] if "scopt_apart" in made else []
 
 

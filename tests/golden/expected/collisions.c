@@ -3,19 +3,35 @@
 double c0[64][64], t1[64], floord, min, max, lb, ub;
 
 static inline long scopt_min(long a, long b) { return a < b ? a : b; }
+#if defined(_OPENMP) || defined(SCOPT_THREADS)
+int omp_get_max_threads(void);
+static inline int scopt_threads(void) { return omp_get_max_threads(); }
+#else
+static inline int scopt_threads(void) { return 1; }
+#endif
 
 void collisions(int c1, int c2)
 {
 #pragma scop
-    if ((double)c1 * c2 > 200) {
-      #pragma omp parallel for if((double)c1 * c2 > 40000) schedule(static)
-      for (long t2t = 0; t2t < c1; t2t += 4)
-        for (long c3t = 0; c3t < c2; c3t += 4)
-          for (long t2 = t2t; t2 < scopt_min(c1, t2t + 4); t2++) {
-            #pragma omp simd
-            for (long c3 = c3t; c3 < scopt_min(c2, c3t + 4); c3++)
-              c0[t2][c3] = c0[t2][c3] * floord + t1[((int)t2 + (int)c3) / 2] * min - max;
-          }
+    if ((double)c1 * c2 > 2000) {
+      if ((double)c1 * c2 > 40000 && scopt_threads() > 1) {
+        #pragma omp parallel for schedule(static)
+        for (long t2t = 0; t2t < c1; t2t += 4)
+          for (long c3t = 0; c3t < c2; c3t += 4)
+            for (long t2 = t2t; t2 < scopt_min(c1, t2t + 4); t2++) {
+              #pragma omp simd
+              for (long c3 = c3t; c3 < scopt_min(c2, c3t + 4); c3++)
+                c0[t2][c3] = c0[t2][c3] * floord + t1[((int)t2 + (int)c3) / 2] * min - max;
+            }
+      } else {
+        for (long t2t = 0; t2t < c1; t2t += 4)
+          for (long c3t = 0; c3t < c2; c3t += 4)
+            for (long t2 = t2t; t2 < scopt_min(c1, t2t + 4); t2++) {
+              #pragma omp simd
+              for (long c3 = c3t; c3 < scopt_min(c2, c3t + 4); c3++)
+                c0[t2][c3] = c0[t2][c3] * floord + t1[((int)t2 + (int)c3) / 2] * min - max;
+            }
+      }
     } else {
     for (int t2 = 0; t2 < c1; t2++)
         for (int c3 = 0; c3 < c2; c3++)

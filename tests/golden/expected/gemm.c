@@ -11,7 +11,7 @@ static inline int scopt_threads(void) { return 1; }
 void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], double A[ni][nk], double B[nk][nj])
 {
 #pragma scop
-    if ((double)ni * nk * nj > 700) {
+    if ((double)ni * nk * nj > 5000) {
       if ((double)ni * nj > 200000 && scopt_threads() > 1) {
         #pragma omp parallel for firstprivate(beta) schedule(static)
         for (long i = 0; i < ni; i++) {
@@ -26,17 +26,30 @@ void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], d
             C[i][j] *= beta;
         }
       }
-      #pragma omp parallel for if((double)ni * nk * nj > 80000) firstprivate(alpha) schedule(static)
-      for (long it = 0; it < ni; it += 32)
-        for (long kt = 0; kt < nk; kt += 32)
-          for (long jt = 0; jt < nj; jt += 32)
-            for (long i = it; i < scopt_min(ni, it + 32); i++)
-              for (long k = kt; k < scopt_min(nk, kt + 32); k++) {
-                double A_0 = A[i][k];
-                #pragma omp simd
-                for (long j = jt; j < scopt_min(nj, jt + 32); j++)
-                  C[i][j] += alpha * A_0 * B[k][j];
-              }
+      if ((double)ni * nk * nj > 80000 && scopt_threads() > 1) {
+        #pragma omp parallel for firstprivate(alpha) schedule(static)
+        for (long it = 0; it < ni; it += 32)
+          for (long kt = 0; kt < nk; kt += 32)
+            for (long jt = 0; jt < nj; jt += 32)
+              for (long i = it; i < scopt_min(ni, it + 32); i++)
+                for (long k = kt; k < scopt_min(nk, kt + 32); k++) {
+                  double A_0 = A[i][k];
+                  #pragma omp simd
+                  for (long j = jt; j < scopt_min(nj, jt + 32); j++)
+                    C[i][j] += alpha * A_0 * B[k][j];
+                }
+      } else {
+        for (long it = 0; it < ni; it += 32)
+          for (long kt = 0; kt < nk; kt += 32)
+            for (long jt = 0; jt < nj; jt += 32)
+              for (long i = it; i < scopt_min(ni, it + 32); i++)
+                for (long k = kt; k < scopt_min(nk, kt + 32); k++) {
+                  double A_0 = A[i][k];
+                  #pragma omp simd
+                  for (long j = jt; j < scopt_min(nj, jt + 32); j++)
+                    C[i][j] += alpha * A_0 * B[k][j];
+                }
+      }
     } else {
     for (int i = 0; i < ni; i++) {
         for (int j = 0; j < nj; j++)

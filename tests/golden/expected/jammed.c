@@ -26,70 +26,138 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
         for (long i = 0; i < n; i++)
           x[i] = 0;
       }
-      #pragma omp parallel for if((double)n * m > 10000) schedule(static)
-      for (long i = 0; i < n; i += 8)
-        if (i + 8 <= n) {
-          if (m > 0) {
-            double x_0 = x[i], x_1 = x[i + 1], x_2 = x[i + 2], x_3 = x[i + 3];
-            double x_4 = x[i + 4], x_5 = x[i + 5], x_6 = x[i + 6], x_7 = x[i + 7];
-            for (long j = 0; j < m; j++) {
-              x_0 += A[i][j] * y[j];
-              x_1 += A[i + 1][j] * y[j];
-              scopt_apart();
-              x_2 += A[i + 2][j] * y[j];
-              x_3 += A[i + 3][j] * y[j];
-              scopt_apart();
-              x_4 += A[i + 4][j] * y[j];
-              x_5 += A[i + 5][j] * y[j];
-              scopt_apart();
-              x_6 += A[i + 6][j] * y[j];
-              x_7 += A[i + 7][j] * y[j];
-            }
-            x[i] = x_0;
-            x[i + 1] = x_1;
-            x[i + 2] = x_2;
-            x[i + 3] = x_3;
-            x[i + 4] = x_4;
-            x[i + 5] = x_5;
-            x[i + 6] = x_6;
-            x[i + 7] = x_7;
-          }
-        } else {
-          for (long i2 = i; i2 < n; i2++)
-            if (m > 0) {
-              double x_0 = x[i2];
-              for (long j = 0; j < m; j++)
-                x_0 += A[i2][j] * y[j];
-              x[i2] = x_0;
-            }
-        }
-      #pragma omp parallel for if((double)m * n > 40000) schedule(static)
-      for (long jt = 0; jt < m; jt += 512)
+      if ((double)n * m > 10000 && scopt_threads() > 1) {
+        #pragma omp parallel for schedule(static)
         for (long i = 0; i < n; i += 8)
           if (i + 8 <= n) {
-            double x_0 = x[i], x_1 = x[i + 1], x_2 = x[i + 2], x_3 = x[i + 3];
-            double x_4 = x[i + 4], x_5 = x[i + 5], x_6 = x[i + 6], x_7 = x[i + 7];
-            #pragma omp simd
-            for (long j = jt; j < scopt_min(m, jt + 512); j++) {
-              double y_0 = y[j];
-              y_0 -= x_0 * A[i][j];
-              y_0 -= x_1 * A[i + 1][j];
-              y_0 -= x_2 * A[i + 2][j];
-              y_0 -= x_3 * A[i + 3][j];
-              y_0 -= x_4 * A[i + 4][j];
-              y_0 -= x_5 * A[i + 5][j];
-              y_0 -= x_6 * A[i + 6][j];
-              y_0 -= x_7 * A[i + 7][j];
-              y[j] = y_0;
+            if (m > 0) {
+              double x_0 = x[i], x_1 = x[i + 1], x_2 = x[i + 2], x_3 = x[i + 3];
+              double x_4 = x[i + 4], x_5 = x[i + 5], x_6 = x[i + 6], x_7 = x[i + 7];
+              for (long j = 0; j < m; j++) {
+                x_0 += A[i][j] * y[j];
+                x_1 += A[i + 1][j] * y[j];
+                scopt_apart();
+                x_2 += A[i + 2][j] * y[j];
+                x_3 += A[i + 3][j] * y[j];
+                scopt_apart();
+                x_4 += A[i + 4][j] * y[j];
+                x_5 += A[i + 5][j] * y[j];
+                scopt_apart();
+                x_6 += A[i + 6][j] * y[j];
+                x_7 += A[i + 7][j] * y[j];
+              }
+              x[i] = x_0;
+              x[i + 1] = x_1;
+              x[i + 2] = x_2;
+              x[i + 3] = x_3;
+              x[i + 4] = x_4;
+              x[i + 5] = x_5;
+              x[i + 6] = x_6;
+              x[i + 7] = x_7;
             }
           } else {
-            for (long i2 = i; i2 < n; i2++) {
-              double x_0 = x[i2];
-              #pragma omp simd
-              for (long j = jt; j < scopt_min(m, jt + 512); j++)
-                y[j] -= x_0 * A[i2][j];
-            }
+            for (long i2 = i; i2 < n; i2++)
+              if (m > 0) {
+                double x_0 = x[i2];
+                for (long j = 0; j < m; j++)
+                  x_0 += A[i2][j] * y[j];
+                x[i2] = x_0;
+              }
           }
+      } else {
+        for (long i = 0; i < n; i += 8)
+          if (i + 8 <= n) {
+            if (m > 0) {
+              double x_0 = x[i], x_1 = x[i + 1], x_2 = x[i + 2], x_3 = x[i + 3];
+              double x_4 = x[i + 4], x_5 = x[i + 5], x_6 = x[i + 6], x_7 = x[i + 7];
+              for (long j = 0; j < m; j++) {
+                x_0 += A[i][j] * y[j];
+                x_1 += A[i + 1][j] * y[j];
+                scopt_apart();
+                x_2 += A[i + 2][j] * y[j];
+                x_3 += A[i + 3][j] * y[j];
+                scopt_apart();
+                x_4 += A[i + 4][j] * y[j];
+                x_5 += A[i + 5][j] * y[j];
+                scopt_apart();
+                x_6 += A[i + 6][j] * y[j];
+                x_7 += A[i + 7][j] * y[j];
+              }
+              x[i] = x_0;
+              x[i + 1] = x_1;
+              x[i + 2] = x_2;
+              x[i + 3] = x_3;
+              x[i + 4] = x_4;
+              x[i + 5] = x_5;
+              x[i + 6] = x_6;
+              x[i + 7] = x_7;
+            }
+          } else {
+            for (long i2 = i; i2 < n; i2++)
+              if (m > 0) {
+                double x_0 = x[i2];
+                for (long j = 0; j < m; j++)
+                  x_0 += A[i2][j] * y[j];
+                x[i2] = x_0;
+              }
+          }
+      }
+      if ((double)m * n > 40000 && scopt_threads() > 1) {
+        #pragma omp parallel for schedule(static)
+        for (long jt = 0; jt < m; jt += 512)
+          for (long i = 0; i < n; i += 8)
+            if (i + 8 <= n) {
+              double x_0 = x[i], x_1 = x[i + 1], x_2 = x[i + 2], x_3 = x[i + 3];
+              double x_4 = x[i + 4], x_5 = x[i + 5], x_6 = x[i + 6], x_7 = x[i + 7];
+              #pragma omp simd
+              for (long j = jt; j < scopt_min(m, jt + 512); j++) {
+                double y_0 = y[j];
+                y_0 -= x_0 * A[i][j];
+                y_0 -= x_1 * A[i + 1][j];
+                y_0 -= x_2 * A[i + 2][j];
+                y_0 -= x_3 * A[i + 3][j];
+                y_0 -= x_4 * A[i + 4][j];
+                y_0 -= x_5 * A[i + 5][j];
+                y_0 -= x_6 * A[i + 6][j];
+                y_0 -= x_7 * A[i + 7][j];
+                y[j] = y_0;
+              }
+            } else {
+              for (long i2 = i; i2 < n; i2++) {
+                double x_0 = x[i2];
+                #pragma omp simd
+                for (long j = jt; j < scopt_min(m, jt + 512); j++)
+                  y[j] -= x_0 * A[i2][j];
+              }
+            }
+      } else {
+        for (long jt = 0; jt < m; jt += 512)
+          for (long i = 0; i < n; i += 8)
+            if (i + 8 <= n) {
+              double x_0 = x[i], x_1 = x[i + 1], x_2 = x[i + 2], x_3 = x[i + 3];
+              double x_4 = x[i + 4], x_5 = x[i + 5], x_6 = x[i + 6], x_7 = x[i + 7];
+              #pragma omp simd
+              for (long j = jt; j < scopt_min(m, jt + 512); j++) {
+                double y_0 = y[j];
+                y_0 -= x_0 * A[i][j];
+                y_0 -= x_1 * A[i + 1][j];
+                y_0 -= x_2 * A[i + 2][j];
+                y_0 -= x_3 * A[i + 3][j];
+                y_0 -= x_4 * A[i + 4][j];
+                y_0 -= x_5 * A[i + 5][j];
+                y_0 -= x_6 * A[i + 6][j];
+                y_0 -= x_7 * A[i + 7][j];
+                y[j] = y_0;
+              }
+            } else {
+              for (long i2 = i; i2 < n; i2++) {
+                double x_0 = x[i2];
+                #pragma omp simd
+                for (long j = jt; j < scopt_min(m, jt + 512); j++)
+                  y[j] -= x_0 * A[i2][j];
+              }
+            }
+      }
     } else {
     for (int i = 0; i < n; i++) {
         x[i] = 0;

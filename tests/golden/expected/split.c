@@ -108,16 +108,25 @@ void relax(int steps, int n, double u[n][n])
 {
 #pragma scop
   if ((double)steps * (n - 2L) * (n - 2L) > 30000) {
-    for (long t1 = 0; t1 <= scopt_floord(n + 2L * steps - 4, 32); t1++) {
-      #pragma omp parallel for if((double)(scopt_min(t1, scopt_min(scopt_floord((long)n + steps - 3, 32), scopt_floord(32 * t1 + n + 29, 64))) - scopt_max((t1 + 1) / 2, t1 + scopt_floord(-(long)steps, 32) + 1) + 1) * (2L * n) > 4) schedule(static)
-      for (long ist = scopt_max((t1 + 1) / 2, t1 + scopt_floord(-(long)steps, 32) + 1); ist <= scopt_min(t1, scopt_min(scopt_floord((long)n + steps - 3, 32), scopt_floord(32 * t1 + n + 29, 64))); ist++)
-        for (long t = scopt_max(32 * t1 - 32 * ist, 32 * ist - n + 2); t < scopt_min(steps, scopt_min(32 * t1 - 32 * ist + 32, 32 * ist + 31)); t++)
-          for (long js = scopt_max(2 * t + 2, 32 * ist + t + 1); js < scopt_min(2 * t + 2L * n - 3, 32 * ist + t + n + 30); js++)
-            for (long is2 = scopt_max(js - t - n + 2, scopt_max(t + 1, 32 * ist)); is2 < scopt_min(js - t, scopt_min(t + n - 1, 32 * ist + 32)); is2++) {
-              scopt_scalar();
-              u[is2 - t][js - is2 - t] = (u[is2 - t - 1][js - is2 - t] + u[is2 - t][js - is2 - t - 1] + u[is2 - t][js - is2 - t] + u[is2 - t][js - is2 - t + 1] + u[is2 - t + 1][js - is2 - t]) / 5.0;
-            }
-    }
+    for (long t1 = 0; t1 <= scopt_floord(n + 2L * steps - 4, 32); t1++)
+      if ((double)(scopt_min(t1, scopt_min(scopt_floord((long)n + steps - 3, 32), scopt_floord(32 * t1 + n + 29, 64))) - scopt_max((t1 + 1) / 2, t1 + scopt_floord(-(long)steps, 32) + 1) + 1) * (2L * n) > 4 && scopt_threads() > 1) {
+        #pragma omp parallel for schedule(static)
+        for (long ist = scopt_max((t1 + 1) / 2, t1 + scopt_floord(-(long)steps, 32) + 1); ist <= scopt_min(t1, scopt_min(scopt_floord((long)n + steps - 3, 32), scopt_floord(32 * t1 + n + 29, 64))); ist++)
+          for (long t = scopt_max(32 * t1 - 32 * ist, 32 * ist - n + 2); t < scopt_min(steps, scopt_min(32 * t1 - 32 * ist + 32, 32 * ist + 31)); t++)
+            for (long js = scopt_max(2 * t + 2, 32 * ist + t + 1); js < scopt_min(2 * t + 2L * n - 3, 32 * ist + t + n + 30); js++)
+              for (long is2 = scopt_max(js - t - n + 2, scopt_max(t + 1, 32 * ist)); is2 < scopt_min(js - t, scopt_min(t + n - 1, 32 * ist + 32)); is2++) {
+                scopt_scalar();
+                u[is2 - t][js - is2 - t] = (u[is2 - t - 1][js - is2 - t] + u[is2 - t][js - is2 - t - 1] + u[is2 - t][js - is2 - t] + u[is2 - t][js - is2 - t + 1] + u[is2 - t + 1][js - is2 - t]) / 5.0;
+              }
+      } else {
+        for (long ist = scopt_max((t1 + 1) / 2, t1 + scopt_floord(-(long)steps, 32) + 1); ist <= scopt_min(t1, scopt_min(scopt_floord((long)n + steps - 3, 32), scopt_floord(32 * t1 + n + 29, 64))); ist++)
+          for (long t = scopt_max(32 * t1 - 32 * ist, 32 * ist - n + 2); t < scopt_min(steps, scopt_min(32 * t1 - 32 * ist + 32, 32 * ist + 31)); t++)
+            for (long js = scopt_max(2 * t + 2, 32 * ist + t + 1); js < scopt_min(2 * t + 2L * n - 3, 32 * ist + t + n + 30); js++)
+              for (long is2 = scopt_max(js - t - n + 2, scopt_max(t + 1, 32 * ist)); is2 < scopt_min(js - t, scopt_min(t + n - 1, 32 * ist + 32)); is2++) {
+                scopt_scalar();
+                u[is2 - t][js - is2 - t] = (u[is2 - t - 1][js - is2 - t] + u[is2 - t][js - is2 - t - 1] + u[is2 - t][js - is2 - t] + u[is2 - t][js - is2 - t + 1] + u[is2 - t + 1][js - is2 - t]) / 5.0;
+              }
+      }
   } else {
   for (int t = 0; t < steps; t++)
     for (int i = 1; i < n - 1; i++)
