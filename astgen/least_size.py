@@ -104,8 +104,8 @@ def _least_work(source: Scop, loops: LoopNest, nest: LoopNest, machine: Machine,
 
 
 def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine: Machine) -> list[Condition]:
-    """That there are as many rows as a strip has usually, at least: shorter ones aren't vectors in every compiler's
-    code."""
+    """That there are half as many rows as a strip has usually, at least: shorter ones aren't vectors in every
+    compiler's code."""
     parameters = frozenset(p.name for p in source.parameters)
     counts = {one.count for one in marked.strips.values() if one.vectors}
     found = []
@@ -113,7 +113,7 @@ def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine
         for loop in _outermost_of(loops.body, count):
             extent = plus(subtract(loop.upper, loop.lower), 1)
             if linear(extent)[0] and names(extent) <= parameters:
-                found.append(exceeds((extent,), min(count, strip_rows(machine)) - 1))
+                found.append(exceeds((extent,), min(count, strip_rows(machine)) // 2 - 1))
     return list(dict.fromkeys(found))
 
 

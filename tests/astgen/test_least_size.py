@@ -43,13 +43,13 @@ def test_what_one_thread_gains_by_is_worth_little_work(body: str, least: str) ->
     assert "scopt_threads" not in test
 
 
-def test_strips_are_asked_for_as_many_rows_as_one_has() -> None:
+def test_strips_are_asked_for_half_as_many_rows_as_one_has() -> None:
     """Columns with a maximum each."""
     body = """for (int j = 0; j < m; j++) { double top = A[0][j];
       for (int i = 1; i < n; i++) if (A[i][j] > top) top = A[i][j];
       y[j] = top; }"""
     text = text_of(body)
-    assert "&& m > 31) {" in text[: text.index("#pragma omp")]
+    assert "&& m > 15) {" in text[: text.index("#pragma omp")]
 
 
 def test_wavefronts_of_threads_alone_are_asked_for_their_work() -> None:
