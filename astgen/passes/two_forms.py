@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from scopt.astgen.emit.loop_work import is_tile_loop, without_threads
 from scopt.diagnostics import InternalError
-from scopt.ir.expr import conjunction
-from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If, LoopNest, Or, Threads
+from scopt.ir.expr import conjunction, exceeds, linear, subtract
+from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If, LoopNest, Name, Or, Threads
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 
@@ -62,13 +62,22 @@ def _item(item: Item, tiles: bool) -> Item:
             if item.work is None or not takes_two_forms(item) or not (tiles or _is_without_tiles(item)):
                 return item
             threads = replace(item, work=None)
-            return If(conjunction((item.work, Threads())), Block((threads,)), Block((_sequential(threads),)))
+            condition = conjunction((item.work, *_several(item), Threads()))
+            return If(condition, Block((threads,)), Block((_sequential(threads),)))
         case For() | Hold():
             return replace(item, body=_block(item.body, tiles))
         case If():
             otherwise = None if item.otherwise is None else _block(item.otherwise, tiles)
             return replace(item, then=_block(item.then, tiles), otherwise=otherwise)
     return item
+
+
+def _several(loop: For) -> tuple[Condition, ...]:
+    """That a loop over tiles has two of them at least, where its work may be enough without."""
+    extent = subtract(loop.upper, loop.lower)
+    terms = linear(extent)[0]
+    plain = terms and all(isinstance(term, Name) for term in terms)
+    return (exceeds((extent,), loop.step - 1),) if plain and loop.step > 1 and loop.mark.collapse == 1 else ()
 
 
 def _is_without_tiles(loop: For) -> bool:

@@ -77,6 +77,7 @@ def test_loops_over_tiles_have_two_forms_where_they_are_asked_for() -> None:
     assert isinstance(inner, For)
     (item,) = with_two_forms(LoopNest(Block((replace(inner, step=32),))), tiles=True).body.items
     assert isinstance(item, If)
+    assert item.condition == conjunction((WORK, Compare(LAST, ">", Const(31)), Threads()))  # one tile is for one thread
     many = LoopNest(Block((replace(inner, step=32, body=Block(inner.body.items * 17)),)))
     assert with_two_forms(many, tiles=True) == many
 

@@ -26,7 +26,7 @@ void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], d
             C[i][j] *= beta;
         }
       }
-      if ((double)ni * nk * nj > 80000 && scopt_threads() > 1) {
+      if ((double)ni * nk * nj > 80000 && ni > 32 && scopt_threads() > 1) {
         #pragma omp parallel for firstprivate(alpha) schedule(static)
         for (long it = 0; it < ni; it += 32)
           for (long kt = 0; kt < nk; kt += 32)

@@ -26,7 +26,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
         for (long i = 0; i < n; i++)
           x[i] = 0;
       }
-      if ((double)n * m > 10000 && scopt_threads() > 1) {
+      if ((double)n * m > 10000 && n > 8 && scopt_threads() > 1) {
         #pragma omp parallel for schedule(static)
         for (long i = 0; i < n; i += 8)
           if (i + 8 <= n) {
@@ -102,7 +102,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
               }
           }
       }
-      if ((double)m * n > 40000 && scopt_threads() > 1) {
+      if ((double)m * n > 40000 && m > 512 && scopt_threads() > 1) {
         #pragma omp parallel for schedule(static)
         for (long jt = 0; jt < m; jt += 512)
           for (long i = 0; i < n; i += 8)
