@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence, Set as AbstractSet
 
 from scopt import ir
-from scopt.ir.nest import Block, Call, For
+from scopt.ir.nest import Block, Call, Const, For
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import walk
 from scopt.machine.costs import arithmetic
@@ -30,8 +30,8 @@ HINT = re.compile(
     "".join(rf"^ *{re.escape(line)}\n" for line in NOT_UNROLLED) + rf"|^ *{re.escape(UNROLLED)}\n(?= *for \()",
     re.MULTILINE,
 )
-# Operations of a body that is short.
-_SHORT = 12
+# Operations of a body that is short, and iterations of a loop that compilers write out anyway.
+_SHORT, _FEW = 12, 16
 # Bits of cells that no instruction gathers.
 _NARROW = 16
 
@@ -66,8 +66,9 @@ def looks_up(scop: Scop, statement: Statement) -> bool:
 
 def takes_turns(scop: Scop, loop: For) -> bool:
     """Whether a loop does nothing but hand integers on, or look narrow ones up, in a few operations and without
-    branches."""
-    if loop.mark.simd or loop.mark.parallel or loop.mark.jammed or loop.mark.scalar:
+    branches. One of a few iterations is written out by compilers, which may make vectors of the loop around then,
+    unless it is unrolled in part."""
+    if loop.mark.simd or loop.mark.parallel or loop.mark.jammed or loop.mark.scalar or _is_written_out(loop):
         return False
     match loop.body:
         case Block(items=[*items]) if all(isinstance(one, Call) for one in items):
@@ -80,6 +81,13 @@ def takes_turns(scop: Scop, loop: For) -> bool:
     if not integers or not short or not all(map(_is_straight, statements)):
         return False
     return any(looks_up(scop, one) for one in statements) or _hands_on(scop, statements, written)
+
+
+def _is_written_out(loop: For) -> bool:
+    match loop:
+        case For(lower=Const(value=first), upper=Const(value=last)):
+            return last - first < _FEW * loop.step
+    return False
 
 
 def _hands_on(scop: Scop, statements: Sequence[Statement], written: AbstractSet[str]) -> bool:

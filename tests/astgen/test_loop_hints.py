@@ -35,6 +35,7 @@ def test_integers_that_are_handed_on(body: str) -> None:
         "for (i = 0; i < n; i++) b[i] = b[i] + a[i];",
         "for (j = 0; j < 1000; j++) { k = 0; for (i = 1; i < n; i++) k += a[i] * b[i + j]; c[j] = k; }",
         "k = 0; for (i = 0; i < n; i++) { if (a[i] > 7) k += a[i]; b[i] = k; }",
+        "for (i = 1; i < n; i++) for (j = 1; j < 17; j++) c[j] += c[j - 1];",
     ],
 )
 def test_others(body: str) -> None:
