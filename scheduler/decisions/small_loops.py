@@ -13,6 +13,8 @@ from scopt.poly.restructure import filters_of
 # Instances that straight code may have in the place of loops, of one statement and of all: what compilers still keep in
 # registers and schedule well.
 MOST_INSTANCES, MOST_OF_ALL = 96, 128
+# Likewise where many statements have few instances each: a window's derivatives, products and sums.
+_FEW_INSTANCES, _MOST_OF_MANY = 32, 256
 # Values of a member of a band that is small beside others.
 FEW_POINTS = 16
 # Of so many values at most one, in loops that step.
@@ -50,7 +52,8 @@ def is_short(node: isl.ScheduleNode, inner: tuple[isl.ScheduleNode, ...]) -> boo
     for part in sets_of(node.get_domain()):
         own = isl.UnionSet.from_set(part)
         counts.append(prod(len(values_of(one, own) or ()) for one in inner if not one.get_domain().is_disjoint(own)))
-    return max(counts, default=0) <= MOST_INSTANCES and sum(counts) <= MOST_OF_ALL
+    most, together = max(counts, default=0), sum(counts)
+    return together <= (_MOST_OF_MANY if most <= _FEW_INSTANCES else MOST_OF_ALL) and most <= MOST_INSTANCES
 
 
 def straightened(node: isl.ScheduleNode) -> isl.ScheduleNode:

@@ -9,6 +9,7 @@ import pytest
 
 from scopt.options import Options
 from scopt.pipeline import optimize
+from scopt.scheduler.decisions import small_loops
 from tests.fuzz.harness import in_one_form, without_thresholds
 from tests.sources import source_of
 
@@ -80,6 +81,22 @@ def unheld(found: str) -> str:
     """The text with cells in the place of the variables that hold them."""
     cells = dict(re.findall(r"(\w+_\d+) = (\w+(?:\[\w+\])+)[,;]", found))
     return re.sub(r"\w+_\d+", lambda name: cells.get(name[0], name[0]), found)
+
+
+def window_sums(taps: int, sums: int) -> str:
+    """A window's sums of products with what stands beside each of its cells."""
+    names = [f"s{k}" for k in range(sums)]
+    added = " ".join(f"{name} += d * a[i + p + {k}][j + q];" for k, name in enumerate(names))
+    return f"""for (i = 0; i < n; i++) for (j = 0; j < m; j++) {{ float {", ".join(f"{name} = 0" for name in names)};
+      for (int p = 0; p < {taps}; p++) for (int q = 0; q < 3; q++) {{ float d = a[i + p][j + q + 1]; {added} }}
+      o[i][j] = {" * ".join(names)}; }}"""
+
+
+def test_many_statements_of_few_instances(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_loops, "MOST_OF_ALL", 20)
+    assert loops(text(window_sums(3, 2))) == 2
+    monkeypatch.setattr(small_loops, "_FEW_INSTANCES", 8)
+    assert loops(text(window_sums(3, 2))) > 2
 
 
 def test_order_of_a_sum_is_kept() -> None:
