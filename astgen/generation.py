@@ -35,6 +35,7 @@ from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
+from scopt.astgen.passes.outer_conditions import with_conditions_outside
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
@@ -199,6 +200,10 @@ def _uncopied_loops(program: Program, setting: Setting) -> Program:
     return replace(program, nest=nest, loops=nest)
 
 
+def _outer_conditions(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_conditions_outside(program.scop, program.nest))
+
+
 def _kernel_calls(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_kernel_calls(program.lowered, program.nest))
 
@@ -304,6 +309,7 @@ REWRITES: tuple[Rewrite, ...] = (
     ),
     Rewrite("kernel-calls", "one call in place of a loop over the steps of a register tile", _kernel_calls),
     Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
+    Rewrite("outer-conditions", "conditions that a vector loop leaves as they are stand around it", _outer_conditions),
     Rewrite("constant-lengths", "short vector loops get their usual length as a constant", _constant_lengths),
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),

@@ -1,0 +1,72 @@
+"""Conditions inside of vector loops: which of them stand around loops of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from scopt.astgen.passes.outer_conditions import with_conditions_outside
+from scopt.ir.nest import Block, Call, Compare, Const, For, If, LoopMark, LoopNest, Name
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.fuzz.harness import in_one_form, without_thresholds
+from tests.sources import scop_of, source_of
+
+PARAMS = "int n, unsigned x[128][n], unsigned w[128], unsigned o[n]"
+# Rounds of a recurrence in each column: the first sixteen, and those that go on from them.
+ROUNDS = """for (i = 0; i < n; i++) { unsigned a = 7;
+  for (j = 16; j < 128; j++) x[j][i] = x[j - 16][i] + (x[j - 2][i] >> 3);
+  for (j = 0; j < 128; j++) a = (a << 5 | a >> 27) * w[j] + x[j][i];
+  o[i] = a; }"""
+_VECTORS = re.compile(r"pragma omp simd[^\n]*\n(?:#[^\n]*\n)*( *)for \([^\n]*\n((?:\1 +[^\n]*\n)*)")
+
+
+def text(body: str) -> str:
+    result = optimize(source_of(body, PARAMS), Options(eager=True))
+    assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
+    return in_one_form(result.text.decode())
+
+
+def test_conditions_of_the_steps_stand_around_the_lanes() -> None:
+    found = text(ROUNDS)
+    assert re.search(r"if \(j\d* [<>=]+ \d+", found)
+    bodies = [body for _, body in _VECTORS.findall(found)]
+    assert len(bodies) > 2
+    assert not any("if (" in body for body in bodies)
+
+
+@pytest.mark.parametrize(("second", "kept"), [("S1", True), ("S2", False)], ids=["handed-on", "apart"])
+def test_private_variables_are_not_handed_on(second: str, kept: bool) -> None:
+    scop = scop_of("for (i = 0; i < n; i++) { s = x[i]; y[i] = s; A[0][i] = 1; }")
+    first = Compare(Name("k"), "==", Const(0))
+    body = Block((Call("S0", (Name("i"),)), If(first, Block((Call(second, (Name("i"),)),)))))
+    loop = For("i", Const(0), Name("n"), 1, body, LoopMark(simd=True, private=("s",)))
+    made = with_conditions_outside(scop, LoopNest(Block((loop,)))).body.items
+    assert [type(item) for item in made] == ([For] if kept else [For, If])
+
+
+def test_conditions_of_the_lanes_stay() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) x[i] = 1;")
+    own = Compare(Name("i"), "==", Name("k"))
+    loop = For("i", Const(0), Name("n"), 1, Block((If(own, Block((Call("S0", (Name("i"),)),))),)), LoopMark(simd=True))
+    assert with_conditions_outside(scop, LoopNest(Block((loop,)))).body.items == (loop,)
+
+
+PROGRAM = """
+#include <stdio.h>
+static unsigned x[128][45], w[128], o[45];
+int main(void)
+{
+  for (unsigned k = 0; k < 45 * 128; k++) { x[k / 45][k % 45] = k * 2654435761u; w[k % 128] = k * 40503u | 1; }
+  f(45, x, w, o);
+  for (int k = 0; k < 45 * 128; k++) printf("%u ", x[k / 45][k % 45]);
+  for (int k = 0; k < 45; k++) printf("%u ", o[k]);
+}
+"""
+
+
+def test_results_stay(run_c: Callable[..., str]) -> None:
+    made = run_c(without_thresholds(text(ROUNDS)) + PROGRAM, "-O2", "-fopenmp", name="ours")
+    assert made == run_c(source_of(ROUNDS, PARAMS).decode() + PROGRAM, "-O2", name="theirs")
