@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from msgspec import Struct, field
 
 from scopt import ir
 from scopt.diagnostics import Location
-from scopt.frontend.reach.code import Code, Operand
+from scopt.frontend.reach.code import Code, Operand, Unbounded
 from scopt.frontend.reach.slices import Slice, Slicer, path_to
 from scopt.ir.ctypes import Symbol
 from scopt.ir.scop import CType
+from scopt.ir.walks import walk
+
+# Operations of a loop's body from which on it takes much longer than looking at a cell, with what counts for several.
+_WORK, _LONG = 12, 4
+
+
+def _pays(path: Sequence[Any]) -> bool:
+    """Whether a loop does much more in each iteration than a slice that has as many: a sparse matrix times a vector
+    takes no longer than looking at its columns."""
+    inner = next((one for one in reversed(path) if isinstance(one, ir.For)), None)
+    if inner is None or inner is path[-1]:
+        return True
+    work = 0
+    for node in walk(inner.stmt):
+        match node:
+            case ir.For() | ir.While() | ir.DoWhile():
+                return True
+            case ir.FuncCall() | ir.BinaryOp(op="/" | "%"):
+                work += _LONG
+            case ir.ArrayRef() | ir.BinaryOp() | ir.TernaryOp():
+                work += 1
+            case ir.Assignment(op=op):
+                work += op != "="
+    return work >= _WORK
 
 
 class Inspector(Struct, frozen=True):
@@ -32,7 +56,10 @@ class Inspector(Struct, frozen=True):
         keys: tuple[tuple[Operand, ...], ...] = (("least of", id(node)), ("greatest of", id(node)))
         if keys[0] not in self.code.known:
             slicer = Slicer(self.items, self.code.type, self.type_of, self.symbols, self.frozen.__contains__)
-            made = slicer.slice(node, path_to(self.items, node), ctype)
+            path = path_to(self.items, node)
+            made = slicer.slice(node, path, ctype)
+            if "break;" not in made.definition and not _pays(path):
+                raise Unbounded
             name = f"scopt_values_{self.location.line}_{self.location.column}_{len(self.made)}"
             least, greatest = self.code.fresh(), self.code.fresh()
             self.made[name] = made

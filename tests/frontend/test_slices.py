@@ -16,11 +16,13 @@ from scopt.ir.scop import MemoryTest
 from scopt.options import Options
 
 PARAMETERS = "int n, int m, const int *a, const int *b, const unsigned long *c, const double *x, double *y"
-MATRIX = "for (int i = 0; i < n; i++) for (int k = a[i]; k < a[i + 1]; k++) y[i] += x[k] * x[b[k]];"
+DONE = "* x[k] / (x[k] + 2) / (x[k] + 3)"
+WORK = "/ x[i] / (x[i] + 1) / x[i + 1]"
+MATRIX = f"for (int i = 0; i < n; i++) for (int k = a[i]; k < a[i + 1]; k++) y[i] += x[b[k]] {DONE};"
 
 
 def memory_test(body: str) -> MemoryTest:
-    tu = parse(f"void f({PARAMETERS}) {{ {body} }}\n".encode(), "f.c", Options(autodetect=True))
+    tu = parse(f"void f({PARAMETERS}) {{ {body.replace('WORK', WORK)} }}\n".encode(), "f.c", Options(autodetect=True))
     guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
     assert guard is not None
     (test,) = guard.tests
@@ -50,18 +52,20 @@ def test_loops_that_see_the_same_are_entered_once() -> None:
 
 
 def test_conditions_stand_around() -> None:
-    (text,) = slices("for (int i = 0; i < n; i++) if (b[i] > m) { int j = b[i + 1]; y[i] = x[a[j]]; }")
+    (text,) = slices("for (int i = 0; i < n; i++) if (b[i] > m) { int j = b[i + 1]; y[i] = x[a[j]] WORK; }")
     assert "if (b[i] > m) { low = a[b[i + 1]]" in text
 
 
 @pytest.mark.parametrize(
     "body",
     [
+        # not worth it
+        "for (int i = 0; i < n; i++) y[i] = x[a[i]];",
         # only sometimes evaluated, or with effects, or a value from an earlier iteration
-        "for (int i = 0; i < n; i++) y[i] = i > m && x[b[i]] > 0 ? x[a[i]] : 0;",
-        "int k = 0; for (int i = 0; i < n; i++) { y[i] = x[a[k]]; k = b[i]; }",
-        "int k = 0; for (int i = 0; i < n; i++) { k = a[k]; y[i] = x[k]; }",
-        "int k = 0; for (int i = 0; i < n; i++) { if (k < 3) { k = b[i]; y[i] = x[a[k]]; } }",
+        "for (int i = 0; i < n; i++) y[i] = i > m && x[b[i]] > 0 ? x[a[i]] WORK : 0;",
+        "int k = 0; for (int i = 0; i < n; i++) { y[i] = x[a[k]] WORK; k = b[i]; }",
+        "int k = 0; for (int i = 0; i < n; i++) { k = a[k]; y[i] = x[k] WORK; }",
+        "int k = 0; for (int i = 0; i < n; i++) { if (k < 3) { k = b[i]; y[i] = x[a[k]] WORK; } }",
     ],
 )
 def test_what_is_not_sure_is_not_looked_at(body: str) -> None:
@@ -78,7 +82,7 @@ def test_arrays_that_may_be_written_are_not_looked_at() -> None:
 
 
 def test_values_are_those_that_are_seen(tmp_path: Path) -> None:
-    large = memory_test("for (int i = 0; i < n; i++) y[i] = x[c[i]];").definition.replace("scopt_", "large_")
+    large = memory_test("for (int i = 0; i < n; i++) y[i] = x[c[i]] WORK;").definition.replace("scopt_", "large_")
     test = memory_test(MATRIX)
     source, binary = tmp_path / "seen.c", tmp_path / "seen"
     calls = [f"scopt_values_1_{test.call.split('(')[0].split('_')[-1]}_{k}" for k in range(3)]
