@@ -62,7 +62,9 @@ def sums_up(
         return False
     for name in names:
         update = update_of(scop, scop.statement(name))
-        if update is not None and update.operator == "+" and scop.arrays[update.array].type.integer:
+        if update is None or not update.own[0].relation.is_single_valued():
+            continue  # a histogram's cells are anywhere
+        if update.operator == "+" and scop.arrays[update.array].type.integer:
             own = domain.intersect(isl.UnionSet.from_set(scop.statement(name).domain))
             rest, some = rest.subtract(isl.UnionMap.from_domain_and_range(own, own)), True
     rest = rest.intersect_domain(domain).intersect_range(domain)
