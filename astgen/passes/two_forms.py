@@ -52,23 +52,25 @@ def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:
     return LoopNest(map_block(nest.body, visit))
 
 
-def _block(block: Block, tiles: bool) -> Block:
-    return Block(tuple(_item(item, tiles) for item in block.items))
+def _block(block: Block, tiles: bool, inside: bool = False) -> Block:
+    """inside: a loop is around."""
+    return Block(tuple(_item(item, tiles, inside) for item in block.items))
 
 
-def _item(item: Item, tiles: bool) -> Item:
+def _item(item: Item, tiles: bool, inside: bool) -> Item:
     match item:
         case For() if item.mark.parallel:
             if item.work is None or not takes_two_forms(item) or not (tiles or _is_without_tiles(item)):
                 return item
             threads = replace(item, work=None)
-            condition = conjunction((item.work, *_several(item), Threads()))
+            several = () if inside else _several(item)
+            condition = conjunction((item.work, *several, Threads()))
             return If(condition, Block((threads,)), Block((_sequential(threads),)))
         case For() | Hold():
-            return replace(item, body=_block(item.body, tiles))
+            return replace(item, body=_block(item.body, tiles, inside or isinstance(item, For)))
         case If():
-            otherwise = None if item.otherwise is None else _block(item.otherwise, tiles)
-            return replace(item, then=_block(item.then, tiles), otherwise=otherwise)
+            otherwise = None if item.otherwise is None else _block(item.otherwise, tiles, inside)
+            return replace(item, then=_block(item.then, tiles, inside), otherwise=otherwise)
     return item
 
 
