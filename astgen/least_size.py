@@ -105,8 +105,8 @@ def _least_work(source: Scop, loops: LoopNest, nest: LoopNest, machine: Machine,
 
 def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine: Machine) -> list[Condition]:
     """That there are half as many rows as a strip has usually, at least: shorter ones aren't vectors in every
-    compiler's code."""
-    parameters = frozenset(p.name for p in source.parameters)
+    compiler's code. Not of sizes that are known about: strips were chosen for these."""
+    parameters = frozenset(p.name for p in source.parameters if p.estimate is None)
     counts = {one.count for one in marked.strips.values() if one.vectors}
     found = []
     for count in sorted(counts):

@@ -244,6 +244,7 @@ def _guess_from_extent(relation: isl.Map, position: int, size: int, guesses: dic
     one = subscripts.project_out(isl.dim_type.set, position + 1, rank - position - 1).project_out(
         isl.dim_type.set, 0, position
     )
+    one = one.gist_params(one.params())  # other parameters may say whether there are instances at all
     involved = [p for p in range(one.dim(isl.dim_type.param)) if one.involves_dims(isl.dim_type.param, p, 1)]
     if len(involved) != 1:
         return

@@ -316,3 +316,10 @@ def test_a_variable_may_have_a_type_s_name() -> None:
     made = scop_of("for (i = 0; i < n; i++) data[i] = 0;", params="int n, double *data", before="typedef int data;")
     assert "data" not in made.typedefs
     assert "data" in scop_of("for (i = 0; i < n; i++) x[i] = 0;", before="typedef int data;").typedefs
+
+
+def test_sizes_are_guessed_from_the_extents_of_arrays() -> None:
+    """Each from the dimension that it bounds, whatever other sizes say about whether there are instances at all."""
+    body = "for (i = 0; i < n; i++) for (j = 1; j < m - 1; j++) for (k = 0; k < p; k++) A[i][j] = A[i][j + 1];"
+    scop = scop_of(body, "int n, int m, int p, double A[40][60]")
+    assert {one.name: one.estimate for one in scop.parameters} == {"n": 40, "m": 60, "p": None}
