@@ -302,6 +302,24 @@ SEARCH = marked(
     after="  o[0] = at;\n  o[1] = (int)(least * 1000 + top * 100);",
 )
 
+CORRELATION = marked(
+    "correlation",
+    (
+        Operand("x", "n + 130", type="short", value="i * 31 % 97"),
+        Operand("y", "130", type="short", value="i * 7 % 61"),
+        Operand("r", "n", type="int", value="0"),
+    ),
+    """
+  for (int i = 0; i < n; i++) {
+    s = 0;
+    for (int j = 0; j < 130; j++)
+      s += x[i + j] * y[j];
+    r[i] = s;
+  }""",
+    ((1, 1), (9, 1), (300, 1)),
+    before="  int s;",
+)
+
 SMALL = marked(
     "small",
     (Operand("x", "20"), Operand("c", "1", value="0")),

@@ -38,6 +38,7 @@ SAMPLE = tuple(
         "again",
         "conditions",
         "search",
+        "correlation",
     )
 )
 BY_NAME = {one.name: one for one in SOURCES}
