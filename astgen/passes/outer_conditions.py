@@ -17,6 +17,7 @@ from scopt.ir.expr import names
 from scopt.ir.nest import Block, For, If, LoopNest
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
+from scopt.ir.walks import used_names
 
 
 def with_conditions_outside(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -63,8 +64,9 @@ def _alone(scop: Scop, loop: For, body: tuple[Item, ...]) -> For:
 
 
 def _used(scop: Scop, block: Block) -> frozenset[str]:
-    """Arrays and variables that statements refer to."""
-    return frozenset(access.array for call in calls(block) for access in scop.statement(call.statement).accesses)
+    """Arrays and variables that statements name: those of strips don't say what they access."""
+    found = set(used_names(*(scop.statement(call.statement).body for call in calls(block))))
+    return frozenset(name for name, array in scop.arrays.items() if array.spelling in found)
 
 
 def _keeps_private(scop: Scop, loop: For, parts: tuple[For | If, ...]) -> bool:

@@ -47,6 +47,13 @@ def test_private_variables_are_not_handed_on(second: str, kept: bool) -> None:
     assert [type(item) for item in made] == ([For] if kept else [For, If])
 
 
+def test_lanes_of_strips_keep_their_private_variables() -> None:
+    """Their statements don't say what they access: their text does."""
+    found = text(ROUNDS.replace("a = (a << 5", "t = a << 5, a = (t").replace("unsigned a = 7;", "unsigned a = 7, t;"))
+    assert "a_rows[" in found
+    assert re.search(r"simd[^\n]* private\(t\)", found)
+
+
 def test_conditions_of_the_lanes_stay() -> None:
     scop = scop_of("for (i = 0; i < n; i++) x[i] = 1;")
     own = Compare(Name("i"), "==", Name("k"))
