@@ -126,7 +126,8 @@ def wavefronts(machine: Machine) -> object:
 
 
 def rows_side_by_side(machine: Machine) -> object:
-    return tree(SIDE_BY_SIDE, machine)
+    """Of arrays large enough for each thread to have pages of its own."""
+    return tree(SIDE_BY_SIDE, machine, SQUARES.replace("[2000]", "[20000]"))
 
 
 def rows_apart(machine: Machine) -> object:

@@ -43,6 +43,26 @@ RECORDS = marked(
     ((1, 1), (7, 1), (61, 2)),
 )
 
+# Steps of a recurrence in each column: the first few are others.
+ROUNDS = marked(
+    "rounds",
+    (
+        Operand("x", "128", "n", type="unsigned", value="(unsigned)i * 2654435761u"),
+        Operand("w", "128", type="unsigned", value="(unsigned)i * 40503u"),
+        Operand("o", "n", type="unsigned"),
+    ),
+    """
+  for (int i = 0; i < n; i++) {
+    unsigned a = 7;
+    for (int j = 16; j < 128; j++)
+      x[j][i] = x[j - 16][i] + (x[j - 2][i] >> 3);
+    for (int j = 0; j < 128; j++)
+      a = (a << 5 | a >> 27) * w[j] + x[j][i];
+    o[i] = a;
+  }""",
+    ((1, 1), (33, 9)),
+)
+
 # Enough to compute for vectors as long as a register.
 POLYNOMIAL = marked(
     "polynomial",

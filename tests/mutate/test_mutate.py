@@ -29,6 +29,7 @@ SAMPLE = tuple(
         "jacobi",
         "layers",
         "records",
+        "rounds",
         "polynomial",
         "histogram",
         "work",

@@ -26,7 +26,7 @@ ZEROED = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) {
 # Beside other statements of a loop around, where the scheduler has left both in one band.
 ZEROED_ROW = """for (i = 1; i < n; i++) { for (j = 0; j < m; j++) {
   u[j] = 0; for (k = 0; k < 4; k++) u[j] += x[i + k][j]; }
-  s = 0; for (j = 0; j < m; j++) { s += u[j]; y[i][j] = s; } }"""
+  s = 0; for (j = 0; j < m; j++) { s += u[j]; y[i][j] = y[i - 1][j] + s; } }"""
 BOTH_WAYS = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { u[j] += p[i] * x[i][j]; q[i] += x[i][j] * lo[j]; }"
 TWO_SUMS = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { u[i] += x[i][j] * p[j]; q[i] += y[i][j] * p[j]; }"
 
