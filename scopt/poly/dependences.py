@@ -17,7 +17,10 @@ from scopt.poly.reductions import Update
 
 # isl's elementary operations for one analysis;
 # value-based dependences that need more are replaced by memory-based ones.
-MAX_FLOW_OPERATIONS = 2_000_000
+FLOW_OPERATIONS = 2_000_000
+# More for each pair of a source and a sink, which all have to be looked at: a sum that is written out has thousands.
+PAIR_OPERATIONS = 2_000
+MAX_FLOW_OPERATIONS = 10_000_000
 # Private copies live on the threads' stacks, which are small by default.
 MAX_PRIVATE_BYTES = 32_768
 # Of a table that has been made for the sake of copies, and that is known to be small against what goes into it.
@@ -209,12 +212,18 @@ def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.
         touching = sinks.domain().union(musts.domain()).union(mays.domain()).union(killed.domain())
         table = _Earlier(sinks, order, order.of_some(touching.universe()))
         try:
-            with operation_limit(MAX_FLOW_OPERATIONS):
+            with operation_limit(_operations(sinks, musts.union(mays))):
                 flow = _last_sources(table, musts, mays, killed)
         except isl.Error:
             flow = _Flow(table.pairs(musts.union(mays)), sinks)
         full, exposed = full.union(flow.full), exposed.union(flow.exposed)
     return _Flow(full, exposed)
+
+
+def _operations(sinks: isl.UnionMap, sources: isl.UnionMap) -> int:
+    """How many the flow over one array may take."""
+    pairs = int(sinks.n_map()) * int(sources.n_map())
+    return min(FLOW_OPERATIONS + PAIR_OPERATIONS * pairs, MAX_FLOW_OPERATIONS)
 
 
 class _Earlier(Struct, frozen=True, eq=False):

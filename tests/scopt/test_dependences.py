@@ -89,6 +89,15 @@ def test_flow_is_what_an_execution_sees(body: str) -> None:
     assert found == executed(scop, n=7)
 
 
+def test_sums_that_are_written_out_have_flow_by_value() -> None:
+    """Each update reads what the one before has written: all pairs would carry the sum around the loop."""
+    terms = " ".join(f"s += A[i][{k}];" for k in range(40))
+    scop = scop_of(f"for (i = 0; i < n; i++) {{ double s = 0.0; {terms} B[i][0] = s; }}")
+    flows = [one for one in dependences(scop).select("flow") if one.array == "s"]
+    assert len(flows) == 41
+    assert all(int(one.sink[1:]) == int(one.source[1:]) + 1 for one in flows)
+
+
 def points(instances: isl.Set, n: int) -> set[str]:
     """The points of a set for one n, as texts without parameters."""
     texts: list[str] = []
