@@ -159,6 +159,16 @@ def test_no_strips_where_compilers_have_vectors_along_the_rows() -> None:
     assert apply_passes(scop, deps, tree, Options()).strips == {}
 
 
+@pytest.mark.parametrize(("cell", "strips"), [("float", True), ("unsigned char", False)])
+def test_no_instruction_gathers_what_is_narrow(cell: str, strips: bool) -> None:
+    body = """for (i = 0; i < 1000; i++) for (j = 0; j < 1500; j++) { float v = 0;
+      for (k = 0; k < 4; k++) v += w[j][k] * p[i][q[j] + k];
+      o[i][j] = v; }"""
+    params = f"float w[1500][4], {cell} p[1000][904], int q[1500], float o[1000][1500]"
+    found = optimize(source_of(body, params), Options(verify="schedule")).text.decode()
+    assert ("v_rows" in found) == strips
+
+
 def test_checksums_of_rows_run_side_by_side() -> None:
     body = """for (i = 0; i < n; i++) {
   unsigned c = 1;
