@@ -55,8 +55,7 @@ from scopt.ir.nest import (
     Threads,
 )
 from scopt.ir.scop import Array, CType, Parameter, Scop
-
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+from scopt.ir.truths import COMPARISONS
 
 
 class Unreadable(ScoptError):
@@ -205,7 +204,7 @@ class Reader(Struct, frozen=True):
                 return conjunction((self.condition(left), self.condition(right)))
             case ir.BinaryOp(op="||", left=left, right=right):
                 return disjunction((self.condition(left), self.condition(right)))
-            case ir.BinaryOp(op=op, left=left, right=right) if op in _COMPARISONS:
+            case ir.BinaryOp(op=op, left=left, right=right) if op in COMPARISONS:
                 a, b = self.usable(left), self.usable(right)
                 if {a.kind, b.kind} == {Kind.INT, Kind.UINT} and not any(
                     isinstance(x.value, Const) and x.value.value >= 0 for x in (a, b)

@@ -16,6 +16,7 @@ from scopt import ir
 from scopt.ir.nest import Call, For, LoopNest
 from scopt.ir.nest_walks import Item, map_block
 from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.truths import COMPARISONS, truth
 from scopt.ir.walks import rewritten, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import SET, union_of_maps
@@ -23,7 +24,6 @@ from scopt.poly.sure_cells import is_made_always
 
 EAGER = {"&&": "&", "||": "|"}
 SUFFIX = "_eager"
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
 # Bits of an integer that sums of a few of which don't overflow an int.
 _NARROW = 16
 
@@ -73,27 +73,11 @@ def with_both_sides(scop: Scop, statement: Statement, node: ir.Node) -> ir.Node:
 
     def change(one: ir.Node, made: ir.Node) -> ir.Node:
         if isinstance(one, ir.BinaryOp) and one.op in EAGER and sure.may_be_evaluated(one.right):
-            return ir.BinaryOp(EAGER[one.op], _truth(made.left), _truth(made.right))
+            return ir.BinaryOp(EAGER[one.op], truth(made.left), truth(made.right))
         return made
 
     made = rewritten(node, change, become)
     return made if references.isdisjoint(become) else node
-
-
-def _truth(node: ir.Node) -> ir.Node:
-    return node if is_truth(node) else ir.BinaryOp("!=", node, ir.Constant("int", "0"))
-
-
-def is_truth(node: ir.Node) -> bool:
-    """Whether an expression is 0 or 1."""
-    match node:
-        case ir.BinaryOp(op="&" | "|", left=left, right=right):
-            return is_truth(left) and is_truth(right)
-        case ir.BinaryOp(op=op):
-            return op in _COMPARISONS
-        case ir.UnaryOp(op="!"):
-            return True
-    return False
 
 
 class Sure(Struct, frozen=True, eq=False):
@@ -115,7 +99,7 @@ class Sure(Struct, frozen=True, eq=False):
             case ir.UnaryOp(op="!", expr=inner):
                 return self.may_be_evaluated(inner)
             case ir.BinaryOp(op=op, left=left, right=right):
-                safe = op in (*_COMPARISONS, "&", "|") or (op in ("+", "-") and self.is_small(left, right))
+                safe = op in (*COMPARISONS, "&&", "||", "&", "|") or (op in ("+", "-") and self.is_small(left, right))
                 return safe and self.may_be_evaluated(left) and self.may_be_evaluated(right)
         return False
 

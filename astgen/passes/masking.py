@@ -9,8 +9,6 @@ choose what they add (`scopt.astgen.passes.conditional_sums`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -23,13 +21,12 @@ from scopt.ir.effects import effects
 from scopt.ir.nest import Block, Call, For, LoopNest
 from scopt.ir.nest_walks import Item, calls, map_block
 from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.truths import COMPARISONS, conjuncts
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import IN
 from scopt.poly.reductions import cell_compared, fits_cell, selected
 from scopt.poly.sure_cells import surely_touched
-
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 def with_masks(scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
@@ -158,7 +155,7 @@ def _found(body: ir.Node) -> _Found | None:
         case ir.If(cond=condition, iftrue=ir.Node() as then, iffalse=None):
             inner = selected(then)
             if inner is not None:
-                conditions = tuple(_conjuncts(condition))
+                conditions = tuple(conjuncts(condition))
                 return _Found(inner.operator, inner.cell, inner.uses[-1], conditions, inner.value)
             while isinstance(then, ir.Compound) and len(then.block_items or ()) == 1:
                 then = then.block_items[0]
@@ -172,22 +169,14 @@ def _found(body: ir.Node) -> _Found | None:
 
 def _beside(condition: ir.Node, cell: ir.Node, value: ir.Node) -> _Found | None:
     """The comparison with the cell as one of several conditions."""
-    conjuncts = list(_conjuncts(condition))
-    for place, one in enumerate(conjuncts):
+    parts = list(conjuncts(condition))
+    for place, one in enumerate(parts):
         match = cell_compared(one, cell, value)
-        others = (*conjuncts[:place], *conjuncts[place + 1 :])
+        others = (*parts[:place], *parts[place + 1 :])
         if match is not None and others:
             op, use, _ = match
             return _Found("min" if op in (">", ">=") else "max", cell, use, others, value)
     return None
-
-
-def _conjuncts(condition: ir.Node) -> Iterator[ir.Node]:
-    if isinstance(condition, ir.BinaryOp) and condition.op == "&&":
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
-    else:
-        yield condition
 
 
 # --- what may be evaluated at any time --------------------------------------------------------------------------------
@@ -197,7 +186,7 @@ def _is_safe(scop: Scop, statement: Statement, found: _Found, write: Access) -> 
     """Whether the cell is there, to be read and written, whatever the conditions say, and so is what they compare.
 
     Comparisons have the values 0 and 1. What the original evaluates in any case, it evaluates with the same values."""
-    if not all(isinstance(one, ir.BinaryOp) and one.op in _COMPARISONS for one in found.conditions):
+    if not all(isinstance(one, ir.BinaryOp) and one.op in COMPARISONS for one in found.conditions):
         return False
     if scop.arrays[write.array].rank and not surely_touched(scop, statement, write, written=True):
         return False  # variables are there in any case

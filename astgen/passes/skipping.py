@@ -22,9 +22,10 @@ from scopt.ir.expr import linear, names, plus
 from scopt.ir.nest import Block, Call, Const, Expr, For, LoopMark, LoopNest, Min, Name, Sum
 from scopt.ir.nest_walks import Item, items, map_block, used_names
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.truths import conjuncts
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.reductions import update_of
-from scopt.poly.searches import Run, changes_of, conjuncts, is_fixed, tests_of
+from scopt.poly.searches import Run, changes_of, is_fixed, tests_of
 
 # Iterations that run at once, and of a block. (Of a thousand, twelve of fifteen blocks are expected to find nothing;
 # where all are better, asking takes a tenth of the time. Blocks of 128 are 5 % faster for a million, and a third slower

@@ -25,6 +25,7 @@ from scopt.ir.expr import names, subtract
 from scopt.ir.nest import Expr, For, LoopNest, Max, Min
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import CType, Scop, Statement
+from scopt.ir.truths import COMPARISONS
 from scopt.ir.walks import walk
 from scopt.machine.costs import arithmetic
 
@@ -34,7 +35,6 @@ _MANY = 8
 # Vectors of a row, so that what is left over takes little of the time.
 _LEAST = 4
 _JUMPS = (ir.For, ir.While, ir.DoWhile, ir.Switch)
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
 
 
 def with_wide_vectors(scop: Scop, nest: LoopNest, vector: int) -> LoopNest:
@@ -133,6 +133,6 @@ def _compares_for_a_value(body: ir.Node) -> bool:
     """Whether a comparison stands anywhere but where it decides about a choice."""
     if isinstance(body, ir.TernaryOp | ir.If):
         return any(map(_compares_for_a_value, filter(None, (body.iftrue, body.iffalse))))
-    if isinstance(body, ir.BinaryOp) and body.op in _COMPARISONS:
+    if isinstance(body, ir.BinaryOp) and body.op in (*COMPARISONS, "&&", "||"):
         return True
     return any(_compares_for_a_value(part) for part in body.parts)

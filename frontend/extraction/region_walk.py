@@ -20,13 +20,14 @@ from scopt.frontend.model.accesses import AccessCollector
 from scopt.frontend.model.affine import NotAffine, Scope, condition
 from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, parse_loop
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
-from scopt.frontend.model.reached_parts import conjunction, conjuncts
+from scopt.frontend.model.reached_parts import conjunction
 from scopt.frontend.model.value_ranges import values_of_subscripts
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.effects import effects
 from scopt.ir.scop import Array, CType
+from scopt.ir.truths import conjuncts
 from scopt.ir.walks import changed, copied, mapped
 
 

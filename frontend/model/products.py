@@ -19,9 +19,9 @@ from scopt.ir.ctypes import Symbol, ctype_of
 from scopt.ir.effects import effects
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType
+from scopt.ir.truths import COMPARISONS
 
 _SUMS = ("+", "-")
-_COMPARISONS = ("<", "<=", ">", ">=", "!=", "==")
 
 
 def hoist_products(around: MemberHoister, symbolic: Collection[str]) -> tuple[Hoisted, ...]:
@@ -66,7 +66,7 @@ class _Hoister(Struct, frozen=True, eq=False):
     def products(self, node: Any) -> Iterator[Any]:
         """What is no sum of variables, as large as possible."""
         match node:
-            case ir.BinaryOp(op=op) if op in _SUMS or op in _COMPARISONS:
+            case ir.BinaryOp(op=op) if op in _SUMS or op in COMPARISONS:
                 yield from self.products(node.left)
                 yield from self.products(node.right)
             case ir.BinaryOp(op="&&"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -23,15 +23,6 @@ def may_hold(node: Any, scope: Scope) -> isl.Set:
 def may_fail(node: Any, scope: Scope) -> isl.Set:
     """The same of a condition's being true."""
     return _outcome(node, replace(scope, assume=lambda violation: False), wanted=False)
-
-
-def conjuncts(node: Any) -> Iterator[Any]:
-    """The parts of a condition that are joined by ``&&``, in their order."""
-    if isinstance(node, ir.BinaryOp) and node.op == "&&":
-        yield from conjuncts(node.left)
-        yield from conjuncts(node.right)
-    else:
-        yield node
 
 
 def conjunction(parts: Sequence[Any]) -> Any:

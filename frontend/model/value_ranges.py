@@ -19,6 +19,7 @@ from scopt.ir.constants import typed_constant, usual_conversion
 from scopt.ir.ctypes import Symbol, limits_of, shape_of
 from scopt.ir.effects import bases, effects
 from scopt.ir.scop import CType
+from scopt.ir.truths import COMPARISONS
 from scopt.ir.walks import walk
 
 _JUMPS = (ir.Goto, ir.Label, ir.Switch)
@@ -26,7 +27,6 @@ _LOOPS = (ir.For, ir.While, ir.DoWhile)
 _NOTHING = (1, 0)
 # Cells of a table at most whose subscripts are known by their range alone: those of 16 bits.
 MAX_TABLE = 1 << 16
-_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
@@ -257,7 +257,7 @@ class Values(Struct, frozen=True, eq=False):
         return replace(operand, type=integer) if operand.type.bits < integer.bits else operand
 
     def operation(self, node: ir.BinaryOp, left: Range | None, right: Range | None) -> Range | None:
-        if node.op in _COMPARISONS:
+        if node.op in COMPARISONS:
             return Range(0, 1, self.symbols["int"].type)
         if left is None or right is None:
             return None
@@ -296,7 +296,7 @@ class Values(Struct, frozen=True, eq=False):
                 return self.where(cond.expr, state, not holds)
             case ir.BinaryOp(op="&&" | "||") if (cond.op == "&&") == holds:
                 return self.where(cond.right, self.where(cond.left, state, holds), holds)
-            case ir.BinaryOp(op=op) if op in _COMPARISONS and not effects(cond).changed:
+            case ir.BinaryOp(op=op) if op in COMPARISONS and not effects(cond).changed:
                 op = op if holds else _OPPOSITE[op]
                 made = self.compared(cond.left, op, cond.right, state)
                 return self.compared(cond.right, _MIRRORED[op], cond.left, made)

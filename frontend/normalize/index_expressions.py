@@ -12,6 +12,7 @@ from scopt.frontend.normalize.tree_rewriting import cast
 from scopt.frontend.syntax.symbols import Symbol, constant_value, ctype_of, typed_constant
 from scopt.ir.constants import promotion, usual_conversion
 from scopt.ir.scop import CType
+from scopt.ir.truths import is_truth
 from scopt.ir.walks import walk
 
 _SUMS = ("+", "-", "*")
@@ -117,11 +118,6 @@ class IndexExpressions(Struct, frozen=True, eq=False):
         own = self.type_of(node)
         if own is not None and (own.signed, own.bits) == (ctype.signed, ctype.bits):
             return node
-        if ctype.bits == 1 and _is_truth(node):
+        if ctype.bits == 1 and is_truth(node):
             return node
         return cast(ctype.spelling, node)
-
-
-def _is_truth(node: Any) -> bool:
-    """Whether an expression is 0 or 1."""
-    return (isinstance(node, ir.BinaryOp) and node.op in _TRUTHS) or (isinstance(node, ir.UnaryOp) and node.op == "!")

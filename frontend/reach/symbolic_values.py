@@ -29,10 +29,10 @@ from scopt.ir.constants import promotion, typed_constant, usual_conversion
 from scopt.ir.ctypes import Symbol, limits_of, shape_of
 from scopt.ir.effects import effects
 from scopt.ir.scop import CType
+from scopt.ir.truths import COMPARISONS
 
 # Values of types of so many bits at most are known well enough by their type.
 NARROW_BITS = 16
-_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -69,7 +69,7 @@ class Reader(Struct, frozen=True):
                     return operand if op == "+" or operand is None else self.made(scaled(operand.sum, -1), operand)
                 case ir.UnaryOp(op="!") | ir.BinaryOp(op="&&" | "||"):
                     return self.between(number(0), number(1), self.symbols["int"].type, state)
-                case ir.BinaryOp(op=op) if op in _COMPARISONS:
+                case ir.BinaryOp(op=op) if op in COMPARISONS:
                     return self.between(number(0), number(1), self.symbols["int"].type, state)
                 case ir.BinaryOp():
                     return self.operation(node, state)
@@ -319,7 +319,7 @@ class Reader(Struct, frozen=True):
             case ir.BinaryOp(op="&&" | "||") if (cond.op == "&&") == holds:
                 self.learn(cond.left, state, holds)
                 self.learn(cond.right, state, holds)
-            case ir.BinaryOp(op=op) if op in _COMPARISONS:
+            case ir.BinaryOp(op=op) if op in COMPARISONS:
                 try:
                     with self.code.tried():
                         self.compared(cond, op if holds else _OPPOSITE[op], state)

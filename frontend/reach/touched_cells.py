@@ -8,7 +8,7 @@ the region: see `Code`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -22,6 +22,7 @@ from scopt.frontend.reach.symbolic_values import Reader
 from scopt.ir.constants import typed_constant
 from scopt.ir.effects import effects
 from scopt.ir.scop import CType
+from scopt.ir.truths import conjuncts
 from scopt.ir.walks import walk
 
 _JUMPS = (ir.Goto, ir.Label, ir.Switch)
@@ -170,7 +171,7 @@ class Reading(Struct, frozen=True):
         strict = "<" if step > 0 else ">"
         below = any(
             isinstance(one, ir.BinaryOp) and one.op == strict and isinstance(one.left, ir.ID) and one.left.name == own
-            for one in _conjuncts(cond)
+            for one in conjuncts(cond)
         )
         integer = self.reader.symbols["int"].type
         if ctype.bits < integer.bits:
@@ -283,14 +284,6 @@ def _replace(state: State, by: State) -> None:
         kept = dict(other)
         own.clear()
         own.update(kept)
-
-
-def _conjuncts(cond: Any) -> Iterator[Any]:
-    if isinstance(cond, ir.BinaryOp) and cond.op == "&&":
-        yield from _conjuncts(cond.left)
-        yield from _conjuncts(cond.right)
-    else:
-        yield cond
 
 
 def _leaves(node: Any) -> bool:

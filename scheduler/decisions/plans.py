@@ -21,7 +21,7 @@ from scopt.poly.restructure import distributable, leaf_parts, topological, topol
 from scopt.scheduler.decisions.latencies import decides
 from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.decisions.merged_groups import may_stand_together, with_lines_together, with_nests_together
-from scopt.scheduler.decisions.reading_ahead import goes_on
+from scopt.scheduler.decisions.reading_ahead import CarryingLoop
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
 from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
@@ -299,7 +299,9 @@ class Planner(Struct, frozen=True, eq=False):
             tuple(one[1] if one is not None else () for one in found),
             tuple(one[0] if one is not None else () for one in found),
             tuple(
-                one is None and self.takes_vectors(group) and goes_on(self.scop, self.dependences, inner, group, member)
+                one is None
+                and self.takes_vectors(group)
+                and CarryingLoop(self.scop, self.dependences, inner, group, member).goes_on()
                 for one, group in zip(found, groups, strict=True)
             ),
         )

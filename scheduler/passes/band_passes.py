@@ -66,57 +66,50 @@ class SinkLoops(Struct, frozen=True):
         return _with(schedule, sink_loops(setting.scop, setting.dependences, schedule.tree, tile=self.wavefronts))
 
 
-class _Switched(Struct, frozen=True):
-    """A pass that options may turn off: whoever looks at its step sees the tree as it was.
+class Left(Struct, frozen=True):
+    """A pass that options turn off: whoever looks at its step sees the tree as it was."""
 
-    on: whether it does anything.
-    """
-
-    on: bool = True
+    name: str
+    what: str
+    needs: frozenset[Fact] = frozenset()
+    keeps: frozenset[Fact] = EVERYTHING
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        return self.made(schedule, setting) if self.on else schedule
-
-    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        raise NotImplementedError
+        return schedule
 
 
-class FoldLoops(_Switched, frozen=True):
-    """on: whether any are folded: that is for tiles on diagonals, of which threads take one each."""
+class FoldLoops(Struct, frozen=True):
+    """For tiles on diagonals, of which threads take one each."""
 
     name: ClassVar[str] = "folded-loops"
     what: ClassVar[str] = "a loop of a few iterations that counts on what the loop around it counts becomes one with it"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = EVERYTHING
 
-    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         return _with(schedule, fold_loops(setting.scop, setting.dependences, schedule.tree))
 
 
-class SinkProducts(_Switched, frozen=True):
-    """on: whether products are to have register tiles."""
-
+class SinkProducts(Struct, frozen=True):
     name: ClassVar[str] = "products-below-sums"
     what: ClassVar[str] = "of a sum along several loops, the innermost one and those over its cells become a band"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
-    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         def cycles(node: isl.ScheduleNode) -> float:
             return _cycles_down(setting, with_properties_below(setting.scop, setting.dependences, node))
 
         return _with(schedule, products_below_sums(setting.scop, setting.dependences, schedule.tree, cycles))
 
 
-class FuseLoops(_Switched, frozen=True):
-    """on: whether any are fused; a fusion policy of the user's has the last word."""
-
+class FuseLoops(Struct, frozen=True):
     name: ClassVar[str] = "fused-loops"
     what: ClassVar[str] = "neighbouring loops that gain nothing by standing apart become one"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
-    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         def apart(node: isl.ScheduleNode) -> bool:
             return stands_apart(setting, node)
 
@@ -126,28 +119,26 @@ class FuseLoops(_Switched, frozen=True):
         return _with(schedule, fuse_loops(setting.scop, setting.dependences, schedule.tree, apart, streams))
 
 
-class FuseNests(_Switched, frozen=True):
-    """on: whether any are fused; a fusion policy of the user's has the last word."""
-
+class FuseNests(Struct, frozen=True):
     name: ClassVar[str] = "fused-nests"
     what: ClassVar[str] = "statements of one loop nest of the source share their loops again where that costs less"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
-    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         return _with(schedule, _fused_nests(setting, schedule.tree))
 
 
-class FuseStraight(_Switched, frozen=True):
+class FuseStraight(Struct, frozen=True):
     """The same where small loops have become straight code: what sets a cell to zero, and what adds a few products to
-    it. on: as there."""
+    it."""
 
     name: ClassVar[str] = "fused-straight-code"
     what: ClassVar[str] = "statements run beside straight code in the loops that they share where that costs less"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
-    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         return _with(schedule, _fused_nests(setting, schedule.tree, straight=True))
 
 
@@ -176,15 +167,15 @@ class SplitLoops(Struct, frozen=True):
         return _with(schedule, split_loops(setting.scop, setting.dependences, schedule.tree, lacks))
 
 
-class UnrollLoops(_Switched, frozen=True):
-    """on: whether any are unrolled: that is for vectors. Loops that the user names stay loops."""
+class UnrollLoops(Struct, frozen=True):
+    """For vectors. Loops that the user names stay loops."""
 
     name: ClassVar[str] = "unrolled-loops"
     what: ClassVar[str] = "small loops of constant size become straight code where the loop around them gets vectors"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = EVERYTHING
 
-    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         return _with(schedule, unroll_loops(setting, schedule.tree))
 
 
@@ -228,36 +219,41 @@ class DecideBands(Struct, frozen=True):
         return decided(schedule, setting.strict if schedule.strips else setting)
 
 
-class StageLoops(_Switched, frozen=True):
-    """on: whether any are put together; a fusion policy of the user's has the last word, and so have his wishes for
-    loops and tiles."""
+class StageLoops(Struct, frozen=True):
+    """Wishes of the user's for loops and tiles have the last word."""
 
     name: ClassVar[str] = "staged-loops"
     what: ClassVar[str] = "nests that feed each other run together, block of rows by block of rows"
     needs: ClassVar[frozenset[Fact]] = LEGAL
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
-    def made(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         wishes = setting.loops or setting.hopes or setting.options.tile_sizes
         return schedule if wishes else stage_loops(setting, schedule)
 
 
 def passes(options: Options) -> tuple[Pass, ...]:
-    """All passes, in their order. Flags that one of them needs, and the one before doesn't keep, are computed anew."""
+    """All passes, in their order. Flags that one of them needs, and the one before doesn't keep, are computed anew. A
+    fusion policy of the user's has the last word."""
+    auto = options.fusion == "auto"
+
+    def only(one: Pass, on: bool) -> Pass:
+        return one if on else Left(one.name, one.what)
+
     return (
         SinkLoops(wavefronts=options.tile and options.parallel),
-        SinkProducts(on=wanted(options)),
-        FuseNests(on=options.fusion == "auto"),
-        FuseLoops(on=options.fusion == "auto"),
+        only(SinkProducts(), wanted(options)),
+        only(FuseNests(), auto),
+        only(FuseLoops(), auto),
         SetApart(),
         SplitLoops(),
-        FoldLoops(on=options.tile and options.parallel),
-        UnrollLoops(on=options.simd),
+        only(FoldLoops(), options.tile and options.parallel),
+        only(UnrollLoops(), options.simd),
         UnskewLoops(straight=options.simd),
-        FuseStraight(on=options.simd and options.fusion == "auto"),
+        only(FuseStraight(), options.simd and auto),
         MakeStrips(),
         DecideBands(),
-        StageLoops(on=options.fusion == "auto" and options.tile),
+        only(StageLoops(), auto and options.tile),
     )
 
 

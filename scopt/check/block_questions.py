@@ -16,9 +16,10 @@ from itertools import product
 from msgspec import Struct, field
 
 from scopt import ir
-from scopt.astgen.passes.eager import Sure, is_truth
+from scopt.astgen.passes.eager import Sure
 from scopt.ir.effects import effects
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.truths import is_truth
 from scopt.ir.walks import same_tree, walk
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")

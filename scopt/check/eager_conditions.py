@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from scopt import ir
-from scopt.astgen.passes.eager import EAGER, Sure, is_truth
+from scopt.astgen.passes.eager import EAGER, Sure
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.truths import is_truth
 from scopt.ir.walks import same_node, same_tree
 
 

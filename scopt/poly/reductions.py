@@ -17,6 +17,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.ir.marked_schedule import Extremum
 from scopt.ir.scop import Access, CType, Scop, Statement
+from scopt.ir.truths import is_truth
 from scopt.ir.walks import same_tree
 from scopt.poly.isl_utils import OUT
 
@@ -28,7 +29,6 @@ _GREATER = (">", ">=")
 # Comparisons with their sides exchanged.
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 # Operators whose values are 0 and 1.
-_TRUTHS = (*_MIRRORED, "==", "!=", "&&", "||")
 _EXTREMA = {"fmin": "min", "fminf": "min", "fmax": "max", "fmaxf": "max"}
 # How a value compares that is better than another one.
 BETTER = {"max": ">", "min": "<"}
@@ -252,17 +252,7 @@ def _is_at_most_one(value: ir.Node) -> bool:
     match value:
         case ir.TernaryOp(iftrue=then, iffalse=otherwise):
             return _is_at_most_one(then) and _is_at_most_one(otherwise)
-    return _is_truth(value) or (isinstance(value, ir.Constant) and value.type == "int" and value.value in ("0", "1"))
-
-
-def _is_truth(value: ir.Node) -> bool:
-    """Whether a value says whether something holds: 0 or 1, an int, whatever is compared."""
-    match value:
-        case ir.BinaryOp(op=op):
-            return op in _TRUTHS
-        case ir.UnaryOp(op=op):
-            return bool(op == "!")
-    return False
+    return is_truth(value) or (isinstance(value, ir.Constant) and value.type == "int" and value.value in ("0", "1"))
 
 
 def _assignment(cell: ir.Node, value: ir.Node) -> _Form | None:
@@ -366,7 +356,7 @@ def _is_word(leaf: ir.Node) -> bool:
 def _leaves(node: ir.Node) -> Iterator[ir.Node]:
     """What an expression is made of; subscripts, and what is compared, have no part in its type."""
     match node:
-        case _ if _is_truth(node):
+        case _ if is_truth(node):
             yield ir.Constant("int", "1")
         case ir.ArrayRef():
             while isinstance(node, ir.ArrayRef):

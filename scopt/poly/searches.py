@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.truths import COMPARISONS, truth
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import IN
@@ -23,7 +24,6 @@ SUFFIX = "_test"
 # Functions that nothing but their value comes of, and that are vector instructions.
 _FUNCTIONS = ("fabs", "fabsf", "abs")
 _FLOATING = ("fabs", "fabsf")
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ARITHMETIC = ("+", "-", "*", "/")
 _TURNED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
@@ -89,15 +89,6 @@ def changes_of(body: ir.Node) -> Iterator[tuple[ir.Node, ir.Node]] | None:
     return None
 
 
-def conjuncts(condition: ir.Node) -> Iterator[ir.Node]:
-    """The sides of ``&&``."""
-    if isinstance(condition, ir.BinaryOp) and condition.op == "&&":
-        yield from conjuncts(condition.left)
-        yield from conjuncts(condition.right)
-    else:
-        yield condition
-
-
 def is_fixed(side: ir.Node, moving: frozenset[str]) -> bool:
     """Whether a side of a comparison is a variable, or one cell, that doesn't move with the loop: to look at it early
     needs no cell that isn't there."""
@@ -138,7 +129,7 @@ def _test(statement: Statement, found: str, asker: _Asker) -> Statement | None:
         return None
     name = f"{statement.name}{SUFFIX}"
     accesses = tuple(replace(a, relation=a.relation.set_tuple_name(IN, name)) for a in statement.accesses)
-    body = ir.Assignment("|=", ir.ID(found), _truth(asked))
+    body = ir.Assignment("|=", ir.ID(found), truth(asked))
     return replace(statement, name=name, domain=statement.domain.set_tuple_name(name), body=body, accesses=accesses)
 
 
@@ -166,7 +157,7 @@ class _Asker(Struct, frozen=True, eq=False):
                 return None
             if together is not None and not self.sure(self.statement, one):
                 return None
-            together = asked if together is None else ir.BinaryOp("|", _truth(together), _truth(asked))
+            together = asked if together is None else ir.BinaryOp("|", truth(together), truth(asked))
         return together
 
     def question(self, node: ir.Node) -> ir.Node | None:
@@ -177,11 +168,11 @@ class _Asker(Struct, frozen=True, eq=False):
                 if first is None or second is None:
                     return None
                 if self.sure(self.statement, right):
-                    return ir.BinaryOp(op[0], _truth(first), _truth(second))
+                    return ir.BinaryOp(op[0], truth(first), truth(second))
                 return ir.BinaryOp(op, left, second) if self.is_steady(left) else None
             case ir.UnaryOp(op="!", expr=inner):
                 return None if self.question(inner) is None else node
-            case ir.BinaryOp(op=op, left=left, right=right) if op in _COMPARISONS:
+            case ir.BinaryOp(op=op, left=left, right=right) if op in COMPARISONS:
                 return node if all(self.is_askable(side) for side in (left, right)) else None
         return node if self.is_steady(node) and _is_plain(node) else None
 
@@ -219,18 +210,3 @@ class _Asker(Struct, frozen=True, eq=False):
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[ir.Node() as only])) if name in _FLOATING:
                 return self.is_floating(only)
         return False
-
-
-def _truth(node: ir.Node) -> ir.Node:
-    return node if _is_truth(node) else ir.BinaryOp("!=", node, ir.Constant("int", "0"))
-
-
-def _is_truth(node: ir.Node) -> bool:
-    match node:
-        case ir.BinaryOp(op="&" | "|", left=left, right=right):
-            return _is_truth(left) and _is_truth(right)
-        case ir.BinaryOp(op=op):
-            return op in (*_COMPARISONS, "&&", "||")
-        case ir.UnaryOp(op="!"):
-            return True
-    return False
