@@ -14,6 +14,7 @@ from scopt.ir.nest import Block, Call, Const, For
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import walk
 from scopt.machine.costs import arithmetic
+from scopt.poly.lookups import narrow_lookups
 
 # What keeps clang from unrolling. The lines stand between the directive of OpenMP and its loop.
 NOT_UNROLLED = ("#ifdef __clang__", "#pragma clang loop unroll(disable)", "#endif")
@@ -32,8 +33,6 @@ HINT = re.compile(
 )
 # Operations of a body that is short, and iterations of a loop that compilers write out anyway.
 _SHORT, _FEW = 12, 16
-# Bits of cells that no instruction gathers.
-_NARROW = 16
 
 
 def for_both(directive: str, lanes: int) -> tuple[str, ...]:
@@ -53,17 +52,6 @@ def without_hints(text: str) -> str:
     return HINT.sub("", _FOR_BOTH.sub(r"#pragma \1 simdlen(\3)\2\n", text))
 
 
-def looks_up(scop: Scop, statement: Statement) -> bool:
-    """Whether a statement looks up cells of 8 or 16 bits at places that data say."""
-    return any(
-        access.kind == "read"
-        and scop.arrays[access.array].rank > 0
-        and 0 < scop.arrays[access.array].type.bits <= _NARROW
-        and not access.relation.is_single_valued()
-        for access in statement.accesses
-    )
-
-
 def takes_turns(scop: Scop, loop: For) -> bool:
     """Whether a loop does nothing but hand integers on, or look narrow ones up, in a few operations and without
     branches. One of a few iterations is written out by compilers, which may make vectors of the loop around then,
@@ -80,7 +68,7 @@ def takes_turns(scop: Scop, loop: For) -> bool:
     short = sum(1 + arithmetic(one.body) for one in statements) <= _SHORT
     if not integers or not short or not all(map(_is_straight, statements)):
         return False
-    return any(looks_up(scop, one) for one in statements) or _hands_on(scop, statements, written)
+    return any(narrow_lookups(scop, one) for one in statements) or _hands_on(scop, statements, written)
 
 
 def _is_written_out(loop: For) -> bool:

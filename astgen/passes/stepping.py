@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from scopt.astgen.emit.loop_hints import looks_up
 from scopt.ir.nest import Call, For, LoopNest
 from scopt.ir.nest_walks import Item, items, map_block
 from scopt.ir.scop import Scop
+from scopt.poly.lookups import narrow_lookups
 
 
 def without_stepping_vectors(scop: Scop, nest: LoopNest) -> LoopNest:
     """The nest with those loops unmarked; but where lanes need copies, or reduce something."""
-    tables = frozenset(one.name for one in scop.statements if looks_up(scop, one))
+    tables = frozenset(one.name for one in scop.statements if narrow_lookups(scop, one))
 
     def visit(item: Item) -> tuple[Item, ...]:
         match item:

@@ -7,7 +7,6 @@ from math import inf, prod
 
 import islpy as isl
 
-from scopt.ir.scop import Scop
 from scopt.machine.costs import (
     GATHER,
     LEAST_CHAIN,
@@ -19,7 +18,7 @@ from scopt.machine.costs import (
     jam_rows,
 )
 from scopt.poly.isl_utils import sets_of
-from scopt.poly.linear import subscript_rows
+from scopt.poly.lookups import narrow_lookups
 from scopt.poly.reductions import selected
 from scopt.poly.row_buffers import is_short, row_cells
 from scopt.scheduler.decisions.claims import Band, Builder, Claim
@@ -29,8 +28,6 @@ from scopt.scheduler.decisions.strip_places import Places
 from scopt.scheduler.decisions.strip_references import row_iterator
 from scopt.scheduler.decisions.user_sizes import rounded, size_of
 
-# The narrowest cells, in bits, that an instruction gathers.
-_GATHERED = 32
 # What else can become of a nest.
 IN_ORDER = "loops along the rows"
 
@@ -129,17 +126,11 @@ def _strip_cycles(band: Band, places: Places, member: int, chain: int, count: in
 def _busy(band: Band, places: Places, name: str, waiting: float) -> float:
     """Cycles of a statement's instances in vectors, each at least as long as it waits. What lies apart for neighbouring
     rows is loaded element by element, and so is what is looked up and too narrow for an instruction that gathers."""
-    work, one = band.work, band.work.statements[name]
-    jumps = sum(statement == name for statement, _ in places.apart) + _narrow_lookups(band.setting.scop, name)
+    work, one, scop = band.work, band.work.statements[name], band.setting.scop
+    jumps = sum(statement == name for statement, _ in places.apart) + narrow_lookups(scop, scop.statement(name))
     loads = (one.uses.loads - jumps) / LOADS / work.lanes + jumps * GATHER
     stores = one.uses.stores / STORES / work.lanes
     return one.count * max(one.arithmetic / work.lanes, loads, stores, waiting)
-
-
-def _narrow_lookups(scop: Scop, name: str) -> int:
-    """How many cells narrower than 32 bits a statement reads where data say."""
-    reads = (access for access in scop.statement(name).accesses if not access.is_write)
-    return sum(subscript_rows(one.relation) is None and scop.arrays[one.array].type.bits < _GATHERED for one in reads)
 
 
 def _steps(band: Band) -> float:
