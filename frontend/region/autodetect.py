@@ -29,7 +29,9 @@ from scopt.poly.isl_utils import operation_limit, sets_of
 # isl's elementary operations for one extraction: what needs more is no candidate.
 MAX_OPERATIONS = 10_000_000
 # Statements of a region that is found: schedulers take too long for more of them, and only where somebody asks for it.
+# Of those that set a variable `SET_VARIABLES` are like one that writes a cell: in straight code it takes their place.
 MAX_STATEMENTS = 60
+SET_VARIABLES = 4
 # Loops in one another, and nodes of the syntax tree, likewise.
 MAX_DEPTH = 8
 MAX_NODES = 10_000
@@ -162,7 +164,7 @@ def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
 def _too_large(items: Sequence[Any]) -> str:
     """What there is more of than can be taken; empty if all is well."""
     if (statements := _statements(items)) > MAX_STATEMENTS:
-        return f"{statements} statements, more than {MAX_STATEMENTS},"
+        return f"{statements} statements ({SET_VARIABLES} that set variables count as one), more than {MAX_STATEMENTS},"
     nodes, deepest, todo = 0, 0, [(item, 0) for item in items]
     while todo:
         node, depth = todo.pop()
@@ -175,14 +177,18 @@ def _too_large(items: Sequence[Any]) -> str:
 
 
 def _statements(items: Sequence[Any]) -> int:
-    """Simple statements of a region."""
-    count, todo = 0, list(items)
+    """Simple statements of a region; what sets a variable, or does nothing, counts as a part of one."""
+    cells, variables, todo = 0, 0, list(items)
     while todo:
         node = todo.pop()
         if isinstance(node, (ir.For, ir.If, ir.While, ir.DoWhile, ir.Switch)):
             todo += [part for name in ("stmt", "iftrue", "iffalse") if (part := getattr(node, name, None)) is not None]
         elif isinstance(node, ir.Compound):
             todo += node.block_items or ()
+        elif isinstance(node, ir.Assignment) and not isinstance(node.lvalue, ir.ID):
+            cells += 1
+        elif isinstance(node, (ir.Assignment, ir.Decl, ir.EmptyStatement)):
+            variables += 1
         else:
-            count += 1
-    return count
+            cells += 1
+    return cells + -(-variables // SET_VARIABLES)

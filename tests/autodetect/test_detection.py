@@ -186,3 +186,18 @@ def test_several_regions_at_a_time_give_the_same_text() -> None:
 )
 def test_files_without_loops_stay(source: bytes) -> None:
     assert optimize(source, Options(autodetect=True)).text == source
+
+
+def test_straight_code_of_many_variables_is_taken() -> None:
+    """Two hundred statements that set variables of an iteration's own are a loop like any other."""
+    steps = "".join(f"    double t{k + 1} = t{k} * 0.5 + {k};\n" for k in range(200))
+    writes = "".join(f"    B[i + {k}] = A[i];\n" for k in range(70))
+    source = (
+        f"{HEAD}void f(int n)\n{{\n"
+        f"  for (int i = 0; i < n; i++) {{\n    double t0 = A[i];\n{steps}    B[i] = t200;\n  }}\n}}\n"
+        f"void h(int n)\n{{\n  for (int i = 0; i < n; i++) {{\n{writes}  }}\n}}\n"
+    )
+    found = detect(parse(source.encode(), "x.c", Options(autodetect=True)))
+    (region,) = found.regions
+    assert region.location.line < 210
+    assert [remark.id for remark in found.remarks] == ["region.large"]
