@@ -19,6 +19,7 @@ from scopt.scheduler.passes.carrying import carry
 from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
 from scopt.scheduler.passes.private_tables import Tabulated, tabulated
+from scopt.scheduler.passes.rolling_rows import Rolled, rolled
 from scopt.scheduler.passes.row_results import rows_apart
 from scopt.scheduler.passes.totals import Totals, with_totals
 from scopt.scheduler.passes.work_arrays import own_work
@@ -79,6 +80,17 @@ def carrying_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion 
     anything."""
     made = carry(scop, deps.strict()) if options.simd and options.tile else None
     return None if made is None else Expansion(made, {})
+
+
+def rolled_scop(scop: Scop, deps: Dependences, options: Options) -> Rolled | None:
+    """The SCoP with cells for what rows that take each other's place hand on; None if there are no such rows."""
+    if not options.tile or not options.simd:
+        return None
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            return rolled(scop, deps.strict())
+    except isl.Error:  # too much for what it may gain
+        return None
 
 
 def work_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:

@@ -22,6 +22,7 @@ from scopt.rewritten_scop import (
     dependences_of,
     rewriting_fault,
     rewritten_scop,
+    rolled_scop,
     rows_scops,
     tables_fault,
     tables_scop,
@@ -39,6 +40,7 @@ STATEMENTS = "statements"
 READ, CELLS, CARRYING, TABLES = "as they are", "with cells", "with rows in scalars", "with tables"
 TOTALS = "with totals"
 WORK = "with work arrays of lines' own"
+ROLLED = "with cells for what rows hand on"
 ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, in order"
 
 
@@ -56,6 +58,7 @@ class Form(Struct, frozen=True, eq=False):
     tables: frozenset[str] = frozenset()
     apart: frozenset[str] = frozenset()
     work: frozenset[str] = frozenset()
+    lanes: frozenset[str] = frozenset()
     in_order: bool = False
     fault: Exception | None = None
 
@@ -136,7 +139,16 @@ class Forms(Struct, frozen=True, eq=False):
             yield Form(
                 CARRYING, carrying.scop, dependences_of(carrying.scop, self.options), carrying, carried, in_order=True
             )
+        yield from self.with_rolled()
         yield Form(READ, self.scop, self.deps, fault=fault)
+
+    def with_rolled(self) -> Iterator[Form]:
+        """That with cells for what rows that take each other's place hand on."""
+        with self.clock("dependences"):
+            found = self.watch("rolled", rolled_scop(self.scop, self.deps, self.options))
+        if found is not None:
+            made, deps = found.expansion, dependences_of(found.expansion.scop, self.options)
+            yield Form(ROLLED, made.scop, deps, made, lanes=found.statements, in_order=True)
 
     def with_totals(self) -> Iterator[Form]:
         """The one with totals of what nests accumulate."""
@@ -205,7 +217,7 @@ class Forms(Struct, frozen=True, eq=False):
         if form.made is not None and outcome.text is not None and not self.is_shown(form):
             message = "left as it was: it can't be shown that scalars, or cells, hold what rows carry"
             return self.left("internal.error", message, "please report this")
-        if (form.apart or form.work) and form.made is not None and outcome.text is not None:
+        if (form.apart or form.work or form.lanes) and form.made is not None and outcome.text is not None:
             return with_memory(outcome, form.made)
         if form.fault is None:
             return outcome

@@ -8,13 +8,14 @@ from scopt.machine.costs import MOST_STEP
 from scopt.poly.bands import with_properties_below
 from scopt.poly.restructure import has_inner_bands
 from scopt.scheduler.decisions.contractions import contraction_of
+from scopt.scheduler.decisions.diagonals import Diagonals, diagonals
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.small_loops import values_of_member
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
-# Loops over records, and over their elements.
+# Loops over records, and over their elements; over rows, and along them.
 _LOOPS = 2
 
 
@@ -22,7 +23,7 @@ def stands_apart(setting: Setting, node: isl.ScheduleNode) -> bool:
     """Whether a leaf band would lose by being fused around its first member: its register tiles, its jammed rows, its
     vector loop, or its choice of the innermost one."""
     node = with_properties_below(setting.scop, setting.dependences, node)
-    if is_special(setting, node) or waits_both_ways(setting, node):
+    if is_special(setting, node) or waits_both_ways(setting, node) or _has_diagonals(setting, node):
         return True
     if has_inner_bands(node) or _by_records(setting, node):
         return False
@@ -61,6 +62,15 @@ def waits_both_ways(setting: Setting, node: isl.ScheduleNode) -> bool:
     whole = node.get_schedule_depth() == 0 and width > 1 and bool(node.band_get_permutable())
     free = any(node.band_member_get_coincident(k) for k in range(width))
     return whole and not free and options.tile and options.parallel
+
+
+def _has_diagonals(setting: Setting, node: isl.ScheduleNode) -> bool:
+    """Whether both members of a band carry something, and vectors may run along its diagonals, inside of others too."""
+    if int(node.band_n_member()) != _LOOPS or not (node.band_get_permutable() and setting.options.simd):
+        return False
+    if any(node.band_member_get_coincident(k) for k in range(_LOOPS)) or has_inner_bands(node):
+        return False
+    return wanted(setting.options) and isinstance(diagonals(setting, node), Diagonals)
 
 
 def _jams(setting: Setting, node: isl.ScheduleNode) -> bool:

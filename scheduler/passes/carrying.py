@@ -8,19 +8,17 @@ With ``t = y[i][j]`` behind the statement, and ``t = y[i][j - 1]`` before the fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt import ir
 from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statement
-from scopt.ir.walks import copied
-from scopt.poly import trees
-from scopt.poly.body_rewriting import always_evaluated, with_references
-from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, walk as isl_walk
+from scopt.poly.body_rewriting import always_evaluated
+from scopt.poly.isl_utils import IN, OUT, sets_of, walk as isl_walk
 from scopt.poly.linear import subscript_rows
+from scopt.scheduler.passes.copies import Cell, Copy, copy_of, scalar_for, with_copies
 
 
 def carry(scop: Scop, deps: Dependences) -> Scop | None:
@@ -34,7 +32,7 @@ def carry(scop: Scop, deps: Dependences) -> Scop | None:
     return made if made is not scop else None
 
 
-class _Carried(Struct, frozen=True, eq=False):
+class Carried(Struct, frozen=True, eq=False):
     """A cell that a statement writes and that others read in the next iteration. reads: by the reading statement's
     name, the references; first: its instances that nothing was carried to."""
 
@@ -45,14 +43,22 @@ class _Carried(Struct, frozen=True, eq=False):
     first: Mapping[str, isl.Set]
 
 
-def _carried(scop: Scop, deps: Dependences, writer: Statement, write: Access) -> _Carried | None:
+def _carried(scop: Scop, deps: Dependences, writer: Statement, write: Access) -> Carried | None:
     array, depth = scop.arrays[write.array], len(writer.iterators)
-    plain = array.type.floating and not (array.type.volatile or array.type.atomic or array.private)
-    if write.kind != "write" or write.node is None or depth < 2 or array.rank < 2 or not plain:
-        return None
-    if sum(a.is_write and a.array == array.name for a in writer.accesses) > 1 or not _along_line(write, depth):
+    if depth < 2 or array.rank < 2 or not array.type.floating or array.private:
         return None
     if not any(_is_row(deps, scop, writer, write, k) for k in range(depth - 1)):
+        return None
+    return carried_along(scop, deps, writer, write)
+
+
+def carried_along(scop: Scop, deps: Dependences, writer: Statement, write: Access) -> Carried | None:
+    """What a statement writes that the next iteration of its innermost loop reads, which goes from a cell to its
+    neighbour; None if there is nothing."""
+    array, depth = scop.arrays[write.array], len(writer.iterators)
+    if write.kind != "write" or write.node is None or not array.rank or array.type.volatile or array.type.atomic:
+        return None
+    if sum(a.is_write and a.array == array.name for a in writer.accesses) > 1 or not _along_line(write, depth):
         return None
     reads: dict[str, tuple[Access, ...]] = {}
     first: dict[str, isl.Set] = {}
@@ -68,7 +74,7 @@ def _carried(scop: Scop, deps: Dependences, writer: Statement, write: Access) ->
                 return None
             reads[reader.name] = (*reads.get(reader.name, ()), read)
             first[reader.name] = rest
-    return _Carried(array, writer, write, reads, first) if reads else None
+    return Carried(array, writer, write, reads, first) if reads else None
 
 
 def _along_line(write: Access, depth: int) -> bool:
@@ -155,45 +161,28 @@ def _is_first(rest: isl.Set) -> bool:
 # --- the new SCoP -----------------------------------------------------------------------------------------------------
 
 
-def _with_scalar(scop: Scop, found: _Carried) -> Scop:
-    """The SCoP with the scalar in place of what is read, and statements that set it."""
-    name = _new_name(scop, found.array)
-    inner: ir.Node = ir.TypeDecl(name, [], None, ir.IdentifierType(found.array.type.spelling.split()))
-    declaration = ir.Decl(name, [], [], [], [], inner, None, None)
-    scalar = Array(name, name, found.array.type, (), (), private=True, local=True, declaration=declaration)
+def _with_scalar(scop: Scop, found: Carried) -> Scop:
+    """The SCoP with a scalar in place of what is read."""
+    return with_carried(scop, found, scalar_for(scop, found.array, "last"), ())
+
+
+def with_carried(scop: Scop, found: Carried, scalar: Array, rows: Sequence[int]) -> Scop:
+    """The SCoP with a new array's cells in place of what is read, and statements that set them. rows: positions of the
+    iterators that are its subscripts."""
+    cell = Cell(scalar.name, tuple(rows))
     statements = {one.name: one for one in scop.statements}
-    copies: list[tuple[Statement, Statement, bool]] = []
+    copies: list[Copy] = []
     for reader, reads in found.reads.items():
         own = statements[reader]
         if not found.first[reader].is_empty():
-            made = _copy(scop, own, found.first[reader], reads[0], name, "first")
-            copies.append((made, statements[_first_inside(scop, own, found.first[reader])], True))
-        statements[reader] = _reading(own, reads, name)
-    writer = statements[found.writer.name]
-    copies.append((_copy(scop, found.writer, found.writer.domain, found.write, name, "kept"), writer, False))
-    order = union_of_maps(_dated(dates, 0) for dates in maps_of(scop.order))
-    tree = trees.read(scop.schedule.get_root())
-    for made, beside, before in copies:
-        same = made.domain.identity().set_tuple_name(OUT, beside.name)
-        for dates in maps_of(scop.order.intersect_domain(beside.domain.to_union_set())):
-            order = order.union(isl.UnionMap.from_map(_dated(same.apply_range(dates), -1 if before else 1)))
-        tree = _beside(tree, made, beside, before=before)
-    return replace(
-        scop,
-        statements=tuple(_in_order(statements, copies)),
-        arrays={**scop.arrays, name: scalar},
-        schedule=trees.build(tree),
-        order=order,
-    )
-
-
-def _in_order(
-    statements: Mapping[str, Statement], copies: Sequence[tuple[Statement, Statement, bool]]
-) -> Iterator[Statement]:
-    for one in statements.values():
-        yield from (made for made, beside, before in copies if beside.name == one.name and before)
-        yield one
-        yield from (made for made, beside, before in copies if beside.name == one.name and not before)
+            made = copy_of(scop, own, found.first[reader], reads[0], cell, "first")
+            first = statements[_first_inside(scop, own, found.first[reader])]
+            copies.append(Copy(made, first, before=True))
+        statements[reader] = cell.read_by(own, {read.node for read in reads})
+    made = copy_of(scop, found.writer, found.writer.domain, found.write, cell, "kept")
+    copies.append(Copy(made, statements[found.writer.name], before=False))
+    made_scop = with_copies(scop, statements, copies)
+    return replace(made_scop, arrays={**scop.arrays, scalar.name: scalar})
 
 
 def _first_inside(scop: Scop, statement: Statement, instances: isl.Set) -> str:
@@ -203,72 +192,3 @@ def _first_inside(scop: Scop, statement: Statement, instances: isl.Set) -> str:
     first = next(one for one in scop.statements if one.name in names)
     same = first.iterators == statement.iterators
     return first.name if same and instances.set_tuple_name(first.name).is_subset(first.domain) else statement.name
-
-
-def _new_name(scop: Scop, array: Array) -> str:
-    taken = set(scop.reserved) | set(scop.arrays) | {p.spelling for p in scop.parameters}
-    names = (f"{array.spelling}_last{k if k > 1 else ''}" for k in range(1, 1000))
-    return next(name for name in names if name not in taken)
-
-
-def _reading(statement: Statement, reads: Sequence[Access], name: str) -> Statement:
-    nodes = {read.node for read in reads}
-    body, become = with_references(statement, lambda access, node: ir.ID(name) if access.node in nodes else None)
-    accesses = []
-    for access in statement.accesses:
-        if access.node in nodes:
-            relation = _to_scalar(access.relation.domain(), name)
-            access = replace(access, array=name, relation=relation)
-        node = become.get(access.node, access.node) if access.node is not None else None
-        accesses.append(replace(access, node=node))
-    return replace(statement, body=body, accesses=tuple(accesses))
-
-
-def _copy(scop: Scop, beside: Statement, domain: isl.Set, access: Access, name: str, what: str) -> Statement:
-    """``name = array[…]`` for some instances of a statement."""
-    taken = {one.name for one in scop.statements}
-    wishes = (f"{beside.name}_{what}{k if k > 1 else ''}" for k in range(1, 1000))
-    own = next(wish for wish in wishes if wish not in taken)
-    there = domain.set_tuple_name(own)
-    same = there.identity().set_tuple_name(OUT, beside.name)
-    assert access.node is not None
-    target, value = ir.ID(name), copied(access.node)
-    accesses = (
-        Access(access.array, "read", same.apply_range(access.relation), value, beside.location),
-        Access(name, "write", _to_scalar(there, name), target, beside.location),
-    )
-    body = ir.Assignment("=", target, value)
-    return Statement(own, there, beside.iterators, beside.iterator_types, body, accesses, beside.location)
-
-
-def _to_scalar(domain: isl.Set, name: str) -> isl.Map:
-    identity = domain.identity()
-    return identity.project_out(OUT, 0, identity.dim(OUT)).set_tuple_name(OUT, name)
-
-
-def _dated(dates: isl.Map, place: int) -> isl.Map:
-    """Dates with one more dimension behind."""
-    length = dates.dim(OUT)
-    return dates.insert_dims(OUT, length, 1).fix_val(OUT, length, isl.Val(place)).reset_tuple_id(OUT)
-
-
-def _beside(tree: trees.Tree, made: Statement, beside: Statement, *, before: bool) -> trees.Tree:
-    """The tree with a statement right before, or behind, another one, at the same dates."""
-    match tree:
-        case trees.Leaf(domain):
-            if beside.domain.to_union_set().intersect(domain).is_empty():
-                return tree
-            leaf = trees.Leaf(made.domain.to_union_set())
-            return trees.Sequence((leaf, tree) if before else (tree, leaf))
-        case trees.Band(partial, body):
-            same = made.domain.identity().set_tuple_name(OUT, beside.name)
-            own = [_extended(partial.get_at(k), same, beside) for k in range(tree.width)]
-            return trees.nested(own, _beside(body, made, beside, before=before))
-        case trees.Sequence(parts):
-            return trees.Sequence(tuple(_beside(part, made, beside, before=before) for part in parts))
-
-
-def _extended(member: isl.UnionPwAff, same: isl.Map, beside: Statement) -> isl.UnionPwAff:
-    own = member.intersect_domain(beside.domain.to_union_set())
-    function = isl.UnionPwMultiAff.from_union_map(isl.UnionMap.from_map(same))
-    return member.union_add(own.pullback_union_pw_multi_aff(function))

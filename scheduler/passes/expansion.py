@@ -175,9 +175,10 @@ def _is_worth(statement: Statement, roles: tuple[int, int, int] | None) -> bool:
     return roles is not None and (steps is None or steps > _FEW)
 
 
-def new_name(scop: Scop, array: Array) -> str:
+def new_name(scop: Scop, array: Array, what: str = "all") -> str:
+    """A name for what stands for an array, or for some of its values."""
     taken = set(scop.reserved) | set(scop.arrays) | {p.spelling for p in scop.parameters}
-    return next(name for k in range(1, 1000) if (name := f"{array.spelling}_all{k if k > 1 else ''}") not in taken)
+    return next(name for k in range(1, 1000) if (name := f"{array.spelling}_{what}{k if k > 1 else ''}") not in taken)
 
 
 # --- statements -------------------------------------------------------------------------------------------------------

@@ -18,6 +18,16 @@ def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
     that run together. None of it counts if none but borders do, which have one iteration of some of their loops."""
     deepest = max((one.domain.dim(SET) for one in scop.statements), default=0)
     weights = {one.name: 1 + arithmetic(one.body) for one in scop.statements if one.domain.dim(SET) == deepest}
+    found = in_vectors(schedule)
+    if not weights:
+        return 1.0
+    loops = {name: _loops(scop.statement(name).domain) for name in weights}
+    inside = {name for name, count in loops.items() if count == max(loops.values())}
+    return sum(weights[name] for name in found & weights.keys()) / sum(weights.values()) if found & inside else 0.0
+
+
+def in_vectors(schedule: MarkedSchedule) -> frozenset[str]:
+    """The statements in vector loops, register tiles, strips or rows that run together."""
     found = set[str]()
     for node in walk(schedule.tree.get_root()):
         if node.get_type() != isl.schedule_node_type.mark:
@@ -26,11 +36,7 @@ def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
         vector = isinstance(mark, LoopMark) and (mark.simd or mark.jammed)
         if vector or isinstance(mark, TileMark | StripMark):
             found |= {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
-    if not weights:
-        return 1.0
-    loops = {name: _loops(scop.statement(name).domain) for name in weights}
-    inside = {name for name, count in loops.items() if count == max(loops.values())}
-    return sum(weights[name] for name in found & weights.keys()) / sum(weights.values()) if found & inside else 0.0
+    return frozenset(found)
 
 
 def _loops(domain: isl.Set) -> int:

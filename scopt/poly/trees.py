@@ -66,6 +66,20 @@ def read(node: isl.ScheduleNode) -> Tree:
     raise ValueError(f"unexpected schedule node {kind}")
 
 
+def restricted(tree: Tree, instances: isl.UnionSet) -> Tree | None:
+    """The part of a tree that has some of its instances; None without any."""
+    match tree:
+        case Leaf(domain):
+            kept = domain.intersect(instances)
+            return None if kept.is_empty() else Leaf(kept)
+        case Band(partial, body):
+            inner = restricted(body, instances)
+            return None if inner is None else Band(partial.intersect_domain(domain_of(inner)), inner)
+        case Sequence(parts):
+            made = tuple(one for part in parts if (one := restricted(part, instances)) is not None)
+            return Sequence(made) if len(made) > 1 else made[0] if made else None
+
+
 def build(tree: Tree) -> isl.Schedule:
     """The tree as isl's; no band is permutable or coincident until someone has computed that."""
     match tree:

@@ -1,0 +1,130 @@
+"""Rows that take each other's place: where they run along diagonals, what is left of them, and where they stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+from scopt.poly.dependences import dependences
+from scopt.scheduler.passes.rolling_rows import rolled
+from tests.conftest import RunC
+from tests.sources import scop_of, source_of
+
+PARAMS = "int n, int m, int row[restrict n], int next[restrict n], int a[restrict m], int b[restrict n]"
+# edit distances, in one row
+SINGLE = """
+for (i = 0; i < m; i++) {
+  int before = row[0];
+  row[0] = i + 1;
+  for (j = 1; j < n; j++) {
+    int above = row[j], best = before + (a[i] != b[j]);
+    if (above + 1 < best) best = above + 1;
+    if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+    row[j] = best;
+    before = above;
+  }
+}"""
+# and in two
+TURNS = """
+for (i = 0; i < m; i++) {
+  next[0] = i + 1;
+  for (j = 1; j < n; j++) {
+    int best = row[j - 1] + (a[i] != b[j]);
+    if (row[j] + 1 < best) best = row[j] + 1;
+    if (next[j - 1] + 1 < best) best = next[j - 1] + 1;
+    next[j] = best;
+  }
+  for (j = 0; j < n; j++) row[j] = next[j];
+}"""
+# paths through a grid
+PATHS = """
+for (i = 0; i < m; i++) {
+  row[0] = row[0] + a[i];
+  for (j = 1; j < n; j++) row[j] = (row[j] > row[j - 1] ? row[j] : row[j - 1]) + ((a[i] * b[j]) & 15);
+}"""
+# what is handed on in scalars alone
+SCALARS = """
+for (i = 0; i < m; i++) {
+  int gap = -3, left = 0, before = 0;
+  for (j = 0; j < n; j++) {
+    int here = before + (a[i] == b[j] ? 5 : -4);
+    gap = gap - 1 > left - 4 ? gap - 1 : left - 4;
+    next[j] = next[j] - 1 > row[j] - 4 ? next[j] - 1 : row[j] - 4;
+    here = here > gap ? here : gap;
+    here = here > next[j] ? here : next[j];
+    left = here > 0 ? here : 0;
+    before = row[j];
+    row[j] = left;
+  }
+}"""
+TWICE = f"for (t = 0; t < 3; t++) {{{TURNS} for (j = 0; j < n; j++) row[j] = row[j] / 2; }}"
+# the second row is shorter than what is computed of the first one
+SHORTER = TURNS.replace("for (j = 0; j < n; j++) row[j]", "for (j = 0; j < n - 3; j++) row[j]")
+ALL = {"single": SINGLE, "turns": TURNS, "paths": PATHS, "scalars": SCALARS, "twice": TWICE}
+
+
+def text(body: str) -> str:
+    return optimize(source_of(body, PARAMS), Options(eager=True)).text.decode().partition("#pragma scop\n")[2]
+
+
+@pytest.mark.parametrize("body", ALL.values(), ids=ALL)
+def test_rows_run_along_diagonals(body: str) -> None:
+    made = text(body)
+    assert "#pragma omp simd" in made
+    assert "[js - i]" in made
+    assert "row_last[i] = row[js - i];" in made or "left_all[i]" in made
+
+
+def test_the_second_row_is_written_once() -> None:
+    made = text(TURNS)
+    ours = made.partition("if (!scopt_done)")[0]
+    assert {line.strip() for line in ours.splitlines() if "next[" in line} == {"next[j] = row[j];"}
+    assert "row_before[i] = row_above;" in made
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        PATHS.replace("row[j - 1] : row", "row[j - 1] : 2 * row").replace("row[j - 1])", "row[j + 1])"),
+        PATHS.replace("row[j - 1]", "b[j - 1]"),
+        PATHS.replace("row[j - 1]", "row[0]"),
+        TURNS.replace("next[j - 1] + 1", "b[j - 1] + 1"),
+        "for (i = 0; i < m; i++) for (j = 1; j < n; j++) row[j] = row[j - 1] + a[i];",
+    ],
+    ids=["the next cell, too", "rows alone", "one cell for all", "vectors along rows", "cells alone"],
+)
+def test_other_rows_stay(body: str) -> None:
+    scop = scop_of(body, PARAMS)
+    assert rolled(scop, dependences(scop)) is None or "_last" not in text(body)
+
+
+@pytest.mark.parametrize("body", [*ALL.values(), SHORTER], ids=[*ALL, "shorter"])
+def test_all_arrays_are_left_as_they_were(body: str, run_c: RunC) -> None:
+    source = source_of(body, PARAMS)
+    made = optimize(source, Options(eager=True)).text
+    flags = ("-O1", "-w", "-fsanitize=address,undefined")
+    before = run_c(DRIVER.replace("KERNEL", source.decode()), *flags, name="before")
+    assert run_c(DRIVER.replace("KERNEL", made.decode()), *flags, "-fopenmp", name="after") == before
+
+
+DRIVER = """
+#include <stdio.h>
+#include <stdlib.h>
+KERNEL
+int main(void) {
+  static const int sizes[] = {0, 1, 2, 5, 64, 70, 400};
+  for (int x = 1; x < 7; x++)
+    for (int y = 0; y < 7; y++) {
+      int n = sizes[x], m = sizes[y];
+      int *row = malloc(4 * n), *next = malloc(4 * n), *a = malloc(4 * m + 4), *b = malloc(4 * n);
+      for (int k = 0; k < n; k++) row[k] = k, next[k] = 7 * k % 5, b[k] = k * k % 4;
+      for (int k = 0; k < m; k++) a[k] = k * 5 % 4;
+      f(n, m, row, next, a, b);
+      unsigned long hash = 5381;
+      for (int k = 0; k < n; k++) hash = (hash * 33 + row[k]) * 33 + next[k];
+      printf("%d %d %lu\\n", n, m, hash);
+      free(row), free(next), free(a), free(b);
+    }
+}
+"""
