@@ -214,6 +214,13 @@ def _kind(ctype: CType) -> tuple[str, int] | None:
     return None
 
 
+def _sole(pointer: Symbol) -> bool:
+    """Whether what it leads to is reached by nothing else but pointers that are computed from it where it is visible: a
+    restrict pointer that does not outlive the call. Of a global one, any pointer of the program may be a copy.
+    """
+    return pointer.restrict and pointer.kind != "global" and not pointer.static
+
+
 # --- where pointers come from -----------------------------------------------------------------------------------------
 
 
@@ -243,10 +250,10 @@ class _Origins(Struct, frozen=True, eq=False):
             pointer, other = (a, b) if a.pointer else (b, a)
             # A pointer reaches an object by name only if that object's address can be known to it.
             known = other.kind == "global" or other.static or (other.address_taken and not self.from_outside(pointer))
-            return known and not pointer.restrict and not self.fresh(pointer)
-        if a.restrict and b.restrict:
+            return known and not _sole(pointer) and not self.fresh(pointer)
+        if _sole(a) and _sole(b):
             return False
-        if (a.restrict and not self.derived(b)) or (b.restrict and not self.derived(a)):
+        if (_sole(a) and not self.derived(b)) or (_sole(b) and not self.derived(a)):
             return False
         if self.fresh(a) or self.fresh(b):
             return not all(self.fresh(one) or self.from_outside(one) for one in (a, b))
@@ -259,7 +266,7 @@ class _Origins(Struct, frozen=True, eq=False):
         return (
             pointer.pointer
             and (pointer.kind == "global" or pointer.address_taken)
-            and not written.restrict
+            and not _sole(written)
             and not self.fresh(written)
         )
 
@@ -269,7 +276,8 @@ class _Origins(Struct, frozen=True, eq=False):
 
     def derived(self, pointer: Symbol) -> bool:
         """Whether its value may have been computed from another pointer of the function."""
-        return not self.fresh(pointer) and not self.from_outside(pointer) and pointer.kind != "global"
+        kept = pointer.kind == "global" and not self.values(pointer.name)
+        return not kept and not self.fresh(pointer) and not self.from_outside(pointer)
 
     def fresh(self, pointer: Symbol) -> bool:
         """Whether it only ever gets memory that was allocated for it."""

@@ -111,6 +111,23 @@ def test_autodetection_takes_what_cannot_alias() -> None:
     assert [region.transformed for region in optimize(restrict, Options(autodetect=True, eager=True)).regions] == [True]
 
 
+@pytest.mark.parametrize(
+    ("declared", "parameters", "before", "tested"),
+    [
+        ("double *restrict x, *y;", "", "", True),
+        ("double *restrict x, *y;", "", "y = x;", True),
+        ("double *restrict x, y[200];", "", "", True),
+        ("double *y;", "double *restrict x", "", False),
+        ("double *y;", "double *restrict x", "y = x;", True),
+    ],
+)
+def test_what_copies_of_restrict_pointers_reach(declared: str, parameters: str, before: str, tested: bool) -> None:
+    """A restrict pointer says nothing of its copies (C11 6.7.3.1), and anybody may have one of a global pointer."""
+    loop = "for (int i = 0; i < 99; i++) x[i] = y[i + 1];"
+    source = f"{declared}\nvoid f({parameters or 'void'}) {{ {before} {loop} }}\n"
+    assert ("assume.apart" in ids(optimize(source.encode(), Options(autodetect=True, eager=True)))) == tested
+
+
 def test_autodetection_finds_the_loops_inside_what_it_cannot_take() -> None:
     source = b"""static double a[9][9];
 int g(int);
