@@ -78,7 +78,7 @@ def check_source(scop: Scop, machine: Machine) -> None:
             Remark("missed", "region.library", message, scop.location, f"{_MARK} if it is to run in parallel")
         )
     most = most_work(scop, machine)
-    if most is not None and most < threads_cost(machine):
+    if most is not None and most < (least_region(machine) if scop.narrowed else threads_cost(machine)):
         message = f"left as it was: at most some {_time(most)} of work"
         raise NotWorth(Remark("missed", "region.tiny", message, scop.location, f"{_MARK} if it matters"))
 
@@ -312,7 +312,9 @@ def _conditions(
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
         searched = has_searches(scop, LoopNest(Block((loop,))))
-        if inside and all(test is not None for test in tests):
+        if scop.narrowed and _has_vectors(loop):
+            yield whole_test(loop, costs, least_region(machine), parameters), True
+        elif inside and all(test is not None for test in tests):
             for test, (_, inner) in zip(tests, inside, strict=True):
                 yield None if test == _ALWAYS else test, searched or _has_vectors(inner)
         else:

@@ -51,7 +51,8 @@ class RegionNames(Struct, frozen=True, eq=False):
     items: its statements. symbols: what names are, iterators apart; arrays that members make are added.
     iterator_names, local_names: of its loops, and declared in it. effects: what it reads and writes.
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
-      cell each, whatever the member. narrowed: it computes with narrower types than the source says.
+      cell each, whatever the member. narrowed: it computes with narrower types than the source says,
+      or anew what an iteration of the source hands on to the next one.
     """
 
     tu: TranslationUnit
@@ -125,7 +126,8 @@ class RegionNames(Struct, frozen=True, eq=False):
 def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> RegionNames:
     """Give every name of a region one meaning. flat: the arrays of one dimension that hold rows. Raises Refusal."""
     outer = scope_at(tu, region)
-    plain_items = without_direction_tables(normalized(tu, region, outer), outer)
+    normal, anew = normalized(tu, region, outer)
+    plain_items = without_direction_tables(normal, outer)
     unique = unique_names(plain_items, tu.reserved, ISL_WORDS)
     items = tuple(map(_without_directives, unique.items))
     _refuse_visible(region)
@@ -150,7 +152,7 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - unique.iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}
     narrow, symbols = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
-    narrowed = any(symbols[name].type is not whole_types[name] for name in local_names)
+    narrowed = anew or any(symbols[name].type is not whole_types[name] for name in local_names)
     narrow, chosen = with_choice_variables(narrow, symbols, tu.reserved | set(ISL_WORDS))
     symbols, local_names = {**symbols, **chosen}, local_names | chosen.keys()
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,8 @@ from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
 from scopt.frontend.normalize.own_iterators import assigned_elsewhere, with_own_iterator
 from scopt.frontend.normalize.pointer_loops import Counting, counting
 from scopt.frontend.normalize.remainders import Remainders
-from scopt.frontend.normalize.tree_rewriting import mentions
+from scopt.frontend.normalize.tree_rewriting import mentions, names_of
+from scopt.frontend.normalize.wrap_around import WrapAround
 from scopt.frontend.syntax.liveness import may_be_read_behind
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, facts_of, symbol_of, taken_in
@@ -31,27 +33,53 @@ if TYPE_CHECKING:
 _INT_BITS = 32
 
 
-def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]) -> tuple[Any, ...]:
-    """The statements of a region, rewritten. symbols: what names mean where it begins."""
+def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]) -> tuple[tuple[Any, ...], bool]:
+    """The statements of a region, rewritten; and whether values that iterations hand on are computed anew in them.
+    symbols: what names mean where it begins."""
     rewriter = _Rewriter(tu, region, symbols)
-    return scalar_iterators(rewriter.statements(region.items, _straight_before(tu, region)))
+    items = scalar_iterators(rewriter.statements(region.items, _straight_before(tu, region)))
+    return items, bool(rewriter.anew)
 
 
 class _Rewriter(Struct, frozen=True, eq=False):
-    """sequels: as in `Inductions`."""
+    """sequels: as in `Inductions`. anew: the loops whose iterations compute anew what others have handed on."""
 
     tu: TranslationUnit
     region: Region
     symbols: Mapping[str, Symbol]
     sequels: Sequels = field(default_factory=Sequels)
+    anew: list[Any] = field(default_factory=list)
 
     def statements(self, items: Iterable[Any], outside: Sequence[Any] = ()) -> list[Any]:
         """The items of a block, rewritten from the inside out.
         outside: what stands in front of them in the same block."""
         done: list[Any] = []
         for item in map(self.inside, items):
-            done.extend(self.loop(item, done, outside) if isinstance(item, LOOPS) else [item])
+            made = self.loop(item, done, outside) if isinstance(item, LOOPS) else [item]
+            asked = self.region.pragmas.used or (done and isinstance(done[-1], ir.Pragma))
+            done.extend(made if asked else [self.apart(one, item) for one in made])
         return done
+
+    def apart(self, made: Any, loop: Any) -> Any:
+        """A statement in a loop's place, where iterations may compute anew what was handed on to them."""
+        found = self.wrap_around(loop).apart(made)
+        if found is not made:
+            self.anew.append(found)
+        return found
+
+    def wrap_around(self, loop: Any) -> WrapAround:
+        def is_iterator(one: ir.For) -> bool:
+            name = loop_iterator(one) or ""
+            declared = isinstance(one.init, ir.DeclList)
+            ctype = self.declared_type(one.init.decls[0]) if declared else self.type_of(name)
+            if ctype is None or not ctype.signed or not (declared or not self.used_after(loop, name)):
+                return False
+            start = names_of(one.init.decls[0].init if declared else one.init.rvalue)
+            types = [self.type_of(other) for other in start if not self.is_constant(other)]
+            return all(other is not None and other.spelling == ctype.spelling for other in types)
+
+        used_after, defined = partial(self.used_after, loop), frozenset(self.tu.functions)
+        return WrapAround(self.symbol, is_iterator, self.is_integer, used_after, self.fresh, defined)
 
     def inside(self, node: Any) -> Any:
         """A statement with what lies in it rewritten."""

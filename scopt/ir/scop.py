@@ -221,7 +221,8 @@ class Scop(Struct, frozen=True, eq=False):
       an alternative, or such a store.
     values: all variables around the region that are numbers or pointers: `by_value` are those of them that loops
       without rows beside each other name.
-    narrowed: statements compute with narrower types than the source says, so that more values fit into a vector.
+    narrowed: statements compute with narrower types than the source says, so that more values fit into a vector, or
+      anew what an iteration of the source hands on to the next one.
     """
 
     name: str

@@ -54,7 +54,7 @@ def test_the_statement_is_alone_and_knows_its_cells(body: str, expected: str) ->
         "for (i = 0; i < n; i++) { k = p[i]; x[k] = 0; }",
         "for (i = 0; i < n; i++) { k = i; for (j = 0; j < m; j++) { x[k] = 0; k += p[j]; } }",
         "for (i = 0; i < n; i++) { k = i; if (y[i] > 0) k = 0; x[k] = 0; }",
-        "k = 0; for (i = 0; i < n; i++) { x[k] = 0; k = i; }",
+        "k = 0; for (i = 0; i < n; i++) { x[k] = 0; if (p[i] > 0) k = i; }",
     ],
 )
 def test_what_the_run_decides_stays_unknown(body: str) -> None:

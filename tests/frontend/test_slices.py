@@ -63,7 +63,7 @@ def test_conditions_stand_around() -> None:
         "for (int i = 0; i < n; i++) y[i] = x[a[i]];",
         # only sometimes evaluated, or with effects, or a value from an earlier iteration
         "for (int i = 0; i < n; i++) y[i] = i > m && x[b[i]] > 0 ? x[a[i]] WORK : 0;",
-        "int k = 0; for (int i = 0; i < n; i++) { y[i] = x[a[k]] WORK; k = b[i]; }",
+        "int k = 0; for (int i = 0; i < n; i++) { y[i] = x[a[k]] WORK; if (b[i] > m) k = b[i]; }",
         "int k = 0; for (int i = 0; i < n; i++) { k = a[k]; y[i] = x[k] WORK; }",
         "int k = 0; for (int i = 0; i < n; i++) { if (k < 3) { k = b[i]; y[i] = x[a[k]] WORK; } }",
     ],
