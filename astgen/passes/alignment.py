@@ -3,6 +3,10 @@
 A vector as long as a line that starts inside of one touches two. ``for (k = 1; …)`` around ``B[i][k] = A[i - 1][k] +
 A[i + 1][k] + A[i][k - 1] …`` does so in nearly all of its loads, which then take twice as long from the first cache.
 Arrays and their rows are taken to start at lines: nothing but the time depends on it.
+
+The iterations in front of that are no whole vectors: of bytes there are up to 63, which takes longer than all of a row
+of some hundred. So rows have to be long enough, and loads have to be what a vector takes time for; others ask gcc for
+long vectors.
 """
 
 from __future__ import annotations
@@ -20,15 +24,18 @@ from scopt.ir.expr import linear, minimum
 from scopt.ir.nest import Block, Call, Const, Expr, For, Hold, If, LoopNest, Name
 from scopt.ir.nest_walks import Item
 from scopt.ir.scop import Access, Scop
+from scopt.machine.costs import arithmetic
 
 # What goes in front costs a few iterations one by one.
 # So many references have to gain by it, and so many lines have to follow.
 REFERENCES, LINES = 3, 4
+# Bytes of the shortest vector that compilers make of the iterations in front.
+_SHORTEST = 16
 
 
 def with_aligned_starts(scop: Scop, nest: LoopNest, line: int) -> LoopNest:
     """The same instances in the same order: vector loops from a constant on are split where most of their references
-    reach a line's start.
+    reach a line's start, or ask gcc for vectors as long as a line.
 
     line: of the first cache, in bytes. Only loops over rows that the loops around them come back to: others wait for
       memory.
@@ -86,11 +93,22 @@ class _Aligned(Struct, frozen=True, eq=False):
         ):
             return (loop,)
         first = start + (-start - best) % lanes
+        lines = (interval(loop.upper, self.known)[1] - first) / lanes
+        before, after = (self.taken(loop, len(found), aligned) for aligned in (offsets[-start % lanes], most))
+        if lines * (before - after) <= _turns(first - start, self.line // lanes) * before:
+            return (replace(loop, mark=replace(loop.mark, wide=lanes)),)
         # From there on a vector may well be as long as a line.
         return (
             replace(loop, upper=minimum((loop.upper, Const(first - 1)))),
             replace(loop, lower=Const(first), mark=replace(loop.mark, lanes=lanes)),
         )
+
+    def taken(self, loop: For, references: int, aligned: int) -> float:
+        """Half cycles of a vector: its loads and stores, so many of which stay within a line, or its operations."""
+        operations = sum(
+            arithmetic(self.scop.statement(call.statement).body) for call in loop.body.items if isinstance(call, Call)
+        )
+        return max(2 * references - aligned, operations)
 
     def references(self, loop: For, depth: int) -> Iterator[tuple[int, int]]:
         """Of each of the references along a row: an element's bytes, and how far it is ahead of the iterator. Nothing,
@@ -114,6 +132,12 @@ class _Aligned(Struct, frozen=True, eq=False):
                 terms, offset = linear(cell[-1])
                 if terms == {Name(loop.iterator): 1}:
                     yield array.type.bits // 8, offset
+
+
+def _turns(iterations: int, element: int) -> int:
+    """Vectors, shorter and shorter ones, and single iterations that compilers make of so many. element: its bytes."""
+    least = max(_SHORTEST // element, 1)
+    return (iterations // least).bit_count() + iterations % least
 
 
 def _subscripts(access: Access) -> tuple[ir.Node, ...]:

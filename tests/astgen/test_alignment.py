@@ -115,3 +115,29 @@ def test_the_length_of_vectors_is_asked_for() -> None:
     head = "void f(int s, int n, float A[n][n], float B[n][n]) {\n#pragma scop\n"
     result = optimize(f"{head}{body}{back}\n#pragma endscop\n}}\n".encode(), Options())
     assert b"#pragma omp simd simdlen(16)\n" in result.text
+
+
+BYTES = """void f(int t, unsigned char a[{n}][{n}], unsigned char b[{n}][{n}]) {{
+#pragma scop
+  for (int k = 0; k < t; k++)
+    for (int i = 1; i < {n} - 1; i++)
+      for (int j = 1; j < {n} - 1; j++)
+        b[i][j] = a[i - 1][j] {op} a[i][j] {op} a[i + 1][j] {op} a[i][j - 1];
+#pragma endscop
+}}
+"""
+
+
+def test_rows_are_long_enough_for_what_goes_in_front() -> None:
+    """Up to 63 bytes in front are no whole vector."""
+    splits = {
+        n: "j = 64;" in optimize(BYTES.format(n=n, op="&").encode(), Options()).text.decode() for n in (600, 6000)
+    }
+    assert splits == {600: False, 6000: True}
+
+
+def test_operations_hide_loads() -> None:
+    """Comparisons take longer than loads that reach into two lines."""
+    text = optimize(BYTES.format(n=6000, op="* 3 > 5 ^ 7 +").encode(), Options()).text.decode()
+    assert "j = 64;" not in text
+    assert "simdlen(64)" in text
