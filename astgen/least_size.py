@@ -77,9 +77,20 @@ def least_size(
 def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest) -> Gain:
     if gains_anywhere(marked, loops, _deepest(source)) or _is_straight(loops.body) or _is_jammed(loops):
         return Gain.CELLS
-    if any(isinstance(item, For) and item.mark.simd for loop in _guarded(nest) for item in items(Block((loop,)))):
+    if _has_vectors(source, nest):
         return Gain.VECTORS
     return Gain.LINES if _jumps(source) else Gain.NONE
+
+
+def _has_vectors(source: Scop, nest: LoopNest) -> bool:
+    """Whether there are vector loops. Beside a chain of operations, as in a dynamic program over two rows, those that
+    copy a row are none to count: the chain takes longer, and the original has them, too."""
+    loops = [item for loop in _guarded(nest) for item in items(Block((loop,))) if isinstance(item, For)]
+    if not _forks_again(nest.body, inside=False):
+        return any(loop.mark.simd for loop in loops)
+    plain = [item for loop in loops if not loop.mark.simd for item in loop.body.items]
+    waiting = {item.statement for item in plain if isinstance(item, Call)}
+    return any(loop.mark.simd for loop in loops) and _deepest(source).isdisjoint(waiting)
 
 
 def _deepest(scop: Scop) -> frozenset[str]:

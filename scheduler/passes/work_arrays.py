@@ -51,7 +51,7 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine) -> Expansion | Non
             continue
         lines = _Lines(scop, own, {one.name: one for one in scop.statements if loops[one.name][: len(own)] == own})
         shared, usable = _work_of(deps, lines)
-        if not shared:
+        if not shared or not _keeps_results(lines, shared):
             continue
         done.add(own)
         made = only_for(made, usable.intersect(_with_much_work(deps, lines, machine)).coalesce())
@@ -95,6 +95,12 @@ class _Lines(Struct, frozen=True, eq=False):
     def uses(self, array: Array) -> Iterator[tuple[Statement, Access]]:
         for statement in self.statements.values():
             yield from ((statement, access) for access in statement.accesses if access.array == array.name)
+
+
+def _keeps_results(lines: _Lines, work: Sequence[Array]) -> bool:
+    """Whether lines write anything besides their work: a loop that does the same again and again is none over lines."""
+    arrays = [lines.scop.arrays[a.array] for one in lines.statements.values() for a in one.accesses if a.is_write]
+    return any(not array.private and array not in work for array in arrays)
 
 
 def _work_of(deps: Dependences, lines: _Lines) -> tuple[tuple[Array, ...], isl.Set]:

@@ -137,3 +137,22 @@ def test_both_forms_compute_the_same(run_c: RunC, tmp_path: Path) -> None:
     assert text != PROGRAM
     flags = ("-O2", "-ffp-contract=off", "-fopenmp")
     assert run_c(text, *flags, name="emitted") == run_c(PROGRAM, *flags, name="original")
+
+
+def test_rows_that_are_copied_are_no_gain_of_a_dynamic_program() -> None:
+    """A longest common subsequence over two rows, one of which is copied to the other one."""
+    source = """char a[3000], b[3000];
+int x[3000], y[3000];
+void f(int n) {
+#pragma scop
+  for (int i = 1; i < n; i++) {
+    for (int j = 1; j < n; j++)
+      if (a[i] == b[j]) y[j] = x[j - 1] + 1;
+      else y[j] = x[j] > y[j - 1] ? x[j] : y[j - 1];
+    for (int j = 0; j < n; j++) x[j] = y[j];
+  }
+#pragma endscop
+}
+"""
+    text = optimize(source.encode(), Options()).text.decode()
+    assert "&& scopt_threads() > 1) {" in text[: text.index("for (")]

@@ -67,11 +67,18 @@ def test_little_work_is_left_alone() -> None:
     "body",
     [
         LINES.replace("cp[0] = 0.5 / b[0];", ""),
+        "for (t = 0; t < m; t++) for (i = 1; i < n; i++) cp[i] = b[i] * b[i - 1];",
         LINES.replace("cp[i] = 0.5 / s;", "if (u[i][j] > 0.25) cp[i] = 0.5 / s;"),
         LINES.replace("u[n - 1][j] = dp[n - 1];", "u[n - 1][j] = dp[n - 1]; b[1] = b[1] + dp[n - 1];"),
         LINES.replace("dp[i] = (u[i][j]", "dp[i] = (u[i][j - 1]").replace("j = 0", "j = 1"),
     ],
-    ids=["read before it is written", "perhaps not written", "a sum over lines", "lines use each other"],
+    ids=[
+        "read before it is written",
+        "the same again and again",
+        "perhaps not written",
+        "a sum over lines",
+        "lines use each other",
+    ],
 )
 def test_other_lines_share_them(body: str) -> None:
     assert body != LINES
