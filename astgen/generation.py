@@ -35,6 +35,7 @@ from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
+from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import with_conditions_outside
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
@@ -168,7 +169,12 @@ def _work_guards(program: Program, setting: Setting) -> Program:
 
 def _small_loops(program: Program, setting: Setting) -> Program:
     """What the user's pragmas ask for stays, however small it is."""
-    return program if setting.wishes else replace(program, nest=drop_small_loops(program.source, program.nest))
+    if setting.wishes:
+        return program
+    scop, weights, machine = program.lowered.scop, program.lowered.weights, setting.options.machine
+    nest = drop_small_loops(program.source, with_common_guards(scop, program.nest))
+    kept = with_lines_kept(scop, nest, weights, machine)
+    return replace(program, nest=drop_small_loops(program.source, kept))
 
 
 def _worth(program: Program, setting: Setting) -> Program:

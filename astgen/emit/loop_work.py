@@ -127,7 +127,7 @@ class _Guards(Struct, frozen=True):
                 return If(item.condition, self.block(item.then), otherwise)
             case For() if item.mark.parallel:
                 share, factors = self.forks(item)
-                factors = tuple(_rough(factor, self.parameters) for factor in factors)
+                factors = tuple(rough(factor, self.parameters) for factor in factors)
                 inner = replace(item, body=_unmark(item.body, item.mark.simd))
                 if factors:
                     return replace(inner, work=exceeds(factors, rounded(1 / share)))
@@ -187,7 +187,7 @@ def rounded(value: Fraction) -> int:
     return round(value / unit) * unit
 
 
-def _rough(factor: Expr, parameters: frozenset[str]) -> Expr:
+def rough(factor: Expr, parameters: frozenset[str]) -> Expr:
     """A factor without what hardly changes an estimate: remainders, and constants beside parameters."""
     coefficients, constant = linear(factor)
     kept: dict[Expr, int] = {x: c for x, c in coefficients.items() if not isinstance(x, Mod)}

@@ -57,6 +57,10 @@ _ENTERED = Fraction(1, 12)
 _MOVING, _FORKING = Fraction(1, 8), Fraction(5)
 # Bytes that a core gets from its second cache, or brings there, in a cycle (Fog: half of a line at most).
 _CACHED = 32
+# How many times the work of a fork threads leave alone at most that would work on lines of another core (chosen).
+_HANDED_FORKS = 64
+# How many times a core's second cache holds arrays of which it keeps some lines until it comes back (chosen).
+_HANDED = Fraction(3, 2)
 # Pieces of iterations for each core, so that the last ones to end keep the others waiting for a sixteenth of the time.
 _PIECES_A_CORE = 16
 
@@ -131,6 +135,17 @@ def least_work_on_lines(machine: Machine) -> Fraction:
 def cached_cost(machine: Machine, size: int) -> Fraction:
     """Nanoseconds that so many bytes take on their way between a core and its second cache."""
     return _in_time(Fraction(size, _CACHED), machine)
+
+
+def handed_cost(machine: Machine, size: int) -> Fraction:
+    """Nanoseconds that so many bytes take on their way from one core's caches to another's, or to memory."""
+    return Fraction(size) / Fraction(str(machine.bandwidth))
+
+
+def handed_iterations(machine: Machine, size: int, forked: int) -> Fraction:
+    """Iterations from which on most lines, so many bytes of them for each, aren't in a core's own caches; not many
+    times those that are worth a fork. forked: these."""
+    return max(Fraction(forked), min(machine.cache(2).share * _HANDED / size, Fraction(forked * _HANDED_FORKS)))
 
 
 def thread_limit(machine: Machine) -> int:

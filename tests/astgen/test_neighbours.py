@@ -1,0 +1,50 @@
+"""Neighbouring loops that work on the same lines, and their tests of how much work there is."""
+
+from __future__ import annotations
+
+import re
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.sources import source_of
+
+STEP = (
+    "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) y[i][j] = (x[i][j - 1] + x[i][j + 1] + x[i - 1][j]) * w;"
+)
+BACK = "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) x[i][j] = y[i][j];"
+LARGEST = """for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) {
+  if (y[i][j] > r[0]) r[0] = y[i][j];
+  x[i][j] = y[i][j]; }"""
+APART = "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) u[i][j] = v[i][j];"
+PARAMS = (
+    "int steps, int n, int m, double w, double x[n][m], double y[n][m], double u[n][m], double v[n][m], double r[1]"
+)
+
+
+def _limits(*loops: str) -> list[int]:
+    """What the loops of threads ask for, of a time loop around some nests."""
+    text = optimize(
+        source_of("for (int t = 0; t < steps; t++) {" + " ".join(loops) + "}", PARAMS), Options(scheduler="identity")
+    )
+    return [int(limit) for limit in re.findall(r"\(double\)n \* m > (\d+)", text.text.decode())]
+
+
+def test_threads_share_both_loops_or_none() -> None:
+    first, second = _limits(STEP, BACK)
+    assert first == second
+
+
+def test_loops_of_other_arrays_are_shared_by_themselves() -> None:
+    first, second = _limits(STEP, APART)
+    assert first < second
+
+
+def test_lines_that_one_thread_works_on_stay_in_its_caches() -> None:
+    (alone,) = _limits(STEP)
+    (beside,) = _limits(STEP, LARGEST)
+    assert alone < 10000 < 90000 < beside
+
+
+def test_what_computes_for_longer_than_lines_travel_is_shared() -> None:
+    heavy = STEP.replace("* w", "/ w / (w + 1) / (w + 2) / (w + 3) / (w + 4) / (w + 5)")
+    assert _limits(heavy) == _limits(heavy, LARGEST)
