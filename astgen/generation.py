@@ -7,7 +7,7 @@ is the text that the last of them leads to.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -56,7 +56,10 @@ T = TypeVar("T")
 
 
 class Watch:
-    """Is shown what each step makes, by the step's name; what it returns goes on. This one only looks."""
+    """Is shown what each step makes, by the step's name; what it returns goes on. This one only looks. sees: whether
+    that makes a difference."""
+
+    sees: ClassVar[bool] = False
 
     def __call__(self, step: str, made: T) -> T:
         return made

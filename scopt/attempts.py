@@ -200,17 +200,19 @@ def _generated(work: Work, options: Options) -> Generated:
         marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
         if not _brings(work, marked):
             raise NotCarried
-        better = not work.in_order and _original_is_better(work, options, proposed, marked, grouped)
-        decider = work.decider.fresh()
+        original = None if work.in_order else _better_original(work, options, proposed, marked, grouped)
+        decider, better = work.decider.fresh(), original is not None
         if decider.is_open:  # what was made before is the model's
             better = _keeps_order(work, options, proposed, decider, best=better)
         if better:
             proposed = replace(proposed, tree=scop.schedule)
-        if better or decider.is_open:
+        if original is not None and not decider.is_open and not watch.sees:
+            marked = original
+        elif better or decider.is_open:
             marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch, decider)
             decider.check_all_asked()
-            if not _brings(work, marked):
-                raise NotCarried
+        if not _brings(work, marked):
+            raise NotCarried
     if options.verify != "off":
         with clock("verify schedule"):
             rows_apart = apart(scop, deps, marked)
@@ -245,23 +247,25 @@ def _keeps_order(work: Work, options: Options, proposed: ScheduleResult, decider
     return bool(decider.choose(ORDER, (), (Alternative("scheduler"), Alternative("source")), int(best)))
 
 
-def _original_is_better(
+def _better_original(
     work: Work, options: Options, proposed: ScheduleResult, marked: MarkedSchedule, grouped: bool
-) -> bool:
-    """Whether more of the work would run in vectors if the loops stayed in the order of the source: tiles over several
-    loops, or iterations of them that are skewed, are worth less, and worth nothing where no loop is parallel or a
-    vector loop; around compounds, no more than as much. Not where somebody wants a schedule of his own."""
+) -> MarkedSchedule | None:
+    """What becomes of the loops in the order of the source where more of the work would run in vectors then: tiles over
+    several loops, or iterations of them that are skewed, are worth less, and worth nothing where no loop is parallel or
+    a vector loop; around compounds, no more than as much. None where that isn't so, or where somebody wants a schedule
+    of his own."""
     if proposed.scenario or not _is_free(work, options):
-        return False
+        return None
     if work.deps.reductions and not grouped:
-        return False  # of sums in any order compilers make vectors by themselves
+        return None  # of sums in any order compilers make vectors by themselves
     share = vector_share(work.scop, marked)
     if (share == 1 and not grouped) or proposed.tree.plain_is_equal(work.scop.schedule):
-        return False
+        return None
+    original = apply_passes(work.scop, work.deps, work.scop.schedule, options)
     if options.parallel and is_plain(marked) and is_skewed(work.scop, marked):
-        return True
-    own = vector_share(work.scop, apply_passes(work.scop, work.deps, work.scop.schedule, options))
-    return own > share or (grouped and own == share)
+        return original
+    own = vector_share(work.scop, original)
+    return original if own > share or (grouped and own == share) else None
 
 
 def _is_free(work: Work, options: Options) -> bool:

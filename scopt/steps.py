@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from msgspec import Struct
 
@@ -47,6 +47,7 @@ class Shown(Watch, Struct):
     step: str
     text: str = ""
     scop: Scop | None = None
+    sees: ClassVar[bool] = True
 
     def __call__(self, step: str, made: T) -> T:
         if isinstance(made, Lowered):

@@ -28,11 +28,7 @@ def progressing(draft: Draft, step: Step) -> None:
     the field.) Where all of H⊥ is non-negative and so is h, Σ H⊥·h >= 1 says it. Otherwise a binary unknown a row and
     sign tells which entry is not zero.
     """
-    bases = {name: orthogonal_complement(step.iterator_rows(name), step.spaces[name].depth) for name in step.statements}
-    deepest = max(len(basis) for basis in bases.values())
-    for statement, basis in bases.items():
-        if not basis or len(basis) < deepest:
-            continue
+    for statement, basis in _bases(step).items():
         if not draft.bounds.negative and all(value >= 0 for row in basis for value in row):
             total = {draft.coefficient(statement, k): sum(row[k] for row in basis) for k in range(len(basis[0]))}
             draft.require(total, -1)
@@ -48,6 +44,22 @@ def progressing(draft: Draft, step: Step) -> None:
                 terms[choice] = -(reach + 1)
                 draft.require(terms, reach)
         draft.require({choice: 1 for choice in chosen}, -1)
+
+
+def progressing_in_sizes(draft: Draft, step: Step) -> None:
+    """What follows of that for the coefficients' magnitudes: Σ |H⊥|·|h| >= 1. Where magnitudes are minimized, a solver
+    that takes parts of a choice finds no bound without it, and looks for cuts for seconds."""
+    for statement, basis in _bases(step).items():
+        sizes = [sum(abs(row[k]) for row in basis) for k in range(len(basis[0]))]
+        terms = {draft.magnitude(draft.coefficient(statement, k)): size for k, size in enumerate(sizes) if size}
+        draft.require(terms, -1)
+
+
+def _bases(step: Step) -> dict[str, list[Row]]:
+    """H⊥ of the statements that have to progress."""
+    bases = {name: orthogonal_complement(step.iterator_rows(name), step.spaces[name].depth) for name in step.statements}
+    deepest = max(len(basis) for basis in bases.values())
+    return {name: basis for name, basis in bases.items() if basis and len(basis) == deepest}
 
 
 def shifted_if_reversed(draft: Draft, step: Step) -> None:

@@ -15,7 +15,7 @@ from scopt.poly.ilp import Program, lexmin
 from scopt.scheduler.constraints.coincidence import coincident
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.influence_rows import injected
-from scopt.scheduler.constraints.progression import progressing, shifted_if_reversed
+from scopt.scheduler.constraints.progression import progressing, progressing_in_sizes, shifted_if_reversed
 from scopt.scheduler.constraints.proximity import ProximityForm, bounded
 from scopt.scheduler.constraints.scheduling_problem import Bounds, Delays, Draft, Edge, Rows, Step
 from scopt.scheduler.constraints.validity import weakly
@@ -87,6 +87,8 @@ class PlutoStrategy(Struct, frozen=True):
             if point is None or _values(program, point) >= known:
                 return None
         small(draft, step, self.penalties)
+        if wish.progression and bounds.negative:
+            progressing_in_sizes(draft, step)
         program = draft.program()
         point = lexmin(program)
         if point is None:

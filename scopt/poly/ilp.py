@@ -8,7 +8,7 @@ there costs a schedule, never legality.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import highspy
@@ -59,8 +59,10 @@ class Program(Struct, frozen=True):
         return inside and all(row.holds(point) for row in self.rows)
 
 
+@lru_cache(maxsize=64)
 def lexmin(program: Program) -> tuple[int, ...] | None:
-    """A point with lexicographically minimal objectives; None if there is no point.
+    """A point with lexicographically minimal objectives; None if there is no point. Forms of one SCoP often ask for the
+    same.
 
     Raises InternalError if an objective has no minimum: all builders bound theirs. (Where isl has to decide, it raises
       isl.Error.)

@@ -40,8 +40,16 @@ def affine_row(function: isl.PwAff, parameters: Sequence[str]) -> tuple[int, ...
     return tuple(int(value) for value in row) if all(value.denominator == 1 for value in row) else None
 
 
+# Small numbers: nearly all that there are.
+_WHOLE = {number: Fraction(number) for number in range(-64, 65)}
+
+
 def _fraction(value: isl.Val) -> Fraction:
-    return Fraction(int(value.get_num_si()), int(value.get_den_val().get_num_si()))
+    number = int(value.get_num_si())
+    if value.is_int():
+        known = _WHOLE.get(number)
+        return Fraction(number) if known is None else known
+    return Fraction(number, int(value.get_den_val().get_num_si()))
 
 
 def solve(rows: Sequence[Vector], wanted: Sequence[int]) -> Vector | None:
@@ -77,9 +85,10 @@ def _solved(rows: tuple[Vector, ...], wanted: tuple[int, ...]) -> Vector | None:
 
 
 def dot(a: Vector, b: Vector) -> Fraction:
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), _WHOLE[0])
 
 
+@lru_cache(maxsize=2048)
 def subscript_rows(relation: isl.Map) -> tuple[Vector, ...] | None:
     """One coefficient vector a subscript, over the statement's iterators; None where a subscript isn't affine (whole
     arrays, piecewise ones)."""

@@ -3,7 +3,7 @@ sink a loop into a sequence, merge nested bands."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import islpy as isl
 
@@ -55,18 +55,28 @@ def topological(parts: Sequence[isl.UnionSet], pairs: isl.UnionMap) -> list[list
 
     Returns groups of indices into `parts`; a group with several parts can't be distributed.
     """
+    successors: list[set[int]] = [set() for _ in parts]
+    for source, sink in _between_parts(parts, pairs, lambda _source, _sink: True):
+        successors[source].add(sink)
+    return ordered_components(successors)
+
+
+def _between_parts(
+    parts: Sequence[isl.UnionSet], pairs: isl.UnionMap, matters: Callable[[int, int], bool]
+) -> Iterator[tuple[int, int]]:
+    """The parts that some instances are related between, if that matters; some may come again."""
     places: dict[str, list[tuple[int, isl.Set]]] = {}
     for position, part in enumerate(parts):
         for one in sets_of(part):
             places.setdefault(str(one.get_tuple_name()), []).append((position, one))
-    successors: list[set[int]] = [set() for _ in parts]
     for relation in maps_of(pairs):
         sinks = places.get(str(relation.get_tuple_name(OUT)), ())
-        for source, first in places.get(str(relation.get_tuple_name(IN)), ()) if sinks else ():
-            leaving = relation.intersect_domain(first)
-            found = (sink for sink, last in sinks if not leaving.intersect_range(last).is_empty())
-            successors[source].update(found)
-    return ordered_components(successors)
+        for source, first in places.get(str(relation.get_tuple_name(IN)), ()):
+            asked = [(sink, last) for sink, last in sinks if matters(source, sink)]
+            leaving = relation.intersect_domain(first) if asked else relation
+            for sink, last in asked:
+                if not leaving.intersect_range(last).is_empty():
+                    yield source, sink
 
 
 def topological_inside(parts: Sequence[isl.UnionSet], inside: Agreement, pairs: isl.UnionMap) -> list[list[int]] | None:
@@ -113,14 +123,13 @@ def _between_groups(
     parts: Sequence[isl.UnionSet], place: Mapping[int, int], pairs: isl.UnionMap
 ) -> set[tuple[int, int]]:
     """The pairs of different groups that some instances are related between."""
-    found = set()
-    for source, domain in enumerate(parts):
-        leaving = pairs.intersect_domain(domain)
-        if leaving.is_empty():
-            continue
-        for sink, other in enumerate(parts):
-            if place[source] != place[sink] and not leaving.intersect_range(other).is_empty():
-                found.add((place[source], place[sink]))
+    found = set[tuple[int, int]]()
+
+    def matters(source: int, sink: int) -> bool:
+        return place[source] != place[sink] and (place[source], place[sink]) not in found
+
+    for source, sink in _between_parts(parts, pairs, matters):
+        found.add((place[source], place[sink]))
     return found
 
 

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 from unittest import mock
 
 import islpy as isl
@@ -109,6 +109,7 @@ class _Watch(Struct, Watch, eq=False):
     attempt: int
     plan: Mapping[str, tuple[int, ...]] | None
     current: int = 0
+    sees: ClassVar[bool] = True
     shown: Shown = field(default_factory=Shown)
     kinds: dict[str, tuple[tuple[str, bool], ...]] = field(default_factory=dict)
     ended: list[tuple[str, int, Mutation, bytes]] = field(default_factory=list)

@@ -14,7 +14,7 @@ from scopt.scheduler.constraints.coincidence import coincident
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.feautrier_rows import carrying, early
 from scopt.scheduler.constraints.influence_rows import constants_hold, coupled, injected
-from scopt.scheduler.constraints.progression import complete, orthogonal_complement, progressing
+from scopt.scheduler.constraints.progression import complete, orthogonal_complement, progressing, progressing_in_sizes
 from scopt.scheduler.constraints.proximity import ProximityForm, bounded
 from scopt.scheduler.constraints.scheduling_problem import Bounds, Draft, Row, Rows, Step, edges_of, statement_spaces
 from scopt.scheduler.constraints.validity import strongly, weakly
@@ -150,6 +150,16 @@ def test_progression_with_signs_in_the_complement_alone() -> None:
     assert accepts(draft, S0=(1, 0, 0, 0))
     assert accepts(draft, S0=(0, 1, 0, 0))
     assert not accepts(draft, S0=(3, 3, 0, 0))
+
+
+def test_progression_in_sizes_follows() -> None:
+    """What may be taken stays: only the bound that a solver starts from changes."""
+    step = step_of(MATVEC, outer=[{"S0": (1, 1, 0, 0)}])
+    draft = draft_of(step, negative=True)
+    progressing(draft, step)
+    progressing_in_sizes(draft, step)
+    assert all(accepts(draft, S0=row) for row in ((1, 0, 0, 0), (0, 1, 0, 0), (1, -1, 0, 0), (-2, 1, 0, 0)))
+    assert not accepts(draft, S0=(0, 0, 0, 3))
 
 
 def test_extreme_coefficients_progress() -> None:
