@@ -59,6 +59,7 @@ class Form(Struct, frozen=True, eq=False):
     apart: frozenset[str] = frozenset()
     work: frozenset[str] = frozenset()
     lanes: frozenset[str] = frozenset()
+    before: Scop | None = None
     in_order: bool = False
     fault: Exception | None = None
 
@@ -148,7 +149,7 @@ class Forms(Struct, frozen=True, eq=False):
             found = self.watch("rolled", rolled_scop(self.scop, self.deps, self.options))
         if found is not None:
             made, deps = found.expansion, dependences_of(found.expansion.scop, self.options)
-            yield Form(ROLLED, made.scop, deps, made, lanes=found.statements, in_order=True)
+            yield Form(ROLLED, made.scop, deps, made, lanes=found.statements, before=found.before, in_order=True)
 
     def with_totals(self) -> Iterator[Form]:
         """The one with totals of what nests accumulate."""
@@ -207,6 +208,9 @@ class Forms(Struct, frozen=True, eq=False):
         if self.options.verify != "full" or form.made is None:
             return True
         counted = form.name in (TABLES, TOTALS)
+        if form.before is not None and form.before is not self.scop:
+            fault = tables_fault(self.scop, form.before) or rewriting_fault(form.before, form.made)
+            return fault is None
         fault = tables_fault(self.scop, form.scop) if counted else rewriting_fault(self.scop, form.made)
         return fault is None
 

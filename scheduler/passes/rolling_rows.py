@@ -29,44 +29,54 @@ from scopt.poly.source_loops import source_loops
 from scopt.scheduler.passes.carrying import Carried, carried_along, with_carried
 from scopt.scheduler.passes.copies import cells_for
 from scopt.scheduler.passes.expansion import Expansion, common_depth, with_cells
+from scopt.scheduler.passes.row_totals import with_row_totals
 from scopt.scheduler.passes.two_rows import one_row
 
 
 class Rolled(Struct, frozen=True, eq=False):
-    """A SCoP with cells for what rows hand on. statements: those that write the rows, which diagonals are for."""
+    """A SCoP with cells for what rows hand on. statements: those that write the rows, which diagonals are for. before:
+    the SCoP that differs from it by these cells alone; it may have totals of rows."""
 
     expansion: Expansion
     statements: frozenset[str]
+    before: Scop
 
 
 def rolled(scop: Scop, deps: Dependences) -> Rolled | None:
-    """The SCoP with cells for what rows that take each other's place hand on; None if there are no such rows.
-    deps: with reductions in their order."""
-    single = one_row(scop)
+    """The SCoP with cells for what rows that take each other's place, or accumulate something, hand on; None if there
+    are no such rows. deps: with reductions in their order."""
+    totals = with_row_totals(scop, deps)
+    own = frozenset[str]() if totals is None else totals.names
+    if totals is not None:
+        scop, deps = totals.scop, dependences(totals.scop).strict()
+    before, single = scop, one_row(scop)
     sizes = dict[str, tuple[Expr, ...]]()
     if single is not None:
         scop, deps, sizes = single.scop, dependences(single.scop).strict(), dict(single.extents)
-    rows = {one.name: len(one.iterators) - 2 for one, write in _rolling(scop, deps) if _waits(scop, deps, one, write)}
+    rows = {one.name: len(one.iterators) - 2 for one in _rolling(scop, deps, own) if _waits(scop, deps, one)}
     if not rows:
         return None
     made = _with_left(scop, deps, rows, sizes)
-    found = _with_scalars(made, rows, sizes)
+    found = _with_scalars(made, rows, sizes, own)
     for name, row in rows.items():
         found = _split(found, scop.statement(name), row) if found is not None else None
-    return Rolled(Expansion(found, sizes), frozenset(rows)) if found is not None and sizes else None
+    return Rolled(Expansion(found, sizes), frozenset(rows), before) if found is not None and sizes else None
 
 
-def _rolling(scop: Scop, deps: Dependences) -> Iterator[tuple[Statement, Access]]:
+def _rolling(scop: Scop, deps: Dependences, totals: Collection[str]) -> Iterator[Statement]:
     """The statements that write a row which the next iteration of the loop around it writes anew, cell by cell, after
-    having read it."""
+    having read it; and those along rows that have totals."""
+    loops = source_loops(scop)
+    along = {loops[s.name] for s in scop.statements if any(a.array in totals and a.is_write for a in s.accesses)}
     for statement in scop.statements:
         depth = len(statement.iterators)
         for write in statement.accesses:
             rows = subscript_rows(write.relation) if write.kind == "write" and depth > 1 else None
             if not rows or rows[-1][depth - 1] != 1 or any(row[depth - 1] for row in rows[:-1]):
                 continue
-            if not any(row[depth - 2] for row in rows) and _flows(scop, deps, statement, write, depth - 2):
-                yield statement, write
+            again = not any(row[depth - 2] for row in rows) and _flows(scop, deps, statement, write, depth - 2)
+            if again or loops[statement.name] in along:
+                yield statement
 
 
 def _flows(scop: Scop, deps: Dependences, statement: Statement, write: Access, depth: int) -> bool:
@@ -75,7 +85,7 @@ def _flows(scop: Scop, deps: Dependences, statement: Statement, write: Access, d
     return any(not agree(one.relation, depth + 1) for one in flows)
 
 
-def _waits(scop: Scop, deps: Dependences, statement: Statement, write: Access) -> bool:
+def _waits(scop: Scop, deps: Dependences, statement: Statement) -> bool:
     """Whether what a statement computes goes into what it computes next, in the same row, as well as into the next row:
     neither the row nor its cells can be computed side by side, whatever is split off."""
     row, edges = len(statement.iterators) - 2, dict[str, set[str]]()
@@ -87,14 +97,14 @@ def _waits(scop: Scop, deps: Dependences, statement: Statement, write: Access) -
     below = _reached(edges, statement.name)
     cycle = {name for name in below if statement.name in _reached(edges, name)}
     own = [one.relation for one in flows if {one.source, one.sink} <= cycle]
-    return any(not agree(one, row + 1) for one in own) and any(_along(one, row) for one in own)
+    return any(_moves(one, row) for one in own) and any(_moves(one, row + 1) for one in own)
 
 
-def _along(flow: isl.Map, row: int) -> bool:
-    """Whether values get from one iteration of a row to a later one of it."""
-    for k in range(row + 1):
+def _moves(flow: isl.Map, loop: int) -> bool:
+    """Whether values get from one iteration of a loop to another one, in one iteration of all around it."""
+    for k in range(loop):
         flow = flow.equate(IN, k, OUT, k)
-    return not flow.is_subset(flow.equate(IN, row + 1, OUT, row + 1))
+    return not flow.is_subset(flow.equate(IN, loop, OUT, loop))
 
 
 def _reached(edges: Mapping[str, set[str]], start: str) -> set[str]:
@@ -116,6 +126,8 @@ def _with_left(scop: Scop, deps: Dependences, rows: Mapping[str, int], sizes: di
     for name, row in rows.items():
         for position in range(len(scop.statement(name).accesses)):
             writer = scop.statement(name)
+            if any(line[row] for line in subscript_rows(writer.accesses[position].relation) or ()):
+                continue  # each row has cells of its own
             found = carried_along(scop, deps, writer, writer.accesses[position])
             found = _from_before(found) if found is not None else None
             made = _replaced(scop, found, row) if found is not None else None
@@ -138,9 +150,11 @@ def _replaced(scop: Scop, found: Carried, row: int) -> tuple[Scop, dict[str, tup
     return (made, {new.name: size}) if size is not None else None
 
 
-def _with_scalars(scop: Scop, rows: Mapping[str, int], sizes: dict[str, tuple[Expr, ...]]) -> Scop | None:
-    """The SCoP with a cell for each row in place of scalars that hand values on along it, whose sizes are added; None
-    if one can't be replaced."""
+def _with_scalars(
+    scop: Scop, rows: Mapping[str, int], sizes: dict[str, tuple[Expr, ...]], totals: Collection[str]
+) -> Scop | None:
+    """The SCoP with a cell for each row in place of scalars that hand values on along it, and of totals, whose sizes
+    are added; None if one can't be replaced."""
     deps = dependences(scop).strict()
     for array in [one for one in scop.arrays.values() if one.private and not one.rank]:
         users = [one for one in scop.statements if any(a.array == array.name for a in one.accesses)]
@@ -149,7 +163,8 @@ def _with_scalars(scop: Scop, rows: Mapping[str, int], sizes: dict[str, tuple[Ex
         if len(around) != 1 or not any(_hands_on(one, row) for one in own for row in around):
             continue
         (row,) = around
-        if any(a.kind == "may-write" for one in users for a in one.accesses if a.array == array.name):
+        sure = array.name not in totals
+        if sure and any(a.kind == "may-write" for one in users for a in one.accesses if a.array == array.name):
             return None
         if common_depth(scop, deps, array) != row + 1:
             return None
@@ -174,7 +189,7 @@ def _shares(writer: Statement, row: int, other: Statement) -> bool:
 def _hands_on(flow: isl.Map, row: int) -> bool:
     """Whether a value gets from one iteration along a row to another one, or to the row from around it."""
     depths = flow.dim(IN), flow.dim(OUT)
-    return min(depths) <= row + 1 < max(depths) or (min(depths) > row + 1 and _along(flow, row))
+    return min(depths) <= row + 1 < max(depths) or (min(depths) > row + 1 and _moves(flow, row + 1))
 
 
 def _split(scop: Scop, writer: Statement, row: int) -> Scop | None:

@@ -67,7 +67,7 @@ def _found(scop: Scop, array: Array, allowed: frozenset[str]) -> Counted | None:
         # a cell that moves with a loop is that loop's; a variable of an iteration's own has no need of another one
         deepest = 1 if array.rank or array.private else len(first.iterators)
         for depth in range(min(deepest, len(first.iterators))):
-            found = _around(scop, loops, first, updates, depth)
+            found = total_around(scop, loops, first, updates, depth)
             if found is not None:
                 return found
     return None
@@ -95,7 +95,7 @@ def _touching(statement: Statement, array: Array) -> list[Access]:
     return [access for access in statement.accesses if access.array == array.name]
 
 
-def _around(
+def total_around(
     scop: Scop, loops: Mapping[str, Loops], first: Statement, updates: Mapping[str, Update | None], depth: int
 ) -> Counted | None:
     """What the loop at a depth around a statement accumulates into that one's cell, if it does nothing else with it."""

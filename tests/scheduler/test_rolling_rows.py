@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from scopt.options import Options
@@ -58,10 +60,28 @@ for (i = 0; i < m; i++) {
     row[j] = left;
   }
 }"""
+# the best of all cells, of one row and of a whole table
+BEST = SCALARS.replace("row[j] = left;", "row[j] = left; if (left > peak) peak = left;")
+PEAK = f"int peak = 0; {BEST} next[0] = peak;"
+TABLE = """
+int table[200][200], peak = -5, odd = 0;
+for (j = 0; j < 200; j++) table[0][j] = row[0] + j;
+for (i = 1; i < 200; i++) table[i][0] = i;
+for (i = 1; i < 200; i++)
+  for (j = 1; j < 200; j++) {
+    int here = table[i - 1][j - 1] + ((a[0] + 7 * i) % 4 == (b[0] + 5 * j) % 4 ? 3 : -3);
+    if (table[i - 1][j] - 2 > here) here = table[i - 1][j] - 2;
+    if (table[i][j - 1] - 2 > here) here = table[i][j - 1] - 2;
+    table[i][j] = here < 0 ? 0 : here;
+    if (table[i][j] > peak) peak = table[i][j];
+    odd ^= table[i][j] & 1;
+  }
+row[0] = peak + odd;
+"""
 TWICE = f"for (t = 0; t < 3; t++) {{{TURNS} for (j = 0; j < n; j++) row[j] = row[j] / 2; }}"
 # the second row is shorter than what is computed of the first one
 SHORTER = TURNS.replace("for (j = 0; j < n; j++) row[j]", "for (j = 0; j < n - 3; j++) row[j]")
-ALL = {"single": SINGLE, "turns": TURNS, "paths": PATHS, "scalars": SCALARS, "twice": TWICE}
+ALL = {"single": SINGLE, "turns": TURNS, "paths": PATHS, "scalars": SCALARS, "peak": PEAK, "twice": TWICE}
 
 
 def text(body: str) -> str:
@@ -74,6 +94,13 @@ def test_rows_run_along_diagonals(body: str) -> None:
     assert "#pragma omp simd" in made
     assert "[js - i]" in made
     assert "row_last[i] = row[js - i];" in made or "left_all[i]" in made
+
+
+def test_tables_with_totals_run_along_diagonals_too() -> None:
+    made = text(TABLE)
+    assert re.search(r"if \(table_panel\[js - .*\]\[i .*\] > peak_total_all\[i\]\)", made)
+    assert "odd_total_all[i] ^= " in made
+    assert "#pragma omp simd reduction(max: peak)" in made
 
 
 def test_the_second_row_is_written_once() -> None:
@@ -99,7 +126,7 @@ def test_other_rows_stay(body: str) -> None:
     assert rolled(scop, dependences(scop)) is None or "_last" not in text(body)
 
 
-@pytest.mark.parametrize("body", [*ALL.values(), SHORTER], ids=[*ALL, "shorter"])
+@pytest.mark.parametrize("body", [*ALL.values(), SHORTER, TABLE], ids=[*ALL, "shorter", "table"])
 def test_all_arrays_are_left_as_they_were(body: str, run_c: RunC) -> None:
     source = source_of(body, PARAMS)
     made = optimize(source, Options(eager=True)).text
