@@ -78,18 +78,20 @@ def _put(
     node = node.delete().insert_partial_schedule(members).band_set_permutable(1)
     node = atomic(wavefront(tiled(node, sizes, scaled=False), 2))
     lanes = LoopMark(simd=True, private=found.private)
-    node = _inside(build, node.child(0), packed(found, *sizes), lanes).parent()
+    node = _inside(build, node.child(0), found, packed(found, *sizes), lanes).parent()
     if not parallel:
         return node
     return build.marks.above_member(node, 1, LoopMark(parallel=True, private=found.private))
 
 
-def _inside(build: Builder, node: isl.ScheduleNode, tile: PackedTile, lanes: LoopMark) -> isl.ScheduleNode:
+def _inside(
+    build: Builder, node: isl.ScheduleNode, found: Diagonals, tile: PackedTile, lanes: LoopMark
+) -> isl.ScheduleNode:
     """The points of a tile: diagonals, and in each its rows as a vector loop, the borders' cases apart."""
     node = reordered(node, (1, 0)).band_split(1).child(0)
     node = node.band_member_set_coincident(0, 1).band_member_set_ast_loop_type(0, isl.ast_loop_type.separate)
     node = build.marks.above(node, lanes).parent()
-    if not tile.panels:
+    if not (tile.panels or found.chosen):
         return node
     count = sum(isinstance(mark, PanelMark) for mark in build.marks.found.values())
     return build.marks.named(node, f"panels{count}", PanelMark(tile))

@@ -15,6 +15,7 @@ from itertools import product
 import islpy as isl
 from msgspec import Struct
 
+from scopt import ir
 from scopt.ir.ctypes import CHARACTER
 from scopt.ir.marked_schedule import PackedTile, Panel, PanelDimension
 from scopt.ir.nest import Const, Expr
@@ -26,8 +27,11 @@ from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import sets_of, union_of_maps, union_of_sets
 from scopt.poly.linear import Vector, coefficients, dot, solve, subscript_rows
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.small_loops import reach
 from scopt.scheduler.locality.tiling import origin
 
+# Iterations of a border.
+_FEW = 2
 # A subscript's position and its sign.
 Term = tuple[int, int]
 
@@ -37,7 +41,8 @@ class Diagonals(Struct, frozen=True, eq=False):
     with each other.
 
     panels: arrays whose cells on a diagonal lie apart, and that are kept in panels. apart: how many references there
-    are to others of that kind. private: scalars that each lane has of its own.
+    are to others of that kind. private: scalars that each lane has of its own. chosen: conditions say what is written,
+    which becomes a choice.
     """
 
     rows: isl.UnionPwAff
@@ -46,6 +51,7 @@ class Diagonals(Struct, frozen=True, eq=False):
     panels: tuple[SkewedArray, ...]
     apart: int
     private: tuple[str, ...]
+    chosen: bool
 
 
 class SkewedArray(Struct, frozen=True, eq=False):
@@ -149,11 +155,13 @@ class _Finder(Struct, frozen=True, eq=False):
             skewed = self.skewed(scop.arrays[name], uses) if lying else None
             if skewed is not None:
                 panels.append(skewed)
-            elif lying and any(access.is_write for _, access in uses):
+            elif lying and any(access.is_write and not _is_border(statement) for statement, access in uses):
                 return f"'{name}' can't be kept in panels with a diagonal in each row"
             else:
                 apart += lying
-        return Diagonals(self.rows, self.dates, names, tuple(panels), apart, private)
+        bodies = [scop.statement(name).body for name in names]
+        chosen = any(isinstance(one, ir.If) and one.iffalse is not None for one in bodies)
+        return Diagonals(self.rows, self.dates, names, tuple(panels), apart, private, chosen)
 
     def is_apart(self, statement: Statement, access: Access) -> bool:
         """Whether a reference moves by more than an element from lane to lane."""
@@ -199,6 +207,11 @@ class _Finder(Struct, frozen=True, eq=False):
             if more is not None and later is not None:
                 found[(k, sign), (m, other)] = more, later
         return found
+
+
+def _is_border(statement: Statement) -> bool:
+    """Whether a statement has one or two iterations of some loop: what becomes of these hardly counts."""
+    return any((reach(statement.domain, 0, k) or _FEW + 1) <= _FEW for k in range(len(statement.iterators)))
 
 
 def _of(function: isl.UnionPwAff, domain: isl.Set) -> isl.PwAff | None:

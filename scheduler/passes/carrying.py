@@ -18,6 +18,7 @@ from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statemen
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import IN, OUT, sets_of, walk as isl_walk
 from scopt.poly.linear import subscript_rows
+from scopt.poly.sure_cells import surely_touched
 from scopt.scheduler.passes.copies import Cell, Copy, copy_of, scalar_for, with_copies
 
 
@@ -58,7 +59,10 @@ def carried_along(scop: Scop, deps: Dependences, writer: Statement, write: Acces
     array, depth = scop.arrays[write.array], len(writer.iterators)
     if write.kind != "write" or write.node is None or not array.rank or array.type.volatile or array.type.atomic:
         return None
-    if sum(a.is_write and a.array == array.name for a in writer.accesses) > 1 or not _along_line(write, depth):
+    writes = [one for one in writer.accesses if one.is_write and one.array == array.name]
+    if any(one.kind != "write" or not one.relation.is_equal(write.relation) for one in writes):
+        return None  # but one in each way of a condition is as good as one for all
+    if writes[0] is not write or not _along_line(write, depth):
         return None
     reads: dict[str, tuple[Access, ...]] = {}
     first: dict[str, isl.Set] = {}
@@ -75,6 +79,12 @@ def carried_along(scop: Scop, deps: Dependences, writer: Statement, write: Acces
             reads[reader.name] = (*reads.get(reader.name, ()), read)
             first[reader.name] = rest
     return Carried(array, writer, write, reads, first) if reads else None
+
+
+def from_before(found: Carried) -> Carried | None:
+    """Without what an iteration reads of its own."""
+    reads = {name: reads for name, reads in found.reads.items() if not found.first[name].is_empty()}
+    return replace(found, reads=reads) if reads else None
 
 
 def _along_line(write: Access, depth: int) -> bool:
@@ -121,7 +131,7 @@ def _not_carried(
     are more than one in a row, or if it can't be replaced."""
     if read.kind != "read" or read.array != write.array or read.node is None or reader.iterators != writer.iterators:
         return None
-    if not read.relation.is_single_valued() or not _is_always_read(reader, read):
+    if not read.relation.is_single_valued() or not is_there(scop, reader, read):
         return None
     if any(access.is_write and access.node is read.node for access in reader.accesses):
         return None
@@ -132,13 +142,14 @@ def _not_carried(
     return rest if _is_first(rest) else None
 
 
-def _is_always_read(reader: Statement, read: Access) -> bool:
-    """Whether a statement reads a cell whatever its conditions say: by this reference or by another one."""
+def is_there(scop: Scop, reader: Statement, read: Access) -> bool:
+    """Whether what a reference is to exists whatever conditions say: the statement reads it anyway, by this reference
+    or by another one, or something else surely touches it."""
     return any(
         always_evaluated(reader.body, other.node) and other.relation.is_equal(read.relation)
         for other in reader.accesses
         if other.kind == "read" and other.array == read.array
-    )
+    ) or surely_touched(scop, reader, read)
 
 
 def _in_next(scop: Scop, pairs: isl.UnionMap, writer: Statement) -> bool:
@@ -166,16 +177,20 @@ def _with_scalar(scop: Scop, found: Carried) -> Scop:
     return with_carried(scop, found, scalar_for(scop, found.array, "last"), ())
 
 
-def with_carried(scop: Scop, found: Carried, scalar: Array, rows: Sequence[int]) -> Scop:
+def with_carried(
+    scop: Scop, found: Carried, scalar: Array, rows: Sequence[int], begins: Mapping[str, Access] | None = None
+) -> Scop:
     """The SCoP with a new array's cells in place of what is read, and statements that set them. rows: positions of the
-    iterators that are its subscripts."""
+    iterators that are its subscripts. begins: by the reading statement's name, what the first iteration reads, where
+    that is another reference."""
     cell = Cell(scalar.name, tuple(rows))
     statements = {one.name: one for one in scop.statements}
     copies: list[Copy] = []
     for reader, reads in found.reads.items():
         own = statements[reader]
         if not found.first[reader].is_empty():
-            made = copy_of(scop, own, found.first[reader], reads[0], cell, "first")
+            read = (begins or {}).get(reader, reads[0])
+            made = copy_of(scop, own, found.first[reader], read, cell, "first")
             first = statements[_first_inside(scop, own, found.first[reader])]
             copies.append(Copy(made, first, before=True))
         statements[reader] = cell.read_by(own, {read.node for read in reads})

@@ -13,7 +13,7 @@ from scopt.ir.scop import Access, Array, Scop, Statement
 from scopt.ir.walks import copied
 from scopt.poly import trees
 from scopt.poly.body_rewriting import with_references
-from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps
+from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
 from scopt.scheduler.passes.expansion import new_name
 
 
@@ -62,6 +62,11 @@ def cells_for(scop: Scop, array: Array, what: str) -> Array:
     """An array, of one dimension, for values of another one."""
     name = new_name(scop, array, what)
     return Array(name, name, replace(array.type, const=False), (None,), (None,))
+
+
+def relations_to(scop: Scop, name: str) -> list[isl.Map]:
+    """All accesses to an array."""
+    return [a.relation for one in scop.statements for a in one.accesses if a.array == name]
 
 
 class Copy(Struct, frozen=True, eq=False):
@@ -136,10 +141,22 @@ def _with(tree: trees.Tree, copy: Copy, loops: int | None) -> trees.Tree:
             same = copy.places()
             own = [_extended(partial.get_at(k), same, copy.beside) for k in range(tree.width)]
             return trees.nested(own, _with(body, copy, None if loops is None else loops - tree.width))
-        case trees.Sequence(parts) if loops is None or loops > 0:
+        case trees.Sequence(parts):
             return trees.Sequence(tuple(_with(part, copy, loops) for part in parts))
-    leaf = trees.Leaf(copy.made.domain.to_union_set())
+    leaf = _instances(copy)
     return trees.Sequence((leaf, tree) if copy.before else (tree, leaf))
+
+
+def _instances(copy: Copy) -> trees.Tree:
+    """The instances of a copy at one date: those of the loops that it doesn't stand in one after the other."""
+    domain = copy.made.domain
+    space, members = isl.LocalSpace.from_space(domain.get_space()), list[isl.UnionPwAff]()
+    for k in range(copy.loops if copy.loops is not None else domain.dim(SET), domain.dim(SET)):
+        rest = domain.project_out(SET, 0, copy.loops or 0)
+        if not rest.dim_max(k - (copy.loops or 0)).is_equal(rest.dim_min(k - (copy.loops or 0))):
+            member = isl.UnionPwAff.from_pw_aff(isl.PwAff.var_on_domain(space, SET, k))
+            members.append(member.intersect_domain(domain.to_union_set()))
+    return trees.nested(members, trees.Leaf(domain.to_union_set()))
 
 
 def _extended(member: isl.UnionPwAff, same: isl.Map, beside: Statement) -> isl.UnionPwAff:

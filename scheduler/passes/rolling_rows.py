@@ -26,8 +26,9 @@ from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import IN, OUT, SET, joined, sets_of, union_of_sets
 from scopt.poly.linear import subscript_rows
 from scopt.poly.source_loops import source_loops
-from scopt.scheduler.passes.carrying import Carried, carried_along, with_carried
-from scopt.scheduler.passes.copies import cells_for
+from scopt.scheduler.passes.alternate_rows import folded_rows
+from scopt.scheduler.passes.carrying import Carried, carried_along, from_before, with_carried
+from scopt.scheduler.passes.copies import cells_for, relations_to
 from scopt.scheduler.passes.expansion import Expansion, common_depth, with_cells
 from scopt.scheduler.passes.row_totals import with_row_totals
 from scopt.scheduler.passes.two_rows import one_row
@@ -49,7 +50,7 @@ def rolled(scop: Scop, deps: Dependences) -> Rolled | None:
     own = frozenset[str]() if totals is None else totals.names
     if totals is not None:
         scop, deps = totals.scop, dependences(totals.scop).strict()
-    before, single = scop, one_row(scop)
+    before, single = scop, one_row(scop) or folded_rows(scop)
     sizes = dict[str, tuple[Expr, ...]]()
     if single is not None:
         scop, deps, sizes = single.scop, dependences(single.scop).strict(), dict(single.extents)
@@ -129,7 +130,7 @@ def _with_left(scop: Scop, deps: Dependences, rows: Mapping[str, int], sizes: di
             if any(line[row] for line in subscript_rows(writer.accesses[position].relation) or ()):
                 continue  # each row has cells of its own
             found = carried_along(scop, deps, writer, writer.accesses[position])
-            found = _from_before(found) if found is not None else None
+            found = from_before(found) if found is not None else None
             made = _replaced(scop, found, row) if found is not None else None
             if made is not None:
                 scop, deps = made[0], dependences(made[0]).strict()
@@ -137,16 +138,10 @@ def _with_left(scop: Scop, deps: Dependences, rows: Mapping[str, int], sizes: di
     return scop
 
 
-def _from_before(found: Carried) -> Carried | None:
-    """Without what an iteration reads of its own."""
-    reads = {name: reads for name, reads in found.reads.items() if not found.first[name].is_empty()}
-    return replace(found, reads=reads) if reads else None
-
-
 def _replaced(scop: Scop, found: Carried, row: int) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
     new = cells_for(scop, found.array, "last")
     made = with_carried(scop, found, new, (row,))
-    size = extents(made, _relations(made, new.name), loose=True)
+    size = extents(made, relations_to(made, new.name), loose=True)
     return (made, {new.name: size}) if size is not None else None
 
 
@@ -174,7 +169,7 @@ def _with_scalars(
         kills = tuple(one for one in scop.kills if all(access.array != array.name for access in one.accesses))
         statements = tuple(changed.get(one.name, one) for one in scop.statements)
         scop = replace(scop, statements=statements, arrays=arrays, kills=kills)
-        size = extents(scop, _relations(scop, new.name), loose=True)
+        size = extents(scop, relations_to(scop, new.name), loose=True)
         if size is None:
             return None
         sizes[new.name] = size
@@ -269,7 +264,3 @@ def _as_band(tree: trees.Tree) -> trees.Tree:
 
 def _members(band: trees.Band) -> Iterator[isl.UnionPwAff]:
     return (band.partial.get_at(k) for k in range(band.width))
-
-
-def _relations(scop: Scop, name: str) -> Sequence[isl.Map]:
-    return [a.relation for one in scop.statements for a in one.accesses if a.array == name]

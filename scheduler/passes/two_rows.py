@@ -8,25 +8,24 @@ iteration in a cell of the row's own. All else of `new` may stand in `old` (arra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.ir.nest import Expr
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import copied
 from scopt.poly import trees
-from scopt.poly.array_extents import extents
 from scopt.poly.body_rewriting import with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, SET, union_of_sets
 from scopt.poly.linear import subscript_rows
 from scopt.poly.row_extents import only_for
 from scopt.poly.source_loops import source_loops
-from scopt.scheduler.passes.copies import Cell, Copy, cells_for, copy_of, scalar_for, with_copies
+from scopt.scheduler.passes.copies import Copy, with_copies
 from scopt.scheduler.passes.expansion import Expansion
+from scopt.scheduler.passes.row_neighbours import cells_before, with_cells_before
 
 
 class _Turn(Struct, frozen=True, eq=False):
@@ -70,9 +69,14 @@ def _turn(scop: Scop, copy: Statement) -> _Turn | None:
     for writer in scop.statements:
         own = [a for a in writer.accesses if a.is_write and a.array == new.array]
         beside = len(writer.iterators) == row + 2 and loops[writer.name][: row + 1] == loops[copy.name][: row + 1]
-        if beside and len(own) == 1 and own[0].kind == "write" and _is_row(own[0].relation, row):
+        if beside and own and all(map(_is_sure(own[0]), own)) and _is_row(own[0].relation, row):
             return _Turn(copy, new, old, writer, own[0], row)
     return None
+
+
+def _is_sure(write: Access) -> Callable[[Access], bool]:
+    """Tells of accesses whether they surely write what another one does: one of them in each way of a condition."""
+    return lambda access: access.kind == "write" and bool(access.relation.is_equal(write.relation))
 
 
 def _is_row(relation: isl.Map, row: int) -> bool:
@@ -91,52 +95,14 @@ def _with_one_row(scop: Scop, turn: _Turn) -> Expansion | None:
     loops = source_loops(scop)
     inside = {name for name, own in loops.items() if own[: turn.row + 1] == loops[turn.copy.name][: turn.row + 1]}
     along = [one for one in scop.statements if loops[one.name] == loops[turn.writer.name]]
-    before = {one.name: _neighbours(one, turn) for one in along}
-    before = {name: reads for name, reads in before.items() if reads}
-    starts = {name: _first(scop.statement(name), turn) for name in before}
-    if any(not one.is_equal(next(iter(starts.values()))) for one in starts.values()):
-        return None
+    write = turn.write.relation.set_tuple_name(OUT, turn.old.array)
+    before = cells_before(along, turn.old.array, turn.writer, write, turn.row)
     covered = _covered(scop, turn, inside)
-    if covered.is_empty():
+    if before is None or covered.is_empty():
         return None
     made = only_for(_renamed(scop, turn, inside), covered)
-    sizes: dict[str, tuple[Expr, ...]] = {}
-    if before:
-        made, cell = _with_neighbour(made, turn, before, starts, inside)
-        size = extents(made, [a.relation for s in made.statements for a in s.accesses if a.array == cell], loose=True)
-        if size is None:
-            return None
-        sizes[cell] = size
-    return Expansion(_without_copy(made, scop, turn), sizes)
-
-
-def _neighbours(statement: Statement, turn: _Turn) -> frozenset[int]:
-    """Which of a statement's accesses read the cell before the one that is computed, of the old row."""
-    write = turn.write.relation.set_tuple_name(OUT, turn.old.array)
-    return frozenset(
-        position
-        for position, access in enumerate(statement.accesses)
-        if access.array == turn.old.array and access.kind == "read" and access.node is not None
-        if _is_before(access.relation.apply_range(write.reverse()), turn.row + 1)
-    )
-
-
-def _is_before(same: isl.Map, along: int) -> bool:
-    """Whether what an iteration reads is what the one before it along a row writes. same: pairs of both."""
-    space = isl.LocalSpace.from_space(same.get_space())
-    behind = isl.Constraint.alloc_equality(space).set_coefficient_val(IN, along, isl.Val(1))
-    behind = behind.set_coefficient_val(OUT, along, isl.Val(-1)).set_constant_val(isl.Val(-1))
-    return not same.is_empty() and bool(same.is_subset(isl.Map.universe(same.get_space()).add_constraint(behind)))
-
-
-def _first(statement: Statement, turn: _Turn) -> isl.Set:
-    """The instances of a statement whose neighbour before no iteration of the row has computed."""
-    domain = turn.writer.domain
-    last = domain.dim(SET) - 1
-    identity = isl.MultiAff.identity(domain.get_space().map_from_set())
-    moved = identity.set_at(last, identity.get_at(last).add_constant_val(isl.Val(1)))
-    shifted = domain.apply(isl.Map.from_multi_aff(moved)).set_tuple_name(statement.name)
-    return statement.domain.subtract(shifted).coalesce()
+    found = with_cells_before(made, turn.old.array, turn.writer.name, turn.row, before, inside)
+    return None if found is None else Expansion(_without_copy(found[0], scop, turn), found[1])
 
 
 def _covered(scop: Scop, turn: _Turn, inside: set[str]) -> isl.Set:
@@ -174,35 +140,6 @@ def _renamed(scop: Scop, turn: _Turn, inside: set[str]) -> Scop:
 
     kept = inside - {turn.copy.name}
     return replace(scop, statements=tuple(changed(one) if one.name in kept else one for one in scop.statements))
-
-
-def _with_neighbour(
-    scop: Scop, turn: _Turn, before: Mapping[str, frozenset[int]], starts: Mapping[str, isl.Set], inside: set[str]
-) -> tuple[Scop, str]:
-    """The SCoP with a cell for each row in place of the old row's neighbour, and the name of these cells."""
-    array, writer = scop.arrays[turn.old.array], scop.statement(turn.writer.name)
-    (write,) = [a for a in writer.accesses if a.is_write and a.array == array.name]
-    cells, scalar = cells_for(scop, array, "before"), scalar_for(scop, array, "above")
-    scop = replace(scop, arrays={**scop.arrays, cells.name: cells, scalar.name: scalar})
-    own, alone = Cell(cells.name, (turn.row,)), Cell(scalar.name, ())
-    seen = copy_of(scop, writer, writer.domain, write, alone, "seen")
-    kept = Access(scalar.name, "read", alone.relation(writer.domain), ir.ID(scalar.name), writer.location)
-    handed = copy_of(scop, writer, writer.domain, kept, own, "handed")
-    statements = {one.name: one for one in scop.statements}
-    first = next(one for one in scop.statements if one.name in inside)
-    name, start = next(iter(starts.items()))
-    reader = statements[name]
-    reads = [reader.accesses[k] for k in sorted(before[name])]
-    begun = copy_of(scop, reader, start, reads[0], own, "begun")
-    for one, positions in before.items():
-        nodes = {statements[one].accesses[k].node for k in positions}
-        statements[one] = own.read_by(statements[one], nodes)
-    copies = [
-        Copy(begun, first, before=True, loops=turn.row + 1),
-        Copy(seen, writer, before=True),
-        Copy(handed, writer, before=False),
-    ]
-    return with_copies(scop, statements, copies if not start.is_empty() else copies[1:]), cells.name
 
 
 def _without_copy(scop: Scop, before: Scop, turn: _Turn) -> Scop:

@@ -39,6 +39,7 @@ def check_rewritten(original: Scop, rewritten: Scop, needed: Sequence[Allocation
     _check_statements(original, rewritten)
     _check_same_order(original, rewritten)
     affected = _affected(original, rewritten)
+    _check_single_writes(original, affected)
     common = {s.name for s in original.statements} & {s.name for s in rewritten.statements}
     first, second = _Flows(original, affected, common), _Flows(rewritten, affected, common)
     for statement in (s for s in original.statements if s.name in common):
@@ -108,6 +109,28 @@ def _check_references(rewritten: Scop, statement: Statement, before: Statement |
             access.relation.intersect_params(rewritten.context).reset_tuple_id(OUT)
         ):
             _refuse(rewritten, f"{statement.name} refers to other cells of '{access.array}'")
+
+
+def _check_single_writes(original: Scop, affected: Collection[str]) -> None:
+    """A value is known by the statement instance that writes it, which may write only one: several cells get the same
+    one if an assignment to one is assigned to another, of the same type."""
+    for statement in original.statements:
+        writes = [access for access in statement.accesses if access.is_write and access.array in affected]
+        alike = all(one.array == writes[0].array and one.relation.is_equal(writes[0].relation) for one in writes)
+        chained = len({original.arrays[one.array].type.spelling for one in writes}) == 1 and _is_chain(
+            statement.body, [one.node for one in writes]
+        )
+        if not alike and not chained:
+            _refuse(original, f"{statement.name} writes several values")
+
+
+def _is_chain(body: ir.Node, targets: Sequence[ir.Node | None]) -> bool:
+    """Whether a body is ``a = b = … = value``, with no other targets than these."""
+    found = list[ir.Node]()
+    while isinstance(body, ir.Assignment) and body.op == "=":
+        found.append(body.lvalue)
+        body = body.rvalue
+    return len(found) == len(targets) and all(any(one is target for target in targets) for one in found)
 
 
 def _is_kept(statement: Statement, access: Access, before: Statement, old: Access) -> bool:

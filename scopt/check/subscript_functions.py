@@ -12,6 +12,9 @@ from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import same_tree
 from scopt.poly.isl_utils import OUT, PARAM, SET
 
+# What the last bit of a number is the remainder by.
+_BIT = 2
+
 
 class Subscripts(Struct, frozen=True, eq=False):
     """What names stand for. space: of the statement's instances, with all parameters.
@@ -51,7 +54,19 @@ class Subscripts(Struct, frozen=True, eq=False):
             case ir.BinaryOp(op="*", left=ir.Constant(value=text), right=right) if text.isdecimal():
                 operand = self.value(right)
                 return None if operand is None else operand.scale_val(isl.Val(int(text)))
+            case ir.BinaryOp(op="%" | "&" as op, left=left, right=ir.Constant(value=text)) if text.isdecimal():
+                return self.remainder(left, op, int(text))
         return None
+
+    def remainder(self, node: ir.Node, op: str, number: int) -> isl.PwAff | None:
+        """``node % number``, where node isn't negative; ``node & 1``."""
+        operand = self.value(node)
+        if operand is None or not (number == 1 if op == "&" else number > 0):
+            return None
+        if op == "&":
+            return operand.mod_val(isl.Val(_BIT))
+        negative = self.statement.domain.subtract(operand.ge_set(operand.sub(operand)))
+        return operand.mod_val(isl.Val(number)) if negative.is_empty() else None
 
     def constant(self, value: int) -> isl.PwAff:
         local = isl.LocalSpace.from_space(self.space)

@@ -78,10 +78,25 @@ for (i = 1; i < 200; i++)
   }
 row[0] = peak + odd;
 """
+# common subsequences, in two rows of one array
+FOLDED = """
+int f[2][500];
+for (j = 0; j < n; j++) { f[0][j] = row[j]; f[1][j] = next[j]; }
+for (i = 1; i < m; i++)
+  for (j = 1; j < n; j++) {
+    if (a[i] == b[j]) f[i % 2][j] = f[(i - 1) % 2][j - 1] + 1;
+    else f[i % 2][j] = f[(i - 1) % 2][j] > f[i % 2][j - 1] ? f[(i - 1) % 2][j] : f[i % 2][j - 1];
+  }
+for (j = 0; j < n; j++) { row[j] = f[0][j]; next[j] = f[1][j]; }"""
+BITS = FOLDED.replace("(i - 1) % 2", "(i + 1) & 1").replace("i % 2", "i & 1")
+AGAIN = BITS.replace("if (a", "f[i & 1][0] = i; if (a")
+BEGUN = FOLDED.replace("  for (j = 1; j < n; j++) {", "{ f[i % 2][0] = i; for (j = 1; j < n; j++) {")
+BEGUN = BEGUN.replace("  }\nfor", "  }}\nfor")
 TWICE = f"for (t = 0; t < 3; t++) {{{TURNS} for (j = 0; j < n; j++) row[j] = row[j] / 2; }}"
 # the second row is shorter than what is computed of the first one
 SHORTER = TURNS.replace("for (j = 0; j < n; j++) row[j]", "for (j = 0; j < n - 3; j++) row[j]")
 ALL = {"single": SINGLE, "turns": TURNS, "paths": PATHS, "scalars": SCALARS, "peak": PEAK, "twice": TWICE}
+ALL |= {"folded": FOLDED, "bits": BITS, "begun": BEGUN}
 
 
 def text(body: str) -> str:
@@ -93,7 +108,7 @@ def test_rows_run_along_diagonals(body: str) -> None:
     made = text(body)
     assert "#pragma omp simd" in made
     assert "[js - i]" in made
-    assert "row_last[i] = row[js - i];" in made or "left_all[i]" in made
+    assert "row_last[i] = row[js - i];" in made or "left_all[i]" in made or "f_last[i] = f_folded[js - i];" in made
 
 
 def test_tables_with_totals_run_along_diagonals_too() -> None:
@@ -118,15 +133,17 @@ def test_the_second_row_is_written_once() -> None:
         PATHS.replace("row[j - 1]", "row[0]"),
         TURNS.replace("next[j - 1] + 1", "b[j - 1] + 1"),
         "for (i = 0; i < m; i++) for (j = 1; j < n; j++) row[j] = row[j - 1] + a[i];",
+        FOLDED.replace("% 2", "% 3").replace("f[2]", "f[3]"),
+        AGAIN,
     ],
-    ids=["the next cell, too", "rows alone", "one cell for all", "vectors along rows", "cells alone"],
+    ids=["next", "rows alone", "one cell for all", "vectors along rows", "cells alone", "three rows", "a cell again"],
 )
 def test_other_rows_stay(body: str) -> None:
     scop = scop_of(body, PARAMS)
     assert rolled(scop, dependences(scop)) is None or "_last" not in text(body)
 
 
-@pytest.mark.parametrize("body", [*ALL.values(), SHORTER, TABLE], ids=[*ALL, "shorter", "table"])
+@pytest.mark.parametrize("body", [*ALL.values(), SHORTER, TABLE, AGAIN], ids=[*ALL, "shorter", "table", "again"])
 def test_all_arrays_are_left_as_they_were(body: str, run_c: RunC) -> None:
     source = source_of(body, PARAMS)
     made = optimize(source, Options(eager=True)).text
