@@ -20,6 +20,7 @@ from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.masking import has_masks
+from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
 from scopt.astgen.source_work import (
     NEVER,
@@ -244,6 +245,8 @@ def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool 
         return True
     if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest)):
         return True
+    if reads_ahead(scop, nest):
+        return True
     if threads and any(loop.mark.parallel for loop in loops):
         return True
     if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
@@ -312,7 +315,7 @@ def _conditions(
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
         searched = has_searches(scop, LoopNest(Block((loop,))))
-        if scop.narrowed and _has_vectors(loop):
+        if (scop.narrowed and _has_vectors(loop)) or reads_ahead(scop, LoopNest(Block((loop,)))):
             yield whole_test(loop, costs, least_region(machine), parameters), True
         elif inside and all(test is not None for test in tests):
             for test, (_, inner) in zip(tests, inside, strict=True):

@@ -1,5 +1,6 @@
 """Cells that a jammed loop uses again and again, that a loop accumulates into, or that all of its iterations read, in
-local variables; likewise what iterations that write records (`scopt.astgen.passes.record_cells`) use several times.
+local variables; likewise what iterations that write records (`scopt.astgen.passes.record_cells`) use several times,
+and what they have to read first (`scopt.astgen.passes.reads_ahead`).
 
 Compilers would keep them in registers by themselves, if they knew that the arrays don't overlap. Here the subscripts
 tell, within the bounds of the enclosing loops. A reduction clause names variables: a loop that reduces cells which
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.passes.reads_ahead import read_ahead
 from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
 from scopt.ir.expr import compare, conjunction, names, negate
 from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min
@@ -73,7 +75,7 @@ class _Holder(Struct, frozen=True, eq=False):
             case For() if (
                 item.step == 1
                 and all(isinstance(one, Call) for one in item.body.items)
-                and (self.wanted(item) or self.may_write_records(item))
+                and (self.wanted(item) or self.may_write_records(item) or read_ahead(self.scop, item))
             ):
                 return self.loop(item, context)
             case For():
@@ -162,11 +164,13 @@ class _Holder(Struct, frozen=True, eq=False):
         stored = [cell for cell, uses in body.uses.items() if any(use.write for use in uses)]
         by_record = self.may_write_records(loop) and self.mixes(loop, body, stored)
         branching = any(_jumps(self.scop.statement(call.statement).body, branches=False) for call in calls)
-        if not by_record and not self.wanted(loop):
+        ahead = read_ahead(self.scop, loop)
+        if not by_record and not self.wanted(loop) and not ahead:
             return loop
         for cell, uses in body.uses.items():
             changed = self.may_change(cell[0], body.written)
-            if not self.helps(loop, cell, uses, changed) and not (by_record and _recurs(loop, cell, uses, changed)):
+            helps = cell in ahead or self.helps(loop, cell, uses, changed)
+            if not helps and not (by_record and _recurs(loop, cell, uses, changed)):
                 continue
             moves = _moves(loop, cell)
             if moves and branching:
