@@ -16,11 +16,11 @@ from math import gcd, prod
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.passes.two_forms import takes_two_forms
 from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, without_tests
-from scopt.astgen.worth import Worth, gains_anywhere, vector_elements
+from scopt.astgen.worth import Worth, gains_anywhere, has_borders_apart, vector_elements
 from scopt.ir.expr import exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads
-from scopt.ir.nest_walks import children, items
+from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop
 from scopt.machine import Machine
 from scopt.machine.costs import (
@@ -75,7 +75,8 @@ def least_size(
 
 
 def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest) -> Gain:
-    if gains_anywhere(marked, loops, _deepest(source)) or _is_straight(loops.body) or _is_jammed(loops):
+    cells = gains_anywhere(marked, loops, _deepest(source)) or has_borders_apart(source, loops)
+    if cells or _is_straight(loops.body) or _is_jammed(loops):
         return Gain.CELLS
     if _has_vectors(source, nest):
         return Gain.VECTORS
@@ -83,14 +84,28 @@ def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest)
 
 
 def _has_vectors(source: Scop, nest: LoopNest) -> bool:
-    """Whether there are vector loops. Beside a chain of operations, as in a dynamic program over two rows, those that
-    copy a row are none to count: the chain takes longer, and the original has them, too."""
+    """Whether there are vector loops. In wavefronts, beside a chain of operations, as in a dynamic program over two
+    rows, those that copy a row are none to count: the chain takes longer, and the original has them, too."""
     loops = [item for loop in _guarded(nest) for item in items(Block((loop,))) if isinstance(item, For)]
     if not _forks_again(nest.body, inside=False):
         return any(loop.mark.simd for loop in loops)
-    plain = [item for loop in loops if not loop.mark.simd for item in loop.body.items]
-    waiting = {item.statement for item in plain if isinstance(item, Call)}
-    return any(loop.mark.simd for loop in loops) and _deepest(source).isdisjoint(waiting)
+    return any(_runs_in_vectors(item, _deepest(source)) for item in nest.body.items)
+
+
+def _runs_in_vectors(item: Item, those: frozenset[str]) -> bool:
+    """Whether some of these statements run in vector loops there, and, in wavefronts, none of them elsewhere."""
+    loops = [one for one in items(Block((item,))) if isinstance(one, For)]
+    simd, plain = (
+        {
+            call.statement
+            for one in loops
+            if one.mark.simd is vectors
+            for call in one.body.items
+            if isinstance(call, Call)
+        }
+        for vectors in (True, False)
+    )
+    return not those.isdisjoint(simd) and (those.isdisjoint(plain) or not _forks_again(Block((item,)), inside=False))
 
 
 def _deepest(scop: Scop) -> frozenset[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import permutations
 
 import islpy as isl
 from msgspec import Struct
@@ -243,6 +244,8 @@ def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool 
     loops = [item for item in items(nest.body) if isinstance(item, For)]
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
+    if has_borders_apart(scop, nest):
+        return True
     if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest)):
         return True
     if reads_ahead(scop, nest):
@@ -275,6 +278,21 @@ def gains_anywhere(marked: MarkedSchedule, nest: LoopNest, those: frozenset[str]
     return any(
         _is_interchanged(path, call) for path, call in _calls(nest.body, ()) if those is None or call.statement in those
     )
+
+
+def has_borders_apart(scop: Scop, nest: LoopNest) -> bool:
+    """Whether there are vector loops over the interior of what the source has one loop for: first or last iterations,
+    with subscripts that wrap around or are clamped there, keep compilers from making any of the original."""
+    apart = {one.name for one, other in permutations(scop.statements, 2) if _is_part(one, other)}
+    loops = [item for item in items(nest.body) if isinstance(item, For) and item.mark.simd]
+    return any(isinstance(one, Call) and one.statement in apart for loop in loops for one in loop.body.items)
+
+
+def _is_part(one: Statement, other: Statement) -> bool:
+    """Whether two statements are one of the source, for different iterations of the same loops."""
+    if one.location != other.location or one.iterators != other.iterators:
+        return False
+    return bool(one.domain.set_tuple_name("").is_disjoint(other.domain.set_tuple_name("")))
 
 
 def _comes_back(scop: Scop, path: tuple[For, ...], call: Call) -> bool:
@@ -371,4 +389,13 @@ def _scaled(condition: Condition, factor: int) -> Condition:
     return condition if product is None else exceeds(product[0], rounded(Fraction(product[1] * factor)))
 
 
-__all__ = ["NotWorth", "Worth", "check_nest", "check_source", "gains_anywhere", "most_work", "threads_condition"]
+__all__ = [
+    "NotWorth",
+    "Worth",
+    "check_nest",
+    "check_source",
+    "gains_anywhere",
+    "has_borders_apart",
+    "most_work",
+    "threads_condition",
+]

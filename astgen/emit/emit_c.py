@@ -43,7 +43,7 @@ from scopt.ir.nest import (
 )
 from scopt.ir.nest_walks import Item, calls, items
 from scopt.ir.scop import CType, Scop
-from scopt.machine.costs import has_loop
+from scopt.machine.costs import takes_its_time
 from scopt.poly.searches import SUFFIX as TESTS
 
 # Variables with initializers that share a declaration.
@@ -346,7 +346,7 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
     if mark.parallel and (copied := sorted(copyable(scop, loop) & set(re.findall(r"[A-Za-z_]\w*", text)))):
         words.append(f"firstprivate({', '.join(copied)})")
     words += [f"reduction({operator}: {', '.join(names)})" for operator, names in reduced_names(scop, mark).items()]
-    uneven = mark.parallel and any(has_loop(scop.statement(call.statement).body) for call in calls(loop.body))
+    uneven = mark.parallel and any(takes_its_time(scop.statement(call.statement).body) for call in calls(loop.body))
     if mark.parallel and uneven and not mark.coarse and not is_tile_loop(loop):
         words.append("schedule(guided)")  # each instance takes as long as its data say
     elif mark.parallel and not mark.coarse and not imbalanced(loop):

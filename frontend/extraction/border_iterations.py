@@ -1,18 +1,25 @@
-"""Loops whose subscripts are other functions in the first or last iteration, as those of `a[j == 0 ? n - 1 : j - 1]`:
-these iterations stand beside the others, which walk along lines then."""
+"""Loops whose subscripts are other functions in the first or last iterations, as those of `a[j == 0 ? n - 1 : j - 1]`:
+these iterations stand beside the others, which walk along lines then. So do those of loops around windows, in which the
+iterator of a small loop is added (`a[(j + dj + n) % n]`, `a[min(max(j + dj, 0), n - 1)]`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import islpy as isl
+from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.model.affine import NotAffine, Scope, affine, always, condition
 from scopt.ir.walks import mapped, used_names, walk
-from scopt.poly.isl_utils import project_out_params
+from scopt.poly.isl_utils import PARAM, project_out_params
+
+# Values of an iterator that is small beside others, and iterations that stand beside the others at most (chosen).
+SMALL, WIDEST = 16, 8
+# How often remainders wrap around: once in (j + 1) % n, twice in (j + dj + n) % n.
+TIMES = 2
 
 
 def choices(node: Any, scope: Scope) -> Iterator[ir.TernaryOp]:
@@ -21,25 +28,46 @@ def choices(node: Any, scope: Scope) -> Iterator[ir.TernaryOp]:
 
 
 def _choices(node: Any, scope: Scope, *, inside: bool) -> Iterator[ir.TernaryOp]:
-    if inside and (choice := as_choice(node, scope)) is not None:
-        yield choice
+    if inside and (choice := as_choice(node, scope, surely=False)) is not None:
+        yield from _links(choice)
     for role, child in node.children():
         yield from _choices(child, scope, inside=inside or (isinstance(node, ir.ArrayRef) and role == "subscript"))
 
 
-def as_choice(node: Any, scope: Scope) -> ir.TernaryOp | None:
-    """A choice; a remainder that is one: of what is less than twice the divisor."""
+def _links(choice: ir.TernaryOp) -> Iterator[ir.TernaryOp]:
+    """A choice, and those that a remainder makes behind it."""
+    yield choice
+    if isinstance(choice.iffalse, ir.TernaryOp):
+        yield from _links(choice.iffalse)
+
+
+def as_choice(node: Any, scope: Scope, *, surely: bool = True) -> ir.TernaryOp | None:
+    """A choice; a remainder that is one: of what is less than three times the divisor. surely: and never negative;
+    otherwise, where it isn't."""
     match node:
         case ir.TernaryOp():
             return node
         case ir.BinaryOp(op="%", left=left, right=right):
-            beyond = ir.BinaryOp("-", left, right, node.coord)
-            below = ir.BinaryOp("<", left, right, node.coord)
-            near = ir.BinaryOp("<", beyond, right, node.coord)
             natural = ir.BinaryOp(">=", left, ir.Constant("int", "0"), node.coord)
-            if _always(ir.BinaryOp("&&", natural, near), scope):
-                return ir.TernaryOp(below, left, beyond, node.coord)
+            if _always(natural, scope):
+                return _wrapped(left, right, TIMES, scope)
+            if not surely:
+                try:
+                    return _wrapped(left, right, TIMES, scope.within(condition(natural, scope)))
+                except NotAffine:
+                    return None
     return None
+
+
+def _wrapped(left: Any, right: Any, times: int, scope: Scope) -> ir.TernaryOp | None:
+    """A remainder of what isn't negative as a choice: the divisor is taken away so many times at most, or not at all.
+    None if that may not be enough."""
+    beyond = ir.BinaryOp("-", left, right, left.coord)
+    below = ir.BinaryOp("<", left, right, left.coord)
+    if _always(ir.BinaryOp("<", beyond, right, left.coord), scope):
+        return ir.TernaryOp(below, left, beyond, left.coord)
+    further = _wrapped(beyond, right, times - 1, scope) if times > 1 else None
+    return None if further is None else ir.TernaryOp(below, left, further, left.coord)
 
 
 def _always(cond: Any, scope: Scope) -> bool:
@@ -51,33 +79,70 @@ def _always(cond: Any, scope: Scope) -> bool:
 
 def is_innermost(loop: ir.For) -> bool:
     """Whether a loop has only plain statements in its body."""
-    return not any(isinstance(node, (ir.For, ir.While, ir.DoWhile, ir.Switch)) for node in walk(loop.stmt))
+    return is_plain(loop.stmt)
 
 
-def parts(loop: ir.For, iterator: str, domain: isl.Set, scope: Scope) -> list[isl.Set]:
-    """The values of a loop's iterator, a parameter set, in parts that follow each other: the first one alone, or the
-    last one, where some choice depends on whether it is that one. scope: of the loop's body."""
-    sides = list(_sides(loop, iterator, domain, _modest(scope))) if is_innermost(loop) else []
+def is_plain(node: Any) -> bool:
+    """Whether there are no loops in a statement."""
+    return not any(isinstance(one, (ir.For, ir.While, ir.DoWhile, ir.Switch)) for one in walk(node))
+
+
+class Body(Struct, frozen=True, eq=False):
+    """A statement without loops in it, and the loops that it stands in. iterators: theirs, outermost first; domain: the
+    parameter set of their values; inner: those of small loops below the one that is asked for."""
+
+    node: Any
+    iterators: tuple[str, ...]
+    domain: isl.Set
+    inner: tuple[str, ...] = ()
+
+
+def is_small(domain: isl.Set, iterator: str) -> bool:
+    """Whether an iterator has few values, the same ones wherever it is."""
+    values = _values(domain, iterator)
+    values = values.project_out(PARAM, 0, values.dim(PARAM))
+    least, most = values.dim_min_val(0), values.dim_max_val(0)
+    return bool(least.is_int() and most.is_int() and most.sub(least).lt(isl.Val(SMALL)))
+
+
+def parts(
+    around: Body, bodies: Sequence[Body], scope_of: Callable[[isl.Set, tuple[str, ...]], Scope]
+) -> list[tuple[isl.Set, bool]]:
+    """The values of the iterator of a loop, a parameter set, in parts that follow each other: the first few ones, or
+    the last few, where some choice is made in another way than elsewhere; and whether these are such.
+
+    around: the loop's body. bodies: the statements in it, below small loops at most. scope_of: of a body."""
+    domain, iterator = around.domain, around.iterators[-1]
+    small = is_small(domain, iterator)
+    sides = [side for body in bodies for side in _sides(around, body, _modest(scope_of(body.domain, body.iterators)))]
     if not sides:
-        return [domain]
-    first, last = (_end(domain, iterator, first=one) for one in (True, False))
-    first = first if any(side.is_subset(first) for side in sides) else domain.subtract(domain)
-    last = last.subtract(first) if any(side.is_subset(last) for side in sides) else domain.subtract(domain)
-    return [part.coalesce() for part in (first, domain.subtract(first).subtract(last), last) if not part.is_empty()]
+        return [(domain, False)]
+    nothing, most = domain.subtract(domain), 1 if small else WIDEST
+    ends = []
+    for begins in (True, False):
+        lengths = [length for side in sides if (length := _reach(domain, iterator, side, most, first=begins))]
+        ends.append(_end(domain, iterator, max(lengths), first=begins) if lengths else nothing)
+    first, last = ends[0], ends[1].subtract(ends[0])
+    made = ((first, True), (domain.subtract(first).subtract(last), False), (last, True))
+    return [(one.coalesce(), border) for one, border in made if not one.is_empty()]
 
 
-def _sides(loop: ir.For, iterator: str, domain: isl.Set, scope: Scope) -> Iterator[isl.Set]:
-    """Where choices are made one way, and where the other way, as far as some iterations do."""
-    for choice in choices(loop.stmt, scope):
-        if iterator not in used_names(choice.cond):
+def _sides(around: Body, body: Body, scope: Scope) -> Iterator[isl.Set]:
+    """Where choices are made one way, and where the other way, as far as some iterations do. In small loops, choices
+    that depend on loops around, too, are those loops' to make."""
+    iterator, outer = around.iterators[-1], {*around.iterators[:-1]}
+    window = is_small(around.domain, iterator)
+    for choice in choices(body.node, scope):
+        used = set(used_names(choice.cond))
+        if iterator not in used or (window and not outer.isdisjoint(used)):
             continue
         try:
             holds = condition(choice.cond, scope)
         except NotAffine:
             continue
-        for side in (domain.intersect(holds), domain.subtract(holds)):
+        for side in (body.domain.intersect(holds), body.domain.subtract(holds)):
             if not side.is_empty():
-                yield side
+                yield project_out_params(side, body.inner)
 
 
 def _modest(scope: Scope) -> Scope:
@@ -85,12 +150,24 @@ def _modest(scope: Scope) -> Scope:
     return replace(scope, assume=lambda violation: False)
 
 
-def _end(domain: isl.Set, iterator: str, *, first: bool) -> isl.Set:
-    """The least or greatest value of an iterator, for the values of all other names."""
-    values = isl.Set(f"[{iterator}] -> {{ [x] : x = {iterator} }}").intersect_params(domain)
-    values = project_out_params(values, [iterator])
-    end = values.lexmin() if first else values.lexmax()
-    return isl.Set(f"[{iterator}] -> {{ [x] : x = {iterator} }}").intersect(end).params().intersect(domain)
+def _reach(domain: isl.Set, iterator: str, side: isl.Set, most: int, *, first: bool) -> int:
+    """How many of the first, or last, iterations have all of a side; 0: more than `most`."""
+    ends = ((length, _end(domain, iterator, length, first=first)) for length in range(1, most + 1))
+    return next((length for length, end in ends if side.is_subset(end)), 0)
+
+
+def _end(domain: isl.Set, iterator: str, length: int, *, first: bool) -> isl.Set:
+    """The least or greatest values of an iterator, so many, for the values of all other names."""
+    values = project_out_params(_values(domain, iterator), [iterator])
+    end, own = values.lexmin() if first else values.lexmax(), f"{iterator}_"
+    near = f"{own} <= {iterator} < {own} + {length}" if first else f"{own} - {length} < {iterator} <= {own}"
+    return isl.Set(f"[{iterator}] -> {{ [{own}] : {near} }}").intersect(end).params().intersect(domain)
+
+
+def _values(domain: isl.Set, iterator: str) -> isl.Set:
+    """The values of an iterator as points, for those of all names, itself, too."""
+    own = f"{iterator}_"  # names of dimensions hide those of parameters
+    return isl.Set(f"[{iterator}] -> {{ [{own}] : {own} = {iterator} }}").intersect_params(domain)
 
 
 def decided(node: Any, scope: Scope) -> Any:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.diagnostics import Location, Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
-from scopt.frontend.extraction.border_iterations import decided, parts
+from scopt.frontend.extraction.border_iterations import Body, decided, is_innermost, is_plain, is_small, parts
 from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
 from scopt.frontend.model.access_names import Names, RawAccess, Survey
@@ -48,11 +48,12 @@ class RawStatement(Struct, frozen=True, eq=False):
 
 class Place(Struct, frozen=True, eq=False):
     """Where the walk stands: the enclosing iterators (outermost first) and the parameter set of their values; loops:
-    their `for` nodes."""
+    their `for` nodes. split: whether one of these stands there in parts."""
 
     iterators: tuple[str, ...]
     domain: isl.Set
     loops: tuple[Any, ...] = ()
+    split: bool = False
 
 
 class RegionWalk(Struct, frozen=True, eq=False):
@@ -133,19 +134,54 @@ class RegionWalk(Struct, frozen=True, eq=False):
             return self.opaque(node, place, refusal)
         self.affine.types[loop.iterator] = iterator_type
         loops = (*place.loops, self.names.origin(node))
-        inside = Place((*place.iterators, loop.iterator), loop.domain, loops)
-        borders = parts(node, loop.iterator, loop.domain, self.affine.scope(loop.domain, inside.iterators))
+        inside = Place((*place.iterators, loop.iterator), loop.domain, loops, place.split)
+        bodies = self.bodies(node.stmt, Body(node, inside.iterators, inside.domain))
+        borders = parts(Body(node, inside.iterators, inside.domain), bodies, self.affine.scope) if bodies else []
         if len(borders) < 2:
-            body = self.visit(node.stmt, inside)
+            stmt = node.stmt
+            if place.split and is_innermost(node):
+                stmt = decided(copied(stmt), self.affine.scope(inside.domain, inside.iterators))
+            body = self.visit(stmt, inside)
             return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
-        return self.bordered(node, loop, inside, borders)
+        whole = any(body.inner for body in bodies or ())
+        return self.bordered(node, loop, inside, borders, whole=whole)
 
-    def bordered(self, node: ir.For, loop: ParsedLoop, inside: Place, borders: list[isl.Set]) -> Tree:
-        """An innermost loop in parts that follow each other."""
-        trees = []
-        for domain in borders if loop.step > 0 else reversed(borders):
-            stmt = decided(copied(node.stmt), self.affine.scope(domain, inside.iterators))
-            if (body := self.visit(stmt, replace(inside, domain=domain))) is not None:
+    def bodies(self, node: Any, around: Body) -> list[Body] | None:
+        """The statements of a loop's body, below loops of few iterations at most; None if there are others."""
+        items = (node.block_items or ()) if isinstance(node, ir.Compound) else (node,)
+        found: list[Body] = []
+        for item in items:
+            if is_plain(item):
+                found.append(replace(around, node=item))
+                continue
+            if not isinstance(item, ir.For):
+                return None
+            place = Place(around.iterators, around.domain)
+            try:
+                iterator_type, loop = self.header(item, place)
+            except Refusal:
+                return None
+            self.affine.types[loop.iterator] = iterator_type
+            inner = Body(item, (*around.iterators, loop.iterator), loop.domain, (*around.inner, loop.iterator))
+            below = self.bodies(item.stmt, inner) if is_small(loop.domain, loop.iterator) else None
+            if below is None:
+                return None
+            found += below
+        return found
+
+    def bordered(
+        self, node: ir.For, loop: ParsedLoop, inside: Place, borders: list[tuple[isl.Set, bool]], *, whole: bool
+    ) -> Tree:
+        """A loop in parts that follow each other. whole: iterations at borders are statements as they stand."""
+        trees: list[Tree] = []
+        for domain, border in borders if loop.step > 0 else reversed(borders):
+            place = replace(inside, domain=domain, split=True)
+            if whole and border:
+                body: Tree | None = self.leaf(copied(node.stmt), place)
+            else:
+                stmt = decided(copied(node.stmt), self.affine.scope(domain, inside.iterators))
+                body = self.visit(stmt, place)
+            if body is not None:
                 trees.append(Loop(loop.iterator, 1 if loop.step > 0 else -1, body))
         return Sequence(tuple(trees))
 

@@ -295,12 +295,9 @@ def _constant_of(aff: isl.PwAff) -> int | None:
 def _division(node: ir.BinaryOp, left: isl.PwAff, right: isl.PwAff, common: CType, scope: Scope) -> Value:
     """C's division truncates towards zero; it is a floor division where the dividend is not negative."""
     divisor = _constant_of(right)
-    if divisor is None and node.op == "%" and always(scope, left.ge_set(constant_pw_aff(0))):
-        beyond = left.sub(right)
-        if always(scope, beyond.lt_set(right)):  # around once, as (i + 1) % n
-            inside = left.lt_set(right)
-            rest = left.intersect_domain(inside).union_add(beyond.intersect_domain(inside.complement()))
-            return Value(rest.coalesce(), common)
+    natural = divisor is None and node.op == "%" and always(scope, left.ge_set(constant_pw_aff(0)))
+    if natural and (wrapped := _around(left, right, 2, scope)) is not None:
+        return Value(wrapped.coalesce(), common)
     if divisor is None:
         raise NotAffine("nonlinear", f"'{node.op}' by a variable is not affine", node, "divide by a constant")
     if divisor == 0:
@@ -314,6 +311,17 @@ def _division(node: ir.BinaryOp, left: isl.PwAff, right: isl.PwAff, common: CTyp
     else:
         quotient, rest = left.tdiv_q(constant_pw_aff(abs(divisor))), left.tdiv_r(constant_pw_aff(abs(divisor)))
     return Value(rest if node.op == "%" else quotient.neg() if divisor < 0 else quotient, common)
+
+
+def _around(left: isl.PwAff, right: isl.PwAff, times: int, scope: Scope) -> isl.PwAff | None:
+    """The remainder of what isn't negative, from which the divisor is taken away so many times at most, once as in
+    (i + 1) % n, twice in (i + di + n) % n; None if that may not be enough."""
+    inside, beyond = left.lt_set(right), left.sub(right)
+    enough = always(scope, beyond.lt_set(right))
+    rest = beyond if enough else _around(beyond, right, times - 1, scope) if times > 1 else None
+    if rest is None:
+        return None
+    return left.intersect_domain(inside).union_add(rest.intersect_domain(inside.complement()))
 
 
 def _truth(where: isl.Set) -> Value:

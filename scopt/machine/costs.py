@@ -14,6 +14,7 @@ from fractions import Fraction
 from msgspec import Struct
 
 from scopt import ir
+from scopt.ir.trip_counts import iterations
 from scopt.ir.walks import walk
 from scopt.machine.processor import Machine
 from scopt.machine.targets import LONGEST_VECTOR, MANY_REGISTERS, SHORTEST_VECTOR
@@ -76,8 +77,14 @@ def least_instance(machine: Machine) -> Fraction:
 
 
 def has_loop(body: ir.Node) -> bool:
-    """Whether a statement has a loop of its own: its instances take their own time each."""
+    """Whether a statement has a loop of its own."""
     return any(isinstance(node, ir.For | ir.While | ir.DoWhile) for node in walk(body))
+
+
+def takes_its_time(body: ir.Node) -> bool:
+    """Whether a statement has loops that run as often as data say: its instances take their own time each."""
+    loops = (node for node in walk(body) if isinstance(node, ir.For | ir.While | ir.DoWhile))
+    return any(iterations(node) is None for node in loops)
 
 
 def takes_vectors(body: ir.Node) -> bool:
@@ -175,7 +182,9 @@ def _cycles(node: ir.Node) -> Fraction:
             own = _DIVISION if node.op in ("/", "%", "/=", "%=") else _OPERATION
         case ir.FuncCall():
             own = _CALL
-    times = _ITERATIONS if isinstance(node, ir.For | ir.While | ir.DoWhile) else 1
+    times, known = 1, iterations(node)
+    if isinstance(node, ir.For | ir.While | ir.DoWhile):
+        times = _ITERATIONS if known is None else known
     return own + times * sum((_cycles(child) for child in node.parts), Fraction(0))
 
 

@@ -1,0 +1,88 @@
+"""Iterations at the ends of loops whose subscripts wrap around or are clamped there, beside the others."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from scopt.machine import Machine
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.conftest import RunC
+
+# little work is enough for threads
+SOON = replace(Machine(), fork_nanoseconds=1)
+HEAD = "void f(int n, float a[n][n], float b[n][n], float w[3][3])"
+WINDOW = """for (int y = 0; y < n; y++)
+    for (int x = 0; x < n; x++) {
+      float s = 0;
+      for (int p = -1; p <= 1; p++)
+        for (int q = -1; q <= 1; q++)
+          s += a[ROW][COLUMN] * w[p + 1][q + 1];
+      b[y][x] = s;
+    }"""
+CLAMPED = WINDOW.replace("ROW", "y + p < 0 ? 0 : y + p >= n ? n - 1 : y + p").replace(
+    "COLUMN", "x + q < 0 ? 0 : x + q >= n ? n - 1 : x + q"
+)
+PERIODIC = WINDOW.replace("ROW", "(y + p + n) % n").replace("COLUMN", "(x + q + n) % n")
+WITHOUT = PERIODIC.replace("s += a", "if (p != 0 || q != 0) s += a")
+WIDE = "for (int y = 0; y < n; y++) for (int x = 0; x < n; x++) b[y][x] = a[y][(x + n - 2) % n] - a[y][(x + 2) % n];"
+DOWN = WIDE.replace("x = 0; x < n; x++", "x = n - 1; x >= 0; x--")
+
+
+def text_of(body: str) -> str:
+    source = f"{HEAD} {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    return optimize(source.encode(), Options(machine=SOON, eager=True)).text.decode().partition("#pragma scop\n")[2]
+
+
+@pytest.mark.parametrize("body", [CLAMPED, PERIODIC, WITHOUT, WIDE, DOWN])
+def test_the_interior_has_plain_subscripts(body: str) -> None:
+    interior = re.search(r"for \(long x = [12]; x < n - [12]L; x\+\+\)(.*?b\[y\]\[x\].*?;)", text_of(body), re.DOTALL)
+    interior = interior or re.search(r"for \(long x = n - 3; x >= 2; x--\)(.*?;)", text_of(body), re.DOTALL)
+    assert interior is not None
+    assert re.search(r"\[x - [12]\]", interior[1])
+    assert re.search(r"\[x \+ [12]\]", interior[1])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        WINDOW.replace("ROW", "y").replace("COLUMN", "x + q < n / 2 ? 0 : x + q - n / 2"),
+        PERIODIC.replace("p <= 1", "p <= n - 2"),
+        WIDE.replace("2", "9"),
+        WIDE.replace("n - 2", "4 * n - 2").replace("x + 2", "x + 4 * n"),
+    ],
+    ids=["in the middle", "a window of any length", "too many iterations", "around more than twice"],
+)
+def test_other_loops_stay_whole(body: str) -> None:
+    assert not re.search(r"for \(long x = \w+; x < n - \w+;", text_of(body))
+
+
+def test_all_cells_are_what_they_were(run_c: RunC) -> None:
+    bodies = (CLAMPED, PERIODIC, WITHOUT, WIDE, DOWN)
+    functions = [
+        HEAD.replace(" f(", f" f{k}(") + f" {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+        for k, body in enumerate(bodies)
+    ]
+    calls = " ".join(f"f{k}(n, (void *)a, (void *)b, (void *)w); show(n * n, b);" for k in range(len(bodies)))
+    source = f"""#include <stdio.h>
+{"".join(functions)}
+static void show(int n, const float *b) {{
+  unsigned hash = 5381;
+  for (int k = 0; k < 4 * n; k++) hash = hash * 33 + ((const unsigned char *)b)[k];
+  printf("%u\\n", hash);
+}}
+int main(void) {{
+  static float a[40 * 40], b[40 * 40], w[9];
+  for (int k = 0; k < 1600; k++) a[k] = k % 17 / 3.0f;
+  for (int k = 0; k < 9; k++) w[k] = k / 7.0f;
+  for (int n = 2; n < 40; n += n < 9 ? 1 : 7) {{ {calls} }}
+}}
+"""
+    made = optimize(source.encode(), Options(machine=SOON, eager=True)).text.decode()
+    assert made.count("#pragma omp simd") >= len(bodies)
+    flags = ("-O1", "-ffp-contract=off", "-w")
+    before = run_c(source, *flags, "-fsanitize=address,undefined", name="before")
+    assert run_c(made, *flags, "-fopenmp", "-fsanitize=address,undefined", name="after") == before
