@@ -37,6 +37,7 @@ from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import with_conditions_outside
+from scopt.astgen.passes.picking import with_picked_choices
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
@@ -271,6 +272,11 @@ def _eager_conditions(program: Program, setting: Setting) -> Program:
     return replace(program, scop=scop, nest=nest)
 
 
+def _picked_choices(program: Program, setting: Setting) -> Program:
+    scop, nest = with_picked_choices(program.source, program.scop, program.nest)
+    return replace(program, scop=scop, nest=nest)
+
+
 def _skipped_blocks(program: Program, setting: Setting) -> Program:
     """What the user's pragmas ask for stays, and so does what has no vectors."""
     if setting.wishes or not setting.options.simd:
@@ -329,6 +335,7 @@ REWRITES: tuple[Rewrite, ...] = (
         "lanes-apart", "of records whose elements are computed differently, one apart from the others", _lanes_apart
     ),
     Rewrite("eager-conditions", "both sides of && and || are evaluated in vector loops", _eager_conditions),
+    Rewrite("picked-choices", "of choices among several constants, both sides are computed", _picked_choices),
     Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
     Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),

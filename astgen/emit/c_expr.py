@@ -54,6 +54,9 @@ MASKED = {
     for operator in ("max", "min")
     for bits, signed, suffix in ((32, True, ""), (32, False, "u"), (64, True, "ll"), (64, False, "ull"))
 }
+# Calls that return their second operand, or their last one where the first one is 0, by these two's type: they are
+# computed before.
+PICKS = {"int": "scopt_pick", "float": "scopt_pickf", "double": "scopt_pickd"}
 # A call that says how many threads there may be.
 THREADS = "scopt_threads"
 # Calls that return what they are given, by an integer's bits and sign, or a floating-point type: gcc doesn't see that
@@ -67,7 +70,11 @@ LANES: dict[tuple[int, bool] | str, str] = {
     "float": "scopt_lanef",
     "double": "scopt_laned",
 }
-ALL_HELPERS = (*HELPERS, THREADS, APART, SCALAR, AROUND, *PRODUCTS.values(), *MASKED.values(), *LANES.values())
+ALL_HELPERS = (
+    *HELPERS,
+    *(THREADS, APART, SCALAR, AROUND),
+    *(name for family in (PRODUCTS, MASKED, LANES, PICKS) for name in family.values()),
+)
 
 
 def lane_type(key: tuple[int, bool] | str) -> str:

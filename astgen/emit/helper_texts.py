@@ -10,6 +10,7 @@ from scopt.astgen.emit.c_expr import (
     HELPERS,
     LANES,
     MASKED,
+    PICKS,
     PRODUCTS,
     SCALAR,
     THREADS,
@@ -58,6 +59,11 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
     for ctype, helper in PRODUCTS.items():
         if helper in helpers:
             lines.append(f"static inline {ctype} {helper_name(helper, reserved)}({ctype} x) {{ return x; }}\n")
+    for ctype, helper in PICKS.items():
+        if helper in helpers:
+            given = f"int holds, {ctype} one, {ctype} other"
+            name = helper_name(helper, reserved)
+            lines.append(f"static inline {ctype} {name}({given}) {{ return holds ? one : other; }}\n")
     for key, helper in LANES.items():
         if helper in helpers:
             lines += _lane(lane_type(key), helper_name(helper, reserved))

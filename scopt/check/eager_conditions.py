@@ -22,7 +22,7 @@ def same_conditions(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
     """Whether a part of a statement, mine, is the other one but for conditions both sides of which that evaluates."""
     match mine, theirs:
         case ir.BinaryOp(op="&&" | "||" as op), ir.BinaryOp(op="&" | "|" as other):
-            truths = _is_truth_of(sure, mine.left, theirs.left) and _is_truth_of(sure, mine.right, theirs.right)
+            truths = is_truth_of(sure, mine.left, theirs.left) and is_truth_of(sure, mine.right, theirs.right)
             return EAGER[op] == other and truths and sure.may_be_evaluated(mine.right)
     if not same_node(mine, theirs) or len(mine.children()) != len(theirs.children()):
         return False
@@ -30,7 +30,7 @@ def same_conditions(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
     return all(role == other and same_conditions(sure, a, b) for (role, a), (other, b) in pairs)
 
 
-def _is_truth_of(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
+def is_truth_of(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
     """Whether a side is 1 where the original's isn't 0, and else 0."""
     match theirs:
         case ir.BinaryOp(op="!=", left=value, right=ir.Constant(type="int", value="0")) if not same_tree(mine, theirs):

@@ -16,9 +16,11 @@ from scopt.astgen.generation import Program
 from scopt.astgen.passes.chains import accumulated
 from scopt.astgen.passes.eager import SUFFIX
 from scopt.astgen.passes.lanes import SUFFIX as LANE, lane_helper
+from scopt.astgen.passes.picking import PICKED
 from scopt.astgen.passes.two_forms import in_one_form
 from scopt.check.eager_conditions import is_eager
 from scopt.check.masks import masked_ones
+from scopt.check.picked_choices import is_picked
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, weighted
 from scopt.ir.nest import Block, Call, Expr, For, LoopNest, Name
@@ -103,10 +105,10 @@ def _apart(program: Program) -> dict[str, str]:
     found, run = {}, {call.statement for call in calls(program.nest.body)}
     for statement in program.scop.statements:
         if statement.name not in known and statement.name in run:
-            name = statement.name.removesuffix("_apart").removesuffix(SUFFIX).removesuffix(LANE)
+            name = statement.name.removesuffix("_apart").removesuffix(PICKED).removesuffix(SUFFIX).removesuffix(LANE)
             base = program.lowered.scop.statement(name)
             same = _is_apart(program, statement, base) or _is_lane(program, statement, base)
-            if not (same or is_eager(program.source, statement, base)):
+            if not (same or is_eager(program.source, statement, base) or is_picked(program.source, statement, base)):
                 raise InternalError(
                     f"{program.source.location}: {statement.name} is another statement than {base.name}"
                 )

@@ -221,7 +221,7 @@ class Expressions(Conversions, eq=False):
             case Whole() | Opaque() if self.exact:
                 if isinstance(then.type, Whole) and isinstance(otherwise.type, Whole):
                     ctype: Type = self.common(then, otherwise)
-                elif then.type == otherwise.type and isinstance(then.type, Opaque):
+                elif then.type == otherwise.type and isinstance(then.type, Opaque | Element):
                     ctype = then.type
                 else:
                     raise Fault("a choice of values of two types")

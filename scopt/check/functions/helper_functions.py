@@ -14,6 +14,7 @@ from scopt.astgen.emit.c_expr import (
     AROUND,
     LANES,
     MASKED,
+    PICKS,
     PRODUCTS,
     SCALAR,
     THREADS as HOW_MANY,
@@ -89,6 +90,8 @@ def _check_helper(
             raise Fault(f"'{name}' takes or gives a value")
     elif helper in MASKED.values():
         _check_masked(name, helper, functions, signature)
+    elif helper in PICKS.values():
+        _check_pick(workshop, name, next(key for key, other in PICKS.items() if other == helper), functions, signature)
     elif helper in LANES.values():
         _check_lane(
             workshop,
@@ -110,6 +113,17 @@ def _check_lane(workshop: Workshop, name: str, ctype: str, functions: Mapping[st
     number = Element(ctype) if ctype in FLOATING else Whole(ctype)
     if signature != Signature((number,), number) or any(functions[name](one) != one for one in (value, -1, 0, 7)):
         raise Fault(f"'{name}' gives another value than it is given")
+
+
+def _check_pick(workshop: Workshop, name: str, ctype: str, functions: Mapping[str, Any], signature: Signature) -> None:
+    """The second operand, or the last one where the first one is 0."""
+    one, other = workshop.terms.leaf("one"), workshop.terms.leaf("other")
+    number = Element(ctype) if ctype in FLOATING else Whole(ctype)
+    if signature != Signature((Whole("int"), number, number), number):
+        raise Fault(f"'{name}' isn't a function of an int and two of the type '{ctype}'")
+    for holds in (0, 1, 2, -1):
+        if functions[name](holds, one, other) != (one if holds else other):
+            raise Fault(f"'{name}' gives another value than the one that is asked for")
 
 
 def _check_masked(name: str, helper: str, functions: Mapping[str, Any], signature: Signature) -> None:

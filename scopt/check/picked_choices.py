@@ -1,0 +1,128 @@
+"""Whether a statement that computes both sides of its choices, by calls, does what the original does.
+
+What the functions give back is shown from their own text (`scopt.check.functions`).
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from scopt import ir
+from scopt.astgen.emit.c_expr import PICKS, helper_name
+from scopt.astgen.passes.eager import Sure
+from scopt.astgen.passes.picking import Values, equality
+from scopt.check.eager_conditions import is_truth_of, same_conditions
+from scopt.ir.scop import Scop, Statement
+from scopt.ir.walks import same_tree
+
+
+def is_picked(source: Scop, statement: Statement, base: Statement) -> bool:
+    """Whether a statement assigns the cell that the original assigns each way, the value that this one gives it; what
+    calls are given may be computed anyway."""
+    if not any(one is base for one in source.statements):
+        return False
+    if (statement.iterators, statement.accesses) != (base.iterators, base.accesses):
+        return False
+    match statement.body:
+        case ir.Assignment(op="=", lvalue=cell, rvalue=value):
+            return _Original(source, base, cell).gives(base.body, value)
+    return False
+
+
+class _Original(Struct, frozen=True, eq=False):
+    """The original statement. cell: what the other one assigns."""
+
+    scop: Scop
+    statement: Statement
+    cell: ir.Node
+
+    def gives(self, mine: ir.Node, theirs: ir.Node) -> bool:
+        """Whether a part of the original, an assignment to the cell each way, or a value, gives this value."""
+        match mine:
+            case ir.Compound(block_items=[ir.Node() as only]):
+                return self.gives(only, theirs)
+            case ir.Assignment(op=op, lvalue=target, rvalue=value):
+                return op == "=" and same_tree(target, self.cell) and self.gives(value, theirs)
+            case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=ir.Node() as other):
+                return self.chooses(condition, (one, other), theirs)
+            case ir.If():
+                return False
+            case ir.TernaryOp(cond=condition, iftrue=one, iffalse=other):
+                return self.chooses(condition, (one, other), theirs)
+        return same_conditions(Sure(self.scop, self.statement), mine, theirs)
+
+    def chooses(self, condition: ir.Node, sides: tuple[ir.Node, ir.Node], theirs: ir.Node) -> bool:
+        """Whether a value is chosen in the same way. Values of branches get the cell's type, so that all of them have
+        one type before."""
+        sure, values = Sure(self.scop, self.statement), Values(self.scop, self.statement)
+        kinds = [self.kind(side) for side in sides]
+        if kinds[0] is None or kinds[0] != kinds[1]:
+            return False
+        match theirs:
+            case ir.TernaryOp(cond=other, iftrue=one, iffalse=two):
+                same = same_conditions(sure, condition, other)
+            case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[other, one, two])):
+                called = name == helper_name(PICKS[kinds[0]], self.scop.reserved)
+                safe = values.may_be_computed(condition) and self.may_be_computed(sides[0])
+                safe = safe and (self.may_be_computed(sides[1]) or self.is_apart(sides[1], equality(condition)))
+                same = called and safe and is_truth_of(sure, condition, other)
+            case _:
+                return False
+        return same and self.gives(sides[0], one) and self.gives(sides[1], two)
+
+    def parts(self, mine: ir.Node) -> tuple[list[ir.Node], list[ir.Node]] | None:
+        """The conditions and the values of a part of the original; None if it is anything else."""
+        match mine:
+            case ir.Compound(block_items=[ir.Node() as only]):
+                return self.parts(only)
+            case ir.Assignment(rvalue=value):
+                return [], [value]
+            case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=ir.Node() as other):
+                first, second = self.parts(one), self.parts(other)
+                if first is None or second is None:
+                    return None
+                return [condition, *first[0], *second[0]], [*first[1], *second[1]]
+            case ir.If() | ir.Compound():
+                return None
+        return [], [mine]
+
+    def kind(self, mine: ir.Node) -> str | None:
+        """The type of all values of a part; None if there are several."""
+        found = self.parts(mine)
+        kinds = set() if found is None else {Values(self.scop, self.statement).kind(one) for one in found[1]}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def is_apart(self, mine: ir.Node, asked: tuple[ir.Node, str] | None) -> bool:
+        """Whether a part that is computed though something is that constant computes nothing but what may be, or what
+        stands behind conditions that ask for other constants."""
+        if self.may_be_computed(mine):
+            return True
+        match mine:
+            case ir.Compound(block_items=[ir.Node() as only]):
+                return self.is_apart(only, asked)
+            case ir.Assignment(op="=", rvalue=value):
+                return self.is_apart(value, asked)
+            case ir.If(cond=condition, iffalse=ir.Node() as other) | ir.TernaryOp(cond=condition, iffalse=other):
+                own = equality(condition)
+                if asked is None or own is None or not Values(self.scop, self.statement).may_be_computed(condition):
+                    return False
+                if not same_tree(asked[0], own[0]) or not _differ(asked[1], own[1]):
+                    return False
+                return self.is_apart(other, asked)
+        return False
+
+    def may_be_computed(self, mine: ir.Node) -> bool:
+        found = self.parts(mine)
+        if found is None:
+            return False
+        return all(Values(self.scop, self.statement).may_be_computed(one) for part in found for one in part)
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether two constants are different numbers."""
+    return _is_plain(one) and _is_plain(other) and one != other
+
+
+def _is_plain(constant: str) -> bool:
+    """Whether it has one spelling: decimal, without leading zeros."""
+    return constant.isdecimal() and constant == str(int(constant))

@@ -1,0 +1,130 @@
+"""Choices among several constants: which become calls, and that the proof tells other statements from such."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from scopt import ir
+from scopt.astgen.passes.picking import with_picks
+from scopt.check.picked_choices import is_picked
+from scopt.ir.walks import replaced
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.fuzz.harness import without_thresholds
+from tests.sources import scop_of, source_of
+
+PARAMS = "int n, int u[n], int c[n], float x[n], float y[n]"
+VALUES = "for (i = 0; i < n; i++) c[i] = u[i] == 1 ? 7 : u[i] == 2 ? 5 : u[i] > 3;"
+BRANCHES = """for (i = 1; i < n - 1; i++) {
+  c[i] = x[i - 1] + x[i + 1] > x[i];
+  if (u[i] == 1) y[i] = 0.5f * (x[i - 1] + x[i + 1]);
+  else if (u[i] == 2) y[i] = x[i];
+  else if (u[i] == 3) y[i] = -x[i];
+  else y[i] = 0.0f; }"""
+# nothing else says that there are such cells of x
+GUARDED = (
+    "for (i = 0; i < n; i++) { if (u[i] == 1) y[i] = 1; else if (u[i] == 2) y[i] = x[i]; else y[i] = 2; }".replace(
+        "= 1;", "= 1.0f;"
+    ).replace("= 2; }", "= 2.0f; }")
+)
+
+
+def text(body: str) -> str:
+    result = optimize(source_of(body, PARAMS), Options())
+    assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
+    return result.text.decode().partition("#pragma scop\n")[2]
+
+
+def test_both_sides_are_computed() -> None:
+    assert "c[i] = u[i] == 1 ? 7 : scopt_pick(u[i] == 2, 5, u[i] > 3);" in text(VALUES)
+
+
+def test_what_only_its_own_constant_lets_through_stays_behind_it() -> None:
+    assert "y[i] = scopt_pickf(u[i] == 1, 1.0f, u[i] == 2 ? x[i] : 2.0f);" in text(GUARDED)
+    made = text(BRANCHES)
+    assert "if (u[i]" not in made
+    assert "y[i] = u[i] == 1 ? " in made or "y[i] = scopt_pickf(u[i] == 1" in made
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        VALUES.replace("u[i] == 2", "u[i] > 2"),  # one constant is no switch
+        VALUES.replace("u[i] > 3", "c[n - 1 - i]"),  # nothing else says that there is such a cell
+        VALUES.replace("7", "u[i] + u[i]").replace("5", "u[i] + u[i]"),  # may overflow
+        VALUES.replace("5", "5.0"),  # two types
+        GUARDED.replace("2.0f", "x[n - 1 - i]"),
+        GUARDED.replace("y[i] = 1.0f", "c[i] = 1"),
+    ],
+)
+def test_others_are_left_alone(body: str) -> None:
+    assert "scopt_pick" not in text(body)
+
+
+@pytest.mark.parametrize("body", [VALUES, BRANCHES, GUARDED])
+def test_others_are_told_apart(body: str) -> None:
+    scop = scop_of(body, PARAMS)
+    base = scop.statements[-1]
+    made = with_picks(scop, base, base.body)
+    assert made is not None
+    assert is_picked(scop, replace(base, body=made), base)
+
+    def turned(node: ir.Node) -> ir.Node:
+        match node:
+            case ir.FuncCall(args=ir.ExprList(exprs=[holds, one, other])):
+                return ir.FuncCall(node.name, ir.ExprList([holds, other, one]))
+        return node
+
+    def others(node: ir.Node) -> ir.Node:
+        return ir.Constant("int", "9") if isinstance(node, ir.Constant) and node.value == "2" else node
+
+    def open_to_all(node: ir.Node) -> ir.Node:
+        """The choice that keeps a cell from being looked at as a call."""
+        if isinstance(node, ir.TernaryOp):
+            name = "scopt_pick" if body == VALUES else "scopt_pickf"
+            return ir.FuncCall(ir.ID(name), ir.ExprList([node.cond, node.iftrue, node.iffalse]))
+        return node
+
+    for change in (turned, others, *([open_to_all] if body == GUARDED else [])):
+        assert not is_picked(scop, replace(base, body=replaced(made, change)), base)
+
+
+def test_what_isnt_asked_for_another_constant_is_no_chain() -> None:
+    scop = scop_of(GUARDED, PARAMS)
+    (base,) = scop.statements
+    made = with_picks(scop, base, base.body)
+    same = replace(base, body=replaced(base.body, lambda node: _one(node)))
+    assert made is not None
+    assert not is_picked(
+        replace(scop, statements=(same,)), replace(same, body=replaced(made, lambda node: _one(node))), same
+    )
+
+
+def _one(node: ir.Node) -> ir.Node:
+    """Twice the same constant: the second condition holds nowhere."""
+    return ir.Constant("int", "1") if isinstance(node, ir.Constant) and node.value == "2" else node
+
+
+def test_results_are_the_same(run_c: Callable[..., str]) -> None:
+    regions = (VALUES, BRANCHES, GUARDED)
+    main = """
+#include <stdio.h>
+static int u[999], c[999];
+static float x[999], y[999];
+int main(void) {
+  for (int i = 0; i < 999; i++) { u[i] = i * 7 % 5; x[i] = i % 13 / 3.0f; }
+  f0(999, u, c, x, y); f1(999, u, c, x, y);
+  for (int i = 0; i < 999; i++) printf("%d %a ", c[i], y[i]);
+  f2(999, u, c, x, y);
+  for (int i = 0; i < 999; i++) printf("%a ", y[i]);
+  return 0;
+}
+"""
+    source = "".join(source_of(body, PARAMS).decode().replace(" f(", f" f{k}(") for k, body in enumerate(regions))
+    made = optimize(source.encode(), Options()).text.decode()
+    assert made.count("scopt_pick") > len(regions)
+    before = run_c(source + main, "-O1", "-w", name="before")
+    assert run_c(without_thresholds(made) + main, "-O2", "-fopenmp", "-w", name="after") == before
