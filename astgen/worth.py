@@ -244,11 +244,9 @@ def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool 
     loops = [item for item in items(nest.body) if isinstance(item, For)]
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
-    if has_borders_apart(scop, nest):
+    if has_borders_apart(scop, nest) or reads_ahead(scop, nest):
         return True
     if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest)):
-        return True
-    if reads_ahead(scop, nest):
         return True
     if threads and any(loop.mark.parallel for loop in loops):
         return True
