@@ -39,3 +39,17 @@ def test_narrow_cells_are_looked_up_one_by_one(table: str, vectors: bool) -> Non
     text = optimize(source_of("for (i = 0; i < n; i++) o[i] = w[a[i]];", params), Options()).text.decode()
     assert ("simd" in text) is vectors
     assert ("#pragma GCC unroll 4" in text) is not vectors
+
+
+@pytest.mark.parametrize(
+    ("body", "vectors"),
+    [
+        ("if (p[i][0] > 1) v[i][0] = -v[i][0];", False),  # scattered under a mask
+        ("{ v[i][0] = p[i][0]; if (v[i][0] > 1) v[i][0] = 1; v[i][1] = 0; v[i][2] = 0; }", True),  # written anyway
+        ("if (p[i][0] > 1) y[i] = -y[i];", True),
+    ],
+)
+def test_records_that_data_decide_to_store_are_no_vectors(body: str, vectors: bool) -> None:
+    params = "int n, double p[n][3], double v[n][3], double *y"
+    text = optimize(source_of(f"for (i = 0; i < n; i++) {body}", params), Options()).text.decode()
+    assert ("simd" in text) is vectors
