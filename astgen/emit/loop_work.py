@@ -22,12 +22,12 @@ from scopt.ir.scop import Scop
 from scopt.machine import DEFAULT, Machine
 from scopt.machine.costs import (
     ELEMENT,
-    FORKED_AGAIN,
     cached_cost,
     instance_cost,
     least_instance,
     threads_cost,
     vector_gain,
+    work_again,
 )
 
 _HARDLY = 64
@@ -147,7 +147,7 @@ class _Guards(Struct, frozen=True):
         if not self.again:
             return weight / cost, factors
         plain, others = loop_work(loop, self.costs)
-        quick = weight / (cost * Fraction(FORKED_AGAIN))
+        quick = weight / work_again(cost)
         return (min(plain / cost, quick), factors) if factors == others else (plain / cost, others)
 
 

@@ -17,9 +17,11 @@ from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 
-# Statements of a loop that stands twice (chosen, so that a window of 3 × 3, or a colour matrix, does): the text of more
-# is long, and a call takes little of their time.
-_MOST_CALLS = 16
+# Statements of a loop that stands twice (chosen, so that a window of 3 × 3 for three sums, or a colour matrix, does):
+# the text of more is long, and a call takes little of their time. Of loops over tiles, and strips of rows, there may be
+# less: gcc doesn't unroll as much of what stands in one function twice (a strip of 27 statements took half as long
+# again).
+_MOST_CALLS, _MOST_IN_TILES = 40, 16
 
 
 def with_two_forms(nest: LoopNest, *, tiles: bool = False) -> LoopNest:
@@ -30,7 +32,7 @@ def with_two_forms(nest: LoopNest, *, tiles: bool = False) -> LoopNest:
 
 def takes_two_forms(loop: For) -> bool:
     """Whether a loop's text is short enough to stand twice."""
-    return sum(1 for _ in calls(loop.body)) <= _MOST_CALLS
+    return sum(1 for _ in calls(loop.body)) <= (_MOST_CALLS if _is_without_tiles(loop) else _MOST_IN_TILES)
 
 
 def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:

@@ -155,6 +155,12 @@ def handed_iterations(machine: Machine, size: int, forked: int) -> Fraction:
     return max(Fraction(forked), min(machine.cache(2).share * _HANDED / size, Fraction(forked * _HANDED_FORKS)))
 
 
+def work_again(cost: Fraction) -> Fraction:
+    """Nanoseconds of work from which on threads gain that have just been at work: what each of the others does has to
+    take longer than going on. cost: of their first fork."""
+    return cost * Fraction(FORKED_AGAIN) * _SHARERS / (_SHARERS - 1)
+
+
 def thread_limit(machine: Machine) -> int:
     """Iterations that threads can share: more of them keep no more cores busy."""
     return machine.cores * _PIECES_A_CORE

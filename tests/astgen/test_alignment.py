@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from scopt.astgen.passes.alignment import with_aligned_starts
 from scopt.ir.expr import evaluate, plus
 from scopt.ir.nest import Block, Call, Const, Expr, For, LoopMark, LoopNest, Name
+from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.pipeline import optimize
 from tests.sources import scop_of as parsed
@@ -21,7 +22,12 @@ STENCIL = (
     " for (j = 1; j < m - 1; j++) A[i][j] = B[i - 1][j] + B[i][j] + B[i + 1][j] + B[i][j - 1] + B[i][j + 1];"
 )
 LINE = 64
-scop_of = cache(parsed)
+PARAMS = "int n, int m, double A[400][400], double B[400][400], double *x, double *y"
+
+
+@cache
+def scop_of(body: str, params: str = PARAMS) -> Scop:
+    return parsed(body, params)
 
 
 def row(start: int, upper: Expr = N, shift: int = 0, mark: LoopMark = SIMD) -> For:
@@ -53,6 +59,13 @@ def test_most_references_start_at_a_line() -> None:
     (_, shifted) = split(row(4, shift=-3))
     assert isinstance(shifted, For)
     assert shifted.lower == Const(11)
+
+
+def test_short_rows_are_left_alone() -> None:
+    """One by one, the first iterations and those that are left over take as long as the vectors between them."""
+    short = scop_of(STENCIL, PARAMS.replace("400", "100"))
+    loop = For("i", Const(0), N, 1, Block((row(1),)))
+    assert with_aligned_starts(short, LoopNest(Block((loop,))), LINE).body.items == (loop,)
 
 
 def test_what_is_left_alone() -> None:

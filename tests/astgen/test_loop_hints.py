@@ -21,7 +21,7 @@ def printed(body: str) -> str:
     [
         "k = 0; for (i = 0; i < n; i++) { k += a[i]; b[i] = k; }",
         "for (i = 1; i < n; i++) u[i] = u[i] > u[i - 1] ? u[i] : u[i - 1];",
-        "for (i = 1; i < n; i++) for (j = 1; j < 1000; j++) c[j] += c[j - 1];",
+        "for (i = 1; i < n; i++) for (j = 1; j < 999; j++) c[j] += c[j - 1] + c[j + 1];",
     ],
 )
 def test_integers_that_are_handed_on(body: str) -> None:

@@ -118,12 +118,12 @@ DISTANCE = """void f(int m, int n, const char *a, const char *b, int previous[n 
 #pragma scop
   for (int i = 1; i <= m; i++) {
     current[0] = i;
-    for (int j = 1; j <= n; j++) {
-      int cost = previous[j - 1] + (a[i - 1] != b[j - 1]);
+    for (int j = 2; j <= n; j++) {
+      int cost = previous[j - 2] + (a[i - 1] != b[j - 1]);
       if (previous[j] + 1 < cost)
         cost = previous[j] + 1;
-      if (current[j - 1] + 1 < cost)
-        cost = current[j - 1] + 1;
+      if (current[j - 2] + 1 < cost)
+        cost = current[j - 2] + 1;
       current[j] = cost;
     }
     for (int j = 0; j <= n; j++)

@@ -19,7 +19,7 @@ void paths(int n, int d[n][n])
 {
 #pragma scop
   for (long k = 0; k < n; k++) {
-    if ((double)k * k > 10000 && scopt_threads() > 1) {
+    if ((double)k * k > 20000 && scopt_threads() > 1) {
       #pragma omp parallel for firstprivate(n) schedule(static)
       for (long i = 0; i < k; i++) {
         {
@@ -66,7 +66,7 @@ void paths(int n, int d[n][n])
       for (long j = k + 1; j < n; j++)
         d[k][j] = d[k][j] < d_0 + d[k][j] ? d[k][j] : d_0 + d[k][j];
     }
-    if ((double)(n - k - 1) * k > 10000 && scopt_threads() > 1) {
+    if ((double)(n - k - 1) * k > 20000 && scopt_threads() > 1) {
       #pragma omp parallel for firstprivate(n) schedule(static)
       for (long i = k + 1; i < n; i++) {
         if (k > 0) {

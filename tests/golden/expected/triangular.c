@@ -13,7 +13,7 @@ void trmm(int n, int m, float alpha, float A[restrict n][n], float B[restrict n]
       for (long i = 0; i < k; i++)
         if (m > 0) {
           float A_0 = A[k][i];
-          if (m > 20000 && scopt_threads() > 1) {
+          if (m > 40000 && scopt_threads() > 1) {
             #pragma omp parallel for simd firstprivate(A_0) schedule(static)
             for (long j = 0; j < m; j++)
               B[i][j] += A_0 * B[k][j];
