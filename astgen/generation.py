@@ -18,7 +18,7 @@ from scopt.astgen.emit.loop_work import add_work_guards, with_uncopied_loops
 from scopt.astgen.emit.math_functions import math_declarations
 from scopt.astgen.guard import guard_text
 from scopt.astgen.guard_counters import counter_name
-from scopt.astgen.least_size import least_size
+from scopt.astgen.least_size import least_size, least_size_alone
 from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.lower.panel_turns import with_turned_panels
 from scopt.astgen.lower.register_lowering import Lowered, lower
@@ -186,6 +186,8 @@ def _worth(program: Program, setting: Setting) -> Program:
         return program if setting.wishes else _with_threads(program, setting)
     weights, machine = program.lowered.weights, setting.options.machine
     worth = check_nest(program.source, program.scop, program.marked, program.nest, weights, machine)
+    if worth.alone and worth.condition:
+        worth = least_size_alone(program.source, program.marked, program.loops, program.nest, machine, worth)
     return replace(program, nest=worth.nest, condition=worth.condition)
 
 

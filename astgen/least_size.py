@@ -74,12 +74,29 @@ def least_size(
     return Worth(LoopNest(without_tests(nest.body, found)), text)
 
 
+def least_size_alone(
+    source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, worth: Worth
+) -> Worth:
+    """The same for a region that nobody has marked, of which one thread gains: `worth`, which asks for as much work as
+    threads do, where buffers are filled, or OpenMP's runtime is called, which take their time at first, and where
+    nothing is known that compilers wouldn't do."""
+    shared = _guarded(nest)
+    if _has_buffers(marked) or _forks_again(nest.body, inside=False):
+        return worth
+    if not shared or not all(map(takes_two_forms, shared)):
+        return worth
+    if _gain(source, marked, loops, nest) is not Gain.CELLS:
+        return worth
+    found = least_size(source, marked, loops, nest, machine)
+    return found if found.condition else worth
+
+
 def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest) -> Gain:
     cells = gains_anywhere(marked, loops, _deepest(source)) or has_borders_apart(source, loops)
     if cells or _is_straight(loops.body) or _is_jammed(loops):
         return Gain.CELLS
     if _has_vectors(source, nest):
-        return Gain.VECTORS
+        return Gain.CELLS if source.narrowed else Gain.VECTORS
     return Gain.LINES if _jumps(source) else Gain.NONE
 
 
@@ -173,9 +190,11 @@ def _is_cached(scop: Scop, machine: Machine) -> bool:
 
 def _has_overhead(marked: MarkedSchedule, nest: LoopNest) -> bool:
     """Whether there are buffers, or loops with an `if` clause, whose other form isn't there."""
-    if marked.tilings or marked.strips or marked.packed:
-        return True
-    return bool(_guarded(nest))
+    return _has_buffers(marked) or bool(_guarded(nest))
+
+
+def _has_buffers(marked: MarkedSchedule) -> bool:
+    return bool(marked.tilings or marked.strips or marked.packed)
 
 
 def _guarded(nest: LoopNest) -> list[For]:

@@ -66,10 +66,11 @@ class Simpler(ScoptError):
 
 class Worth(Struct, frozen=True, eq=False):
     """nest: without tests of single loops that the region's own test covers. condition: C text under which the nest
-    pays, without ``||``; empty: always."""
+    pays, without ``||``; empty: always. alone: one thread gains, too."""
 
     nest: LoopNest
     condition: str = ""
+    alone: bool = False
 
 
 def check_source(scop: Scop, machine: Machine) -> None:
@@ -107,7 +108,7 @@ def check_nest(
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine)
     if _gains(scop, marked, nest, threads=False):
-        return worth
+        return replace(worth, alone=True)
     threads = _threads(scop)
     return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
 

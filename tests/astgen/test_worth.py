@@ -195,3 +195,21 @@ def test_searches_pay_from_a_microsecond_on() -> None:
 """
     text = optimize(source.encode(), Options(autodetect=True)).text.decode()
     assert 100 < int(text.split("if (n > ")[1].split(")")[0].split()[0]) < 2000
+
+
+@pytest.mark.parametrize(
+    ("body", "small"),
+    [
+        ("for (int j = 0; j < n; j++) for (int i = 1; i < n; i++) a[i][j] = a[i - 1][j] + b[i][j];", True),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i][j] += b[i][j];", False),  # the compiler's, too
+        ("for (int i = 0; i < n; i++) { y[i] = x[i] - last; last = x[i]; }", True),
+        ("for (int i = 0; i + 1 < n; i++) { y[i] = x[i] * x[i]; z[i] = y[i] * y[i + 1]; }", True),
+    ],
+)
+def test_other_vector_loops_than_the_compilers_pay_from_a_microsecond_on(body: str, small: bool) -> None:
+    source = f"""static float a[4000][4000], b[4000][4000], x[4000000], y[4000000], z[4000000];
+void f(int n, float last) {{ {body} }}
+"""
+    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    test = text[text.index("if (") :].split(") {")[0]
+    assert (int(test.split("> ")[1].split()[0]) < 3000) is small
