@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
 import islpy as isl
 from msgspec import Struct
 
+from scopt import ir
 from scopt.ir.marked_schedule import RegisterTiling
+from scopt.ir.scop import Scop
+from scopt.ir.walks import walk
+from scopt.machine.costs import GATHER
+from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.contractions import contraction_of
@@ -61,7 +67,8 @@ def _cycles(band: Band, tiling: RegisterTiling, parallel: int | None, resident: 
     row, _, step = tiling.contraction.members
     sizes = list(work.trips)
     sizes[row], sizes[step] = tiling.block, tiling.depth
-    compute = kernel_cycles(band.setting, tiling, work.instances() * _filling(work, tiling)) + _packing(work, tiling)
+    kernel = kernel_cycles(band.setting, tiling, work.instances() * _filling(work, tiling))
+    compute = kernel + _packing(work, band.setting.scop, tiling)
     memory = 0.0 if resident else work.fetched(sizes)
     if parallel is None:
         return work.alone(compute, memory)
@@ -74,13 +81,30 @@ def _filling(work: Work, tiling: RegisterTiling) -> float:
     return _filled(work.trips[row], tiling.rows) * _filled(work.trips[column], tiling.columns)
 
 
-def _packing(work: Work, tiling: RegisterTiling) -> float:
+def _packing(work: Work, scop: Scop, tiling: RegisterTiling) -> float:
     """Cycles of copying operands into packed memory, one of them again for each block of rows, and cells to a tile and
-    back for each block of steps: a vector a cycle."""
+    back for each block of steps: a vector a cycle, but element by element where rows become columns and types change on
+    the way, for which there are no functions."""
     row, column, step = (float(work.trips[k]) for k in tiling.contraction.members)
     width = column * _filled(int(column), tiling.columns)
-    copied = row * step + max(row / tiling.block, 1) * width * step + 2 * max(step / tiling.depth, 1) * row * width
-    return copied / work.lanes * work.instances() / max(row * column * step, 1)
+    operation = tiling.contraction.operation
+    rows, columns = (
+        float(GATHER) if _is_turned(scop, tiling, operands) else 1 / work.lanes
+        for operands in (operation.rows, operation.columns)
+    )
+    copied = rows * row * step + columns * max(row / tiling.block, 1) * width * step
+    cells = 2 * max(step / tiling.depth, 1) * row * width / work.lanes
+    return (copied + cells) * work.instances() / max(row * column * step, 1)
+
+
+def _is_turned(scop: Scop, tiling: RegisterTiling, operands: Sequence[ir.Node]) -> bool:
+    """Whether one of the operands has cells of another type, which lie side by side along the steps."""
+    contraction = tiling.contraction
+    nodes = {node for operand in operands for node in walk(operand)}
+    accesses = (one for name in contraction.statements for one in scop.statement(name).accesses if one.node in nodes)
+    others = (one for one in accesses if scop.arrays[one.array].type.bits != contraction.operation.type.bits)
+    rows = (subscript_rows(one.relation) for one in others if scop.arrays[one.array].rank)
+    return any(one is not None and bool(one[-1][contraction.reduction]) for one in rows)
 
 
 def _filled(trips: int, size: int) -> float:
