@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import permutations
 
 import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.c_expr import ExprPrinter
-from scopt.astgen.emit.loop_work import bounded, is_tile_loop, rounded, statement_costs
+from scopt.astgen.emit.loop_work import bounded, rounded, statement_costs
+from scopt.astgen.gained import calls_with_loops, gains, is_interchanged
 from scopt.astgen.library_loops import is_library_loop
-from scopt.astgen.passes.held import hold_cells
-from scopt.astgen.passes.lanes import with_lanes_apart
-from scopt.astgen.passes.masking import has_masks
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
 from scopt.astgen.source_work import (
@@ -35,8 +32,8 @@ from scopt.astgen.source_work import (
 from scopt.diagnostics import Remark, ScoptError
 from scopt.ir.expr import exceeds, names
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Block, Call, Compare, Condition, Const, Expr, For, If, LoopNest, Threads
-from scopt.ir.nest_walks import children, items
+from scopt.ir.nest import Block, Compare, Condition, Const, Expr, For, LoopNest, Threads
+from scopt.ir.nest_walks import items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT, SKEWED_FORKS, instance_cost, least_region, threads_cost
@@ -100,14 +97,14 @@ def check_nest(
     Raises NotWorth where it never does, Simpler where another form is likely to do better.
     """
     _check_short_loops(source, scop, marked, nest)
-    if not _gains(scop, marked, nest):
+    if not gains(scop, marked, nest):
         message = (
             "left as it was: the loops would be neither parallel nor tiled, and "
             "no others would be vector loops than before"
         )
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine)
-    if _gains(scop, marked, nest, threads=False):
+    if gains(scop, marked, nest, threads=False):
         return replace(worth, alone=True)
     threads = _threads(scop)
     return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
@@ -116,7 +113,7 @@ def check_nest(
 def threads_condition(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> str:
     """The condition of a region that somebody has marked: wavefronts that gain by threads alone only slow one thread
     down, which has the loops as they were. Empty for all others."""
-    if marked.shapes or _gains(scop, marked, nest, threads=False):
+    if marked.shapes or gains(scop, marked, nest, threads=False):
         return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too
     slices = [loop for loop in outermost_loops(nest.body) if not loop.mark.parallel and list(_parallel(loop, ()))]
     # vectors inside of tiles find in a cache what they come back to
@@ -212,8 +209,8 @@ def _check_short_loops(source: Scop, scop: Scop, marked: MarkedSchedule, nest: L
                     raise Simpler(f"a loop of {extent} iterations is too short for register tiles")
     in_strips = {name for strips in marked.strips.values() for name in strips.statements}
     statements = {one.name: one for one in source.statements if one.name not in in_strips}
-    for path, call in _calls(nest.body, ()):
-        if call.statement in statements and _is_interchanged(path, call):
+    for path, call in calls_with_loops(nest.body, ()):
+        if call.statement in statements and is_interchanged(path, call):
             extent = _extent(source, call.statement, len(statements[call.statement].iterators) - 1)
             if extent is not None and extent <= _SHORT:
                 raise Simpler(f"a loop of {extent} iterations is better unrolled inside")
@@ -233,90 +230,6 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
     distances = distances.project_out(PARAM, 0, distances.dim(PARAM))
     most = distances.dim_max_val(dimension)
     return int(most.to_python()) + 1 if most.is_int() else None
-
-
-# --- what is gained ---------------------------------------------------------------------------------------------------
-
-
-def _gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
-    """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, or
-    vector loops of narrower values or of records, over what was no innermost loop, or whose branches compilers leave as
-    they are. threads: whether they are there."""
-    loops = [item for item in items(nest.body) if isinstance(item, For)]
-    if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
-        return True
-    if has_borders_apart(scop, nest) or reads_ahead(scop, nest):
-        return True
-    if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest)):
-        return True
-    if threads and any(loop.mark.parallel for loop in loops):
-        return True
-    if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
-        return True
-    return any(_comes_back(scop, path, call) for path, call in _calls(nest.body, ()))
-
-
-def _has_records(scop: Scop, nest: LoopNest) -> bool:
-    """Whether iterations write records that gcc makes vectors of only as the text will have them."""
-    plain = frozenset(one.name for one in scop.statements)
-    return len(with_lanes_apart(scop, hold_cells(scop, nest), plain)[0].statements) > len(plain)
-
-
-def gains_anywhere(marked: MarkedSchedule, nest: LoopNest, those: frozenset[str] | None = None) -> bool:
-    """Whether one thread gains with data that all caches hold: by register tiles, strips of rows, reductions in another
-    order, or vector loops over what was no innermost loop, or whose branches compilers leave as they are.
-
-    those: the statements that the loops are asked for; None: any."""
-    loops = [item for item in items(nest.body) if isinstance(item, For)]
-    if marked.tilings or marked.strips or marked.packed:
-        return True
-    if any(loop.mark.reductions and loop.mark.simd for loop in loops):
-        return True
-    if any(loop.mark.simd and any(isinstance(inner, If) for inner in items(loop.body)) for loop in loops):
-        return True
-    return any(
-        _is_interchanged(path, call) for path, call in _calls(nest.body, ()) if those is None or call.statement in those
-    )
-
-
-def has_borders_apart(scop: Scop, nest: LoopNest) -> bool:
-    """Whether there are vector loops over the interior of what the source has one loop for: first or last iterations,
-    with subscripts that wrap around or are clamped there, keep compilers from making any of the original."""
-    apart = {one.name for one, other in permutations(scop.statements, 2) if _is_part(one, other)}
-    loops = [item for item in items(nest.body) if isinstance(item, For) and item.mark.simd]
-    return any(isinstance(one, Call) and one.statement in apart for loop in loops for one in loop.body.items)
-
-
-def _is_part(one: Statement, other: Statement) -> bool:
-    """Whether two statements are one of the source, for different iterations of the same loops."""
-    if one.location != other.location or one.iterators != other.iterators:
-        return False
-    return bool(one.domain.set_tuple_name("").is_disjoint(other.domain.set_tuple_name("")))
-
-
-def _comes_back(scop: Scop, path: tuple[For, ...], call: Call) -> bool:
-    """Whether an instance stands in tiles of more loops than the arrays that it touches have dimensions: a tile keeps
-    in a cache what the loops as they were came back to after a whole sweep."""
-    statement = next((one for one in scop.statements if one.name == call.statement), None)
-    tiled = sum(is_tile_loop(loop) and loop.step > 1 for loop in path)
-    ranks = [scop.arrays[access.array].rank for access in statement.accesses] if statement is not None else []
-    return tiled > max(ranks, default=tiled) >= 2
-
-
-def _is_interchanged(path: tuple[For, ...], call: Call) -> bool:
-    """Whether a vector loop around an instance is not the loop of its innermost iterator, nor that one unrolled."""
-    moving = names(call.args[-1]) if call.args else frozenset()
-    return bool(moving) and any(loop.mark.simd and loop.iterator not in moving for loop in path)
-
-
-def _calls(block: Block, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], Call]]:
-    for item in block.items:
-        if isinstance(item, Call):
-            yield path, item
-        else:
-            inner = (*path, item) if isinstance(item, For) else path
-            for part in children(item):
-                yield from _calls(part, inner)
 
 
 # --- from which size on -----------------------------------------------------------------------------------------------
@@ -386,15 +299,3 @@ def _scaled(condition: Condition, factor: int) -> Condition:
     """A test for so many times the work."""
     product = product_of(condition)
     return condition if product is None else exceeds(product[0], rounded(Fraction(product[1] * factor)))
-
-
-__all__ = [
-    "NotWorth",
-    "Worth",
-    "check_nest",
-    "check_source",
-    "gains_anywhere",
-    "has_borders_apart",
-    "most_work",
-    "threads_condition",
-]

@@ -1,0 +1,104 @@
+"""What loops gain over the source's, with threads and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+
+from scopt.astgen.emit.loop_work import is_tile_loop
+from scopt.astgen.passes.held import hold_cells
+from scopt.astgen.passes.lanes import with_lanes_apart
+from scopt.astgen.passes.masking import has_masks
+from scopt.astgen.passes.reads_ahead import reads_ahead
+from scopt.astgen.passes.skipping import has_searches
+from scopt.ir.expr import names
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import Block, Call, For, If, LoopNest
+from scopt.ir.nest_walks import children, items
+from scopt.ir.scop import Scop, Statement
+
+
+def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
+    """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, or
+    vector loops of narrower values or of records, over what was no innermost loop, or whose branches compilers leave as
+    they are. threads: whether they are there."""
+    loops = [item for item in items(nest.body) if isinstance(item, For)]
+    if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
+        return True
+    if has_borders_apart(scop, nest) or reads_ahead(scop, nest):
+        return True
+    if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest)):
+        return True
+    if threads and any(loop.mark.parallel for loop in loops):
+        return True
+    if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
+        return True
+    return any(_comes_back(scop, path, call) for path, call in calls_with_loops(nest.body, ()))
+
+
+def _has_records(scop: Scop, nest: LoopNest) -> bool:
+    """Whether iterations write records that gcc makes vectors of only as the text will have them."""
+    plain = frozenset(one.name for one in scop.statements)
+    return len(with_lanes_apart(scop, hold_cells(scop, nest), plain)[0].statements) > len(plain)
+
+
+def gains_anywhere(marked: MarkedSchedule, nest: LoopNest, those: frozenset[str] | None = None) -> bool:
+    """Whether one thread gains with data that all caches hold: by register tiles, strips of rows, reductions in another
+    order, or vector loops over what was no innermost loop, or whose branches compilers leave as they are.
+
+    those: the statements that the loops are asked for; None: any."""
+    loops = [item for item in items(nest.body) if isinstance(item, For)]
+    if marked.tilings or marked.strips or marked.packed:
+        return True
+    if any(loop.mark.reductions and loop.mark.simd for loop in loops):
+        return True
+    if any(loop.mark.simd and any(isinstance(inner, If) for inner in items(loop.body)) for loop in loops):
+        return True
+    return any(
+        is_interchanged(path, call)
+        for path, call in calls_with_loops(nest.body, ())
+        if those is None or call.statement in those
+    )
+
+
+def has_borders_apart(scop: Scop, nest: LoopNest) -> bool:
+    """Whether there are vector loops over the interior of what the source has one loop for: first or last iterations,
+    with subscripts that wrap around or are clamped there, keep compilers from making any of the original."""
+    apart = {one.name for one, other in permutations(scop.statements, 2) if _is_part(one, other)}
+    loops = [item for item in items(nest.body) if isinstance(item, For) and item.mark.simd]
+    return any(isinstance(one, Call) and one.statement in apart for loop in loops for one in loop.body.items)
+
+
+def _is_part(one: Statement, other: Statement) -> bool:
+    """Whether two statements are one of the source, for different iterations of the same loops."""
+    if one.location != other.location or one.iterators != other.iterators:
+        return False
+    return bool(one.domain.set_tuple_name("").is_disjoint(other.domain.set_tuple_name("")))
+
+
+def _comes_back(scop: Scop, path: tuple[For, ...], call: Call) -> bool:
+    """Whether an instance stands in tiles of more loops than the arrays that it touches have dimensions: a tile keeps
+    in a cache what the loops as they were came back to after a whole sweep."""
+    statement = next((one for one in scop.statements if one.name == call.statement), None)
+    tiled = sum(is_tile_loop(loop) and loop.step > 1 for loop in path)
+    ranks = [scop.arrays[access.array].rank for access in statement.accesses] if statement is not None else []
+    return tiled > max(ranks, default=tiled) >= 2
+
+
+def is_interchanged(path: tuple[For, ...], call: Call) -> bool:
+    """Whether a vector loop around an instance is not the loop of its innermost iterator, nor that one unrolled: it is
+    around that, or goes along diagonals."""
+    moving = [names(one) for one in call.args]
+    vectors = [loop.iterator for loop in path if loop.mark.simd] if moving and moving[-1] else []
+    return any(one not in moving[-1] or sum(one in some for some in moving) > 1 for one in vectors)
+
+
+def calls_with_loops(block: Block, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], Call]]:
+    """All instances' calls, each with the loops around it."""
+    for item in block.items:
+        if isinstance(item, Call):
+            yield path, item
+        else:
+            inner = (*path, item) if isinstance(item, For) else path
+            for part in children(item):
+                yield from calls_with_loops(part, inner)
