@@ -21,8 +21,10 @@ from scopt.ir.marked_schedule import MarkedSchedule, loop_of
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
-from scopt.poly.isl_utils import operation_limit
+from scopt.poly.bands import band_nodes
+from scopt.poly.isl_utils import operation_limit, sets_of
 from scopt.poly.legality import check_marks, check_order
+from scopt.poly.restructure import has_inner_bands
 from scopt.poly.source_loops import source_loops
 from scopt.rewritten_scop import (
     MAX_OPERATIONS,
@@ -43,6 +45,9 @@ from scopt.tell.reordered import kept_in_order, reducible, reordered
 
 # What is asked of a region: in which order its instances run before the passes.
 ORDER = "order"
+# Of a schedule's cycles by the model, those that another one takes less time with (measured: loops that differ by less,
+# by the model, come out either way).
+_LESS = 0.9
 # Of more statements no scheduler makes a schedule in a minute: rounds of ciphers, unrolled code. Their loops stay in
 # the order of the source, and may still run in parallel.
 MOST_STATEMENTS = 100
@@ -258,14 +263,35 @@ def _better_original(
         return None
     if work.deps.reductions and not grouped:
         return None  # of sums in any order compilers make vectors by themselves
-    share = vector_share(work.scop, marked)
-    if (share == 1 and not grouped) or proposed.tree.plain_is_equal(work.scop.schedule):
+    if proposed.tree.plain_is_equal(work.scop.schedule):
         return None
     original = apply_passes(work.scop, work.deps, work.scop.schedule, options)
     if options.parallel and is_plain(marked) and is_skewed(work.scop, marked):
         return original
-    own = vector_share(work.scop, original)
-    return original if own > share or (grouped and own == share) else None
+    own, share = (vector_share(work.scop, one) for one in (original, marked))
+    if (
+        (own > share and (share < 1 or grouped))
+        or (grouped and own == share)
+        or (own >= share and _costs_less(original, marked))
+    ):
+        return original
+    return None
+
+
+def _costs_less(one: MarkedSchedule, other: MarkedSchedule) -> bool:
+    """Whether a schedule of loops alone takes less time by the model than another one of loops alone, by more than the
+    model is wrong about what is nearly the same."""
+    if one.cycles is None or other.cycles is None or not (_has_loops_alone(one) and _has_loops_alone(other)):
+        return False
+    return one.cycles < _LESS * other.cycles
+
+
+def _has_loops_alone(schedule: MarkedSchedule) -> bool:
+    """Whether nothing but loops becomes of a schedule, and each statement has one innermost loop: what buffers, kernels
+    and parts of a statement's instances take is known for each on its own, not for all together."""
+    innermost = [node for node in band_nodes(schedule.tree) if not has_inner_bands(node)]
+    names = [str(part.get_tuple_name()) for node in innermost for part in sets_of(node.get_domain())]
+    return not (schedule.strips or schedule.tilings or schedule.packed) and len(names) == len(set(names))
 
 
 def _is_free(work: Work, options: Options) -> bool:

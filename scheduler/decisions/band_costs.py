@@ -10,7 +10,6 @@ Trip counts are hints from array extents (`scopt.scheduler.locality.footprints.t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
 from math import inf, prod
 
 import islpy as isl
@@ -38,7 +37,7 @@ from scopt.poly.linear import Vector, dot, subscript_rows
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.decisions.index_divisions import index_divisions
 from scopt.scheduler.decisions.latencies import places_of, waiting
-from scopt.scheduler.decisions.small_loops import span
+from scopt.scheduler.decisions.loop_values import iterations, spans, values_in_turn
 from scopt.scheduler.locality.footprints import (
     ReferenceGroup,
     TileSpace,
@@ -102,13 +101,15 @@ class Instance(Struct, frozen=True):
 
 
 class Work(Struct, frozen=True, eq=False):
-    """One run of a band. space, groups: of its members and the loops inside; trips: of those, about."""
+    """One run of a band. space, groups: of its members and the loops inside; trips: of those, about. skewed: iterations
+    of some member aren't those of one loop of the source."""
 
     machine: Machine
     space: TileSpace
     groups: tuple[ReferenceGroup, ...]
     trips: tuple[int, ...]
     statements: dict[str, Instance]
+    skewed: bool = False
 
     @staticmethod
     def of(scop: Scop, machine: Machine, node: isl.ScheduleNode) -> Work:
@@ -116,9 +117,12 @@ class Work(Struct, frozen=True, eq=False):
         space = tile_space(scop, schedule.prefix, schedule.members)
         groups = reference_groups(scop, space)
         width = max((len(rows) for rows in space.members.values()), default=int(node.band_n_member()))
-        spans = {name: _spans_along(scop.statement(name), own) for name, own in space.directions.items()}
+        along = {name: _spans_along(scop.statement(name), own) for name, own in space.directions.items()}
+        counts = _counts(scop, schedule.prefix, space) if _is_skewed(space) else {}
         trips = tuple(
-            _trips(groups, k, [own[k] for name, own in spans.items() if space.directions[name][k] is not None])
+            round(max(one.turns[k] for one in counts.values() if k < len(one.turns)))
+            if counts
+            else _trips(groups, k, [own[k] for name, own in along.items() if space.directions[name][k] is not None])
             for k in range(width)
         )
         found = {}
@@ -133,11 +137,12 @@ class Work(Struct, frozen=True, eq=False):
                 found[name] = _instance(scop, machine, statement, waits, (None,) * width, prod(trips, start=1))
                 continue
             moving = [k for k, direction in enumerate(directions) if direction is not None]
-            own = prod((min(trips[k], spans[name][k] or trips[k]) for k in moving), start=1)
-            density = float(space.instances[name]) or 1.0
-            one = _instance(scop, machine, statement, waits, directions, own * density)
+            count = float(prod((min(trips[k], along[name][k] or trips[k]) for k in moving), start=1))
+            if name in counts:
+                count = counts[name].instances
+            one = _instance(scop, machine, statement, waits, directions, count)
             found[name] = replace(one, divided=divisions[name] * DIVISION) if divisions[name] else one
-        return Work(machine, space, groups, trips, found)
+        return Work(machine, space, groups, trips, found, bool(counts))
 
     def waiting_in(self, names: Collection[str]) -> Work:
         """The same where only instances of these statements wait for one another in chains: others overlap."""
@@ -217,12 +222,12 @@ class Work(Struct, frozen=True, eq=False):
             if resident and self._lines(self.trips) * line <= cache.share:
                 break
             sizes = [1] * len(self.trips)
-            for member, iterations in loops:
-                sizes[member] = min(iterations, self.trips[member])
+            for member, count in loops:
+                sizes[member] = min(count, self.trips[member])
                 if self._lines(sizes) * line > cache.share:
                     break  # the lines of this loop, whose body fits, are fetched once
             runs = prod((trips / size for trips, size in zip(self.trips, sizes, strict=True)), start=1.0)
-            first = next((member for member, iterations in loops if iterations > 1), None)
+            first = next((member for member, count in loops if count > 1), None)
             for group in self.groups:
                 stream = first is None or not any(row[first] for row in group.moves[:-1])
                 total += group.lines(sizes, line, borders=False) * runs * line_cycles(level, stream=stream)
@@ -243,9 +248,36 @@ class Work(Struct, frozen=True, eq=False):
         return max(compute, memory) + BESIDE * min(compute, memory)
 
 
+class _Counts(Struct, frozen=True):
+    """Of a statement in one run of a band. instances: how many, about. turns: how many values the members have, each
+    while those before it stand still."""
+
+    instances: float
+    turns: tuple[float, ...]
+
+
+def _is_skewed(space: TileSpace) -> bool:
+    """Whether iterations of some member aren't those of one loop of the source."""
+    return any(
+        one is not None and sum(map(abs, one)) != 1 for directions in space.directions.values() for one in directions
+    )
+
+
+def _counts(scop: Scop, prefix: Mapping[str, tuple[Vector, ...]], space: TileSpace) -> dict[str, _Counts]:
+    """By statement."""
+    found, loops = {}, iterations(scop)
+    for name, rows in space.members.items():
+        outer, turns = values_in_turn(prefix.get(name, ()), rows, loops[name])
+        found[name] = _Counts(max(prod(loops[name], start=1.0) / prod(outer, start=1.0), 1.0), turns)
+    return found
+
+
 def _trips(groups: Sequence[ReferenceGroup], member: int, spans: Sequence[int | None]) -> int:
     """Iterations of a member. spans: by statement, of its iterator, if that is known. Sizes that nobody knows are taken
-    to be large: whether threads are worth it is tested when the program runs."""
+    to be large: whether threads are worth it is tested when the program runs. What nothing moves along has one
+    iteration."""
+    if not spans:
+        return 1
     constant = [one for one in spans if one is not None]
     if constant and len(constant) == len(spans):
         return max(*constant, 1)
@@ -259,15 +291,9 @@ def _trips(groups: Sequence[ReferenceGroup], member: int, spans: Sequence[int | 
 
 def _spans_along(statement: Statement, directions: Sequence[Vector | None]) -> list[int | None]:
     """How many values the iterator has that each member is, if it is one, and if that is known."""
-    spans = _spans(statement)
+    own = spans(statement)
     moving = [[k for k, c in enumerate(one) if c] if one is not None else [] for one in directions]
-    return [spans[own[0]] if len(own) == 1 else None for own in moving]
-
-
-@lru_cache(maxsize=512)
-def _spans(statement: Statement) -> tuple[int | None, ...]:
-    """How many values a statement's iterators have; None where that depends on parameters."""
-    return tuple(span(statement.domain, k) for k in range(len(statement.iterators)))
+    return [own[few[0]] if len(few) == 1 else None for few in moving]
 
 
 def _instance(

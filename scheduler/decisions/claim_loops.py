@@ -9,7 +9,7 @@ from typing import ClassVar
 import islpy as isl
 from msgspec import Struct
 
-from scopt.machine.costs import ENTRY
+from scopt.machine.costs import ENTRY, LONE
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import reordered
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
@@ -93,7 +93,7 @@ def cycles(band: Band, plan: LeafPlan, *, resident: bool = False, moving: float 
     if not resident:
         memory = work.tiled(tile_box(band, plan), plan.order) if plan.tile and user else work.streamed(plan.order)
     if plan.parallel is None:
-        return work.alone(compute, memory)
+        return work.alone(compute, memory if band.parallel_above else memory * LONE)
     return work.parallel(compute, memory, 1)
 
 

@@ -152,7 +152,7 @@ def reference_groups(scop: Scop, space: TileSpace) -> tuple[ReferenceGroup, ...]
         spread = tuple(max(values) - min(values) for values in zip(*constants, strict=True))
         declared = scop.arrays[array]
         bits = declared.type.bits
-        groups.append(ReferenceGroup(array, moves, spread, _extents(scop, declared), bits // 8 or ELEMENT))
+        groups.append(ReferenceGroup(array, moves, spread, known_extents(scop, declared), bits // 8 or ELEMENT))
     return tuple(groups)
 
 
@@ -244,7 +244,7 @@ def _subscripts(access: Access, parameters: Sequence[str]) -> list[tuple[int, ..
     return [row for row in rows if row is not None] if None not in rows else None
 
 
-def _extents(scop: Scop, array: Array) -> tuple[int | None, ...]:
+def known_extents(scop: Scop, array: Array) -> tuple[int | None, ...]:
     """Sizes that are constants, or parameters whose values can be guessed."""
     sizes = array.sizes or (None,) * array.rank
     return tuple(_extent(scop, size, extent) for size, extent in zip(sizes, array.extents, strict=True))

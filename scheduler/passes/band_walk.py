@@ -8,6 +8,7 @@ import islpy as isl
 from msgspec import Struct, field
 
 from scopt.ir.marked_schedule import BandChoice, MarkedSchedule, StripMark, TileShape
+from scopt.machine.costs import ENTRY
 from scopt.poly.bands import with_properties_below
 from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.restructure import has_inner_bands
@@ -46,8 +47,18 @@ def decided(schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
     node = walk.visit(schedule.tree.get_root(), parallel_above=not setting.options.parallel)
     choices = (*schedule.choices, *walk.choices)
     strips = sum(one.cycles for one in schedule.choices if one.mechanism != IN_ORDER)
-    cycles = sum(walk.cycles) + strips if walk.is_open else None
+    cycles = sum(walk.cycles) + strips
     return MarkedSchedule(node.get_schedule(), dict(walk.marks.found), tuple(walk.shapes), choices, cycles)
+
+
+def entering(band: Band, claim: Claim) -> float:
+    """Cycles of entering loops over sums of iterators, whose bounds change each time, as often as the innermost one is:
+    what short ones pay for being skewed."""
+    work = band.work
+    if not work.skewed:
+        return 0.0
+    entries = max(one.count for one in work.statements.values()) / max(work.trips[band.width - 1], 1)
+    return ENTRY * entries / (1 if claim.parallel is None else work.machine.cores)
 
 
 class _Walk(Struct, frozen=True, eq=False):
@@ -64,11 +75,6 @@ class _Walk(Struct, frozen=True, eq=False):
     cycles: list[float] = field(default_factory=list)
     unrolled: list[int] = field(default_factory=list)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether somebody wants to know what could be decided, and what it costs."""
-        return self.setting.decider is not None and self.setting.decider.is_open
-
     def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
         """Decide the subtree; returns the node at the same place."""
         if self.is_strip(node):
@@ -81,10 +87,10 @@ class _Walk(Struct, frozen=True, eq=False):
         nest = has_inner_bands(node)
         claim, choice = decide(band, OF_NESTS if nest else OF_LEAVES, self.setting.decider)
         self.choices.append(choice)
-        if not self.is_open:
-            return claim.make(self, node)
-        assert self.setting.decider is not None
-        return self.counted(band, detailed(band, claim, self.setting.decider), nest=nest)
+        decider = self.setting.decider
+        if decider is not None and decider.is_open:
+            claim = detailed(band, claim, decider)
+        return self.counted(band, claim, nest=nest)
 
     def counted(self, band: Band, claim: Claim, *, nest: bool) -> isl.ScheduleNode:
         """What stands in place of a band, with the cycles that it takes. nest: there are bands inside, which know
@@ -95,7 +101,7 @@ class _Walk(Struct, frozen=True, eq=False):
             # compilers unroll the loops of a small window, and make the loop around them their vector loop
             alone = claim.mechanism == PlainLoops.name and not claim.vectors
             lanes = max(self.unrolled, default=1) if alone else 1
-            self.cycles.append(runs * whole / lanes)
+            self.cycles.append(runs * (whole / lanes + entering(band, claim)))
             return claim.make(self, band.node)
         start = len(self.cycles)
         below = {
@@ -107,11 +113,14 @@ class _Walk(Struct, frozen=True, eq=False):
         made = claim.make(self, band.node)
         self.around.pop()
         self.unrolled.pop()
-        inside = sum(self.cycles[start:])
-        if claim.parallel is not None and not band.parallel_above:
+        inside, shared = sum(self.cycles[start:]), claim.parallel is not None and not band.parallel_above
+        if not self.around:
+            memory = work.streamed(range(band.width))
+            self.cycles[start:] = [work.parallel(inside, memory, 1) if shared else work.alone(inside, memory)]
+        elif shared:
             # alone where that is no slower, as is tested when the program runs
             inside = min(inside, inside / machine.cores + runs * machine.fork_nanoseconds * machine.gigahertz)
-        self.cycles[start:] = [inside if self.around else work.alone(inside, work.streamed(range(band.width)))]
+            self.cycles[start:] = [inside]
         return made
 
     def is_strip(self, node: isl.ScheduleNode) -> bool:

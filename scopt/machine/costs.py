@@ -214,6 +214,9 @@ TABLE_BYTES = 4096
 FORKED_AGAIN = 1 / 8
 # How much of what runs beside something longer is waited for all the same.
 BESIDE = 1 / 8
+# How many times as long lines from memory take where one core alone asks for them, at least: several get more of the
+# bandwidth (chosen: it decides between what takes as long otherwise).
+LONE = 1.02
 # Cycles of entering and leaving a loop whose bounds and number of iterations change each time: several minima and
 # maxima, and a branch that isn't foreseen (chosen: it puts tiles of dynamic programs in the order that was measured).
 ENTRY = 40
