@@ -265,10 +265,13 @@ def _better_original(
         return None  # of sums in any order compilers make vectors by themselves
     if proposed.tree.plain_is_equal(work.scop.schedule):
         return None
+    share = vector_share(work.scop, marked)
+    if share == 1 and not grouped and not _has_loops_alone(marked):
+        return None  # nothing is better
     original = apply_passes(work.scop, work.deps, work.scop.schedule, options)
     if options.parallel and is_plain(marked) and is_skewed(work.scop, marked):
         return original
-    own, share = (vector_share(work.scop, one) for one in (original, marked))
+    own = vector_share(work.scop, original)
     if (
         (own > share and (share < 1 or grouped))
         or (grouped and own == share)
