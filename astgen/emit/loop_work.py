@@ -51,7 +51,7 @@ def add_work_guards(
     """
     costs = statement_costs(scop, weights or {}, machine)
     cells = {name: prod(size or 1 for size in array.sizes) for name, array in scop.arrays.items()}
-    threads = _Threads(machine, cells, vector_costs(scop, costs, machine))
+    threads = _Threads(machine, cells, vector_costs(scop, costs, machine), _writing_anew(scop))
     return LoopNest(_Guards(costs, threads, frozenset(p.name for p in scop.parameters)).block(nest.body))
 
 
@@ -77,16 +77,25 @@ def with_uncopied_loops(nest: LoopNest) -> LoopNest:
 
 class _Threads(Struct, frozen=True):
     """What threads cost, and what they save. cells: of each array. vectors: nanoseconds of an instance of each
-    statement in a vector loop."""
+    statement in a vector loop. anew: the statements each of whose instances has a cell of its own to write."""
 
     machine: Machine
     cells: Mapping[str, int]
     vectors: Mapping[str, Fraction]
+    anew: frozenset[str]
 
     def nanoseconds(self, mark: LoopMark) -> Fraction:
         """Starting and joining; setting up each thread's copies of arrays,
         and adding one after the other to the array."""
         return threads_cost(self.machine, sum(self.cells[one.array] for one in mark.reductions if one.whole))
+
+
+def _writing_anew(scop: Scop) -> frozenset[str]:
+    return frozenset(
+        one.name
+        for one in scop.statements
+        if any(a.is_write and scop.arrays[a.array].rank and a.relation.is_injective() for a in one.accesses)
+    )
 
 
 def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> dict[str, Fraction]:
@@ -147,7 +156,8 @@ class _Guards(Struct, frozen=True):
         if not self.again:
             return weight / cost, factors
         plain, others = loop_work(loop, self.costs)
-        quick = weight / work_again(cost)
+        anew = any(call.statement in self.threads.anew for call in calls(loop.body))
+        quick = weight / work_again(cost, anew=anew)
         return (min(plain / cost, quick), factors) if factors == others else (plain / cost, others)
 
 

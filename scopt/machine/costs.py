@@ -155,10 +155,10 @@ def handed_iterations(machine: Machine, size: int, forked: int) -> Fraction:
     return max(Fraction(forked), min(machine.cache(2).share * _HANDED / size, Fraction(forked * _HANDED_FORKS)))
 
 
-def work_again(cost: Fraction) -> Fraction:
-    """Nanoseconds of work from which on threads gain that have just been at work: what each of the others does has to
-    take longer than going on. cost: of their first fork."""
-    return cost * Fraction(FORKED_AGAIN) * _SHARERS / (_SHARERS - 1)
+def work_again(cost: Fraction, *, anew: bool) -> Fraction:
+    """Nanoseconds of work from which on threads gain that have just been at work: what the others do has to take longer
+    than going on. cost: of their first fork. anew: they write to other memory, which takes longer than is counted."""
+    return cost * Fraction(FORKED_AGAIN) * (1 if anew else Fraction(_SHARERS, _SHARERS - 1))
 
 
 def thread_limit(machine: Machine) -> int:
