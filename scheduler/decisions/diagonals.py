@@ -42,7 +42,7 @@ class Diagonals(Struct, frozen=True, eq=False):
 
     panels: arrays whose cells on a diagonal lie apart, and that are kept in panels. apart: how many references there
     are to others of that kind. private: scalars that each lane has of its own. chosen: conditions say what is written,
-    which becomes a choice.
+    which becomes a choice. back: how many references go backwards from lane to lane, elements as wide as any.
     """
 
     rows: isl.UnionPwAff
@@ -52,6 +52,7 @@ class Diagonals(Struct, frozen=True, eq=False):
     apart: int
     private: tuple[str, ...]
     chosen: bool
+    back: int
 
 
 class SkewedArray(Struct, frozen=True, eq=False):
@@ -80,7 +81,7 @@ def diagonals(setting: Setting, node: isl.ScheduleNode) -> Diagonals | str:
     answers = [_Finder.of(setting, names, rows, dates).found(arrays, private) for rows, dates in _ways(setting, node)]
     found = [one for one in answers if isinstance(one, Diagonals)]
     if found:
-        return min(found, key=lambda one: (one.apart, len(one.panels)))
+        return min(found, key=lambda one: (one.apart, len(one.panels), one.back))
     return next(one for one in answers if isinstance(one, str))
 
 
@@ -161,7 +162,19 @@ class _Finder(Struct, frozen=True, eq=False):
                 apart += lying
         bodies = [scop.statement(name).body for name in names]
         chosen = any(isinstance(one, ir.If) and one.iffalse is not None for one in bodies)
-        return Diagonals(self.rows, self.dates, names, tuple(panels), apart, private, chosen)
+        return Diagonals(self.rows, self.dates, names, tuple(panels), apart, private, chosen, self.back(panels))
+
+    def back(self, panels: Sequence[SkewedArray]) -> int:
+        """gcc turns only what isn't widened, so that one loop with both has no vectors."""
+        scop, packed_ones = self.setting.scop, {one.array for one in panels}
+        moves: list[tuple[int, int]] = []
+        for name, (_, _, along) in self.own.items():
+            for access in scop.statement(name).accesses:
+                rows = subscript_rows(access.relation) if access.array not in packed_ones else None
+                if rows and along is not None:
+                    moves.append((int(dot(rows[-1], along)), scop.arrays[access.array].type.bits or 0))
+        widest = max((bits for _, bits in moves), default=0)
+        return sum(step < 0 and bits == widest for step, bits in moves)
 
     def is_apart(self, statement: Statement, access: Access) -> bool:
         """Whether a reference moves by more than an element from lane to lane."""

@@ -24,7 +24,7 @@ from scopt.poly.isl_utils import IN, OUT
 from scopt.poly.linear import subscript_rows
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.passes.carrying import carried_along, from_before, with_carried
-from scopt.scheduler.passes.copies import Copy, cells_for, relations_to, with_copies
+from scopt.scheduler.passes.copies import Cell, Copy, cells_for, last_row, relations_to, with_copies
 from scopt.scheduler.passes.expansion import Expansion
 from scopt.scheduler.passes.row_neighbours import Sizes, cells_before, moved, with_cells_before
 
@@ -162,7 +162,8 @@ def _with_last(before: Scop, scop: Scop, turns: _Turns, cells: Array, sizes: Siz
     starts = {name: _begins(before, turns, name, found.first[name], late=False) for name in found.reads}
     begins = {name: access for name, access in starts.items() if access is not None}
     new = cells_for(scop, turns.array, "last")
-    made = with_carried(scop, found, new, (turns.row,), begins)
+    cell = Cell(new.name, (turns.row,), last_row(scop, turns.inside, turns.row))
+    made = with_carried(scop, found, cell, new, begins)
     size = extents(made, relations_to(made, new.name), loose=True)
     return made, None if size is None else {**sizes, new.name: size}
 

@@ -8,7 +8,7 @@ With ``t = y[i][j]`` behind the statement, and ``t = y[i][j - 1]`` before the fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import islpy as isl
 from msgspec import Struct
@@ -174,16 +174,15 @@ def _is_first(rest: isl.Set) -> bool:
 
 def _with_scalar(scop: Scop, found: Carried) -> Scop:
     """The SCoP with a scalar in place of what is read."""
-    return with_carried(scop, found, scalar_for(scop, found.array, "last"), ())
+    scalar = scalar_for(scop, found.array, "last")
+    return with_carried(scop, found, Cell(scalar.name, ()), scalar)
 
 
 def with_carried(
-    scop: Scop, found: Carried, scalar: Array, rows: Sequence[int], begins: Mapping[str, Access] | None = None
+    scop: Scop, found: Carried, cell: Cell, scalar: Array, begins: Mapping[str, Access] | None = None
 ) -> Scop:
-    """The SCoP with a new array's cells in place of what is read, and statements that set them. rows: positions of the
-    iterators that are its subscripts. begins: by the reading statement's name, what the first iteration reads, where
-    that is another reference."""
-    cell = Cell(scalar.name, tuple(rows))
+    """The SCoP with a new array's cells in place of what is read, and statements that set them. begins: by the reading
+    statement's name, what the first iteration reads, where that is another reference."""
     statements = {one.name: one for one in scop.statements}
     copies: list[Copy] = []
     for reader, reads in found.reads.items():

@@ -2,31 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.ir.scop import Access, Array, Scop, Statement
+from scopt.ir.scop import Access, Array, Parameter, Scop, Statement
 from scopt.ir.walks import copied
 from scopt.poly import trees
 from scopt.poly.body_rewriting import with_references
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
+from scopt.poly.linear import affine_row
 from scopt.scheduler.passes.expansion import new_name
 
 
+class Last(Struct, frozen=True):
+    """The last row: a sum of parameters, with factors, and a constant."""
+
+    terms: tuple[tuple[int, Parameter], ...]
+    constant: int
+
+    def without(self, iterator: str) -> ir.Node:
+        """How many rows are behind this one."""
+        node: ir.Node | None = ir.Constant("int", str(self.constant)) if self.constant or not self.terms else None
+        for factor, parameter in self.terms:
+            term: ir.Node = ir.ID(parameter.spelling)
+            if factor != 1:
+                term = ir.BinaryOp("*", ir.Constant("int", str(factor)), term)
+            node = term if node is None else ir.BinaryOp("+", term, node)
+        assert node is not None
+        return ir.BinaryOp("-", node, ir.ID(iterator))
+
+    def turned(self) -> isl.Map:
+        """``{ [i] -> [last - i] }``"""
+        names = ", ".join(parameter.name for _, parameter in self.terms)
+        total = " + ".join([*(f"{factor} {parameter.name}" for factor, parameter in self.terms), str(self.constant)])
+        return isl.Map(f"[{names}] -> {{ [i] -> [{total} - i] }}")
+
+
 class Cell(Struct, frozen=True):
-    """What stands for a cell: a scalar, or an array with some of the iterators as subscripts."""
+    """What stands for a cell: a scalar, or an array with some of the iterators as subscripts. last: its only subscript
+    is how many rows are left: along a diagonal these move as cells along rows do."""
 
     name: str
     rows: tuple[int, ...]
+    last: Last | None = None
 
     def reference(self, statement: Statement) -> ir.Node:
         node: ir.Node = ir.ID(self.name)
         for k in self.rows:
-            node = ir.ArrayRef(node, ir.ID(statement.iterators[k]))
+            iterator = statement.iterators[k]
+            node = ir.ArrayRef(node, ir.ID(iterator) if self.last is None else self.last.without(iterator))
         return node
 
     def relation(self, domain: isl.Set) -> isl.Map:
@@ -34,6 +62,9 @@ class Cell(Struct, frozen=True):
         for k in reversed(range(found.dim(OUT))):
             if k not in self.rows:
                 found = found.project_out(OUT, k, 1)
+        found = found.reset_tuple_id(OUT)
+        if self.last is not None:
+            found = found.apply_range(self.last.turned())
         return found.set_tuple_name(OUT, self.name)
 
     def read_by(self, statement: Statement, nodes: Collection[ir.Node | None]) -> Statement:
@@ -62,6 +93,22 @@ def cells_for(scop: Scop, array: Array, what: str) -> Array:
     """An array, of one dimension, for values of another one."""
     name = new_name(scop, array, what)
     return Array(name, name, replace(array.type, const=False), (None,), (None,))
+
+
+def last_row(scop: Scop, statements: Iterable[Statement], row: int) -> Last | None:
+    """The largest value of an iterator in some statements, or a larger one; None if that isn't a sum of parameters."""
+    values = [one.domain.project_onto_map(isl.dim_type.set, row, 1).range() for one in statements]
+    whole = values[0]
+    for other in values[1:]:
+        whole = whole.union(other)
+    most = whole.intersect_params(scop.context).coalesce().dim_max(0).coalesce()
+    names = [parameter.name for parameter in scop.parameters]
+    found = affine_row(most, names)
+    if found is None:
+        return None
+    factors = found[len(found) - 1 - len(names) : -1]
+    terms = tuple((factor, one) for factor, one in zip(factors, scop.parameters, strict=True) if factor)
+    return Last(terms, max(found[-1], 0)) if all(factor > 0 for factor, _ in terms) else None
 
 
 def relations_to(scop: Scop, name: str) -> list[isl.Map]:

@@ -28,8 +28,8 @@ from scopt.poly.linear import subscript_rows
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.passes.alternate_rows import folded_rows
 from scopt.scheduler.passes.carrying import Carried, carried_along, from_before, with_carried
-from scopt.scheduler.passes.copies import cells_for, relations_to
-from scopt.scheduler.passes.expansion import Expansion, common_depth, with_cells
+from scopt.scheduler.passes.copies import Cell, cells_for, last_row, relations_to
+from scopt.scheduler.passes.expansion import Expansion, common_depth
 from scopt.scheduler.passes.row_totals import with_row_totals
 from scopt.scheduler.passes.two_rows import one_row
 
@@ -140,9 +140,16 @@ def _with_left(scop: Scop, deps: Dependences, rows: Mapping[str, int], sizes: di
 
 def _replaced(scop: Scop, found: Carried, row: int) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
     new = cells_for(scop, found.array, "last")
-    made = with_carried(scop, found, new, (row,))
+    cell = Cell(new.name, (row,), last_row(scop, _in_row(scop, found.writer, row), row))
+    made = with_carried(scop, found, cell, new)
     size = extents(made, relations_to(made, new.name), loose=True)
     return (made, {new.name: size}) if size is not None else None
+
+
+def _in_row(scop: Scop, writer: Statement, row: int) -> list[Statement]:
+    """The statements in the loop over rows around one of them."""
+    loops = source_loops(scop)
+    return [one for one in scop.statements if loops[one.name][: row + 1] == loops[writer.name][: row + 1]]
 
 
 def _with_scalars(
@@ -164,7 +171,10 @@ def _with_scalars(
         if common_depth(scop, deps, array) != row + 1:
             return None
         new = cells_for(scop, array, "all")
-        changed = {one.name: with_cells(one, array, new.name, (row,)) for one in users}
+        cell = Cell(new.name, (row,), last_row(scop, users, row))
+        changed = {
+            one.name: cell.read_by(one, {a.node for a in one.accesses if a.array == array.name}) for one in users
+        }
         arrays = {**{name: one for name, one in scop.arrays.items() if name != array.name}, new.name: new}
         kills = tuple(one for one in scop.kills if all(access.array != array.name for access in one.accesses))
         statements = tuple(changed.get(one.name, one) for one in scop.statements)

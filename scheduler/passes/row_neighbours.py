@@ -18,7 +18,16 @@ from scopt.ir.scop import Access, Scop, Statement
 from scopt.poly.array_extents import extents
 from scopt.poly.isl_utils import IN, OUT, SET
 from scopt.scheduler.passes.carrying import is_there
-from scopt.scheduler.passes.copies import Cell, Copy, cells_for, copy_of, relations_to, scalar_for, with_copies
+from scopt.scheduler.passes.copies import (
+    Cell,
+    Copy,
+    cells_for,
+    copy_of,
+    last_row,
+    relations_to,
+    scalar_for,
+    with_copies,
+)
 
 Sizes = dict[str, tuple[Expr, ...]]
 
@@ -98,7 +107,8 @@ def with_cells_before(
         return None
     cells, scalar = cells_for(scop, scop.arrays[array], "before"), scalar_for(scop, scop.arrays[array], "above")
     scop = replace(scop, arrays={**scop.arrays, cells.name: cells, scalar.name: scalar})
-    cell, alone = Cell(cells.name, (row,)), Cell(scalar.name, ())
+    last = last_row(scop, [one for one in scop.statements if one.name in inside], row)
+    cell, alone = Cell(cells.name, (row,), last), Cell(scalar.name, ())
     seen = copy_of(scop, own, own.domain, write, alone, "seen")
     kept = Access(scalar.name, "read", alone.relation(own.domain), ir.ID(scalar.name), own.location)
     handed = copy_of(scop, own, own.domain, kept, cell, "handed")

@@ -107,14 +107,14 @@ def text(body: str) -> str:
 def test_rows_run_along_diagonals(body: str) -> None:
     made = text(body)
     assert "#pragma omp simd" in made
-    assert "[js - i]" in made
-    assert "row_last[i] = row[js - i];" in made or "left_all[i]" in made or "f_last[i] = f_folded[js - i];" in made
+    # cells of rows that are left come in the order of columns
+    assert re.search(r"(?:row|f)_last\[j \+ m - is\] = (?:row|f_folded)\[j\];|left_all\[j \+ m - is\] = ", made)
 
 
 def test_tables_with_totals_run_along_diagonals_too() -> None:
     made = text(TABLE)
-    assert re.search(r"if \(table_panel\[js - .*\]\[i .*\] > peak_total_all\[i\]\)", made)
-    assert "odd_total_all[i] ^= " in made
+    assert re.search(r"if \(table_panel\[is - .*\]\[.*\] > peak_total_all\[j - is \+ 199\]\)", made)
+    assert "odd_total_all[j - is + 199] ^= " in made
     assert "#pragma omp simd reduction(max: peak)" in made
 
 
@@ -122,7 +122,7 @@ def test_the_second_row_is_written_once() -> None:
     made = text(TURNS)
     ours = made.partition("if (!scopt_done)")[0]
     assert {line.strip() for line in ours.splitlines() if "next[" in line} == {"next[j] = row[j];"}
-    assert "row_before[i] = row_above;" in made
+    assert "row_before[j + m - is] = row_above;" in made
 
 
 @pytest.mark.parametrize(
