@@ -39,7 +39,7 @@ int main(void) {{
 """
 
 
-def source(left: str, right: str, cell: str, product: str, n: int = 37) -> str:
+def source(left: str, right: str, cell: str, product: str, n: int = 400) -> str:
     return SOURCE.format(left=left, right=right, cell=cell, product=product, n=n)
 
 
