@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from scopt import pipeline
+from scopt.machine import Machine
 from scopt.options import Options
 from tests.conftest import RunC
 from tests.fuzz.harness import without_thresholds
@@ -58,13 +61,17 @@ int main(void)
 FLAGS = ("-O2", "-ffp-contract=off", "-fopenmp", "-w", "-fwrapv")
 
 
+# starting threads takes no time
+QUICK = replace(Machine(), fork_nanoseconds=1)
+
+
 def same_output(
     body: str, run_c: RunC, tmp_path: Path, *, before: str = "", after: str = "", options: Options | None = None
 ) -> str:
     """The emitted text of a program with the body, which runs with two threads and prints what the original prints; no
     parallel loop is too small."""
     source = PROGRAM % {"body": body, "before": before, "after": after}
-    result = pipeline.optimize(source.encode(), options or Options(eager=True), file=str(tmp_path / "in.c"))
+    result = pipeline.optimize(source.encode(), options or Options(eager=True, machine=QUICK), file=str(tmp_path / "in.c"))
     missed = [remark for remark in result.remarks if remark.kind == "missed" or remark.id == "schedule.simplified"]
     assert not missed, missed
     text = result.text.decode()

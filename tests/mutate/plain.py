@@ -269,10 +269,13 @@ CONDITIONS = marked(
         Operand("x", "n", type="int", value="i * 13 % 29"),
         Operand("d", "n", type="int", value="i % 3"),
         Operand("o", "n", type="int", value="0"),
+        Operand("v", "n", type="int", value="1"),
     ),
     """
   for (int i = 0; i < n; i++)
     o[i] = (u[i] == 3 || (u[i] == 2 && x[i])) + x[i];
+  for (int i = 0; i < n; i++)
+    v[i] = u[i] == 1 ? 5 : u[i] == 2 ? x[i] : u[i] == 4 ? 9 : 0;
   for (int i = 0; i < n; i++) {
     d[i] = 1;
     for (int j = 0; j < i; j++)
