@@ -146,9 +146,10 @@ class Forms(Struct, frozen=True, eq=False):
     def with_rolled(self) -> Iterator[Form]:
         """That with cells for what rows that take each other's place hand on."""
         with self.clock("dependences"):
-            found = self.watch("rolled", rolled_scop(self.scop, self.deps, self.options))
-        if found is not None:
-            made, deps = found.expansion, dependences_of(found.expansion.scop, self.options)
+            found = rolled_scop(self.scop, self.deps, self.options)
+            made = self.watch("rolled", found.expansion if found is not None else None)
+        if found is not None and made is not None:
+            deps = dependences_of(made.scop, self.options)
             yield Form(ROLLED, made.scop, deps, made, lanes=found.statements, before=found.before, in_order=True)
 
     def with_totals(self) -> Iterator[Form]:

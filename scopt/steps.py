@@ -28,6 +28,7 @@ STEPS: tuple[tuple[str, str], ...] = (
     ("totals", "variables for what nests sum up in signed numbers, or in cells, so that threads can have copies"),
     ("tables", "tables for what data say where to add, so that threads can have copies"),
     ("work", "cells of each line's own in place of work arrays that lines alone share"),
+    ("rolled", "cells of each row's own for what dynamic programs hand on, whose rows take each other's place"),
     ("carrying", "scalars for what rows carry from one iteration to the next, where rows are independent"),
     ("schedule", "the scheduler's tree, or the user's"),
     *((one.name, one.what) for one in passes(Options())),

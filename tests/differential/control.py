@@ -71,7 +71,8 @@ def same_output(
     """The emitted text of a program with the body, which runs with two threads and prints what the original prints; no
     parallel loop is too small."""
     source = PROGRAM % {"body": body, "before": before, "after": after}
-    result = pipeline.optimize(source.encode(), options or Options(eager=True, machine=QUICK), file=str(tmp_path / "in.c"))
+    options = options or Options(eager=True, machine=QUICK)
+    result = pipeline.optimize(source.encode(), options, file=str(tmp_path / "in.c"))
     missed = [remark for remark in result.remarks if remark.kind == "missed" or remark.id == "schedule.simplified"]
     assert not missed, missed
     text = result.text.decode()

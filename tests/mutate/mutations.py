@@ -28,6 +28,7 @@ from tests.mutate.trees import result_edits, schedule_edits
 STEPS = (
     "rewritten",
     "work",
+    "rolled",
     "schedule",
     *(one.name for one in passes(Options())),
     "strips-and-panels",

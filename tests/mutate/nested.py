@@ -187,3 +187,34 @@ WORK = marked(
     ((2, 1), (3, 2), (9, 0), (37, 33), (75, 70)),
     options=Options(machine=replace(Machine(), fork_nanoseconds=1)),
 )
+
+# Two rows of a dynamic program, one of which is copied over the other; what they add up to is collected.
+ROWS = marked(
+    "rows",
+    (
+        Operand("a", "n", type="int", value="i * 7 % 5"),
+        Operand("b", "m + 1", type="int", value="i * 3 % 4"),
+        Operand("row", "m + 1", type="int", value="i"),
+        Operand("next", "m + 1", type="int", value="9"),
+        Operand("best", "1", type="int", value="0"),
+    ),
+    """
+  int peak = 0;
+  for (int i = 0; i < n; i++) {
+    next[0] = i + 1;
+    for (int j = 1; j <= m; j++) {
+      int cost = row[j - 1] + (a[i] != b[j]);
+      if (row[j] + 1 < cost)
+        cost = row[j] + 1;
+      if (next[j - 1] + 1 < cost)
+        cost = next[j - 1] + 1;
+      next[j] = cost;
+      if (cost > peak)
+        peak = cost;
+    }
+    for (int j = 0; j <= m; j++)
+      row[j] = next[j];
+  }
+  best[0] = peak;""",
+    ((1, 1), (5, 9), (97, 141)),
+)

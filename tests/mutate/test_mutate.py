@@ -33,6 +33,7 @@ SAMPLE = tuple(
         "polynomial",
         "histogram",
         "work",
+        "rows",
         "small",
         "shifted",
         "stepped",
