@@ -117,8 +117,8 @@ def total_around(
             return None
         cells = cells.union(_cells(other.own[0], depth))
         counting.append(one)
-    if update.operator in BETTER and not all(_is_there(scop, one, array) for one in counting):
-        return None  # to be compared with in the end
+    if not counting or (update.operator in BETTER and not all(_is_there(scop, one, array) for one in counting)):
+        return None  # it never runs, or there is nothing to be compared with in the end
     names = frozenset(one.name for one in inside)
     return Counted(array, update.operator, tuple(counting), names, depth, (), scop.context, reference, cells.coalesce())
 

@@ -43,6 +43,7 @@ def test_what_gets_a_total(body: str, totals: list[str]) -> None:
     "body",
     [
         "for (i = 0; i < n; i++) s1 += p[i] > 3;",  # counts don't overflow
+        "for (i = 0; i < n; i++) if (9u > 9u) bits[2] -= p[i];",  # never runs
         "for (i = 0; i < n; i++) u1 += p[i];",
         "for (i = 0; i < n; i++) s1 += abs(p[i] - p[i + 1]);",  # gcc has instructions for these
         "for (i = 0; i < n; i++) s1 += p[i] * p[n - i];",
