@@ -9,12 +9,12 @@ two forms apart (if-conversion: Allen et al., "Conversion of control dependence 
 from __future__ import annotations
 
 import islpy as isl
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.ir.nest import Call, For, LoopNest
-from scopt.ir.nest_walks import Item, map_block
+from scopt.astgen.passes.vector_calls import with_vector_statements
+from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.truths import COMPARISONS, truth
 from scopt.ir.walks import rewritten, walk
@@ -31,34 +31,13 @@ _NARROW = 16
 def with_eager_conditions(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
     """The nest, where statements of `source` in vector loops evaluate all of their conditions that they may, and the
     SCoP with these statements."""
-    rewriter = _Rewriter(source)
-    block = map_block(nest.body, rewriter.loop)
-    made = [one for one in rewriter.made.values() if one is not None]
-    return (replace(scop, statements=(*scop.statements, *made)), LoopNest(block)) if made else (scop, nest)
+    statements = {one.name: one for one in source.statements}
+    return with_vector_statements(scop, nest, lambda name: _eager(source, statements.get(name)))
 
 
-class _Rewriter(Struct, frozen=True, eq=False):
-    """made: new statements, by the old ones' names; None where nothing changes."""
-
-    source: Scop
-    made: dict[str, Statement | None] = field(default_factory=dict)
-
-    def loop(self, item: Item) -> tuple[Item, ...]:
-        if isinstance(item, For) and item.mark.simd:
-            return (replace(item, body=map_block(item.body, self.call)),)
-        return (item,)
-
-    def call(self, item: Item) -> tuple[Item, ...]:
-        if not isinstance(item, Call):
-            return (item,)
-        if item.statement not in self.made:
-            own = next((one for one in self.source.statements if one.name == item.statement), None)
-            self.made[item.statement] = None if own is None else _eager(self.source, own)
-        made = self.made[item.statement]
-        return (item,) if made is None else (replace(item, statement=made.name),)
-
-
-def _eager(scop: Scop, statement: Statement) -> Statement | None:
+def _eager(scop: Scop, statement: Statement | None) -> Statement | None:
+    if statement is None:
+        return None
     body = with_both_sides(scop, statement, statement.body)
     return None if body is statement.body else replace(statement, name=statement.name + SUFFIX, body=body)
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import PICKS, helper_name
 from scopt.astgen.lower.body_syntax import call
 from scopt.astgen.passes.eager import SUFFIX, Sure
+from scopt.astgen.passes.vector_calls import with_vector_statements
 from scopt.ir.effects import effects
-from scopt.ir.nest import Call, For, LoopNest
-from scopt.ir.nest_walks import Item, map_block
+from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.truths import COMPARISONS, truth
 from scopt.ir.walks import same_tree
@@ -31,37 +31,14 @@ _FLOATS = ("float", "double")
 def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
     """The nest, where statements of `source` in vector loops, which may evaluate both sides of their conditions by now,
     call such functions, and the SCoP with these statements."""
-    rewriter = _Rewriter(source, scop)
-    block = map_block(nest.body, rewriter.loop)
-    made = [one for one in rewriter.made.values() if one is not None]
-    return (replace(scop, statements=(*scop.statements, *made)), LoopNest(block)) if made else (scop, nest)
+    statements = {one.name: one for one in source.statements}
 
-
-class _Rewriter(Struct, frozen=True, eq=False):
-    """made: new statements, by the old ones' names; None where nothing changes."""
-
-    source: Scop
-    scop: Scop
-    made: dict[str, Statement | None] = field(default_factory=dict)
-
-    def loop(self, item: Item) -> tuple[Item, ...]:
-        if isinstance(item, For) and item.mark.simd:
-            return (replace(item, body=map_block(item.body, self.call)),)
-        return (item,)
-
-    def call(self, item: Item) -> tuple[Item, ...]:
-        if not isinstance(item, Call):
-            return (item,)
-        if item.statement not in self.made:
-            self.made[item.statement] = self.picked(item.statement)
-        made = self.made[item.statement]
-        return (item,) if made is None else (replace(item, statement=made.name),)
-
-    def picked(self, name: str) -> Statement | None:
-        own = next((one for one in self.source.statements if one.name == name.removesuffix(SUFFIX)), None)
-        statement = self.scop.statement(name)
-        body = None if own is None else with_picks(self.source, own, statement.body)
+    def picked(name: str) -> Statement | None:
+        own, statement = statements.get(name.removesuffix(SUFFIX)), scop.statement(name)
+        body = None if own is None else with_picks(source, own, statement.body)
         return None if body is None else replace(statement, name=name + PICKED, body=body)
+
+    return with_vector_statements(scop, nest, picked)
 
 
 def with_picks(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node | None:
