@@ -21,7 +21,6 @@ from scopt.ir.nest import Expr
 from scopt.ir.scop import Access, Dependences, Scop, Statement
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
-from scopt.poly.body_rewriting import agree
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import IN, OUT, SET, joined, sets_of, union_of_sets
 from scopt.poly.linear import subscript_rows
@@ -83,7 +82,7 @@ def _rolling(scop: Scop, deps: Dependences, totals: Collection[str]) -> Iterator
 def _flows(scop: Scop, deps: Dependences, statement: Statement, write: Access, depth: int) -> bool:
     """Whether values of a statement get from one iteration of a loop to another one, in the array that it writes."""
     flows = (one for one in deps.select("flow") if (one.array, one.source) == (write.array, statement.name))
-    return any(not agree(one.relation, depth + 1) for one in flows)
+    return any(_moves(one.relation, depth) for one in flows if one.relation.dim(OUT) > depth)
 
 
 def _waits(scop: Scop, deps: Dependences, statement: Statement) -> bool:
