@@ -150,6 +150,7 @@ def _outcome(work: Work) -> Outcome:
         explanation = _explanation(work, made) if work.options.explain else ""
         view = _view(work, made) if work.options.report else None
     counted = counter_name(scop.location) in made.guard
+    tests = scop.guard.tests if scop.guard is not None else ()
     return Outcome(
         made.emitted.text,
         helpers=(
@@ -159,7 +160,7 @@ def _outcome(work: Work) -> Outcome:
         ),
         definitions=(
             *(counter_definitions(scop.location) if counted else ()),
-            *(test.definition for test in (scop.guard.tests if scop.guard is not None else ()) if made.guard),
+            *(text for test in tests if made.guard for text in (*test.shared, test.definition)),
             *made.emitted.definitions,
         ),
         allocations=made.allocations,

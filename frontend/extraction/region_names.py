@@ -132,7 +132,7 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     items = tuple(map(_without_directives, unique.items))
     _refuse_visible(region)
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
-    if region.marked and tu.strict_aliasing:
+    if tu.strict_aliasing:
         symbols = with_rows(symbols, outer.keys() - unique.declared.keys())
     local_names = frozenset(unique.declared)
     items = inlined_calls(items, tu, region, symbols)

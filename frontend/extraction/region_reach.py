@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from msgspec import Struct
 
 from scopt.frontend.extraction.region_names import RegionNames
+from scopt.frontend.model.row_stretches import RowStretch
 from scopt.frontend.reach.cells import Inspector
 from scopt.frontend.reach.code import Code, Operand, Unbounded
 from scopt.frontend.reach.memory_tests import Memory, memory_test
+from scopt.frontend.reach.row_tests import MAX_LISTS, RowList, row_test
 from scopt.frontend.reach.sums import Sum, number, plus, times
 from scopt.frontend.reach.symbolic_values import Reader
 from scopt.frontend.reach.touched_cells import Touched, read_touched
@@ -52,16 +54,40 @@ class RegionReach(Struct, frozen=True, eq=False):
             if wanted[name] not in touched:
                 return None, name
             memories[name] = Memory(wanted[name], f"sizeof(*{wanted[name]})", touched[wanted[name]])
-        text = "\n".join((*code.lines, *(f"{one.touched.first} {one.touched.last}" for one in memories.values())))
-        words = dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", text))
+        used = self.used(code, (end for one in memories.values() for end in (one.touched.first, one.touched.last)))
+        if used is None:
+            return None, next(iter(wanted))
+        return memory_test(self.names.region.location, code, memories, pairs, used, seen.made), ""
+
+    def rows(
+        self, rows: Sequence[RowStretch], others: Sequence[Stretch], written: Collection[str]
+    ) -> MemoryTest | None:
+        """As `scopt.frontend.model.aliasing.Reach` has it."""
+        code = Code(self.names.tu.long_type, self.names.tu.reserved)
+        if len(rows) + len(others) > MAX_LISTS:
+            return None
+        try:
+            lists = [_rows(code, one, one.array.spelling in written) for one in rows]
+            for one in others:
+                touched = _touched(code, one)
+                cells = (touched.first, touched.last)
+                lists.append(RowList(one.array, one.base, one.element, None, cells, one.array in written))
+        except Unbounded:
+            return None
+        used = self.used(code, (end for one in lists for end in (*(one.rows or ()), *one.cells)))
+        return row_test(self.names.region.location, code, lists, used) if used is not None else None
+
+    def used(self, code: Code, ends: Iterable[Operand]) -> dict[str, CType] | None:
+        """The variables that a test asks for, with their types; None if there is one that may change."""
+        words = dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", "\n".join((*code.lines, *map(str, ends)))))
         used: dict[str, CType] = {}
         for word in words:
             if word in self.names.symbols and word not in code.names:
                 ctype = self.type_of(word)
                 if ctype is None:
-                    return None, next(iter(wanted))
+                    return None
                 used[word] = ctype
-        return memory_test(self.names.region.location, code, memories, pairs, used, seen.made), ""
+        return used
 
     def base(self, name: str) -> str:
         array = self.arrays[name]
@@ -81,6 +107,14 @@ def _touched(code: Code, stretch: Stretch) -> Touched:
         for ends in (stretch.first, stretch.beyond)
     )
     return Touched(_extreme(code, first, greatest=False), code.minus(_extreme(code, last, greatest=True), 1))
+
+
+def _rows(code: Code, one: RowStretch, written: bool) -> RowList:
+    first, last = (code.value(_sum(end, {}), up=False) for end in (one.first, one.last))
+    low, high = ([code.value(_sum(end, {}), up=False) for end in ends] for ends in (one.low, one.high))
+    cells = _extreme(code, low, greatest=False), _extreme(code, high, greatest=True)
+    name = one.array.spelling
+    return RowList(name, name, f"sizeof(**{name})", (first, last), cells, written)
 
 
 def _extreme(code: Code, operands: Sequence[Operand], *, greatest: bool) -> Operand:

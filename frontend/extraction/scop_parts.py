@@ -77,6 +77,7 @@ class ScopParts(Struct, frozen=True, eq=False):
         context = context.intersect(self.affine.assumed.values).intersect(self.known)
         aliasing = self.aliasing((*statements, *kills), context)
         guard = self.guard(aliasing, statements, typed)
+        context = context.intersect(aliasing.holds)
         context = context.intersect(self.in_long(guard.fits)) if guard is not None else context
         return Scop(
             name=self.name,
@@ -130,7 +131,7 @@ class ScopParts(Struct, frozen=True, eq=False):
 
     def guard(self, aliasing: Aliasing, statements: tuple[Statement, ...], typed: isl.Set) -> Guard | None:
         """What the program has to test. typed: what the parameters' types say anyway."""
-        both = self.affine.assumed.values.intersect(self.known)
+        both = self.affine.assumed.values.intersect(self.known).intersect(aliasing.holds)
         fits = too_large(self.affine.parameters.values(), statements, typed.intersect(self.affine.assumed.values))
         # What is assumed is tested in the long type too, where a value beyond it might pass.
         tested = both.gist(typed)

@@ -3,17 +3,18 @@ proof, or a test at run time, otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Protocol
 
 import islpy as isl
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.model.row_pointers import is_rows
+from scopt.frontend.model.row_stretches import RowStretch, row_stretch
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
 from scopt.frontend.model.value_ranges import MAX_TABLE
 from scopt.frontend.syntax.symbols import Symbol
@@ -22,6 +23,7 @@ from scopt.ir.ctypes import CHARACTER
 from scopt.ir.effects import assigns
 from scopt.ir.scop import Array, CType, MemoryTest, Statement, Stretch
 from scopt.ir.walks import walk
+from scopt.poly.isl_utils import universe_params
 
 # Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
 MAX_PAIRS = 32
@@ -30,11 +32,13 @@ _ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc"
 
 
 class Aliasing(Struct, frozen=True, eq=False):
-    """remarks: what is taken for granted, or tested. apart: what has to be tested; tests: what functions test."""
+    """remarks: what is taken for granted, or tested. apart: what has to be tested; tests: what functions test.
+    holds: parameter set, where these may be asked."""
 
     remarks: tuple[Remark, ...] = ()
     apart: tuple[tuple[Stretch, Stretch], ...] = ()
     tests: tuple[MemoryTest, ...] = ()
+    holds: isl.Set = field(default_factory=universe_params)
 
 
 class Reach(Protocol):
@@ -45,6 +49,12 @@ class Reach(Protocol):
     ) -> tuple[MemoryTest | None, str]:
         """The test that none of the pairs overlap; where there is none, a name that nothing is known of.
         known: what the names touch, None where that is asked for."""
+
+    def rows(
+        self, rows: Sequence[RowStretch], others: Sequence[Stretch], written: Collection[str]
+    ) -> MemoryTest | None:
+        """The test that no rows that are written overlap with others, or with stretches; None if that takes too much.
+        written: names."""
 
 
 class Names(Struct, frozen=True, eq=False):
@@ -97,12 +107,17 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
         for object_ in names.arrays
         if origins.may_move(names.symbols[pointer], names.symbols[object_])
     ]
-    rows = [name for name in names.arrays if name in names.written and is_rows(names.symbols[name])]
-    if not doubtful and not hidden and not rows:
+    rows = [name for name in names.arrays if is_rows(names.symbols[name])]
+    if not doubtful and not hidden and not (names.written and rows):
         return Aliasing()
     if region.marked or assume_apart:
         pairs = doubtful or hidden
-        involved = sorted({*rows, *(name for pair in pairs for name in pair if names.symbols[name].pointer)})
+        involved = sorted(
+            {
+                *names.written.intersection(rows),
+                *(name for pair in pairs for name in pair if names.symbols[name].pointer),
+            }
+        )
         why = "as in every marked region" if region.marked else "as --assume=noalias says"
         return Aliasing(
             (
@@ -114,10 +129,14 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
                 ),
             )
         )
-    if rows:
-        message, hint = f"the rows of '{rows[0]}' may overlap", "mark the region, or use an array of several dimensions"
-        raise Refusal("access.pointer-to-pointer", message, region.location, hint)
-    return _tested(region, names, doubtful, hidden)
+    tested = _tested_rows(region, names, rows, listed, origins)
+    apart = [pair for pair in doubtful if not any(is_rows(names.symbols[name]) for name in pair)]
+    if not apart and not hidden:
+        return tested
+    found = _tested(region, names, apart, hidden)
+    return replace(
+        found, remarks=(*tested.remarks, *found.remarks), tests=(*tested.tests, *found.tests), holds=tested.holds
+    )
 
 
 def _tested(
@@ -156,6 +175,45 @@ def _tested(
     pairs = ", ".join(f"'{a}' and '{b}'" for a, b in (*doubtful, *hidden))
     message = f"the program tests where the region begins that what is touched does not overlap: {pairs}"
     return Aliasing((Remark("analysis", "assume.apart", message, region.location),), apart, tests)
+
+
+def _tested_rows(
+    region: Region, names: Names, rows: Sequence[str], listed: Sequence[str], origins: _Origins
+) -> Aliasing:
+    """A test that tells rows apart, from each other and from all that might be a part of them."""
+    pairs = [
+        (row, other)
+        for row in rows
+        for other in listed
+        if names.written.intersection((row, other)) and (row == other or origins.may_hold(row, other))
+    ]
+    if not pairs:
+        return Aliasing()
+    names_of_rows = [name for name in rows if any(name in pair for pair in pairs)]
+    hint = "mark the region, or use an array of several dimensions"
+    stretches: list[RowStretch] = []
+    holds = names.context
+    for name in names_of_rows:
+        found = row_stretch(names.arrays[name], names.statements, holds)
+        if found is None:
+            message = (
+                f"the rows of '{name}' may overlap, and what the region touches of them has no simple bounds to test"
+            )
+            raise Refusal("access.pointer-to-pointer", message, region.location, hint)
+        stretches.append(found)
+        holds = found.holds
+    others = dict.fromkeys(other for _, other in pairs if other not in rows)
+    known = {name: _stretch(names, name) for name in others}
+    characters = any(names.arrays[name].type.bits == CHARACTER for name in names.written if name in names.arrays)
+    test = None
+    if not characters and None not in known.values() and names.reach is not None:
+        test = names.reach.rows(stretches, [one for one in known.values() if one is not None], names.written)
+    if test is None or holds.is_empty():
+        what = "characters that the region writes may be pointers" if characters else "there is no simple test of that"
+        message = f"the rows of '{names_of_rows[0]}' may overlap: {what}"
+        raise Refusal("access.pointer-to-pointer", message, region.location, hint)
+    message = f"the program tests where the region begins that rows don't overlap: {_quoted([*names_of_rows, *others])}"
+    return Aliasing((Remark("analysis", "assume.apart", message, region.location),), (), (test,), holds)
 
 
 def _stretch(names: Names, name: str, *, written: bool = False) -> Stretch | None:
@@ -242,6 +300,13 @@ class _Origins(Struct, frozen=True, eq=False):
         if self.names.strict and _types_differ(a.type, b.type):
             return False
         return self.objects_overlap(first, second)
+
+    def may_hold(self, rows: str, other: str) -> bool:
+        """Whether rows may lie in what another name stands for, or have a row in common: pointers to rows are data."""
+        symbol = self.names.symbols[other]
+        hidden = not symbol.pointer and not symbol.dims and not symbol.address_taken and symbol.within is None
+        alike = self.names.strict and _types_differ(self.names.symbols[rows].type, symbol.type)
+        return not (alike or (hidden and symbol.kind in ("local", "parameter") and not symbol.static))
 
     def objects_overlap(self, a: Symbol, b: Symbol) -> bool:
         if not (a.pointer or b.pointer):

@@ -52,8 +52,8 @@ def _reached(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Str
     if cells is None:
         return None
     sizes = _sizes(array) if array.flat else ()
-    lows = [_ends(cells, k, lower=True) for k in range(dimensions)]
-    highs = [_ends(cells, k, lower=False) for k in range(dimensions)]
+    lows = [ends_of(cells, k, lower=True) for k in range(dimensions)]
+    highs = [ends_of(cells, k, lower=False) for k in range(dimensions)]
     if sizes is None or None in (*lows, *highs):
         return None
     sums = {size.name: size.value for size in sizes if size.name}
@@ -113,7 +113,7 @@ def _distinct(offsets: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
     return tuple(dict.fromkeys(offsets))
 
 
-def _ends(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial, ...] | None:
+def ends_of(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial, ...] | None:
     """Functions the least (greatest) of which bounds a subscript where there are cells;
     None if there are none, or no simple ones."""
     if not (cells.dim_has_any_lower_bound(SET, dimension) if lower else cells.dim_has_any_upper_bound(SET, dimension)):
@@ -134,7 +134,7 @@ def _ends(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial, .
         for k, aff in enumerate(affs)
         if not any(_dominated(aff, other, lower, k > m) for m, other in enumerate(affs) if m != k)
     ]
-    found = tuple(one for aff in kept if (one := _polynomial(aff)) is not None)
+    found = tuple(one for aff in kept if (one := polynomial_of_function(aff)) is not None)
     if found and len(found) == len(kept) == 1:
         return found
     return _simple_ends(affs, bound, lower) or (found if found and len(found) == len(kept) else None)
@@ -153,14 +153,14 @@ def _simple_ends(affs: Sequence[isl.Aff], bound: isl.PwAff, lower: bool) -> tupl
         for aff in affs
         for k in range(aff.dim(isl.dim_type.div))
     ]
-    kept = [aff for aff in (*dividends, zero, *affs) if _polynomial(aff) is not None]
+    kept = [aff for aff in (*dividends, zero, *affs) if polynomial_of_function(aff) is not None]
     if not kept or not _bounds(kept, bound, lower):
         return None
     for aff in tuple(kept):
         fewer = [other for other in kept if other is not aff]
         if fewer and _bounds(fewer, bound, lower):
             kept = fewer
-    found = (_polynomial(aff) for aff in kept)
+    found = (polynomial_of_function(aff) for aff in kept)
     return tuple(one for one in found if one is not None)
 
 
@@ -178,7 +178,7 @@ def _dominated(aff: isl.Aff, other: isl.Aff, lower: bool, later: bool) -> bool:
     return always and (later or not aff.plain_is_equal(other))
 
 
-def _polynomial(aff: isl.Aff) -> Polynomial | None:
+def polynomial_of_function(aff: isl.Aff) -> Polynomial | None:
     """An integer combination of parameters, by their names in C; None for others."""
     rounded = any(not aff.get_coefficient_val(isl.dim_type.div, k).is_zero() for k in range(aff.dim(isl.dim_type.div)))
     if rounded or not aff.get_denominator_val().is_one():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
@@ -12,6 +13,8 @@ from scopt.frontend.reach.slices import Slice
 from scopt.frontend.reach.touched_cells import Touched
 from scopt.ir.scop import CType, MemoryTest
 
+# What no name in C has: members of records are spelled by their paths (`a[].x`).
+_WORDS = re.compile(r"\W+", re.ASCII)
 # Values are looked at for more than one thread alone: that takes as long as a part of the region.
 _THREADS = (
     "#ifdef _OPENMP\n",
@@ -48,9 +51,10 @@ def memory_test(
     number = code.type
     beyond = {key: code.plus(memory.touched.last, 1) for key, memory in memories.items()}
     taken = {*used, *code.names}
-    given = {key: (_free(key, taken), _free(f"{key}_size", (*taken, *code.taken))) for key in memories}
+    words = {key: _WORDS.sub("_", key).strip("_") for key in memories}
+    given = {key: (_free(word, taken), _free(f"{word}_size", (*taken, *code.taken))) for key, word in words.items()}
     taken |= {name for both in given.values() for name in both} | {*code.taken}
-    ends = {key: (_free(f"{key}_begin", taken), _free(f"{key}_end", taken)) for key in memories}
+    ends = {key: (_free(f"{word}_begin", taken), _free(f"{word}_end", taken)) for key, word in words.items()}
     tail = []
     for key, memory in memories.items():
         address, size = given[key]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -64,7 +64,8 @@ def symbolic_macros(words: Collection[str], macros: Mapping[str, Macro]) -> dict
     """The object-like macros of the user that stand for one integer constant, as they are first met from `words` on;
     with their values.
 
-    Only what is an operand wherever it stands counts: a literal, one with a sign, or an expression in parentheses.
+    Only what is an operand wherever it stands counts: a literal, one with a sign, or an expression in parentheses. Sums
+    of others (``(2 * W + 1)``) are what they are made of, so that it is known how they are related.
     """
     found: dict[str, int] = {}
     seen: set[str] = set()
@@ -76,11 +77,25 @@ def symbolic_macros(words: Collection[str], macros: Mapping[str, Macro]) -> dict
             continue
         seen.add(word)
         value = None if macro.system else operand_value(word, macros)
-        if value is not None:
+        if value is not None and not _is_sum(macro, macros):
             found[word] = value
         else:
             todo.extend(t for t in split_tokens(macro.body) if _WORD.match(t))
     return dict(sorted(found.items()))
+
+
+def _is_sum(macro: Macro, macros: Mapping[str, Macro]) -> bool:
+    """Whether an integer macro is a sum of multiples of other ones, in parentheses."""
+    tokens = split_tokens(macro.body)
+    names = [token for token in tokens if _WORD.match(token)]
+    if not names or not {"+", "-", "*"}.intersection(tokens):
+        return False
+    if any(name not in macros or macros[name].system or operand_value(name, macros) is None for name in names):
+        return False
+    terms = re.split(r"[-+]", " ".join(token for token in tokens if token not in "()"))
+    multiples = all(sum(bool(_WORD.match(part)) for part in term.split()) <= 1 for term in terms)
+    flat = tokens.count("(") == 1 or "*" not in tokens
+    return multiples and flat and all(token in "()+-*" or token.isdigit() for token in tokens if token not in names)
 
 
 def baked_macros(words: Collection[str], macros: Mapping[str, Macro]) -> dict[str, int]:
@@ -117,21 +132,65 @@ def integer_value(name: str, macros: Mapping[str, Macro]) -> int | None:
 
 def _expanded(name: str, macros: Mapping[str, Macro], active: frozenset[str]) -> list[str] | None:
     """Tokens of constants and operators only; None if anything else is left."""
+    tokens = expansion(name, macros, active)
+    left = tokens is None or any(
+        _WORD.match(token) or token in ("#", "##", ",", ";", "{", "}", "=") or '"' in token for token in tokens
+    )
+    return None if left else tokens
+
+
+def expansion(name: str, macros: Mapping[str, Macro], active: frozenset[str] = frozenset()) -> list[str] | None:
+    """The tokens that an object-like macro expands to; None where that depends on what follows, or glues tokens."""
     macro = macros[name]
     if macro.parameters is not None or name in active:
         return None
-    tokens: list[str] = []
-    for token in split_tokens(macro.body):
-        if token in macros:
-            inner = _expanded(token, macros, active | {name})
-            if inner is None:
-                return None
-            tokens.extend(inner)
-        elif _WORD.match(token) or token in ("#", "##", ",", ";", "{", "}", "=") or '"' in token:
+    return _expanded_tokens(split_tokens(macro.body), macros, active | {name})
+
+
+def _expanded_tokens(tokens: Sequence[str], macros: Mapping[str, Macro], active: frozenset[str]) -> list[str] | None:
+    made: list[str] = []
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        position += 1
+        macro = macros.get(token)
+        if macro is None:
+            made.append(token)
+            continue
+        if token in active:
             return None
-        else:
-            tokens.append(token)
-    return tokens
+        body: Sequence[str] = split_tokens(macro.body)
+        if macro.parameters is not None:
+            call = _arguments(tokens, position)
+            if call is None or len(call[0]) != len(macro.parameters) or not {"#", "##", "..."}.isdisjoint(body):
+                return None
+            given, position = call
+            given_for = dict(zip(macro.parameters, given, strict=True))
+            body = [part for word in body for part in given_for.get(word, (word,))]
+        inner = _expanded_tokens(body, macros, active | {token})
+        if inner is None:
+            return None
+        made.extend(inner)
+    return made
+
+
+def _arguments(tokens: Sequence[str], position: int) -> tuple[list[list[str]], int] | None:
+    """The arguments of a macro's call whose parenthesis stands at `position`, and what comes behind; None if there are
+    none."""
+    if position >= len(tokens) or tokens[position] != "(":
+        return None
+    given: list[list[str]] = [[]]
+    depth = 0
+    for place in range(position, len(tokens)):
+        token = tokens[place]
+        depth += (token == "(") - (token == ")")
+        if depth == 0:
+            return given, place + 1
+        if token == "," and depth == 1:
+            given.append([])
+        elif not (token == "(" and depth == 1):
+            given[-1].append(token)
+    return None
 
 
 def _is_operand(tokens: list[str]) -> bool:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from scopt.frontend.text.macros import Macro, baked_macros, reachable_words, split_tokens, symbolic_macros
+from scopt.frontend.text.macros import Macro, baked_macros, expansion, reachable_words, split_tokens, symbolic_macros
 from scopt.frontend.text.preprocessed import Preprocessed, RegionMacros
 from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, is_line_directive, is_pragma, pragma_token
 
@@ -100,7 +100,8 @@ def sound_macros(plain: Preprocessed, kept: Preprocessed, regions: Iterable[Regi
         tokens = split_tokens(after.text(region))
         expanded: list[str] = []
         for token in tokens:
-            expanded.extend(symbolic_expansion(token, region.defined) if token in region.symbolic else (token,))
+            kept = expansion(token, region.defined) if token in region.symbolic else None
+            expanded.extend((token,) if kept is None else kept)
         if expanded != split_tokens(before.text(region)):
             return all_baked(region)
         present = region.symbolic.keys() & set(tokens)
@@ -110,14 +111,6 @@ def sound_macros(plain: Preprocessed, kept: Preprocessed, regions: Iterable[Regi
         return replace(region, symbolic={name: value for name, value in region.symbolic.items() if name in present})
 
     return tuple(judged(region) if region.symbolic else region for region in regions)
-
-
-def symbolic_expansion(name: str, macros: Mapping[str, Macro]) -> list[str]:
-    """The tokens that a macro made of other object-like macros and constants expands to."""
-    tokens: list[str] = []
-    for token in split_tokens(macros[name].body):
-        tokens.extend(symbolic_expansion(token, macros) if token in macros else (token,))
-    return tokens
 
 
 class _Lines:

@@ -174,10 +174,12 @@ class Stretch(Struct, frozen=True):
 
 class MemoryTest(Struct, frozen=True):
     """A test that a function makes, of stretches whose ends take some computing. call: the C expression, 1 where they
-    are apart, 0 where they aren't, or that isn't known. definition: of the function, which has no effects."""
+    are apart, 0 where they aren't, or that isn't known. definition: of the function, which has no effects. shared:
+    definitions of what it calls, the same ones for all tests."""
 
     call: str
     definition: str
+    shared: tuple[str, ...] = ()
 
 
 class Guard(Struct, frozen=True, eq=False):

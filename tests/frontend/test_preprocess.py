@@ -157,7 +157,7 @@ def test_not_symbolic_when_asked_so() -> None:
     ("definition", "value"),
     [
         ("N 10", 10),
-        ("N (2*M)", 14),
+        ("N (M*M)", 49),
         ("N -1", -1),
         ("N (M+0x10)", 23),
         ("N ((M))", 7),
@@ -300,3 +300,25 @@ def test_a_call_of_a_macro_over_several_lines_moves_nothing() -> None:
     assert [p.line for p in result.pragmas] == [7, 11]
     number = next(k for k, line in enumerate(result.text.split("\n")) if "x = 6" in line)
     assert result.place(number) == ("x.c", 10)
+
+
+CHOICE = "#define CHOICE(a, b) b\n#define BASE CHOICE(3, 40)\n"
+
+
+@pytest.mark.parametrize(
+    ("definition", "symbolic"),
+    [
+        ("N CHOICE(3, 40)", {"N": 40}),
+        ("N CHOICE((1, 2), (40))", {"N": 40}),
+        ("N (2 * BASE + 1)", {"BASE": 40}),
+        ("N (BASE - BASE / 4)", {"N": 30}),
+        ("N (2 * (BASE + 1))", {"N": 82}),
+        ("N (BASE)", {"N": 40}),
+        ("N CHOICE(3, x)", {}),
+    ],
+)
+def test_macros_of_macros(definition: str, symbolic: dict[str, int]) -> None:
+    """What calls of macros stand for is a number like any other; sums of macros are known to be that."""
+    result = preprocess(marked("A[0] = N;", f"{CHOICE}#define {definition}"), "x.c", GCC)
+    assert result.regions[0].symbolic == symbolic
+    assert "N" in symbolic or "N" not in " ".join(region_tokens(result))
