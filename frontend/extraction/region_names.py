@@ -147,6 +147,9 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     found = members.run()
     if found:  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
+    if tu.strict_aliasing:
+        symbols = with_rows(symbols, [one.symbol.name for one in found])
+        members.symbols = symbols
     hoisted = (*sizes, *found, *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - unique.iterators

@@ -74,16 +74,18 @@ class RegionReach(Struct, frozen=True, eq=False):
                 lists.append(RowList(one.array, one.base, one.element, None, cells, one.array in written))
         except Unbounded:
             return None
-        used = self.used(code, (end for one in lists for end in (*(one.rows or ()), *one.cells)))
+        # What the region takes for constants are such: where something else might change them, that is tested, too.
+        used = self.used(code, (end for one in lists for end in (*(one.rows or ()), *one.cells)), shared=True)
         return row_test(self.names.region.location, code, lists, used) if used is not None else None
 
-    def used(self, code: Code, ends: Iterable[Operand]) -> dict[str, CType] | None:
-        """The variables that a test asks for, with their types; None if there is one that may change."""
+    def used(self, code: Code, ends: Iterable[Operand], *, shared: bool = False) -> dict[str, CType] | None:
+        """The variables that a test asks for, with their types; None if there is one that may change. shared: variables
+        of the file are taken, too."""
         words = dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", "\n".join((*code.lines, *map(str, ends)))))
         used: dict[str, CType] = {}
         for word in words:
             if word in self.names.symbols and word not in code.names:
-                ctype = self.type_of(word)
+                ctype = self.type_of(word, shared=shared)
                 if ctype is None:
                     return None
                 used[word] = ctype
@@ -93,10 +95,10 @@ class RegionReach(Struct, frozen=True, eq=False):
         array = self.arrays[name]
         return array.within or array.spelling
 
-    def type_of(self, word: str) -> CType | None:
+    def type_of(self, word: str, *, shared: bool = False) -> CType | None:
         """Of a variable whose value the test may ask for."""
         symbol = self.names.symbols[word]
-        plain = is_value(symbol) and not symbol.pointer and symbol.type.integer and 0 < symbol.type.bits <= 64
+        plain = (is_value(symbol) or (shared and not symbol.dims)) and not symbol.pointer and symbol.type.integer and 0 < symbol.type.bits <= 64
         return symbol.type if plain and word in self.constant and not symbol.type.volatile else None
 
 
