@@ -116,7 +116,7 @@ def _detected(tu: TranslationUnit, options: Options) -> Detected:
     from scopt.frontend.region.autodetect import detect  # one run in many needs it
 
     deadline = time.monotonic() + options.file_budget / 3 if options.file_budget else math.inf
-    return detect(tu, assume_apart=options.assume_apart, deadline=deadline)
+    return detect(tu, assume_apart=options.assume_apart, deadline=deadline, reassociate=options.reassociate)
 
 
 def _all_transformed(
