@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.diagnostics import Location, Remark
 from scopt.frontend.normalize.counting_loops import has_loop, is_counting
+from scopt.frontend.syntax.openmp_loops import left_below
 from scopt.frontend.syntax.source_spans import extents_of
 from scopt.frontend.syntax.unit import Region
 from scopt.frontend.text.macros import baked_macros
@@ -92,6 +93,9 @@ def _region(result: Preprocessed, file: str, begin: _Place, end: _Place) -> Regi
     location = _at(file, begin)
     if begin.function is not end.function or begin.parent is not end.parent:
         return _unbalanced(location, "'#pragma scop' and its '#pragma endscop' stand in different blocks")
+    above = openmp_over(begin.parent, begin.index)
+    if above is not None:  # it would stand above whatever takes the loop's place
+        return left_below(above, file)
     raw = result.raw
     first, last = (
         pragma_token(raw, "scop", begin.pragma.coord.line),
@@ -267,7 +271,7 @@ def runs_between(tu: TranslationUnit, function: Any, node: Any, first: int, end:
     taken = [range(region.first, region.stop) for region in tu.regions if region.parent is node]
     position = first
     while position < end:
-        if under_openmp(node, position):
+        if openmp_over(node, position) is not None:
             position += 1
             continue
         stop = position
@@ -325,13 +329,13 @@ def under_pragma(parent: Any, position: int) -> bool:
     return governs(text) if is_openmp(text) else not _ABOUT_NO_STATEMENT.match(text)
 
 
-def under_openmp(parent: Any, position: int) -> bool:
-    """Whether a statement of a compound is run as a pragma of OpenMP says that is in the tree still."""
-    while position and isinstance(parent.block_items[position - 1], ir.Pragma):
+def openmp_over(parent: Any, position: int) -> ir.Pragma | None:
+    """The pragma of OpenMP, in the tree still, that says how a statement of a compound is run."""
+    while position and isinstance(before := parent.block_items[position - 1], ir.Pragma):
+        if governs(before.string):
+            return before
         position -= 1
-        if governs(parent.block_items[position].string):
-            return True
-    return False
+    return None
 
 
 def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop: int) -> Region | None:

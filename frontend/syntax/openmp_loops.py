@@ -230,6 +230,11 @@ class _Reader(Struct, frozen=True, eq=False):
         return left(pragma.string, _TEAM) if inside.of_team else (said, inside, made)
 
 
+def left_below(pragma: Any, file: str) -> Remark:
+    """That what is below a pragma stays."""
+    return _remark(file, pragma, left(pragma.string))
+
+
 def _same(one: Any, other: Any) -> bool:
     return one is other
 

@@ -154,6 +154,14 @@ def test_marked_regions_drop_them() -> None:
     assert result.text.count(b"parallel for") == 1
 
 
+@pytest.mark.parametrize("autodetect", [False, True])
+def test_a_pragma_above_a_marked_region(autodetect: bool) -> None:
+    body = f"#pragma omp parallel for\n#pragma scop\n  {NEST}\n#pragma endscop"
+    result = optimized(body, Options(cc="gcc", autodetect=autodetect))
+    assert not result.regions
+    assert ids(result, "openmp.", "region.") == ["openmp.construct"]
+
+
 @pytest.mark.parametrize("flags", [(), ("-fopenmp",)])
 def test_under_a_condition_of_its_own(flags: tuple[str, ...]) -> None:
     above = "#ifdef _OPENMP\n#pragma omp parallel for\n#endif\n"
