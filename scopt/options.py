@@ -32,6 +32,8 @@ class Options(Struct, frozen=True):
       memory.
     count_guards: the program counts how often what is tested at run time holds, and says so when it ends
       (`scopt.astgen.guard_counters`).
+    ignore_openmp: the file is compiled without OpenMP, so that its own pragmas say nothing; they are left out of a
+      result, in which they would say something.
     scheduler: one of `SCHEDULERS`.
     fusion: which statements share loops: ``max`` as many as legal, ``smart`` those in nests of the same depth,
       ``typed`` parallel with parallel ones, ``no`` only those that depend on each other in a cycle; ``auto``: what was
@@ -74,6 +76,7 @@ class Options(Struct, frozen=True):
     memory: int = 4 << 30
     assume: tuple[Assumption, ...] = ()
     count_guards: bool = False
+    ignore_openmp: bool = False
     scheduler: str = "pluto"
     fusion: Fusion = "auto"
     influence: str = ""

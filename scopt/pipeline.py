@@ -26,6 +26,7 @@ from scopt.frontend.region.origins import macros_behind
 from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.syntax.user_functions import in_functions
+from scopt.frontend.text.openmp_lines import without_openmp
 from scopt.function_places import helper_text
 from scopt.isolation import Attempt, Failed, Finished, Task, run_tasks
 from scopt.line_directives import with_line_directives
@@ -76,6 +77,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     started = time.perf_counter()
     check_options(options)
     data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
+    given_data, data = data, without_openmp(data) if options.ignore_openmp else data
     tu = parse(data, file, options)
     timings = {"parse": time.perf_counter() - started}
     found = _detected(tu, options) if options.autodetect else None
@@ -93,6 +95,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
         again = {number: again[number] for number, item in retried.items() if _macros_in_the_way(item)}
     done, told = _with_parts(tu, done, options, end)
     done, replacements, text = _spliced(tu, done, options)
+    text = text if replacements else given_data
     remarks = Remarks()
     remarks.extend(in_functions(tu, (*tu.remarks, *(found.remarks if found is not None else ()), *told)))
     for item in done.values():
@@ -116,7 +119,7 @@ def _detected(tu: TranslationUnit, options: Options) -> Detected:
     from scopt.frontend.region.autodetect import detect  # one run in many needs it
 
     deadline = time.monotonic() + options.file_budget / 3 if options.file_budget else math.inf
-    return detect(tu, assume_apart=options.assume_apart, deadline=deadline)
+    return detect(tu, assume_apart=options.assume_apart, deadline=deadline, reassociate=options.reassociate)
 
 
 def _all_transformed(

@@ -161,6 +161,16 @@ loop.wrap: the iterator may wrap around
 name.undeclared: a name without a declaration
   It is not known what it stands for.
   > declare it, or include the header that does
+openmp.clause: a pragma of OpenMP says what a variable is, or who runs the loop
+  scopt reads the program without the pragma. Clauses such as num_threads, linear or nowait have no meaning there,
+  and a private variable whose value is read behind the loop has another one.
+  > leave the clause out, or declare the variables in the loop
+openmp.construct: threads run what is below a pragma
+  Loops of a parallel block, a task and the like, or of a function that a team calls, are parts of each thread's work.
+  > put '#pragma omp parallel for' right above the loop
+openmp.sequential: a loop that the program itself runs in threads or vectors
+  What would take its place may not, by what scopt can show (floating-point sums keep their order), or by the options.
+  > with --reassociate sums need not be computed in order
 parse.unsupported: C that is not supported around the region
   The function could not be parsed.
   > move the region into a function of its own
@@ -194,7 +204,7 @@ region.in-header: a region in an included file
   Only the file that scopt was given is changed.
   > run scopt on that file
 region.openmp: OpenMP directives in the region
-  They say how the loops are to run, which is what scopt would decide.
+  They say how threads run what is below; those above loops that only say that these are parallel are no hindrance.
   > remove them
 region.pragma-line: something besides white space before '#pragma endscop'
   The region is replaced by whole lines.

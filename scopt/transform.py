@@ -17,6 +17,7 @@ from scopt.diagnostics import InputError, Refusal, Remark
 from scopt.frontend.extract import extract
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import apply_directives
+from scopt.frontend.text.openmp_clauses import sequential
 from scopt.options import Options
 from scopt.poly.row_extents import within_rows
 from scopt.rewritten_scop import dependences_of
@@ -28,7 +29,7 @@ from scopt.stage_clock import Clock
 from scopt.statement_forms import Form, Forms
 from scopt.steps import Shown
 from scopt.tell.gains import gains
-from scopt.tell.loop_counts import summary
+from scopt.tell.loop_counts import counts, summary
 from scopt.tell.results import Outcome
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def _analysed(
             "mark the region if it matters",
         )
         return Outcome(None, remarks=(remark,))
+    if region.threads and not (region.marked or options.parallel):
+        return Outcome(None, remarks=(sequential(region.location),))
 
     def at_work(form: Form, decider: Decider) -> Outcome:
         scop, deps = form.scop, form.deps
@@ -145,6 +148,9 @@ def _outcome(work: Work) -> Outcome:
         made = first_that_works(work)
     except LeftAlone as left:
         return Outcome(None, remarks=(left.remark,), seconds=work.clock.seconds)
+    _, parallel, _ = counts(made.nest)
+    if region.threads and not region.marked and not parallel:
+        return Outcome(None, remarks=(sequential(region.location),), seconds=work.clock.seconds)
     transformed = Remark("passed", "region.transformed", summary(made.nest), region.location)
     with work.clock("explain"):
         explanation = _explanation(work, made) if work.options.explain else ""

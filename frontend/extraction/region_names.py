@@ -27,6 +27,7 @@ from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
+from scopt.frontend.syntax.openmp_variables import refuse_other_variables
 from scopt.frontend.syntax.scoping import UniqueNames, loop_iterator, unique_names
 from scopt.frontend.syntax.structs import Types, reference_of, references, shared_storage
 from scopt.frontend.syntax.symbols import Symbol, facts_of, is_value, scope_at, symbol_of
@@ -125,6 +126,7 @@ class RegionNames(Struct, frozen=True, eq=False):
 
 def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> RegionNames:
     """Give every name of a region one meaning. flat: the arrays of one dimension that hold rows. Raises Refusal."""
+    refuse_other_variables(tu, region)
     outer = scope_at(tu, region)
     normal, anew = normalized(tu, region, outer)
     plain_items = without_direction_tables(normal, outer)

@@ -8,7 +8,7 @@ bisection.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import islpy as isl
@@ -19,12 +19,14 @@ from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extract import extract_whole
 from scopt.frontend.normalize.counting_loops import has_loop, is_counting
 from scopt.frontend.region.placement import misplaced, with_directives
-from scopt.frontend.region.regions import find_autodetected, region_of, runs_in
+from scopt.frontend.region.regions import find_autodetected, region_of, runs_in, statement_extent
 from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.frontend.text.openmp_clauses import sequential
 from scopt.ir.scop import Scop
 from scopt.poly.bands import band_nodes, ordered, with_properties
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit, sets_of
+from scopt.poly.reductions import Reorder, updates_of
 
 # isl's elementary operations for one extraction: what needs more is no candidate.
 MAX_OPERATIONS = 10_000_000
@@ -45,24 +47,33 @@ class Detected(Struct, frozen=True, eq=False):
     remarks: tuple[Remark, ...]
 
 
-def detect(tu: TranslationUnit, *, assume_apart: bool = False, deadline: float = float("inf")) -> Detected:
+def detect(
+    tu: TranslationUnit,
+    *,
+    assume_apart: bool = False,
+    deadline: float = float("inf"),
+    reassociate: bool = False,
+) -> Detected:
     """All maximal SCoPs outside marked regions.
 
-    assume_apart: as in `extract`. deadline: of `time.monotonic`; candidates whose turn comes later stay as they are.
+    assume_apart: as in `extract`. reassociate: as in `Search`. deadline: of `time.monotonic`; candidates whose turn
+      comes later stay as they are.
     Raises InputError where a ``#pragma scopt`` asks for what can't be meant.
     """
-    search = Search(tu, assume_apart, deadline)
+    search = Search(tu, assume_apart, deadline, reassociate)
     regions = tuple(region for candidate in find_autodetected(tu) for region in search.within(candidate))
     regions = tuple(with_directives(region, tu.directives, tu.file) for region in regions)
     return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
 
 
 class Search(Struct, frozen=True):
-    """Looks into candidates. remarks: why what was looked into is no SCoP as a whole."""
+    """Looks into candidates. reassociate: sums may be computed in another order. remarks: why what was looked into is
+    no SCoP as a whole."""
 
     tu: TranslationUnit
     assume_apart: bool = False
     deadline: float = float("inf")
+    reassociate: bool = False
     remarks: list[Remark] = field(default_factory=list)
 
     def within(self, region: Region) -> Iterator[Region]:
@@ -78,11 +89,30 @@ class Search(Struct, frozen=True):
             yield region
         elif region.stop - region.first > 1:
             yield from self.stretches(region)
+        elif self.tu.openmp.of(region.items[0]) is not None:
+            self.remarks.append(refusal)  # its threads are no place for others
         else:
-            self.remarks.append(refusal)
+            if refusal.id != "region.openmp" or refusal.location.line not in self.told():
+                self.remarks.append(refusal)
             for child in region.items[0].parts:
                 for candidate in runs_in(self.tu, region.function, child):
                     yield from self.within(candidate)
+
+    def slows(self, region: Region, scop: Scop) -> bool:
+        """Whether statements that the program runs in threads have no parallel loop here, or sums in vectors, by a
+        reduction's clause, have to be computed in order."""
+        loops = [*self.tu.openmp.below(region.items)]
+        if not loops:
+            return False
+        free = updates_of(scop, Reorder.ALL if self.reassociate else Reorder.SAFE).keys()
+        threads = _below(self.tu, scop, [loop for loop, said in loops if said.parallel]) - free
+        vectors = _below(self.tu, scop, [loop for loop, said in loops if said.reduced and not said.parallel]) - free
+        in_order = vectors & updates_of(scop, Reorder.ALL).keys()
+        return bool(in_order) or (bool(threads) and without_gain(scop, threads) is not None)
+
+    def told(self) -> Collection[int]:
+        """The lines of pragmas of OpenMP that are told of already."""
+        return {remark.location.line for remark in self.tu.openmp.remarks}
 
     def stretches(self, region: Region) -> Iterator[Region]:
         """Of several statements: each loop that can be extracted,
@@ -143,7 +173,9 @@ class Search(Struct, frozen=True):
             with operation_limit(MAX_OPERATIONS):
                 scop, whole = extract_whole(self.tu, region, "candidate", assume_apart=self.assume_apart)
                 serial = without_gain(scop, frozenset(whole)) if whole else None
-                return whole[serial].remark if serial is not None else None
+                if serial is not None:
+                    return whole[serial].remark
+                return sequential(region.location) if self.slows(region, scop) else None
         except Refusal as refusal:
             return refusal.remark
         except isl.Error:
@@ -159,6 +191,16 @@ def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
         if any(node.band_member_get_coincident(k) for k in range(node.band_n_member())):
             parallel |= {part.get_tuple_name() for part in sets_of(node.get_domain())}
     return min(statements - parallel, default=None)
+
+
+def _below(tu: TranslationUnit, scop: Scop, loops: Sequence[Any]) -> frozenset[str]:
+    """The statements in some of a SCoP's loops; where the place of one isn't known, all."""
+    places = [statement_extent(tu, loop) for loop in loops]
+    raw = tu.preprocessed.raw
+    lines = [range(raw.line(place[0]), raw.line(place[1] - 1) + 1) for place in places if place is not None]
+    known = len(lines) == len(loops)
+    found = (s.name for s in scop.statements if not known or any(s.location.line in each for each in lines))
+    return frozenset(found)
 
 
 def _too_large(items: Sequence[Any]) -> str:

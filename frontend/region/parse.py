@@ -11,6 +11,7 @@ from scopt.frontend.region.placement import misplaced, with_directives
 from scopt.frontend.region.regions import marked_regions
 from scopt.frontend.region.short_loops import with_short_loops
 from scopt.frontend.syntax.file_parser import FileParser
+from scopt.frontend.syntax.openmp_loops import without_taken
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, computing_functions
 from scopt.frontend.syntax.scoping import blocks_around_loops
 from scopt.frontend.syntax.structs import definitions_of
@@ -52,7 +53,8 @@ def parse(
     result = preprocess(source, file, options, symbolic=symbolic, unmarked=unmarked)
     directives = _directives(result)
     unit = FileParser(result, source, options)
-    ast, bare = blocks_around_loops(unit.parse(), file) if options.autodetect else (unit.parse(), frozenset())
+    ast, openmp = without_taken(unit.parse(), file, result.raw, result.all_macros.keys())
+    ast, bare = blocks_around_loops(ast, file) if options.autodetect else (ast, frozenset())
     in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
     regions = tuple(_placed(region, directives, file) for region in regions)
@@ -82,13 +84,14 @@ def parse(
         target=target,
         long_type=long_type,
         long_suffix="L" if long_type == "long" else "LL",
-        remarks=(*unit.remarks, *remarks),
+        remarks=(*unit.remarks, *remarks, *(openmp.remarks if options.autodetect else ())),
         preprocessed=result,
         directives=directives,
         structs=definitions_of(ast),
         strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
         wrapping=not {"-fwrapv", "-fno-strict-overflow"}.isdisjoint(options.cpp_flags),
         bare=bare,
+        openmp=openmp,
         cold_functions=unit.cold,
     )
 

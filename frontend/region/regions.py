@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.diagnostics import Location, Remark
 from scopt.frontend.normalize.counting_loops import has_loop, is_counting
+from scopt.frontend.syntax.openmp_loops import left_below
 from scopt.frontend.syntax.source_spans import extents_of
 from scopt.frontend.syntax.unit import Region
 from scopt.frontend.text.macros import baked_macros
+from scopt.frontend.text.openmp_clauses import governs, is_openmp
 from scopt.frontend.text.preprocessed import Preprocessed, RegionMacros
 from scopt.frontend.text.tokens import RawSource, RawToken, is_pragma, pragma_token
 from scopt.ir.walks import walk
@@ -90,6 +93,9 @@ def _region(result: Preprocessed, file: str, begin: _Place, end: _Place) -> Regi
     location = _at(file, begin)
     if begin.function is not end.function or begin.parent is not end.parent:
         return _unbalanced(location, "'#pragma scop' and its '#pragma endscop' stand in different blocks")
+    above = openmp_over(begin.parent, begin.index)
+    if above is not None:  # it would stand above whatever takes the loop's place
+        return left_below(above, file)
     raw = result.raw
     first, last = (
         pragma_token(raw, "scop", begin.pragma.coord.line),
@@ -172,9 +178,10 @@ def _with_text(
     code = [t for t in raw.tokens_between(start, end) if t.kind != "comment"]
     indent, leading, trailing = "", b"", b""
     if code:
-        line = raw.line_start(code[0].start)
-        prefix = re.match(r"[ \t]*", raw.text[line:])
+        first = next((t for t in code if t.kind != "directive"), code[0])
+        prefix = re.match(r"[ \t]*", raw.text[raw.line_start(first.start) :])
         indent = prefix.group() if prefix is not None else ""
+        line = raw.line_start(code[0].start)
         if line >= start and not raw.text[line : code[0].start].strip():
             leading = raw.text[start:line].encode("latin-1")
         after = raw.line_end(code[-1].end - 1)
@@ -243,7 +250,8 @@ _AROUND = (ir.If, ir.While, ir.DoWhile, ir.Switch, ir.Case, ir.Default, ir.Label
 def find_autodetected(tu: TranslationUnit) -> tuple[Region, ...]:
     """Candidates for SCoPs without pragmas: maximal runs of `for` loops,
     with what may stand between them, in the user's functions."""
-    regions = (region for function in tu.user_functions for region in runs_in(tu, function, function.body))
+    functions = [function for function in tu.user_functions if function.decl.name not in tu.openmp.teams]
+    regions = (region for function in functions for region in runs_in(tu, function, function.body))
     return tuple(sorted(regions, key=lambda region: region.start))
 
 
@@ -263,6 +271,9 @@ def runs_between(tu: TranslationUnit, function: Any, node: Any, first: int, end:
     taken = [range(region.first, region.stop) for region in tu.regions if region.parent is node]
     position = first
     while position < end:
+        if openmp_over(node, position) is not None:
+            position += 1
+            continue
         stop = position
         while stop < end and _may_belong(items[stop]) and not any(stop in indices for indices in taken):
             stop += 1
@@ -306,13 +317,25 @@ _ABOUT_NO_STATEMENT = re.compile(r"(?:scop|endscop|scopt|STDC|message|region|end
 
 
 def under_pragma(parent: Any, position: int) -> bool:
-    """Whether a statement of a compound stands under a pragma that may be about it, such as ``omp parallel for`` or
+    """Whether a statement of a compound stands under a pragma that may be about it, such as ``omp critical`` or
     ``GCC ivdep``.
 
     Another statement in its place would be under it then.
     """
     before = parent.block_items[position - 1] if position else None
-    return isinstance(before, ir.Pragma) and not _ABOUT_NO_STATEMENT.match((before.string or "").strip())
+    if not isinstance(before, ir.Pragma):
+        return False
+    text = str(before.string or "").strip()
+    return governs(text) if is_openmp(text) else not _ABOUT_NO_STATEMENT.match(text)
+
+
+def openmp_over(parent: Any, position: int) -> ir.Pragma | None:
+    """The pragma of OpenMP, in the tree still, that says how a statement of a compound is run."""
+    while position and isinstance(before := parent.block_items[position - 1], ir.Pragma):
+        if governs(before.string):
+            return before
+        position -= 1
+    return None
 
 
 def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop: int) -> Region | None:
@@ -327,13 +350,18 @@ def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop:
         return None
     raw = tu.preprocessed.raw
     start, end = known[0][0], known[-1][1]
+    location = Location(tu.file, raw.line(start), raw.column(start))
+    above = tu.openmp.start(items[0])
+    hidden = tu.openmp.hides(_directives_before(raw, start), raw)
+    start = above if above is not None else start
     line_start, line_end = raw.line_start(start), raw.line_end(end - 1)
     whole = not raw.text[line_start:start].strip() and not raw.text[end:line_end].strip()
-    location = Location(tu.file, raw.line(start), raw.column(start))
     if whole:
         start, end = line_start, line_end
     tokens = raw.tokens_between(start, end)
-    directives = any(t.kind == "directive" and not is_pragma(t, "scopt") for t in tokens)
+    conditions = tu.openmp.conditions(items)
+    others = (t for t in tokens if t.kind == "directive" and t.start not in conditions)
+    directives = hidden or any(not is_pragma(t, "scopt", "omp") for t in others)
     baked = baked_macros({t.text for t in tokens if t.kind == "word"}, tu.preprocessed.all_macros)
     macros = RegionMacros(start, end, False, tu.preprocessed.all_macros, baked=baked)
     found = _with_text(
@@ -349,7 +377,16 @@ def region_of(tu: TranslationUnit, function: Any, parent: Any, first: int, stop:
         directives=directives,
         whole_lines=whole,
     )
-    return replace(found, bare=True) if parent in tu.bare else found
+    threads = any(said.parallel for _, said in tu.openmp.below(items))
+    return replace(found, bare=parent in tu.bare, threads=threads)
+
+
+def _directives_before(raw: RawSource, start: int) -> list[RawToken]:
+    """The directives between the code in front of a place and the place."""
+    end = first = bisect_left(raw.tokens, start, key=lambda token: token.start)
+    while first and raw.tokens[first - 1].kind in ("comment", "directive"):
+        first -= 1
+    return [token for token in raw.tokens[first:end] if token.kind == "directive"]
 
 
 def statement_extent(tu: TranslationUnit, node: Any) -> tuple[int, int] | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from scopt import ir
 from scopt.frontend.text.directives import is_directive
+from scopt.frontend.text.openmp_clauses import clause_words, is_openmp
 from scopt.ir.effects import opaque_words
 from scopt.ir.walks import walk
 
@@ -24,8 +26,10 @@ def identifiers(node: Any) -> frozenset[str]:
     return frozenset(names)
 
 
-def _pragma_words(pragma: Any) -> list[str]:
+def _pragma_words(pragma: Any) -> Iterable[str]:
     if is_directive(pragma):
         return []  # names loops, which is no use of their iterators
     text = pragma.string if isinstance(pragma.string, str) else str(getattr(pragma.string, "value", ""))
+    if is_openmp(text):
+        return clause_words(text)
     return "".join(c if c.isalnum() or c in "_$" else " " for c in text).split()

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.diagnostics import Location, Remark
+from scopt.frontend.syntax.openmp_loops import Openmp
 from scopt.frontend.text.directives import Directive, Directives
 from scopt.frontend.text.macros import Macro
 from scopt.frontend.text.preprocessed import Preprocessed
@@ -32,7 +33,8 @@ class Region(Struct, frozen=True, eq=False):
       types: the spelled types of identifiers that are no `int`.
     bare: it is the whole body of another statement, without braces: what stands in its place has to be one statement.
     pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
-    part: found in a marked region that can't be taken as a whole.
+    part: found in a marked region that can't be taken as a whole. threads: it has a loop that the program's own
+      pragmas run in threads.
     """
 
     function: ir.FuncDef
@@ -56,6 +58,7 @@ class Region(Struct, frozen=True, eq=False):
     pragmas: Directives = field(default_factory=Directives)
     bare: bool = False
     part: bool = False
+    threads: bool = False
 
 
 class TranslationUnit(Struct, frozen=True, eq=False):
@@ -75,6 +78,7 @@ class TranslationUnit(Struct, frozen=True, eq=False):
     structs: definitions of structures and unions by ``struct tag``.
     strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies. wrapping: signed
       arithmetic wraps around, as ``-fwrapv`` says.
+    openmp: the pragmas of OpenMP above loops, which the tree hasn't got any more, and what stays below others.
     known: what `worked_out` keeps, which takes a while and isn't always needed.
     """
 
@@ -100,6 +104,7 @@ class TranslationUnit(Struct, frozen=True, eq=False):
     structs: Mapping[str, Any] = field(default_factory=dict)
     strict_aliasing: bool = True
     wrapping: bool = False
+    openmp: Openmp = field(default_factory=Openmp)
     known: dict[tuple[str, object], Any] = field(default_factory=dict)
 
     def worked_out(self, what: str, work: Callable[[], T], about: object = None) -> T:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -125,6 +126,14 @@ def is_pragma(token: RawToken, *names: str) -> bool:
     """Whether a raw directive is ``#pragma`` (with one of the names as its first word, if any are given)."""
     words = directive_words(token.text)
     return words[:1] == ["pragma"] and (not names or (len(words) > 1 and words[1] in names))
+
+
+def around_pragma(tokens: Sequence[RawToken], place: int) -> tuple[int, int] | None:
+    """The places, among some tokens, of ``#if`` and ``#endif`` around nothing but the directive at a place."""
+    if place == 0 or place + 1 == len(tokens) or any(tokens[k].kind != "directive" for k in (place - 1, place + 1)):
+        return None
+    opens = directive_words(tokens[place - 1].text)[:1] in (["if"], ["ifdef"], ["ifndef"])
+    return (place - 1, place + 1) if opens and directive_words(tokens[place + 1].text) == ["endif"] else None
 
 
 def pragma_token(raw: RawSource, kind: str, line: int) -> RawToken | None:

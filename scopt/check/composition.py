@@ -16,7 +16,7 @@ from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.loop_hints import NOT_UNROLLED, UNROLLED, is_for_both
 from scopt.check.outcomes import If, Node, Pieces, World, check_runs
 from scopt.diagnostics import InternalError
-from scopt.frontend.text.tokens import RawToken, directive_words, is_line_directive, scan
+from scopt.frontend.text.tokens import RawToken, around_pragma, directive_words, is_line_directive, is_pragma, scan
 
 # Token texts; a pragma is one, with its words apart.
 Words = tuple[str, ...]
@@ -155,7 +155,13 @@ def _allocated(allocation: Allocation, reserved: frozenset[str]) -> tuple[str, .
 def _kept(tokens: Sequence[RawToken], macros: Mapping[str, int], hold: bool) -> Iterator[str]:
     """The tokens that the preprocessor leaves where all macros have their values, or where one has another."""
     active, opened = True, ""
-    for token in _without_hints([token for token in tokens if token.kind != "comment"]):
+    code = [token for token in tokens if token.kind != "comment"]
+    plain = _around_pragmas(code)
+    for token in _without_hints(code):
+        if token.start in plain:
+            if active:
+                yield spelled(token)
+            continue
         words = directive_words(token.text) if token.kind == "directive" else []
         word = words[0] if words else ""
         if word == "if" and not opened and _values("".join(words[1:])) == macros:
@@ -172,6 +178,14 @@ def _kept(tokens: Sequence[RawToken], macros: Mapping[str, int], hold: bool) -> 
             yield spelled(token)
     if opened:
         raise InternalError("a conditional directive isn't closed")
+
+
+def _around_pragmas(tokens: Sequence[RawToken]) -> frozenset[int]:
+    """Where the original has a pragma of OpenMP between ``#if`` and ``#endif``: the places of these two, which leave
+    out no code."""
+    pragmas = (k for k, token in enumerate(tokens) if token.kind == "directive" and is_pragma(token, "omp"))
+    found = (around_pragma(tokens, k) for k in pragmas)
+    return frozenset(tokens[k].start for places in found if places is not None for k in places)
 
 
 def _without_hints(tokens: Sequence[RawToken]) -> Iterator[RawToken]:

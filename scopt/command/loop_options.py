@@ -39,6 +39,14 @@ def add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     group.add_argument(
+        "--ignore-openmp",
+        action="store_true",
+        help=(
+            "the file's own '#pragma omp' lines say nothing, as where it is compiled without -fopenmp, "
+            "and are left out of the result"
+        ),
+    )
+    group.add_argument(
         "--eager",
         action="store_true",
         help="no tests of sizes; with --autodetect: transform regions even where the model sees no gain",

@@ -83,6 +83,7 @@ def options_of(
         memory=arguments.memory << 20,
         assume=tuple(arguments.assume),
         count_guards=arguments.count_guards,
+        ignore_openmp=arguments.ignore_openmp,
         scheduler=arguments.scheduler or Options().scheduler,
         tile=tile,
         tile_sizes=sizes,

@@ -31,14 +31,17 @@ _PROGRAM = b"""int main(void)
 
 
 class Pragmas(NamedTuple):
-    """What scopt may emit. threads: ``omp parallel for``; simd: ``omp simd``."""
+    """What scopt may emit. threads: ``omp parallel for``; simd: ``omp simd``. alone: the user's own pragmas have to go,
+    which would be turned on with them."""
 
     threads: bool
     simd: bool
+    alone: bool = False
 
     def options(self) -> list[str]:
         """As options of scopt."""
-        return ["--no-parallel"] * (not self.threads) + ["--no-simd"] * (not self.simd)
+        denied = ["--no-parallel"] * (not self.threads) + ["--no-simd"] * (not self.simd)
+        return denied + ["--ignore-openmp"] * self.alone
 
 
 def given(command: Command) -> bool:
@@ -55,20 +58,29 @@ def _given_past_driver(command: Command) -> str:
     return next((a.value for a in command.arguments if a.name == "-Xpreprocessor" and a.value in _OPENMP_FLAGS), "")
 
 
-def allowed(command: Command, preprocessed: bytes, settings: Settings, cache: Cache) -> Pragmas:
+def allowed(
+    command: Command, source: bytes, name: str, preprocessed: bytes, settings: Settings, cache: Cache
+) -> Pragmas:
     """What scopt may emit for a source.
 
-    preprocessed: the source, with pragmas. Where it has pragmas of OpenMP that the user hasn't turned on, they have to
-      stay off, and so do ours.
+    name: of the source in line markers. preprocessed: the source, with pragmas. Where it has pragmas of OpenMP that the
+      user hasn't turned on, they have to stay off: those that aren't lines of the source itself can't be left out, so
+      that ours stay off, too.
     """
     if command.has("-fsanitize=thread"):
         return Pragmas(False, given(command))  # the run time's own synchronization isn't seen by the sanitizer
     if given(command):
         return Pragmas(True, True)
     simd_given = command.last("-fopenmp-simd", "-fno-openmp-simd") == "-fopenmp-simd"
-    if _PRAGMA.search(preprocessed) or command.has("-fno-openmp", "-fno-openmp-simd"):
+    own = _PRAGMA.search(preprocessed) is not None
+    if command.has("-fno-openmp", "-fno-openmp-simd") or (own and simd_given):
         return Pragmas(False, simd_given)
-    return Pragmas(links_seen(command, settings) and works(command, settings, cache), True)
+    if own:
+        from scopt.frontend.text.openmp_lines import are_lines_of  # one source in many needs it
+
+        if not are_lines_of(source, name, preprocessed):
+            return Pragmas(False, False)
+    return Pragmas(links_seen(command, settings) and works(command, settings, cache), True, own)
 
 
 def links_seen(command: Command, settings: Settings) -> bool:

@@ -77,7 +77,7 @@ def optimize_source(
     preprocessed = _preprocessed(source, command, settings, dependencies)
     if preprocessed is None:
         return unchanged  # the compiler will say why
-    pragmas = openmp.allowed(command, preprocessed, settings, cache)
+    pragmas = openmp.allowed(command, source.text, source.name, preprocessed, settings, cache)
     arguments = [*_scopt_arguments(command, settings), *pragmas.options(), *settings.flags]
     key = _key(source, preprocessed, arguments, settings)
     entry = cache.get(key)

@@ -7,6 +7,12 @@ from scopt.ir.nest import Block, For, If, LoopNest
 
 def summary(nest: LoopNest) -> str:
     """What the result has, in a few words."""
+    loops, parallel, simd = counts(nest)
+    return f"transformed: {loops} loops, {parallel} parallel, {simd} vectorizable"
+
+
+def counts(nest: LoopNest) -> tuple[int, int, int]:
+    """How many loops the result has, how many of these are parallel, and how many vectorizable."""
     parallel = simd = loops = 0
 
     def visit(block: Block) -> None:
@@ -23,4 +29,4 @@ def summary(nest: LoopNest) -> str:
                     visit(item.otherwise)
 
     visit(nest.body)
-    return f"transformed: {loops} loops, {parallel} parallel, {simd} vectorizable"
+    return loops, parallel, simd

@@ -264,9 +264,10 @@ def test_many_at_a_time(run: Run, project: Path) -> None:
 
 def test_pragmas_that_the_user_has_off_stay_off(run: Run, project: Path) -> None:
     own = project / "src/own.c"
-    own.write_text(PROGRAM.replace("int main", "#pragma omp declare simd\nint main"))
-    assert run("scoptcc", "-w", "-O1", "-c", "src/own.c", "-o", "off.o").returncode == 0
-    assert not has_threads(project / "off.o")
+    for pragma, threads in (("#pragma omp declare simd", True), ('_Pragma("omp declare simd")', False)):
+        own.write_text(PROGRAM.replace("int main", f"{pragma}\nint main"))
+        assert run("scoptcc", "-w", "-O1", "-c", "src/own.c", "-o", "off.o").returncode == 0
+        assert has_threads(project / "off.o") is threads
     assert run("scoptcc", "-w", "-O1", "-fopenmp", "src/own.c", "-o", "on").returncode == 0
     assert outputs(run, "on")[0].startswith("OpenMP\n")
 

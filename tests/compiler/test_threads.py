@@ -206,3 +206,61 @@ def test_a_flag_that_goes_past_the_driver(run: Run, tmp_path: Path, compiler: st
         printed.append(run("./rows", OMP_NUM_THREADS="3").stdout)
     assert printed[0] == printed[1]
     assert printed[0].endswith("\n3\n")
+
+
+# A pragma that no loop of the program's may have: each thread would count.
+RACING = """#include <stdio.h>
+static double A[600][600], B[600][600];
+static int count;
+HEADER
+int main(void)
+{
+  #pragma omp parallel for \\
+      schedule(static)
+  for (int i = 0; i < 600; i++)
+    for (int j = 0; j < 600; j++)
+      A[i][j] = 2 * B[j][i] + i;
+  #pragma omp parallel num_threads(3)
+  count++;
+  printf("%d %d %g\\n", __LINE__, count, A[5][7]);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "header", "threads"),
+    [
+        ((), "", True),
+        (("-fno-openmp",), "", False),
+        (("-fopenmp-simd",), "", False),
+        ((), '#include "racing.h"', False),
+        ((), '#define TEAM _Pragma("omp parallel num_threads(3)")\nstatic void more(void) { TEAM count++; }', False),
+    ],
+)
+def test_pragmas_that_are_not_turned_on(
+    run: Run, tmp_path: Path, flags: tuple[str, ...], header: str, threads: bool
+) -> None:
+    (tmp_path / "racing.h").write_text("static void more(void) {\n#pragma omp parallel num_threads(3)\n count++; }\n")
+    (tmp_path / "racing.c").write_text(RACING.replace("HEADER", header))
+    printed = []
+    for program in ("cc", "scoptcc"):
+        done = run(program, "-O1", "-Wall", "-Wno-unused", *flags, "-c", "racing.c")
+        assert done.returncode == 0
+        printed.append(done.stderr)
+        assert has_threads(tmp_path / "racing.o") is (threads and program == "scoptcc")
+        assert run(program, "-O1", *flags, "racing.o", "-o", "racing").returncode == 0
+        printed.append(run("./racing").stdout)
+    assert printed[:2] == printed[2:]
+    assert printed[1].split()[1] == "1"
+
+
+def test_pragmas_that_are_turned_on(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "racing.c").write_text(RACING.replace("HEADER", "").replace("num_threads(3)", "reduction(+: count)"))
+    printed = []
+    for program in ("cc", "scoptcc"):
+        done = run(program, "-O1", "-fopenmp", "racing.c", "-o", "racing")
+        assert (done.returncode, done.stderr) == (0, "")
+        printed.append(run("./racing", OMP_NUM_THREADS="3").stdout)
+    assert printed[0] == printed[1]
+    assert printed[0].split()[1] == "3"

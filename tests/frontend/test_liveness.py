@@ -119,7 +119,10 @@ REGION = "\n#pragma scop\nx = 1;\n#pragma endscop\n"
         ("int x; for (i = 0; i < 3; i++) { if (c) continue; x = 2; @ } x = 2;", False),
         ("int x; for (i = 0; i < 3; i++) { @ if (c) break; x = 2; } g(x);", True),
         ("int x; @ ;;;", False),
-        ("int x;\n@\n#pragma omp parallel for lastprivate(x)\nfor (i = 0; i < 3; i++) ;", True),
+        ("int x;\n@\n#pragma omp parallel firstprivate(x)\nfor (i = 0; i < 3; i++) ;", True),
+        ("int x;\n@\n#pragma omp parallel for firstprivate(x)\nfor (i = 0; i < 3; i++) g(x);", True),
+        ("int x;\n@\n#pragma omp parallel for private(x)\nfor (i = 0; i < 3; i++) { x = i; g(x); }", False),
+        ("int x;\n@\n#pragma omp parallel for num_threads(2) private(x)\nfor (i = 0; i < 3; i++) x = i;", False),
         # storage, addresses, jumps
         ("static int x; @", True),
         ("extern int x; @", True),

@@ -191,9 +191,7 @@ def test_directives_are_noted(inside: str) -> None:
 
 
 def test_pragmas_are_no_directives() -> None:
-    tu = unit(
-        in_function("#pragma scop\n#pragma omp parallel for\n  for (i = 0; i < n; i++) A[i] = 1;\n#pragma endscop")
-    )
+    tu = unit(in_function("#pragma scop\n#pragma omp parallel\n  for (i = 0; i < n; i++) A[i] = 1;\n#pragma endscop"))
     assert not tu.regions[0].directives
     assert isinstance(tu.regions[0].items[0], ir.Pragma)
 
@@ -363,9 +361,11 @@ def test_marking_a_detected_region_gives_the_same_statements() -> None:
 
 
 def test_a_loop_under_a_pragma_about_it_is_left_to_it() -> None:
-    for pragma in ("omp parallel for", "GCC ivdep", "acc loop"):
+    for pragma in ("omp parallel", "omp critical", "omp parallel for num_threads(2)", "GCC ivdep", "acc loop"):
         body = f"#pragma {pragma}\n  for (i = 0; i < n; i++) A[i] = 0;\n  for (i = 0; i < n; i++) B[i] = 0;"
         assert detected(in_function(body)) == [b"  for (i = 0; i < n; i++) B[i] = 0;\n"]
+    assert len(detected(in_function("#pragma omp barrier\n  for (i = 0; i < n; i++) A[i] = 0;"))) == 0
+    assert len(detected(in_function("#pragma omp flush\n  for (i = 0; i < n; i++) A[i] = 0;"))) == 1
     assert len(detected(in_function("#pragma GCC diagnostic pop\n  for (i = 0; i < n; i++) A[i] = 0;"))) == 1
 
 
