@@ -91,12 +91,14 @@ class Program(Struct, frozen=True, eq=False):
 
 class Setting(Struct, frozen=True, eq=False):
     """What rewrites look at besides. wishes: loops that pragmas name.
-    judged: nobody asks for the transformation, so that it has to pay. sized: small sizes get the original."""
+    judged: nobody asks for the transformation, so that it has to pay. sized: small sizes get the original. alone: what
+    runs between two runs of the region leaves the caches as they are."""
 
     options: Options
     wishes: tuple[LoopDirective, ...]
     judged: bool
     sized: bool = False
+    alone: bool = False
 
 
 class Rewrite(Struct, frozen=True):
@@ -177,7 +179,7 @@ def _small_loops(program: Program, setting: Setting) -> Program:
         return program
     scop, weights, machine = program.lowered.scop, program.lowered.weights, setting.options.machine
     nest = drop_small_loops(program.source, with_common_guards(scop, program.nest))
-    kept = with_lines_kept(scop, nest, weights, machine)
+    kept = with_lines_kept(scop, nest, weights, machine, called=setting.judged and not setting.alone)
     return replace(program, nest=drop_small_loops(program.source, kept))
 
 

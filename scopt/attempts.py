@@ -15,6 +15,7 @@ from scopt.astgen.lower.strip_dependences import apart
 from scopt.astgen.worth import NotWorth, Simpler, check_source
 from scopt.check.program import check_program
 from scopt.diagnostics import InputError, Remark, ScoptError
+from scopt.frontend.region.surroundings import runs_alone
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative, Decision
 from scopt.ir.marked_schedule import MarkedSchedule, loop_of
@@ -225,7 +226,9 @@ def _generated(work: Work, options: Options) -> Generated:
             check_marks(scop, rows_apart, marked)
     with clock("generate"):
         lowered = lowered_program(scop, deps, marked, options.machine, watch)
-        program = rewritten(lowered, Setting(options, work.guide.loops, work.judged, work.sized), watch)
+        program = rewritten(
+            lowered, Setting(options, work.guide.loops, work.judged, work.sized, runs_alone(work.region)), watch
+        )
     check_wishes(scop, marked, program.loops, stand_ins(program), work.guide.loops)
     with clock("print"):
         guard = watch("guard", guard_of(program, options))

@@ -53,9 +53,12 @@ def with_common_guards(scop: Scop, nest: LoopNest) -> LoopNest:
     return LoopNest(map_block(nest.body, visit))
 
 
-def with_lines_kept(scop: Scop, nest: LoopNest, weights: Mapping[str, tuple[str, int]], machine: Machine) -> LoopNest:
+def with_lines_kept(
+    scop: Scop, nest: LoopNest, weights: Mapping[str, tuple[str, int]], machine: Machine, *, called: bool = False
+) -> LoopNest:
     """The nest where threads leave loops alone that share lines with loops of one thread, as long as a core's own
-    caches keep them. weights: as for `statement_costs`."""
+    caches keep them. weights: as for `statement_costs`. called: the nest is a part of what runs again and again, and
+    the rest of it goes through the same lines in one thread."""
     costs = statement_costs(scop, weights, machine)
     keeping = _Keeping(scop, machine, costs, vector_costs(scop, costs, machine))
 
@@ -64,7 +67,10 @@ def with_lines_kept(scop: Scop, nest: LoopNest, weights: Mapping[str, tuple[str,
             return (replace(item, body=keeping.block(item.body)),)
         return (item,)
 
-    return LoopNest(keeping.block(map_block(nest.body, visit)))
+    kept = keeping.block(map_block(nest.body, visit))
+    if called:
+        kept = _replaced(kept, {id(loop): keeping.from_elsewhere(loop) for loop in _neighbours(kept)})
+    return LoopNest(kept)
 
 
 class _Keeping(Struct, frozen=True, eq=False):
@@ -84,15 +90,28 @@ class _Keeping(Struct, frozen=True, eq=False):
 
     def kept(self, loop: For, alone: Sequence[For]) -> For:
         """The loop with a test of what a core's caches keep, if one of these works on the same lines."""
-        weight, _ = loop_work(loop, self.costs, self.vectors)
         size = max((self.common(loop, other) for other in alone if self.like(loop, other)), default=0)
+        return self.limited(loop, size, called=False)
+
+    def from_elsewhere(self, loop: For) -> For:
+        """The loop with a test of what a core's caches keep, if there is something that one thread may have there."""
+        if not loop.mark.parallel or not _factors(loop):
+            return loop
+        arrays = _arrays(self.scop, loop, len(_factors(loop)))
+        return self.limited(loop, sum(self.scop.arrays[name].type.bits // 8 for name in arrays), called=True)
+
+    def limited(self, loop: For, size: int, *, called: bool) -> For:
+        """The loop with a test of what a core's caches keep, where each iteration takes so many bytes from there."""
+        weight, _ = loop_work(loop, self.costs, self.vectors)
         if not size or handed_cost(self.machine, size) < weight / 2:
             return loop
         assert loop.work is not None
         product = product_of(loop.work)
         assert product is not None
         factors, limit = product
-        return replace(loop, work=exceeds(factors, rounded(handed_iterations(self.machine, size, limit))))
+        return replace(
+            loop, work=exceeds(factors, rounded(handed_iterations(self.machine, size, limit, called=called)))
+        )
 
     def like(self, loop: For, other: For) -> bool:
         """Whether another loop does as many iterations."""

@@ -98,7 +98,12 @@ class RegionReach(Struct, frozen=True, eq=False):
     def type_of(self, word: str, *, shared: bool = False) -> CType | None:
         """Of a variable whose value the test may ask for."""
         symbol = self.names.symbols[word]
-        plain = (is_value(symbol) or (shared and not symbol.dims)) and not symbol.pointer and symbol.type.integer and 0 < symbol.type.bits <= 64
+        plain = (
+            (is_value(symbol) or (shared and not symbol.dims))
+            and not symbol.pointer
+            and symbol.type.integer
+            and 0 < symbol.type.bits <= 64
+        )
         return symbol.type if plain and word in self.constant and not symbol.type.volatile else None
 
 

@@ -60,8 +60,8 @@ _MOVING, _FORKING = Fraction(1, 8), Fraction(5)
 _CACHED = 32
 # How many times the work of a fork threads leave alone at most that would work on lines of another core (chosen).
 _HANDED_FORKS = 64
-# How many times a core's second cache holds arrays of which it keeps some lines until it comes back (chosen).
-_HANDED = Fraction(3, 2)
+# How many times a second cache holds arrays of which lines stay: chosen; beside unknown code (2.3 loses, 8 gains)
+_HANDED, _HANDED_OVER = Fraction(3, 2), Fraction(4)
 # Pieces of iterations for each core, so that the last ones to end keep the others waiting for a sixteenth of the time.
 _PIECES_A_CORE = 16
 
@@ -149,10 +149,10 @@ def handed_cost(machine: Machine, size: int) -> Fraction:
     return Fraction(size) / Fraction(str(machine.bandwidth))
 
 
-def handed_iterations(machine: Machine, size: int, forked: int) -> Fraction:
-    """Iterations from which on most lines, so many bytes of them for each, aren't in a core's own caches; not many
-    times those that are worth a fork. forked: these."""
-    return max(Fraction(forked), min(machine.cache(2).share * _HANDED / size, Fraction(forked * _HANDED_FORKS)))
+def handed_iterations(machine: Machine, size: int, forked: int, *, called: bool = False) -> Fraction:
+    """Iterations, `size` bytes each, from which on few lines stay in a core's caches. called: beside unknown code."""
+    kept = machine.cache(2).share * (_HANDED_OVER if called else _HANDED) / size
+    return max(Fraction(forked), min(kept, Fraction(forked * _HANDED_FORKS)))
 
 
 def work_again(cost: Fraction, *, anew: bool) -> Fraction:

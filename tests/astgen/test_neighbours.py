@@ -48,3 +48,15 @@ def test_lines_that_one_thread_works_on_stay_in_its_caches() -> None:
 def test_what_computes_for_longer_than_lines_travel_is_shared() -> None:
     heavy = STEP.replace("* w", "/ w / (w + 1) / (w + 2) / (w + 3) / (w + 4) / (w + 5)")
     assert _limits(heavy) == _limits(heavy, LARGEST)
+
+
+def test_loops_without_pragmas_leave_small_arrays_to_the_core_that_has_them() -> None:
+    """What runs before and after a function isn't known; of a time loop that does nothing else it is."""
+    loop = f"{STEP} double (*z)[m] = x; x = y; y = z;"
+    texts = (f"void f({PARAMS}) {{ int i, j; {body} }}" for body in (loop, f"while (steps--) {{ {loop} }}"))
+    limits = []
+    for text in texts:
+        made = optimize(text.encode(), Options(autodetect=True, assume=("noalias",))).text.decode()
+        limits += re.findall(r"\(double\)n \* m > (\d+)", made)[:1]
+    called, alone = map(int, limits)
+    assert alone < 60000 < 150000 < called
