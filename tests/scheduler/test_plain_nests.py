@@ -49,9 +49,44 @@ def test_other_nests_and_their_marks_stay() -> None:
     assert made.tree.get_domain().is_equal(scop.schedule.get_domain())
 
 
-def test_parallel_loops_keep_what_is_put_into_them() -> None:
+def test_statements_stand_beside_loops_inside_of_parallel_ones() -> None:
     scop = scop_of(BODY)
     tree = bands(scop, "S0 S1", *MIXED)
     tree = tree.get_root().child(0).insert_mark(isl.Id("loop")).get_schedule()
     marked = MarkedSchedule(tree, {"loop": LoopMark(parallel=True)})
-    assert without_mixed_loops(scop, marked) is marked
+    made = without_mixed_loops(scop, marked)
+    assert made.marks == marked.marks
+    assert made.tree.get_root().child(0).child(0).child(0).get_type() == isl.schedule_node_type.sequence
+    assert without_mixed_loops(scop, made) is made
+
+
+# Rows are apart, so that threads may share them; inside, the scheduler has let two loops run against each other.
+ROWS = "for (i = 0; i < n; i++) { for (k = 0; k < 4; k++) A[i][k] = x[k]; for (k = 0; k < 4; k++) B[i][k] = A[i][k]; }"
+AGAINST = "[{S0[i, k] -> [-k]; S1[i, k] -> [k + 4]}]"
+
+
+def test_loops_inside_of_parallel_ones_run_as_in_the_source() -> None:
+    scop = scop_of(ROWS)
+    inner = bands(scop, "S0 S1", AGAINST)
+    rows = isl.MultiUnionPwAff("[{S0[i, k] -> [i]; S1[i, k] -> [i]}]").intersect_domain(inner.get_domain())
+    tree = inner.insert_partial_schedule(rows)
+    tree = tree.get_root().child(0).insert_mark(isl.Id("loop")).get_schedule()
+    marks = {"loop": LoopMark(parallel=True)}
+    made = without_mixed_loops(scop, MarkedSchedule(tree, marks))
+    assert made.marks == marks
+    assert (
+        made.tree.get_map()
+        .gist_domain(made.tree.get_domain())
+        .is_equal(scop.schedule.get_map().gist_domain(scop.schedule.get_domain()))
+    )
+    # both loops of the parallel nest are what the mark is about
+    both = {"loop": LoopMark(parallel=True, collapse=2)}
+    kept = MarkedSchedule(tree, both)
+    assert without_mixed_loops(scop, kept) is kept
+    # iterations of a skewed loop aren't those of the source
+    skewed = inner.insert_partial_schedule(
+        isl.MultiUnionPwAff("[{S0[i, k] -> [i + k]; S1[i, k] -> [i + k]}]").intersect_domain(inner.get_domain())
+    )
+    skewed = skewed.get_root().child(0).insert_mark(isl.Id("loop")).get_schedule()
+    other = MarkedSchedule(skewed, marks)
+    assert without_mixed_loops(scop, other) is other
