@@ -38,6 +38,7 @@ from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.grouping import with_compounds
+from scopt.scheduler.passes.plain_nests import is_mixed, without_mixed_loops
 from scopt.scheduler.passes.vector_share import in_vectors, is_plain, is_skewed, running_together, vector_share
 from scopt.simpler_forms import any_order, same_order
 from scopt.stage_clock import Clock
@@ -217,6 +218,8 @@ def _generated(work: Work, options: Options) -> Generated:
         elif better or decider.is_open:
             marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch, decider)
             decider.check_all_asked()
+        if _is_free(work, options) and not work.in_order:
+            marked = without_mixed_loops(scop, marked)
         if not _brings(work, marked):
             raise NotCarried
     if options.verify != "off":
@@ -272,7 +275,7 @@ def _better_original(
     if share == 1 and not grouped and not _has_loops_alone(marked):
         return None  # nothing is better
     original = apply_passes(work.scop, work.deps, work.scop.schedule, options)
-    if options.parallel and is_plain(marked) and is_skewed(work.scop, marked):
+    if options.parallel and ((is_plain(marked) and is_skewed(work.scop, marked)) or is_mixed(work.scop, marked)):
         return original
     own = vector_share(work.scop, original)
     if (

@@ -86,7 +86,7 @@ class Reader(Struct, frozen=True):
     @staticmethod
     def of(scop: Scop) -> Reader:
         parameters = {p.spelling: p for p in scop.parameters}
-        flat = {array.spelling: array for array in scop.arrays.values() if array.flat}
+        flat = {array.variable: array for array in scop.arrays.values() if array.flat}
         helpers = {helper_name(h, scop.reserved): h for h in HELPERS}
         threads = helper_name(THREADS, scop.reserved)
         return Reader(parameters, scop.long_type, scop.long_suffix, helpers, flat=flat, threads=threads)

@@ -170,7 +170,7 @@ class StatementGenerator(PlainGenerator):
         if reference is not None:
             array, subscripts = reference
             wide = [self.subscript(node, wide=True) for node in subscripts]
-            return f"{array.spelling}[{flat_subscript(array, wide, self.printer)}]"
+            return f"{array.variable}[{flat_subscript(array, wide, self.printer)}]"
         return f"{self._parenthesize_unless_simple(n.name)}[{self.subscript(n.subscript).text}]"
 
     def subscript(self, node: ir.Node, *, wide: bool = False) -> Text:

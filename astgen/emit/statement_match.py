@@ -97,12 +97,12 @@ class StatementMatch(Struct, frozen=True):
         """A reference to an array that C knows one dimension of."""
         meant = [Meant(self.linear(node), node) for node in subscripts]
         match printed:
-            case ir.ArrayRef(name=ir.ID(name=array.spelling), subscript=subscript) if (
-                array.spelling not in self.reader.iterators
+            case ir.ArrayRef(name=ir.ID(name=array.variable), subscript=subscript) if (
+                array.variable not in self.reader.iterators
             ):
                 if is_flat_subscript(array, meant, subscript, self.reader, self.matches):
                     return
-        raise Unreadable(f"{self.name} has another reference to '{array.spelling}'")
+        raise Unreadable(f"{self.name} has another reference to '{array.variable}'")
 
     def matches(self, original: ir.Node, printed: ir.Node) -> bool:
         try:

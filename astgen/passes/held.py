@@ -157,7 +157,7 @@ class _Holder(Struct, frozen=True, eq=False):
         reduced = self.reduced(loop)
         calls = tuple(item for item in loop.body.items if isinstance(item, Call))
         inner = self.space.inside(loop, context)
-        body = self.uses(calls, branches=loop.mark.simd and not reduced)
+        body = self.uses(calls, branches=(loop.mark.simd or self.is_chain(loop)) and not reduced)
         if body is None:
             return self.without_reductions(loop)
         whole, each = list[Cell](), list[Cell]()
@@ -232,7 +232,8 @@ class _Holder(Struct, frozen=True, eq=False):
 
     def uses(self, calls: Sequence[Call], *, branches: bool) -> _Body | None:
         """All references of the calls; None if some aren't known, or aren't always made: but for `branches` on data
-        (masks in vectors, which wait for all operands; one by one, what is read again costs nothing)."""
+        (masks in vectors, which wait for all operands; a chain, which waits for its store; one by one, what is read
+        again costs nothing)."""
         body = _Body()
         for number, call in enumerate(calls):
             statement = self.scop.statement(call.statement)

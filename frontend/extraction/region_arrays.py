@@ -142,23 +142,37 @@ class RegionArrays(Struct, frozen=True, eq=False):
             path=reference.path,
             struct=struct.struct if struct is not None else None,
         )
-        where = self.names.location(node)
+        flat = base.name in self.shapes
+        if flat:
+            dims = self.rows(base.name, dims)
         self.by_name[spelling] = Array(
-            name, spelling, typed.type, dims, self.sizes(dims), base.pointer, location=where, within=base.name
+            name,
+            spelling,
+            typed.type,
+            dims,
+            self.sizes(dims),
+            base.pointer,
+            location=self.names.location(node),
+            within=base.name,
+            flat=flat,
         )
         return self.by_name[spelling]
 
     def flat_array(self, symbol: Symbol, node: Any) -> Array:
         """An array of one dimension that holds rows."""
-        shape = self.shapes[symbol.name]
-        (total,), row = self.sizes(symbol.dims[:1]), shape.strides[0]
+        return self.add(symbol, self.rows(symbol.name, symbol.dims), node, flat=True)
+
+    def rows(self, name: str, dims: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The extents of an array that holds rows. dims: its own."""
+        shape = self.shapes[name]
+        (total,), row = self.sizes(dims[:1]), shape.strides[0]
         rows = ir.Constant("int", str(-(-total // row.factor))) if total is not None and not row.atoms else None
         extents = (rows, *shape.extents()[1:])
         for extent in extents[1:]:
             for part in walk(extent):
                 if isinstance(part, ir.ID):
                     self.affine.lookup({})(part.name, part)
-        return self.add(symbol, extents, node, flat=True)
+        return extents
 
     def fixed_pointer(self, name: str) -> bool:
         """Whether a name is a pointer's that keeps its value in the region."""

@@ -24,6 +24,7 @@ from scopt.frontend.normalize.forward_substitution import LocalNames, substitute
 from scopt.frontend.normalize.inlining import inlined_calls
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.normal import normalized
+from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
@@ -140,10 +141,11 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     items = inlined_calls(items, tu, region, symbols)
     _refuse_thread_local(tu, region, items, symbols)
     items = substituted_locals(items, _local_names(tu, region, symbols, unique))
+    inside = local_names | unique.iterators
+    items = with_outer_products(items, facts_of(tu, region.function), symbols, inside)
     types = ExpressionTypes(symbols, tu.structs, region.symbolic, region.types)
     items = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
     items = as_subscripts(items, symbols, tu.long_type, frozenset(flat))
-    inside = local_names | unique.iterators
     items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)
     members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved)
     found = members.run()

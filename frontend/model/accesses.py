@@ -301,6 +301,8 @@ class AccessCollector(Struct):
     def member(self, found: Reference, kind: AccessKind, node: Any) -> None:
         """A read or write of a member, or of a part of an element that is one cell as a whole."""
         array, part = self.names.member(found, node)
+        if array.flat and not part:
+            found = self.with_rows(array, found, node)
         if len(found.subscripts) != array.rank and not part:
             raise self.names.refuse(
                 "access.partial",
@@ -309,8 +311,21 @@ class AccessCollector(Struct):
             )
         for subscript in found.subscripts:
             self.read(subscript)
+        if array.rank and not array.local and not array.flat:
+            alone = len(found.subscripts) == 1 and _element(node) is not None and not part
+            self.reader.note(array, found.subscripts[0] if alone else None)
         exact, cells = self.elements(array, found.subscripts[: array.rank], kind)
         self.add(array, "may-write" if kind == "write" and (part or not exact) else kind, cells, node)
+
+    def with_rows(self, array: Array, found: Reference, node: Any) -> Reference:
+        """A reference to members of structures that lie in rows, with a subscript for each dimension."""
+        element = _element(node)
+        assert element is not None  # else there were no rows
+        if element not in self.divided:
+            shape = self.names.shapes[array.within]
+            self.divided[element] = self.reader.with_rows(shape, element, found.subscripts[0])
+        subscripts = reference_of(self.divided[element]).subscripts
+        return replace(found, subscripts=subscripts, before=tuple(len(subscripts) for _ in found.before))
 
     def elements(self, array: Array, subscripts: Sequence[Any], kind: AccessKind) -> tuple[bool, isl.Set]:
         """Whether it is known which elements are accessed; and these, or all that may be."""
@@ -325,6 +340,13 @@ class AccessCollector(Struct):
             kind = "may-write"
             self.branches[node] = array.name, cells
         self.found.append(RawAccess(array.name, kind, cells, node, self.names.location(node)))
+
+
+def _element(node: Any) -> ir.ArrayRef | None:
+    """The element ``a[i]`` whose member ``a[i].x``, or member's member, a reference is; None for any other."""
+    while isinstance(node, ir.StructRef) and node.type == ".":
+        node = node.name
+    return node if isinstance(node, ir.ArrayRef) and isinstance(node.name, ir.ID) else None
 
 
 def _is_null(node: Any) -> bool:

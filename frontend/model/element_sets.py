@@ -31,15 +31,15 @@ class SubscriptReader(Struct, frozen=True, eq=False):
     inner: Mapping[str, CType]
     certain: bool = True
 
-    def note(self, array: Array, subscript: Any) -> None:
-        """Remember a subscript that may be one into rows of rows."""
+    def note(self, array: Array, subscript: Any | None) -> None:
+        """Remember a subscript that may be one into rows of rows; None: one of several, so that there are no rows."""
         try:
-            found = self.read_sum(subscript)
+            found = self.read_sum(subscript) if subscript is not None else None
         except NotAffine:
             found = None
         if found is not None and self.inner and found.unsigned:
             found = None  # nobody proves that unsigned subscripts of loops inside a statement don't wrap
-        self.names.survey.found.setdefault(array.spelling, []).append(found)
+        self.names.survey.found.setdefault(array.variable, []).append(found)
 
     def read_sum(self, subscript: Any) -> Subscript:
         """A subscript as a sum of products, which nothing is taken for granted for."""

@@ -57,19 +57,19 @@ def running_together(schedule: MarkedSchedule) -> frozenset[str]:
     """The statements below loops that are parallel, vector loops, or run with others."""
     found = set[str]()
     for node in walk(schedule.tree.get_root()):
-        if node.get_type() == isl.schedule_node_type.mark and _together(schedule.mark(node)):
+        if node.get_type() == isl.schedule_node_type.mark and is_together(schedule.mark(node)):
             found |= {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
     return frozenset(found)
 
 
-def _together(mark: Mark) -> bool:
+def is_together(mark: Mark) -> bool:
     loop = loop_of(mark)
     return isinstance(mark, TileMark | StripMark) or loop.parallel or loop.simd or loop.jammed
 
 
 def is_plain(schedule: MarkedSchedule) -> bool:
     """Whether no loop is parallel, or a vector loop, or runs with others."""
-    return not any(map(_together, schedule.marks.values()))
+    return not any(map(is_together, schedule.marks.values()))
 
 
 def is_skewed(scop: Scop, schedule: MarkedSchedule) -> bool:

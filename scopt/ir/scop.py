@@ -77,6 +77,11 @@ class Array(Struct, frozen=True, eq=False):
     def rank(self) -> int:
         return len(self.extents)
 
+    @property
+    def variable(self) -> str:
+        """Its name in C, or that of the variable in whose elements it lies."""
+        return self.within or self.spelling
+
 
 class Access(Struct, frozen=True, eq=False):
     """One reference of a statement to one array.

@@ -58,6 +58,15 @@ def test_cells_that_a_loop_accumulates_into_are_held_beside_other_statements() -
     assert held(scop_of(count.replace("total[i] +=", "total[i] ="), params), nest(*both, jammed=False)) == []
 
 
+def test_a_chain_is_held_beside_branches_that_leave_its_cell_alone() -> None:
+    statements = "if (in[j] > 9) out[j] = 9; top[i] = in[j] > top[i] ? in[j] : top[i];"
+    body = f"for (i = 0; i < n; i++) for (j = 0; j < n; j++) {{ {statements} }}"
+    params = "int n, int *in, int *out, int *top"
+    both = nest(Call("S0", (ROW, J)), Call("S1", (ROW, J)), jammed=False)
+    assert held(scop_of(body, params), both) == [("top", True)]
+    assert held(scop_of(body.replace("out[j] = 9", "top[j] = 9"), params), both) == []
+
+
 def test_what_a_vector_loop_reads_of_the_array_that_it_writes() -> None:
     """Compilers can't tell the cells apart, and read the one that all iterations need again and again."""
     own = "for (i = 0; i < n - 1; i++) for (j = i + 1; j < n; j++) A[i + 1][j] -= 0.5 * A[i + 1][i] * y[i];"

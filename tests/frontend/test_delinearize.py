@@ -153,3 +153,42 @@ def test_a_product_that_is_not_evaluated_is_no_length_of_rows() -> None:
 def test_iterators_that_cancel_each_other_out_are_no_part_of_a_row() -> None:
     made = scop("for (int i = 0; i < n; i++) a[(i % 4) * ((i + m) - (i + l))] = 0;")
     assert made.statements
+
+
+# --- members of structures ----------------------------------------------------------------------------------------
+
+
+STRUCTURES = "typedef struct { unsigned char r, g; struct { float x, y; } p; int v[2]; } cell;"
+
+
+def members(body: str) -> Scop:
+    loops = "for (i = 0; i < n; i++) for (j = 0; j < m; j++)"
+    return scop_of(f"{loops} {{ {body} }}", "int n, int m, cell *restrict c, cell *restrict d", STRUCTURES)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "c[i * m + j].r = d[i * m + j].g;",
+        "int p = i * m + j; c[p].p.x = d[p].g; c[p].r = d[p].p.y;",
+        "c[i * m + j].r += 2; if (d[i * m + j].g > 3) c[i * m + j].g = 1;",
+    ],
+)
+def test_structures_lie_in_rows(body: str) -> None:
+    made = members(body)
+    assert {array.rank for array in made.arrays.values() if array.within == "c"} == {2}
+    assert all(array.flat for array in made.arrays.values() if array.within)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "c[i * m + j].r = d[i * m + j].g; c[i * m + j].v[0] = 2;",  # a member is an array
+        "c[i * m + j].r = d[i * m + j].g; c->g = 2;",
+        "c[i * m + j].r = d[i * m + j].g; c[j * n + i].g = 2;",
+        "c[i * m + j].r = d[i * m + j].g; c[i * m + 2 * j].g = 2;",
+        "c[i * m + j] = d[i * m + j]; c[i * m + j].g = 2;",  # one cell as a whole
+    ],
+)
+def test_other_structures_lie_in_one_row(body: str) -> None:
+    assert not any(array.flat for array in members(body).arrays.values() if array.variable == "c")
