@@ -20,7 +20,16 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.syntax.scoping import loop_iterator
-from scopt.frontend.syntax.structs import Definitions, Typed, Types, reference_of, references, shared_storage
+from scopt.frontend.syntax.structs import (
+    Definitions,
+    Reference,
+    Typed,
+    Types,
+    path_shape,
+    reference_of,
+    references,
+    shared_storage,
+)
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Shape, Symbol, describe
 from scopt.ir.effects import effects, targets
@@ -118,11 +127,17 @@ class MemberHoister(Struct):
                 if not isinstance(found.base, ir.ID) or found.base.name not in self.symbols:
                     continue
                 typed = self.types.of(node)
-                whole = typed is not None and typed.composite
+                whole = typed is not None and typed.composite and not self.leaves(found)
                 through = found.path and (_subscripts_base(node) or shared_storage(self.types, found))
                 if whole or through or (typed is not None and (typed.type.volatile or typed.type.atomic)):
                     names.add(found.base.name)
         return names
+
+    def leaves(self, found: Reference) -> bool:
+        """Whether a reference goes through a pointer in its base's object, so that it is no part of that."""
+        shape = path_shape(self.types, found)
+        steps = zip(shape[0], range(len(found.subscripts)), strict=True) if shape is not None and found.path else ()
+        return any(layer.kind == "pointer" and number >= found.before[0] for layer, number in steps)
 
     def is_fixed(self, name: str) -> bool:
         symbol = self.symbols.get(name)
