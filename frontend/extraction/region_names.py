@@ -12,6 +12,7 @@ from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.choice_variables import with_choice_variables
+from scopt.frontend.model.fixed_cells import hoist_cells
 from scopt.frontend.model.local_pointers import without_local_pointers
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
 from scopt.frontend.model.narrow_variables import with_narrow_variables
@@ -152,7 +153,7 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
         members.items = distinct(plain_pointers(members.items))
     if found or not same_items(before, items):  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
-    hoisted = (*sizes, *found, *hoist_products(members, region.symbolic))
+    hoisted = (*sizes, *found, *hoist_cells(members), *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - unique.iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}

@@ -1,4 +1,4 @@
-"""Pointers that loops set once and follow, in programs that do the same without scopt."""
+"""Pointers that loops set once and follow, and cells that bound loops: the program does what it did without scopt."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ static body many[40];
 static double d[1600], e[1600];
 static unsigned char image[1600];
 static world here;
+static int cells[1600], sizes[4];
 """
 # function, call
 CASES = (
@@ -93,6 +94,24 @@ CASES = (
 """,
         "pixels(n / 2, n / 2, image, e)",
     ),
+    (
+        """void counted(const int *n, int *a) {
+  for (int i = 0; i < n[1]; i++)
+    for (int j = 0; j < n[0]; j++)
+      a[i * n[0] + j] += j + 1 & 1;
+}
+""",
+        "counted(cells, cells + 100); counted(cells + 4, cells); counted(cells, cells + 6)",
+    ),
+    (
+        """void levels(int k, double *a, const double *b) {
+  for (int i = 1; i < sizes[k]; i++)
+    for (int j = 0; j < sizes[k + 1]; j++)
+      a[i * 40 + j] = b[(i - 1) * 40 + j] + 0.5 * sizes[k];
+}
+""",
+        "levels(n % 3, d, e); levels(n % 2, e, e + 40)",
+    ),
 )
 AFTER = """int main(void) {
   for (int n = 0; n < 40; n += 13) {
@@ -101,11 +120,12 @@ AFTER = """int main(void) {
       body b = { { i % 7, i * 0.5 }, { i % 3, 1.5 }, i % 5 + 1, { i, 2, 3, 4 }, i };
       many[i] = here.own[i] = b;
     }
-    for (int i = 0; i < 1600; i++) { d[i] = i % 11; e[i] = i % 17 / 3.0; image[i] = i * 7; }
+    for (int i = 0; i < 1600; i++) { d[i] = i % 11; e[i] = i % 17 / 3.0; image[i] = i * 7; cells[i] = i * 7 % 5 + 2; }
+    for (int i = 0; i < 4; i++) sizes[i] = 20 - 3 * i + n / 13;
     CALLS
     double s = 0;
     for (int i = 0; i < 40; i++) s = s * 0.9 + many[i].vel.x + 3 * many[i].vel.y + many[i].kind + many[i].pos.x;
-    for (int i = 0; i < 1600; i++) s = s * 0.99 + d[i] * 3 + e[i] * 5 + image[i];
+    for (int i = 0; i < 1600; i++) s = s * 0.99 + d[i] * 3 + e[i] * 5 + image[i] + cells[i];
     printf("%a\\n", s);
   }
 }
