@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -11,9 +12,11 @@ from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.choice_variables import with_choice_variables
+from scopt.frontend.model.fixed_cells import hoist_cells
+from scopt.frontend.model.local_pointers import without_local_pointers
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
 from scopt.frontend.model.narrow_variables import with_narrow_variables
-from scopt.frontend.model.pointers import as_subscripts
+from scopt.frontend.model.pointers import PointerSums
 from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
@@ -145,16 +148,19 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     items = with_outer_products(items, facts_of(tu, region.function), symbols, inside)
     types = ExpressionTypes(symbols, tu.structs, region.symbolic, region.types)
     items = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
-    items = as_subscripts(items, symbols, tu.long_type, frozenset(flat))
+    plain_pointers = partial(_with_plain_pointers, tu, region, symbols, frozenset(flat))
+    before, items = items, plain_pointers(items)
     items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)
     members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved)
     found = members.run()
-    if found:  # what is computed from members is computed from names now
+    if found:
+        members.items = distinct(plain_pointers(members.items))
+    if found or not same_items(before, items):  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
     if tu.strict_aliasing:
         symbols = with_rows(symbols, [one.symbol.name for one in found])
         members.symbols = symbols
-    hoisted = (*sizes, *found, *hoist_products(members, region.symbolic))
+    hoisted = (*sizes, *found, *hoist_cells(members), *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - unique.iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}
@@ -167,6 +173,15 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     done = effects(*items)
     return RegionNames(tu, region, items, symbols, unique.iterators, local_names, done, hoisted, whole, narrowed)
+
+
+def _with_plain_pointers(
+    tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol], flat: frozenset[str], items: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The statements without pointers that they set, and with subscripts in the place of pointer arithmetic."""
+    facts, sums = facts_of(tu, region.function), PointerSums(symbols, tu.long_type, flat)
+    items = without_local_pointers(items, sums, tu.structs, lambda name: may_be_read_after(facts, region, name))
+    return tuple(rebuilt(item, sums.subscripted) for item in items)
 
 
 def _local_names(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol], unique: UniqueNames) -> LocalNames:

@@ -14,7 +14,7 @@ from scopt.frontend.extraction.region_names import RegionNames
 from scopt.frontend.extraction.region_reach import RegionReach
 from scopt.frontend.extraction.region_walk import RawStatement, RegionWalk
 from scopt.frontend.model.access_names import RawAccess
-from scopt.frontend.model.aliasing import Aliasing, Names as AliasNames, check_aliasing
+from scopt.frontend.model.aliasing import Aliasing, Names as AliasNames, check_aliasing, loaded_cells
 from scopt.frontend.model.assumptions import long_values, summable, too_large, typed_values
 from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
@@ -176,7 +176,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             self.names.tu.defined_functions,
             statements,
             context,
-            tuple(one.cell for one in self.names.hoisted if one.cell is not None),
+            loaded_cells(one.cell for one in self.names.hoisted if one.cell is not None),
             self.names.tu.strict_aliasing,
             self.subscript_ranges,
             self.reach(),

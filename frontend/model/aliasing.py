@@ -139,6 +139,20 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
     )
 
 
+def loaded_cells(cells: Iterable[Symbol]) -> tuple[Symbol, ...]:
+    """What a region's beginning reads: cells, and the pointers that lead to them where more than their names reach
+    those."""
+    found: dict[str, Symbol] = {}
+    for cell in cells:
+        found[cell.name] = cell
+        root = cell.within
+        if root is not None and root.pointer and (root.kind == "global" or root.static or root.address_taken):
+            name = f"({root.name})"
+            ctype = CType(f"{root.type.spelling} *")
+            found[name] = replace(root, name=name, type=ctype, pointer=False, pointer_depth=0, dims=(), restrict=False)
+    return tuple(found.values())
+
+
 def _tested(
     region: Region, names: Names, doubtful: Sequence[tuple[str, str]], hidden: Sequence[tuple[str, str]]
 ) -> Aliasing:

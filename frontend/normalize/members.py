@@ -20,7 +20,16 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.syntax.scoping import loop_iterator
-from scopt.frontend.syntax.structs import Definitions, Typed, Types, reference_of, references, shared_storage
+from scopt.frontend.syntax.structs import (
+    Definitions,
+    Reference,
+    Typed,
+    Types,
+    path_shape,
+    reference_of,
+    references,
+    shared_storage,
+)
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Shape, Symbol, describe
 from scopt.ir.effects import effects, targets
@@ -56,10 +65,11 @@ class Hoisted(Struct, frozen=True, eq=False):
 
 class Use(Struct, frozen=True, eq=False):
     """An occurrence of a member. guards: the loops whose bodies it is in,
-    outermost first, or None where it depends on something else."""
+    outermost first, or None where it depends on something else. around: those of them that it surely is in."""
 
     node: Any
     guards: tuple[Any, ...] | None
+    around: tuple[Any, ...] = ()
 
 
 class MemberHoister(Struct):
@@ -118,11 +128,17 @@ class MemberHoister(Struct):
                 if not isinstance(found.base, ir.ID) or found.base.name not in self.symbols:
                     continue
                 typed = self.types.of(node)
-                whole = typed is not None and typed.composite
+                whole = typed is not None and typed.composite and not self.leaves(found)
                 through = found.path and (_subscripts_base(node) or shared_storage(self.types, found))
                 if whole or through or (typed is not None and (typed.type.volatile or typed.type.atomic)):
                     names.add(found.base.name)
         return names
+
+    def leaves(self, found: Reference) -> bool:
+        """Whether a reference goes through a pointer in its base's object, so that it is no part of that."""
+        shape = path_shape(self.types, found)
+        steps = zip(shape[0], range(len(found.subscripts)), strict=True) if shape is not None and found.path else ()
+        return any(layer.kind == "pointer" and number >= found.before[0] for layer, number in steps)
 
     def is_fixed(self, name: str) -> bool:
         symbol = self.symbols.get(name)
@@ -147,36 +163,37 @@ class MemberHoister(Struct):
         for item in self.items:
             yield from self.within(item, ())
 
-    def within(self, node: Any, guards: tuple[Any, ...] | None) -> Iterator[Use]:
+    def within(self, node: Any, guards: tuple[Any, ...] | None, outer: tuple[Any, ...] = ()) -> Iterator[Use]:
+        around = guards if guards is not None else outer
         match node:
             case None:
                 return
             case ir.For():
-                yield from self.within(node.init, guards)
-                yield from self.within(node.cond, guards)
+                yield from self.within(node.init, guards, around)
+                yield from self.within(node.cond, guards, around)
                 inner = (*guards, node) if guards is not None and not has_jump(node.stmt) else None
-                yield from self.within(node.next, inner)
-                yield from self.within(node.stmt, inner)
+                yield from self.within(node.next, inner, around)
+                yield from self.within(node.stmt, inner, around)
             case ir.If() | ir.TernaryOp():
-                yield from self.within(node.cond, guards)
-                yield from self.within(node.iftrue, None)
-                yield from self.within(node.iffalse, None)
+                yield from self.within(node.cond, guards, around)
+                yield from self.within(node.iftrue, None, around)
+                yield from self.within(node.iffalse, None, around)
             case ir.BinaryOp(op="&&" | "||"):
-                yield from self.within(node.left, guards)
-                yield from self.within(node.right, None)
+                yield from self.within(node.left, guards, around)
+                yield from self.within(node.right, None, around)
             case ir.UnaryOp(op="sizeof" | "_Alignof" | "&"):
                 return
             case ir.StructRef() if _is_pure(node):
-                yield Use(node, guards)
+                yield Use(node, guards, around)
             case ir.ArrayRef(name=ir.ID()) | ir.UnaryOp(op="*", expr=ir.ID()):
-                yield Use(node, guards)
-                yield from self.within(getattr(node, "subscript", None), guards)
+                yield Use(node, guards, around)
+                yield from self.within(getattr(node, "subscript", None), guards, around)
             case ir.While() | ir.DoWhile() | ir.Switch():
                 for child in node.parts:
-                    yield from self.within(child, None)
+                    yield from self.within(child, None, around)
             case _:
                 for child in node.parts:
-                    yield from self.within(child, guards)
+                    yield from self.within(child, guards, around)
 
     # --- names --------------------------------------------------------------------------------------------------------
 
@@ -237,9 +254,10 @@ class MemberHoister(Struct):
         found: list[str] = []
         places = [use.guards for use in around if use.guards is not None]
         for use in uses:
-            if use.guards is None:
+            inside = use.around if use.guards is None else use.guards
+            outermost = min((place for place in places if inside[: len(place)] == place), key=len, default=None)
+            if outermost is None:
                 return None
-            outermost = min((place for place in places if use.guards[: len(place)] == place), key=len)
             parts = [self.entered(loop) for loop in outermost]
             if None in parts:
                 return None

@@ -59,4 +59,4 @@ def test_loops_without_pragmas_leave_small_arrays_to_the_core_that_has_them() ->
         made = optimize(text.encode(), Options(autodetect=True, assume=("noalias",))).text.decode()
         limits += re.findall(r"\(double\)n \* m > (\d+)", made)[:1]
     called, alone = map(int, limits)
-    assert alone < 60000 < 150000 < called
+    assert 2 * alone < called

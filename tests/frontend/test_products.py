@@ -56,7 +56,7 @@ def test_members_are_named_first() -> None:
     "body",
     [
         "for (int i = 0; i < n * i; i++) x[i] = 0;",
-        "for (int i = 0; i < n * p[0]; i++) x[i] = 0;",
+        "for (int i = 0; i < n * p[i]; i++) x[i] = 0;",
         "for (int i = 0; i < n * m; i++) { x[i] = 0; n = 3; }",
         "for (int i = 0; i < n && i < n / m; i++) x[i] = 0;",
     ],

@@ -74,6 +74,7 @@ class Draft(Struct):
     statements_left: int = 0
     spices_left: int = 0
     locals_made: int = 0
+    pointers_made: int = 0
     iterator_type: str = "int"
     inductions: list[tuple[str, str]] = field(default_factory=list)
     streams: list[str] = field(default_factory=list)

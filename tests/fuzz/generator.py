@@ -13,14 +13,14 @@ from tests.fuzz.choices import Choices
 from tests.fuzz.control import data_condition, with_jump
 from tests.fuzz.draft import MAX_INSTANCES, Draft
 from tests.fuzz.expressions import Condition, Data, DataType, Ref
-from tests.fuzz.integers import condition, element
+from tests.fuzz.integers import condition, element, followed
 from tests.fuzz.kinds import KINDS, Kind
 from tests.fuzz.loops import open_loop
 from tests.fuzz.memory import NAMES, add_shapes, calls, finished, value_range, wide_range
 from tests.fuzz.program import Kernel, Macro, Parameter, Program, ScalarModel
 from tests.fuzz.reductions import reduction
 from tests.fuzz.scope import Scope
-from tests.fuzz.statements import Assign, Branch, Declare, Loop, Stmt
+from tests.fuzz.statements import Assign, Branch, Declare, Line, Loop, Stmt
 from tests.fuzz.streams import stream
 from tests.fuzz.typed import TYPES
 from tests.fuzz.values import leaf, update, value
@@ -241,4 +241,7 @@ def _assignment(draft: Draft, scope: Scope) -> Stmt:
     operator, drawn = update(draft, scope, shape.type)
     if draft.kind.exact:
         operator, drawn = "=", leaf(draft, scope, shape.type)
+    elif draft.kind.followed and choices.chance(draft.kind.followed):
+        declaration, target = followed(draft, scope, shape)
+        return Line(f"{{ {declaration} {target} {operator} {drawn}; }}")
     return Assign(element(draft, scope, shape, write=True), operator, drawn)

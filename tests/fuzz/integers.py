@@ -25,15 +25,33 @@ from tests.fuzz.scope import Scope
 
 def element(draft: Draft, scope: Scope, shape: Shape, *, write: bool = False) -> Ref:
     """An element of an array."""
-    drawn = tuple(
+    return _place(draft, scope, shape, write=write)[0]
+
+
+def followed(draft: Draft, scope: Scope, shape: Shape) -> tuple[str, Ref]:
+    """The declaration of a pointer into a row of an array, or to an element of it, and an element that it leads to."""
+    reference, subscripts = _place(draft, scope, shape, write=True)
+    draft.pointers_made += 1
+    name = f"q{draft.part}{draft.pointers_made}"
+    whole = bool(shape.access.member) and not shape.access.inner
+    if whole or draft.choices.chance(30):
+        return f"{shape.type} *{name} = &{reference};", Ref(draft.choices.pick(f"*{name}", f"{name}[0]"))
+    row = shape.access.text((*subscripts[:-1], Int(0)))
+    return f"{shape.type} *{name} = &{row};", Ref(f"{name}[{subscripts[-1]}]")
+
+
+def _place(draft: Draft, scope: Scope, shape: Shape, *, write: bool) -> tuple[Ref, tuple[IntExpr, ...]]:
+    """An element of an array, and its subscripts."""
+    drawn: tuple[IntExpr, ...] = tuple(
         _shifted_subscript(draft, scope, shape.rank, lookups=shape.role != "index") for _ in range(shape.rank)
     )
     reference = shape.reference(scope, drawn)
     if reference is None:
-        reference = shape.reference(scope, (Int(0),) * shape.rank)
+        drawn = (Int(0),) * shape.rank
+        reference = shape.reference(scope, drawn)
     assert reference is not None
     shape.written = shape.written or write
-    return reference
+    return reference, drawn
 
 
 def _shifted_subscript(draft: Draft, scope: Scope, rank: int, *, lookups: bool) -> IntExpr:
@@ -69,6 +87,15 @@ def lookup(draft: Draft, scope: Scope) -> IntExpr:
         return near_iterator(draft, scope)
     found = Lookup(str(element(draft, scope, index)), LOOKUPS)
     return draft.choices.pick(found, found, shifted(found, 1))
+
+
+def fixed_cell(draft: Draft, scope: Scope) -> IntExpr | None:
+    """An element of the array of subscripts at a place that no loop changes; None without such an array."""
+    index = next((shape for shape in draft.shapes if shape.role == "index"), None)
+    if index is None:
+        return None
+    found = index.reference(scope, tuple(Int(draft.choices.up_to(2)) for _ in range(index.rank)))
+    return Lookup(str(found), LOOKUPS) if found is not None else None
 
 
 def near_iterator(draft: Draft, scope: Scope) -> IntExpr:

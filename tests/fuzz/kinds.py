@@ -21,6 +21,7 @@ class Kind(Struct, frozen=True):
     macros: percent of programs whose bounds have macros. lookups: of subscripts that are read from an array.
     control: of loops in other forms, and of jumps. inductions: of loops with a second variable. streams: of statements
       with a pointer that they step.
+    followed: of statements that write through a pointer of their own.
     reductions: of statements.
     exact: floating-point data are small integers, and sums are reordered. restrict: of pointers.
     aliases: of arguments that overlap with others, in programs without pragmas. kernels: functions in a file.
@@ -42,6 +43,7 @@ class Kind(Struct, frozen=True):
     control: int = 0
     inductions: int = 0
     streams: int = 0
+    followed: int = 0
     reductions: int = 0
     exact: bool = False
     aliases: int = 0
@@ -63,13 +65,18 @@ KINDS: Mapping[str, Kind] = {
         iterators=("int", "int", "int", "long"),
     ),
     "pointers": Kind(
-        3, forms=("flat", "flat", "flat", "rows", "pointer"), restrict=30, iterators=("int", "int", "long", "size_t")
+        3,
+        forms=("flat", "flat", "flat", "rows", "pointer"),
+        restrict=30,
+        iterators=("int", "int", "long", "size_t"),
+        followed=25,
     ),
     "aliasing": Kind(
         3,
         forms=("flat", "flat", "rows", "pointer", "global"),
         types=("double", "double", "unsigned"),
         aliases=60,
+        followed=15,
         reductions=15,
         autodetect=100,
     ),
@@ -78,7 +85,12 @@ KINDS: Mapping[str, Kind] = {
         3, iterators=_ITERATORS, parameters=_ITERATORS, types=_TYPES, forms=("global", "parameter", "flat")
     ),
     "structures": Kind(
-        2, structures=60, members=50, forms=("global", "parameter", "pointer", "flat", "member", "member"), types=_TYPES
+        2,
+        structures=60,
+        members=50,
+        forms=("global", "parameter", "pointer", "flat", "member", "member"),
+        types=_TYPES,
+        followed=20,
     ),
     "control": Kind(2, control=45, inductions=20),
     "steps": Kind(

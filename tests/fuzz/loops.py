@@ -20,7 +20,7 @@ from tests.fuzz.expressions import (
     Var,
     shifted,
 )
-from tests.fuzz.integers import affine
+from tests.fuzz.integers import affine, fixed_cell
 from tests.fuzz.scope import Scope
 from tests.fuzz.statements import Induction, Loop
 from tests.fuzz.typed import TYPES, defined, fits_type
@@ -76,6 +76,8 @@ def _header(draft: Draft, scope: Scope, iterator: str, type: str, inside: bool) 
         flipped=choices.chance(10),
         braces=not choices.chance(30),
     )
+    if step > 0 and draft.kind.lookups and choices.chance(15) and (cell := fixed_cell(draft, scope)) is not None:
+        loop = replace(loop, start=Int(0), bounds=(cell,), comparison="<")
     if _possible(scope, loop):
         return loop
     size = Var(draft.sizes[0])
