@@ -62,7 +62,7 @@ class RegionArrays(Struct, frozen=True, eq=False):
         """The array of a variable. dims: its extents, the first one None if it isn't known. flat: it holds rows."""
         name, local = symbol.name, symbol.name in self.names.local_names
         self.by_name[name] = Array(
-            name=f"{name}_{len(self.by_name)}" if name in ISL_WORDS else name,
+            name=self.free(name) if name in ISL_WORDS else name,
             spelling=name,
             type=symbol.type,
             extents=dims,
@@ -76,6 +76,14 @@ class RegionArrays(Struct, frozen=True, eq=False):
             rows=is_rows(symbol),
         )
         return self.by_name[name]
+
+    def free(self, wish: str) -> str:
+        """A name that nothing has, isl's own words included."""
+        name, number = wish, 2
+        taken = self.names.tu.reserved | self.names.symbols.keys() | {array.name for array in self.by_name.values()}
+        while name in taken or name in ISL_WORDS:
+            name, number = f"{wish}_{number}", number + 1
+        return name
 
     def sizes(self, dims: Iterable[Any]) -> tuple[int | None, ...]:
         """The values of extents that are constants."""
@@ -123,11 +131,7 @@ class RegionArrays(Struct, frozen=True, eq=False):
             return self.by_name[spelling]
         if base.name in self.names.iterator_names or self.assigned(base.name):
             raise self.names.refuse("access.pointer-modified", f"'{base.name}' is modified in the region", node)
-        wish = "__".join((base.name, *reference.path))
-        name, number = wish, 2
-        taken = self.names.tu.reserved | self.names.symbols.keys() | {array.name for array in self.by_name.values()}
-        while name in taken:
-            name, number = f"{wish}_{number}", number + 1
+        name = self.free("__".join((base.name, *reference.path)))
         dims = tuple(layer.dim for layer in layers)
         types = Types(self.names.symbols, self.names.tu.structs)
         struct = types.of(ir.ID(base.name))

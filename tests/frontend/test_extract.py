@@ -324,3 +324,15 @@ def test_sizes_are_guessed_from_the_extents_of_arrays() -> None:
     body = "for (i = 0; i < n; i++) for (j = 1; j < m - 1; j++) for (k = 0; k < p; k++) A[i][j] = A[i][j + 1];"
     scop = scop_of(body, "int n, int m, int p, double A[40][60]")
     assert {one.name: one.estimate for one in scop.parameters} == {"n": 40, "m": 60, "p": None}
+
+
+def test_arrays_named_like_words_of_isl_are_told_from_other_names() -> None:
+    """`floord` is a word of isl's; the name that stands for it must not be that of another array or parameter."""
+    body = "for (i = 0; i < n; i++) floord[i] = floord_1[i] + floord_2;"
+    scop = scop_of(body, "int n, double *floord, double *floord_1, double floord_2")
+    assert {one.spelling for one in scop.arrays.values()} == {"floord", "floord_1", "floord_2"}
+    assert {scop.arrays[access.array].spelling for access in scop.statement("S0").accesses} == {
+        "floord",
+        "floord_1",
+        "floord_2",
+    }
