@@ -84,7 +84,8 @@ def least_size_alone(
     shared = _guarded(nest)
     if _has_buffers(marked) or _forks_again(nest.body, inside=False):
         return worth
-    if not shared or not all(map(takes_two_forms, shared)):
+    # Chains that wait beside each other gain several times as much as OpenMP's first call takes.
+    if not shared or not (marked.strips or all(map(takes_two_forms, shared))):
         return worth
     if _gain(source, marked, loops, nest) is not Gain.CELLS:
         return worth
@@ -195,7 +196,8 @@ def _has_overhead(marked: MarkedSchedule, nest: LoopNest) -> bool:
 
 
 def _has_buffers(marked: MarkedSchedule) -> bool:
-    return bool(marked.tilings or marked.strips or marked.packed)
+    """Rows that run beside each other have scalars alone."""
+    return bool(marked.tilings or marked.packed or any(one.vectors for one in marked.strips.values()))
 
 
 def _guarded(nest: LoopNest) -> list[For]:
