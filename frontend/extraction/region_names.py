@@ -155,12 +155,16 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     found = members.run()
     if found:
         members.items = distinct(plain_pointers(members.items))
-    if found or not same_items(before, items):  # what is computed from members is computed from names now
+    cells = hoist_cells(members)
+    behind = members.run()[len(found) :] if cells else ()
+    if behind:  # what loops up to such a cell load
+        members.items = distinct(plain_pointers(members.items))
+    if found or cells or not same_items(before, items):  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
     if tu.strict_aliasing:
-        symbols = with_rows(symbols, [one.symbol.name for one in found])
+        symbols = with_rows(symbols, [one.symbol.name for one in (*found, *behind)])
         members.symbols = symbols
-    hoisted = (*sizes, *found, *hoist_cells(members), *hoist_products(members, region.symbolic))
+    hoisted = (*sizes, *found, *cells, *behind, *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - unique.iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}

@@ -176,7 +176,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             self.names.tu.defined_functions,
             statements,
             context,
-            loaded_cells(one.cell for one in self.names.hoisted if one.cell is not None),
+            loaded_cells((one.symbol, one.cell) for one in self.names.hoisted),
             self.names.tu.strict_aliasing,
             self.subscript_ranges,
             self.reach(),

@@ -139,13 +139,14 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
     )
 
 
-def loaded_cells(cells: Iterable[Symbol]) -> tuple[Symbol, ...]:
-    """What a region's beginning reads: cells, and the pointers that lead to them where more than their names reach
-    those."""
+def loaded_cells(hoisted: Iterable[tuple[Symbol, Symbol | None]]) -> tuple[Symbol, ...]:
+    """What a region's beginning reads: cells, and the pointers that lead to what gets names, where more than their own
+    names reach those. hoisted: what the new names mean, and the cells."""
     found: dict[str, Symbol] = {}
-    for cell in cells:
-        found[cell.name] = cell
-        root = cell.within
+    for symbol, cell in hoisted:
+        if cell is not None:
+            found[cell.name] = cell
+        root = cell.within if cell is not None else symbol.within
         if root is not None and root.pointer and (root.kind == "global" or root.static or root.address_taken):
             name = f"({root.name})"
             ctype = CType(f"{root.type.spelling} *")

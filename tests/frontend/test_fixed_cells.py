@@ -45,6 +45,10 @@ def scop(body: str, marked: bool = False) -> Scop:
             ["int *s_size = s->size;", "const int s_size_k = s_size[k];"],
         ),
         (
+            "for (int i = 0; i < dims[k]; i++) A[i][0] += s->data[i];",
+            ["const int dims_k = dims[k];", "double *s_data = 0 < dims_k ? s->data : 0;"],
+        ),
+        (
             "for (int i = 0; i < 20; i++) for (int j = 0; j < 20; j++) a[i * dims[0] + j] += 1;",
             ["const int dims_0 = dims[0];"],
         ),
