@@ -16,8 +16,8 @@ from math import gcd, prod
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.gained import gains_anywhere, has_borders_apart
 from scopt.astgen.passes.two_forms import takes_two_forms
-from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, without_tests
-from scopt.astgen.worth import Worth, vector_elements
+from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, vector_elements, without_tests
+from scopt.astgen.worth import Worth
 from scopt.ir.expr import exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads

@@ -17,9 +17,10 @@ from scopt.astgen.loops.isl_loops import build
 from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, Name
-from scopt.ir.nest_walks import Item, children
+from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop
 from scopt.machine import Machine
+from scopt.machine.costs import ELEMENT
 
 NEVER = Compare(Const(0), ">", Const(0))
 
@@ -59,6 +60,17 @@ def product_of(work: Condition) -> tuple[tuple[Expr, ...], int] | None:
         case Compare(left, ">", Const(limit)):
             return (left,), limit
     return None
+
+
+def has_vectors(loop: For) -> bool:
+    return any(isinstance(item, For) and item.mark.simd for item in items(Block((loop,))))
+
+
+def vector_elements(scop: Scop, machine: Machine) -> int:
+    """By how much vectors may make the original loops quicker than costs say: with all lanes, a fork has to be worth it
+    all the same."""
+    sizes = [array.type.bits // 8 for array in scop.arrays.values() if array.type.bits and array.rank]
+    return machine.lanes(min(sizes, default=ELEMENT))
 
 
 def outermost_loops(block: Block) -> Iterator[For]:

@@ -22,10 +22,12 @@ from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
 from scopt.astgen.source_work import (
     NEVER,
+    has_vectors,
     is_plain,
     outermost_loops,
     product_of,
     source_tests,
+    vector_elements,
     whole_test,
     without_tests,
 )
@@ -33,10 +35,9 @@ from scopt.diagnostics import Remark, ScoptError
 from scopt.ir.expr import exceeds, names
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Compare, Condition, Const, Expr, For, LoopNest, Threads
-from scopt.ir.nest_walks import items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
-from scopt.machine.costs import ELEMENT, SKEWED_FORKS, instance_cost, least_region, threads_cost
+from scopt.machine.costs import SKEWED_FORKS, instance_cost, least_region, threads_cost
 from scopt.poly.isl_utils import PARAM
 
 # Iterations up to which compilers unroll a loop (gcc: max-completely-peel-times),
@@ -117,7 +118,7 @@ def threads_condition(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machin
         return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too
     slices = [loop for loop in outermost_loops(nest.body) if not loop.mark.parallel and list(_parallel(loop, ()))]
     # vectors inside of tiles find in a cache what they come back to
-    faster = 1 if any(map(_has_vectors, slices)) else machine.cores
+    faster = 1 if any(map(has_vectors, slices)) else machine.cores
     alone = any(
         choice.mechanism == _WAVEFRONTS and choice.cycles * faster * _ABOUT > cycles
         for choice in marked.choices
@@ -245,18 +246,14 @@ def _conditions(
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
         searched = has_searches(scop, LoopNest(Block((loop,))))
-        if (scop.narrowed and _has_vectors(loop)) or reads_ahead(scop, LoopNest(Block((loop,)))):
+        if (scop.narrowed and has_vectors(loop)) or reads_ahead(scop, LoopNest(Block((loop,)))):
             yield whole_test(loop, costs, least_region(machine), parameters), True
         elif inside and all(test is not None for test in tests):
             for test, (_, inner) in zip(tests, inside, strict=True):
-                yield None if test == _ALWAYS else test, searched or _has_vectors(inner)
+                yield None if test == _ALWAYS else test, searched or has_vectors(inner)
         else:
             limit = least_region(machine) if searched and not inside else threads_cost(machine)
             yield whole_test(loop, costs, limit, parameters), searched
-
-
-def _has_vectors(loop: For) -> bool:
-    return any(isinstance(item, For) and item.mark.simd for item in items(Block((loop,))))
 
 
 _ALWAYS = Compare(Const(0), "==", Const(0))
@@ -286,13 +283,6 @@ def _outside(path: tuple[For, ...], loop: For, parameters: frozenset[str]) -> Co
             return None
         factors.append(bound)
     return exceeds(factors, product[1])
-
-
-def vector_elements(scop: Scop, machine: Machine) -> int:
-    """By how much vectors may make the original loops quicker than costs say: with all lanes, a fork has to be worth it
-    all the same."""
-    sizes = [array.type.bits // 8 for array in scop.arrays.values() if array.type.bits and array.rank]
-    return machine.lanes(min(sizes, default=ELEMENT))
 
 
 def _scaled(condition: Condition, factor: int) -> Condition:

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.loop_work import loop_work, rough, rounded, statement_costs, vector_costs
-from scopt.astgen.source_work import product_of
+from scopt.astgen.source_work import has_vectors, product_of, vector_elements
 from scopt.ir.expr import exceeds
 from scopt.ir.nest import Block, Expr, For, Hold, If, LoopNest
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
@@ -98,7 +98,8 @@ class _Keeping(Struct, frozen=True, eq=False):
         if not loop.mark.parallel or not _factors(loop):
             return loop
         arrays = _arrays(self.scop, loop, len(_factors(loop)))
-        return self.limited(loop, sum(self.scop.arrays[name].type.bits // 8 for name in arrays), called=True)
+        size = sum(self.scop.arrays[name].type.bits // 8 for name in arrays)
+        return self.limited(loop, size, called=True)
 
     def limited(self, loop: For, size: int, *, called: bool) -> For:
         """The loop with a test of what a core's caches keep, where each iteration takes so many bytes from there."""
@@ -109,9 +110,10 @@ class _Keeping(Struct, frozen=True, eq=False):
         product = product_of(loop.work)
         assert product is not None
         factors, limit = product
-        return replace(
-            loop, work=exceeds(factors, rounded(handed_iterations(self.machine, size, limit, called=called)))
-        )
+        # the region's own test asks for more of what compilers may make vectors of
+        again = vector_elements(self.scop, self.machine) if called and not has_vectors(loop) else 1
+        least = handed_iterations(self.machine, size, limit * again, called=called) / again
+        return replace(loop, work=exceeds(factors, rounded(least)))
 
     def like(self, loop: For, other: For) -> bool:
         """Whether another loop does as many iterations."""
