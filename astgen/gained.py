@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations
 
+import islpy as isl
+
 from scopt.astgen.emit.loop_work import is_tile_loop
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lanes import with_lanes_apart
@@ -13,7 +15,7 @@ from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
 from scopt.ir.expr import names
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Block, Call, For, If, LoopNest
+from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
 from scopt.ir.nest_walks import children, items
 from scopt.ir.scop import Scop, Statement
 
@@ -25,7 +27,7 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
     loops = [item for item in items(nest.body) if isinstance(item, For)]
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
-    if has_borders_apart(scop, nest) or reads_ahead(scop, nest):
+    if has_borders_apart(scop, nest) or has_whole_windows(scop, nest) or reads_ahead(scop, nest):
         return True
     if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest)):
         return True
@@ -67,6 +69,32 @@ def has_borders_apart(scop: Scop, nest: LoopNest) -> bool:
     apart = {one.name for one, other in permutations(scop.statements, 2) if _is_part(one, other)}
     loops = [item for item in items(nest.body) if isinstance(item, For) and item.mark.simd]
     return any(isinstance(one, Call) and one.statement in apart for loop in loops for one in loop.body.items)
+
+
+def has_whole_windows(scop: Scop, nest: LoopNest) -> bool:
+    """Whether there are vector loops over windows that are unrolled, which bounds or conditions of the source cut off
+    at borders: compilers unroll none of them, so they make no vectors of the loop around."""
+    return any(
+        _is_cut_off(statement, call)
+        for path, call in calls_with_loops(nest.body, ())
+        if any(loop.mark.simd and Name(loop.iterator) in call.args for loop in path)
+        for statement in scop.statements
+        if statement.name == call.statement
+    )
+
+
+def _is_cut_off(statement: Statement, call: Call) -> bool:
+    """Whether the values of those iterators that a call has numbers for depend on the other ones."""
+    numbers = [isinstance(one, Const) for one in call.args]
+    if not any(numbers) or all(numbers) or len(numbers) != len(statement.iterators):
+        return False
+    own = around = statement.domain
+    for dimension, is_number in enumerate(numbers):
+        if is_number:
+            around = around.eliminate(isl.dim_type.set, dimension, 1)
+        else:
+            own = own.eliminate(isl.dim_type.set, dimension, 1)
+    return not own.intersect(around).is_subset(statement.domain)
 
 
 def _is_part(one: Statement, other: Statement) -> bool:

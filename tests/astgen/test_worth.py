@@ -213,3 +213,25 @@ void f(int n, float last) {{ {body} }}
     text = optimize(source.encode(), Options(autodetect=True)).text.decode()
     test = text[text.index("if (") :].split(") {")[0]
     assert (int(test.split("> ")[1].split()[0]) < 3000) is small
+
+
+WINDOW = """static unsigned char g[300][400], o[300][400];
+void f(void) {
+  for (int y = %s; y < 300 - %s; y++)
+    for (int x = %s; x < 400 - %s; x++) {
+      int sum = 0;
+      for (int i = -1; i <= 1; i++)
+        for (int j = -1; j <= 1; j++)
+          if (y + i >= 0 && y + i < 300 && x + j >= 0 && x + j < 400) sum += g[y + i][x + j];
+      o[y][x] = sum > 3;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("border", "alone"), [("0", True), ("1", False)])
+def test_windows_that_borders_cut_off_are_whole_inside(border: str, alone: bool) -> None:
+    """Compilers unroll whole windows alone; they make no vectors of the loop around the others."""
+    text = optimize((WINDOW % ((border,) * 4)).encode(), Options(autodetect=True)).text.decode()
+    assert "omp simd" in text
+    assert ("scopt_threads() > 1" not in text) is alone
