@@ -23,7 +23,6 @@ SAMPLE = tuple(
     for one in SOURCES
     if one.name
     in (
-        "symm",
         "cholesky",
         "filter",
         "jacobi",
@@ -40,6 +39,7 @@ SAMPLE = tuple(
         "again",
         "conditions",
         "search",
+        "nearest",
         "correlation",
     )
 )
