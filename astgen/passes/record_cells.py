@@ -31,9 +31,9 @@ class Record(Struct, frozen=True):
     cells: tuple[Cell, ...]
 
 
-def records(scop: Scop, iterator: str, cells: Iterable[Cell]) -> list[Record]:
-    """The whole records, of two elements at least, among cells that a loop over an iterator writes: from one iteration
-    to the next they follow each other without a gap."""
+def records(scop: Scop, iterator: str, cells: Iterable[Cell], step: int = 1) -> list[Record]:
+    """The whole records, of two elements at least, among cells that a loop writes, which moves an iterator on by a step:
+    from one iteration to the next they follow each other without a gap."""
     found: list[tuple[tuple[str, tuple[Expr, ...]], dict[Expr, int], int, Cell]] = []
     for cell in cells:
         place = _place(scop.arrays[cell[0]], cell, iterator)
@@ -44,9 +44,10 @@ def records(scop: Scop, iterator: str, cells: Iterable[Cell]) -> list[Record]:
         key, terms, _, _ = found[0]
         own = {offset: cell for other, others, offset, cell in found if (other, others) == (key, terms)}
         found = [one for one in found if (one[0], one[1]) != (key, terms)]
-        size, first = terms[Name(iterator)], min(own)
-        if 1 < size <= MOST and sorted(own) == list(range(first, first + size)):
-            made.append(Record(key[0], tuple(own[first + k] for k in range(size))))
+        size, places = step * terms[Name(iterator)], sorted(own)
+        parts = [places[k : k + size] for k in range(0, len(places), size)] if 1 < size <= MOST else []
+        if all(part == list(range(part[0], part[0] + size)) for part in parts):  # of several rows, perhaps
+            made += [Record(key[0], tuple(own[place] for place in part)) for part in parts]
     return made
 
 

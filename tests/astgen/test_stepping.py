@@ -53,3 +53,19 @@ def test_records_that_data_decide_to_store_are_no_vectors(body: str, vectors: bo
     params = "int n, double p[n][3], double v[n][3], double *y"
     text = optimize(source_of(f"for (i = 0; i < n; i++) {body}", params), Options()).text.decode()
     assert ("simd" in text) is vectors
+
+
+@pytest.mark.parametrize(
+    ("second", "vectors"),
+    [
+        ("a[i][j + 1] = b[i][j + 2]; a[i + 1][j] = 0; a[i + 1][j + 1] = b[i][j];", True),
+        ("a[i][j + 1] = b[i][j + 2];", True),
+        ("a[i + 1][j] = b[i][j + 2];", False),  # every other cell of two rows
+    ],
+)
+@pytest.mark.parametrize("width", ["m", "600"])
+def test_steps_that_store_all_cells_up_to_the_next_are_vectors(second: str, width: str, vectors: bool) -> None:
+    params = f"int n, int m, unsigned char a[n][{width}], unsigned char b[n][{width}]"
+    loops = "for (i = 0; i < n - 1; i += 2) for (j = 0; j < m - 2; j += 2)"
+    text = optimize(source_of(f"{loops} {{ a[i][j] = b[i][j]; {second} }}", params), Options()).text.decode()
+    assert ("simd" in text) is vectors
