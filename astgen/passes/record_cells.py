@@ -32,8 +32,8 @@ class Record(Struct, frozen=True):
 
 
 def records(scop: Scop, iterator: str, cells: Iterable[Cell], step: int = 1) -> list[Record]:
-    """The whole records, of two elements at least, among cells that a loop writes, which moves an iterator on by a step:
-    from one iteration to the next they follow each other without a gap."""
+    """The whole records, of two elements at least, among cells that a loop over an iterator writes, step by step: from
+    one iteration to the next they follow each other without a gap."""
     found: list[tuple[tuple[str, tuple[Expr, ...]], dict[Expr, int], int, Cell]] = []
     for cell in cells:
         place = _place(scop.arrays[cell[0]], cell, iterator)
