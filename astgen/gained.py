@@ -19,23 +19,31 @@ from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
 from scopt.ir.nest_walks import children, items
 from scopt.ir.scop import Scop, Statement
 
+# Pairs of pointers that compilers test at most (gcc: vect-max-version-for-alias-checks).
+_TESTED = 10
+
 
 def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
     """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, or
-    vector loops of narrower values or of records, over what was no innermost loop, or whose branches compilers leave as
-    they are. threads: whether they are there."""
+    vector loops of narrower values, of records or beside many pointers, over what was no innermost loop, or whose
+    branches compilers leave as they are. threads: whether they are there."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
     if has_borders_apart(scop, nest) or has_whole_windows(scop, nest) or reads_ahead(scop, nest):
         return True
-    if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest)):
+    if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest) or _has_more_tests(scop)):
         return True
     if threads and any(loop.mark.parallel for loop in loops):
         return True
     if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
         return True
     return any(_comes_back(scop, path, call) for path, call in calls_with_loops(nest.body, ()))
+
+
+def _has_more_tests(scop: Scop) -> bool:
+    """Whether more pointers are told apart than compilers make tests of in front of a loop."""
+    return scop.guard is not None and scop.guard.pairs > _TESTED
 
 
 def _has_records(scop: Scop, nest: LoopNest) -> bool:

@@ -16,6 +16,7 @@ from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.model.row_stretches import RowStretch, row_stretch
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
+from scopt.frontend.model.type_rules import diverge, is_sole, types_differ
 from scopt.frontend.model.value_ranges import MAX_TABLE
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.frontend.syntax.unit import Region
@@ -25,7 +26,7 @@ from scopt.ir.scop import Array, CType, MemoryTest, Statement, Stretch
 from scopt.ir.walks import walk
 from scopt.poly.isl_utils import universe_params
 
-# Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
+# Tests of more pairs than this, one by one, would take longer to read, and to run, than one of all together.
 MAX_PAIRS = 32
 # Functions whose result points to an object that nothing else points to.
 _ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
@@ -161,8 +162,13 @@ def _tested(
     first, second = (doubtful or hidden)[0]
     hint = "declare the pointers restrict, mark the region, or use --assume=noalias"
     if len(doubtful) + len(hidden) > MAX_PAIRS:
-        message = f"'{first}' and '{second}' may overlap, and so may too many other pairs to test them all"
-        raise Refusal("alias.may-overlap", message, region.location, hint)
+        test = None if hidden else _test_of_all(names, doubtful)
+        if test is None:
+            message = f"'{first}' and '{second}' may overlap, and so may too many other pairs to test them all"
+            raise Refusal("alias.may-overlap", message, region.location, hint)
+        involved = _quoted(dict.fromkeys(name for pair in doubtful for name in pair))
+        message = f"the program tests where the region begins that what is touched does not overlap: {involved}"
+        return Aliasing((Remark("analysis", "assume.apart", message, region.location),), (), (test,))
     stretches = {name: _stretch(names, name) for pair in (*doubtful, *hidden) for name in pair}
     for name in [name for name, stretch in stretches.items() if stretch is None]:
         if not any(name in pair and names.written.issuperset(pair) for pair in doubtful):
@@ -190,6 +196,19 @@ def _tested(
     pairs = ", ".join(f"'{a}' and '{b}'" for a, b in (*doubtful, *hidden))
     message = f"the program tests where the region begins that what is touched does not overlap: {pairs}"
     return Aliasing((Remark("analysis", "assume.apart", message, region.location),), apart, tests)
+
+
+def _test_of_all(names: Names, doubtful: Sequence[tuple[str, str]]) -> MemoryTest | None:
+    """A test of the stretches of all these names at once, in the order of their addresses; None if there is none:
+    members of an array's structures would be found to overlap."""
+    involved = dict.fromkeys(name for pair in doubtful for name in pair)
+    if names.reach is None or any(names.symbols[name].within is not None for name in involved):
+        return None
+    known = [_stretch(names, name) for name in involved]
+    if None in known:
+        return None
+    test = names.reach.rows([], [one for one in known if one is not None], names.written)
+    return replace(test, pairs=len(doubtful)) if test is not None else None
 
 
 def _tested_rows(
@@ -261,39 +280,6 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-# --- types and members ------------------------------------------------------------------------------------------------
-
-
-def _diverge(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Whether two paths lead to different members."""
-    return any(x != y for x, y in zip(a, b, strict=False))
-
-
-def _types_differ(a: CType, b: CType) -> bool:
-    """Whether an object of one type can't be accessed as the other one (C11 6.5, paragraph 7); False if in doubt."""
-    first, second = _kind(a), _kind(b)
-    return first != second and None not in (first, second)
-
-
-def _kind(ctype: CType) -> tuple[str, int] | None:
-    """What tells types apart: their kind and width. None for characters,
-    which are part of everything, and for what isn't known."""
-    if ctype.spelling.endswith("*"):
-        return "pointer", 0
-    if ctype.floating:
-        return "floating", ctype.bits // 2 if "_Complex" in ctype.spelling else ctype.bits
-    if ctype.integer and ctype.bits != CHARACTER:
-        return "integer", ctype.bits
-    return None
-
-
-def _sole(pointer: Symbol) -> bool:
-    """Whether what it leads to is reached by nothing else but pointers that are computed from it where it is visible: a
-    restrict pointer that does not outlive the call. Of a global one, any pointer of the program may be a copy.
-    """
-    return pointer.restrict and pointer.kind != "global" and not pointer.static
-
-
 # --- where pointers come from -----------------------------------------------------------------------------------------
 
 
@@ -306,13 +292,13 @@ class _Origins(Struct, frozen=True, eq=False):
     def may_overlap(self, a: Symbol, b: Symbol) -> bool:
         """Whether what two names stand for may have bytes in common."""
         first, second = a.within or a, b.within or b
-        different = _diverge(a.path, b.path)
+        different = diverge(a.path, b.path)
         if first.name == second.name and (a.within is not None or b.within is not None):
             return not different
         # Objects of one structure type are the same object or have nothing in common.
         if a.within is not None and b.within is not None and a.struct and a.struct == b.struct and different:
             return False
-        if self.names.strict and _types_differ(a.type, b.type):
+        if self.names.strict and types_differ(a.type, b.type):
             return False
         return self.objects_overlap(first, second)
 
@@ -320,7 +306,7 @@ class _Origins(Struct, frozen=True, eq=False):
         """Whether rows may lie in what another name stands for, or have a row in common: pointers to rows are data."""
         symbol = self.names.symbols[other]
         hidden = not symbol.pointer and not symbol.dims and not symbol.address_taken and symbol.within is None
-        alike = self.names.strict and _types_differ(self.names.symbols[rows].type, symbol.type)
+        alike = self.names.strict and types_differ(self.names.symbols[rows].type, symbol.type)
         return not (alike or (hidden and symbol.kind in ("local", "parameter") and not symbol.static))
 
     def objects_overlap(self, a: Symbol, b: Symbol) -> bool:
@@ -330,10 +316,10 @@ class _Origins(Struct, frozen=True, eq=False):
             pointer, other = (a, b) if a.pointer else (b, a)
             # A pointer reaches an object by name only if that object's address can be known to it.
             known = other.kind == "global" or other.static or (other.address_taken and not self.from_outside(pointer))
-            return known and not _sole(pointer) and not self.fresh(pointer)
-        if _sole(a) and _sole(b):
+            return known and not is_sole(pointer) and not self.fresh(pointer)
+        if is_sole(a) and is_sole(b):
             return False
-        if (_sole(a) and not self.derived(b)) or (_sole(b) and not self.derived(a)):
+        if (is_sole(a) and not self.derived(b)) or (is_sole(b) and not self.derived(a)):
             return False
         if self.fresh(a) or self.fresh(b):
             return not all(self.fresh(one) or self.from_outside(one) for one in (a, b))
@@ -346,7 +332,7 @@ class _Origins(Struct, frozen=True, eq=False):
         return (
             pointer.pointer
             and (pointer.kind == "global" or pointer.address_taken)
-            and not _sole(written)
+            and not is_sole(written)
             and not self.fresh(written)
         )
 

@@ -71,7 +71,8 @@ def memory_test(
             )
             tail += offset
     apart = (f"({ends[a][1]} <= {ends[b][0]} || {ends[b][1]} <= {ends[a][0]})" for a, b in pairs)
-    tail.append(f"return {' && '.join(apart)};")
+    tested = [*apart]
+    tail.append(f"return {' && '.join(tested)};")
     lines, names = code.needed(tail)
     body = [f"{number} {', '.join([*names, *(end for both in ends.values() for end in both)])};"]
     body += [f"if ({name} < 0) return 0;" for name, ctype in used.items() if not ctype.signed and ctype.bits == 64]
@@ -86,7 +87,7 @@ def memory_test(
     arguments = [*used, *(text for memory in memories.values() for text in (memory.base, memory.element)), *arrays]
     text = "".join(line if line[0] == "#" else f"  {line}\n" for line in body)
     before = "".join(one.named(name) for name, one in called.items())
-    return MemoryTest(f"{own}({', '.join(arguments)})", f"{before}{head}\n{{\n{text}}}\n")
+    return MemoryTest(f"{own}({', '.join(arguments)})", f"{before}{head}\n{{\n{text}}}\n", pairs=len(tested))
 
 
 def _free(name: str, taken: Collection[str]) -> str:

@@ -180,11 +180,12 @@ class Stretch(Struct, frozen=True):
 class MemoryTest(Struct, frozen=True):
     """A test that a function makes, of stretches whose ends take some computing. call: the C expression, 1 where they
     are apart, 0 where they aren't, or that isn't known. definition: of the function, which has no effects. shared:
-    definitions of what it calls, the same ones for all tests."""
+    definitions of what it calls, the same ones for all tests. pairs: how many names it tells apart, two by two."""
 
     call: str
     definition: str
     shared: tuple[str, ...] = ()
+    pairs: int = 0
 
 
 class Guard(Struct, frozen=True, eq=False):
@@ -202,6 +203,11 @@ class Guard(Struct, frozen=True, eq=False):
     apart: tuple[tuple[Stretch, Stretch], ...] = ()
     fits: tuple[str, ...] = ()
     tests: tuple[MemoryTest, ...] = ()
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of names are told apart."""
+        return len(self.apart) + sum(test.pairs for test in self.tests)
 
 
 class Scop(Struct, frozen=True, eq=False):
