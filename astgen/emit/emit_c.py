@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 
 import cgen
@@ -19,7 +19,9 @@ from scopt.astgen.emit.c_expr import (
     Level,
     helper_name,
 )
+from scopt.astgen.emit.c_layout import ForStatement, IfStatement
 from scopt.astgen.emit.c_statement import declaration_text, statement_text
+from scopt.astgen.emit.decided import Decided, condition_text, decided_by, undecided
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.loop_hints import NOT_UNROLLED, UNROLLED, for_both, takes_turns
@@ -133,53 +135,13 @@ def inline(block: Block) -> bool:
     return False
 
 
-Lines = Sequence[cgen.Generable]
-
-
-def _braced(head: str, body: Lines, braces: bool) -> Iterator[str]:
-    """A head with its body: the opening brace on the head's line, no braces around a single statement."""
-    yield f"{head} {{" if braces else head
-    for item in body:
-        for line in item.generate():
-            yield f"  {line}"
-    if braces:
-        yield "}"
-
-
-class _For(cgen.For):
-    """cgen's for loop in K&R style."""
-
-    def __init__(self, start: str, condition: str, update: str, body: Lines, braces: bool) -> None:
-        super().__init__(cgen.Line(start), cgen.Line(condition), cgen.Line(update), cgen.Collection(body))
-        self.lines, self.braces = body, braces
-
-    def generate(self, with_semicolon: bool = False) -> Iterator[str]:
-        return _braced(str(self.intro_line()), self.lines, self.braces)
-
-
-class _If(cgen.If):
-    """cgen's if in K&R style, with ``else if`` on one line."""
-
-    def __init__(self, condition: str, then: Lines, otherwise: Lines, braces: bool) -> None:
-        super().__init__(cgen.Line(condition), cgen.Collection(then), cgen.Collection(otherwise) if otherwise else None)
-        self.lines, self.other_lines, self.braces = then, otherwise, braces
-
-    def generate(self, with_semicolon: bool = False) -> Iterator[str]:
-        lines = list(_braced(f"if ({self.condition})", self.lines, self.braces))
-        if self.other_lines:
-            head = f"{lines.pop()} else" if self.braces else "else"
-            if len(self.other_lines) == 1 and isinstance(self.other_lines[0], _If):
-                first, *others = self.other_lines[0].generate()
-                lines += [f"{head} {first}", *others]
-            else:
-                lines += _braced(head, self.other_lines, self.braces)
-        return iter(lines)
-
-
 class _Printer(Struct, frozen=True):
+    """known: what holds where it prints."""
+
     scop: Scop
     exprs: ExprPrinter
     openmp: bool
+    known: Decided = frozenset()
 
     def block(self, block: Block) -> list[cgen.Generable]:
         if inline(block):
@@ -191,15 +153,17 @@ class _Printer(Struct, frozen=True):
             case For() if item.mark.searched:
                 yield cgen.Block(list(self.search(item)))
             case For():
-                yield from self.loop(item)
+                decided = decided_by(self.scop, item, self.known)
+                lines = replace(self, known=self.known | decided).loop(item)
+                yield from (IfStatement(condition_text(decided), list(lines), (), True),) if decided else lines
             case If():
                 otherwise = item.otherwise or Block(())
                 braces = not (self.plain(item.then) and (not otherwise.items or self.plain(otherwise)))
-                yield _If(
+                yield IfStatement(
                     self.exprs.condition(item.condition).text, self.block(item.then), self.block(otherwise), braces
                 )
             case Call():
-                text = statement_text(self.scop.statement(item.statement), item, self.exprs)
+                text = statement_text(undecided(self.scop.statement(item.statement), self.known), item, self.exprs)
                 yield from (cgen.Line(line) for line in text.split("\n"))
             case Hold():
                 yield cgen.Block(list(self.hold(item)))
@@ -216,7 +180,7 @@ class _Printer(Struct, frozen=True):
         """A loop that asks whether another one has to run, and that one."""
         yield cgen.Line(f"int {loop.mark.searched} = 0;")
         yield from replace(self, openmp=False).loop(asking(self.scop, loop))
-        yield _If(loop.mark.searched, list(self.loop(asked(loop))), (), False)
+        yield IfStatement(loop.mark.searched, list(self.loop(asked(loop))), (), False)
 
     def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
         """Declarations of what is held, the body, assignments of what was written."""
@@ -251,7 +215,7 @@ class _Printer(Struct, frozen=True):
         for helper, wanted in ((AROUND, loop.mark.around), (SCALAR, loop.mark.scalar)):
             if wanted:
                 body.insert(0, cgen.Line(f"{helper_name(helper, self.scop.reserved)}();"))
-        statement = _For(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
+        statement = ForStatement(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
         if self.openmp and (loop.mark.parallel or loop.mark.simd):
             directive = pragma_text(self.scop, loop, self.exprs, "\n".join(statement.generate()))
             lines = for_both(directive, loop.mark.wide) if loop.mark.wide else (f"#pragma {directive}",)
@@ -320,6 +284,16 @@ def may_vanish(loop: For, most: int = _UNROLLED) -> bool:
     return False
 
 
+def _takes_its_time(scop: Scop, item: Item) -> bool:
+    """Whether data say how long something in a loop takes."""
+    match item:
+        case For():
+            return bool(decided_by(scop, item, frozenset()))
+        case Call():
+            return takes_its_time(scop.statement(item.statement).body)
+    return False
+
+
 def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
     """The OpenMP directive of a loop's mark, without ``#pragma``. text: the loop as it is printed.
 
@@ -346,7 +320,7 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
     if mark.parallel and (copied := sorted(copyable(scop, loop) & set(re.findall(r"[A-Za-z_]\w*", text)))):
         words.append(f"firstprivate({', '.join(copied)})")
     words += [f"reduction({operator}: {', '.join(names)})" for operator, names in reduced_names(scop, mark).items()]
-    uneven = mark.parallel and any(takes_its_time(scop.statement(call.statement).body) for call in calls(loop.body))
+    uneven = mark.parallel and any(_takes_its_time(scop, item) for item in items(loop.body))
     if mark.parallel and uneven and not mark.coarse and not is_tile_loop(loop):
         words.append("schedule(guided)")  # each instance takes as long as its data say
     elif mark.parallel and not mark.coarse and not imbalanced(loop):

@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import APART, AROUND, SCALAR, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.astgen.emit.c_statement import assignable
+from scopt.astgen.emit.decided import Decided, condition_text, decided_by
 from scopt.astgen.emit.emit_c import Emitted, asked, asking, copyable, inline, parted, reduced_names, together
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.loop_hints import without_hints
@@ -73,8 +75,11 @@ class _Pragma(Struct, frozen=True):
 
 
 class _Checker(Struct, frozen=True):
+    """known: what the printed conditions around a loop say."""
+
     scop: Scop
     openmp: bool
+    known: Decided = frozenset()
 
     def block(self, block: Block, printed: Sequence[ir.Node], reader: Reader) -> None:
         if inline(block):
@@ -97,16 +102,34 @@ class _Checker(Struct, frozen=True):
             match item:
                 case For() if item.mark.searched and pragma is None:
                     self.search(item, _statements(node), reader)
+                case For() if decided := decided_by(self.scop, item, self.known):
+                    self.decided(item, decided, node, reader)
                 case For():
                     self.loop(item, node, pragma, reader)
                 case If():
                     self.branch(item, node, reader)
                 case Call():
-                    StatementMatch.of(self.scop, item, reader).check(node)
+                    StatementMatch.of(self.scop, item, reader, self.known).check(node)
                 case Hold():
                     self.hold(item, _statements(node), reader)
         if next(rest, None) is not None:
             raise Unreadable("there is one statement too many")
+
+    def decided(self, loop: For, decided: Decided, node: ir.Node, reader: Reader) -> None:
+        """``if (holds) for (…) …``"""
+        meant = _expression(self.scop, condition_text(decided))
+        if not isinstance(node, ir.If) or node.iffalse is not None or not same_tree(node.cond, meant):
+            raise Unreadable(f"what decides about the loop over '{loop.iterator}' is not there")
+        if any(name in reader.iterators for name, _ in decided):
+            raise Unreadable(f"an iterator hides what decides about the loop over '{loop.iterator}'")
+        inner = replace(self, known=self.known | decided)
+        match _statements(node.iftrue):
+            case [ir.Pragma() as pragma, one]:
+                inner.loop(loop, one, _pragma(pragma), reader)
+            case [one]:
+                inner.loop(loop, one, None, reader)
+            case _:
+                raise Unreadable(f"the loop over '{loop.iterator}' is not there")
 
     def search(self, loop: For, printed: Sequence[ir.Node], reader: Reader) -> None:
         """``int found = 0; for (…) …; if (found) for (…) …;``"""

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from scopt import ir
 from scopt.astgen.emit.c_expr import Kind
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical
+from scopt.astgen.emit.decided import Decided, undecided
 from scopt.astgen.emit.flat import Meant, is_flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, folded, linear_subscript
 from scopt.ir.ctypes import type_spelling
@@ -33,8 +34,9 @@ class StatementMatch(Struct, frozen=True):
     held: Mapping[ir.Node | None, str] = field(default_factory=dict)
 
     @staticmethod
-    def of(scop: Scop, call: Call, reader: Reader) -> StatementMatch:
-        statement = scop.statement(call.statement)
+    def of(scop: Scop, call: Call, reader: Reader, known: Decided = frozenset()) -> StatementMatch:
+        """known: what conditions around the instance say."""
+        statement = undecided(scop.statement(call.statement), known)
         values = dict(zip(statement.iterators, call.args, strict=True))
         types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
         exact = exact_unsigned(statement, reader.parameters, reader.long_type)

@@ -21,6 +21,7 @@ from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.branch_values import with_branch_values
+from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
@@ -147,6 +148,10 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     inside = local_names | unique.iterators
     items = with_outer_products(items, facts_of(tu, region.function), symbols, inside)
     types = ExpressionTypes(symbols, tu.structs, region.symbolic, region.types)
+    reserved = tu.reserved | set(ISL_WORDS)
+    read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
+    items, told = with_conditions_inside(items, symbols, unique.iterators, types, reserved, read_after)
+    symbols, local_names = {**symbols, **told}, local_names | told.keys()
     items = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
     plain_pointers = partial(_with_plain_pointers, tu, region, symbols, frozenset(flat))
     before, items = items, plain_pointers(items)
@@ -170,7 +175,7 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     whole_types = {name: symbol.type for name, symbol in symbols.items()}
     narrow, symbols = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
     narrowed = anew or any(symbols[name].type is not whole_types[name] for name in local_names)
-    narrow, chosen = with_choice_variables(narrow, symbols, tu.reserved | set(ISL_WORDS))
+    narrow, chosen = with_choice_variables(narrow, symbols, reserved)
     symbols, local_names = {**symbols, **chosen}, local_names | chosen.keys()
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)

@@ -6,29 +6,38 @@ static inline int scopt_threads(void) { return 1; }
 #endif
 
 // scopt: --tile-size 8
-/* Conditions on data: the loop inside stays inside its statement, with an iterator of its own. */
+/* Conditions on data: a variable decides about the loop inside, which has an iterator of its own. */
 void opaque(int n, double A[64][64], double *x, double *y)
 {
     int i, k;
 #pragma scop
-    if (n > 300000 && scopt_threads() > 1) {
-      #pragma omp parallel for simd schedule(static)
-      for (long k = 0; k < n; k++)
-        y[k] = 0;
-    } else {
-      #pragma omp simd
-      for (long k = 0; k < n; k++)
-        y[k] = 0;
-    }
-    for (long i = 0; i < n; i++) {
-      if (x[i] > 0)
-        for (int k = 0; k < n; k++)
-          A[i][k] += k * y[i];
-      else
-        y[i] = A[i][0] < 1 ? 1 : A[i][0];
-      #pragma omp simd
-      for (long k = 0; k < n; k++)
-        A[i][k] = A[i][k] * 2 + y[k];
+    {
+      int holds;
+      if (n > 300000 && scopt_threads() > 1) {
+        #pragma omp parallel for simd firstprivate(n) schedule(static)
+        for (long k = 0; k < n; k++)
+          y[k] = 0;
+      } else {
+        #pragma omp simd
+        for (long k = 0; k < n; k++)
+          y[k] = 0;
+      }
+      for (long i = 0; i < n; i++) {
+        holds = x[i] > 0;
+        {
+          double y_0 = y[i];
+          if (holds) {
+            #pragma omp simd
+            for (long k = 0; k < n; k++)
+              A[i][k] += (int)k * y_0;
+          }
+        }
+        if (!holds)
+          y[i] = A[i][0] < 1 ? 1 : A[i][0];
+        #pragma omp simd
+        for (long k = 0; k < n; k++)
+          A[i][k] = A[i][k] * 2 + y[k];
+      }
     }
 #pragma endscop
 }

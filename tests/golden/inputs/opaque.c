@@ -1,5 +1,5 @@
 // scopt: --tile-size 8
-/* Conditions on data: the loop inside stays inside its statement, with an iterator of its own. */
+/* Conditions on data: a variable decides about the loop inside, which has an iterator of its own. */
 void opaque(int n, double A[64][64], double *x, double *y)
 {
     int i, k;

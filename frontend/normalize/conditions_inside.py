@@ -1,0 +1,215 @@
+"""Conditions on data around loops as conditions inside of them: ``if (w[i] > 0) for (j …) a[i][j] *= w[i];`` is ``int
+holds = w[i] > 0; for (j …) if (holds) a[i][j] *= w[i];``.
+
+As it stands, such a condition is one statement, whatever its loops would allow (if-conversion: Allen, Kennedy,
+Porterfield and Warren, "Conversion of control dependence to data dependence", 1983). What it decides about is told by
+one variable, which nothing in its branches changes, so that compilers take it out of innermost loops again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import count
+from typing import Any
+
+from msgspec import Struct, field
+
+from scopt import ir
+from scopt.frontend.normalize.expression_types import ExpressionTypes
+from scopt.frontend.normalize.opaque import LOOPS, out_of_statements
+from scopt.frontend.normalize.tree_rewriting import items_of
+from scopt.frontend.syntax.scoping import loop_iterator
+from scopt.frontend.syntax.symbols import Symbol, is_value, symbol_of
+from scopt.ir.effects import effects
+from scopt.ir.trip_counts import iterations
+from scopt.ir.truths import truth
+from scopt.ir.walks import changed, copied, rebuilt, walk
+
+_NAME = "holds"
+# Iterations of a loop that compilers unroll anyway.
+_FEW = 16
+# Statements that such conditions decide about at most: each is one more that has to be scheduled.
+_MOST = 16
+# What may stand in a bound: it has a value whether the condition holds or not, and nothing fails that computes it.
+_TOTAL = (ir.Constant, ir.Cast, ir.Typename, ir.TypeDecl, ir.IdentifierType, ir.ExprList)
+_OPERATORS = frozenset(["+", "-", "*", "<", "<=", ">", ">=", "!=", "==", "&&", "||", "!", "++", "--", "p++", "p--"])
+
+
+def with_conditions_inside(
+    items: Iterable[Any],
+    symbols: Mapping[str, Symbol],
+    iterators: Collection[str],
+    types: ExpressionTypes,
+    reserved: Collection[str],
+    read_after: Callable[[str], bool],
+) -> tuple[tuple[Any, ...], dict[str, Symbol]]:
+    """The statements of a region, in which each name has one meaning, in that form, and the new variables.
+
+    iterators: names of the loops'. reserved: names that may not be given to variables. read_after: whether what the
+    region leaves in a variable may be read."""
+    items = tuple(items)
+    inside = sum((Counter(_inside_of_loops(item)) for item in items), Counter[str]())
+    outside = Counter(one.name for one in walk(*items) if isinstance(one, ir.ID)) - inside
+    kept = frozenset(name for name in iterators if outside[name] or read_after(name))
+    maker = _Maker(symbols, types, frozenset(iterators), kept, effects(*items).written, frozenset(reserved))
+
+    def visit(node: Any) -> Any:
+        return maker.condition(node) if isinstance(node, ir.If) else node
+
+    return tuple(rebuilt(item, visit) for item in items), maker.made
+
+
+def _inside_of_loops(node: Any) -> Iterator[str]:
+    """The names in loops that have them for iterators."""
+    name = loop_iterator(node) if isinstance(node, ir.For) else None
+    if name is not None:
+        yield from (name for one in walk(node) if isinstance(one, ir.ID) and one.name == name)
+    for part in node.parts:
+        yield from (other for other in _inside_of_loops(part) if other != name)
+
+
+class _Refused(Exception):
+    """The condition stays around its statements."""
+
+
+class _Maker(Struct, frozen=True, eq=False):
+    """kept: iterators whose values something else may read. written: names that the region writes, or that it declares.
+    made: the new variables."""
+
+    symbols: Mapping[str, Symbol]
+    types: ExpressionTypes
+    iterators: frozenset[str]
+    kept: frozenset[str]
+    written: frozenset[str]
+    reserved: frozenset[str]
+    made: dict[str, Symbol] = field(default_factory=dict)
+
+    def condition(self, node: ir.If) -> Any:
+        """What stands in the place of a condition: a block, where loops that it decides about are taken apart."""
+        loops = [one for one in walk(node.iftrue, node.iffalse) if isinstance(one, ir.For)]
+        if all((iterations(one) or math.inf) <= _FEW for one in loops) or self.is_plain(node.cond):
+            return node
+        jumps = any(isinstance(one, ir.Break | ir.Continue) for one in walk(node))
+        if jumps or out_of_statements(node) is not None or not self.is_pure(node.cond):
+            return node
+        made = dict(self.made)
+        try:
+            return ir.Compound([*self.parts(node, ())], node.coord)
+        except _Refused:
+            self.made.clear()
+            self.made.update(made)
+            return node
+
+    def parts(self, node: ir.If, held: tuple[Any, ...]) -> Iterator[Any]:
+        """A condition's value in a variable, and what it decides about below it. held: what has to hold anyway."""
+        decl = self.declared()
+        yield decl
+        yield self.below(ir.Assignment("=", ir.ID(decl.name), truth(copied(node.cond)), node.coord), held)
+        holds = ir.ID(decl.name)
+        found = [*self.inside(node.iftrue, (*held, holds))]
+        if node.iffalse is not None:
+            found += self.inside(node.iffalse, (*held, ir.UnaryOp("!", holds)))
+        if sum(1 for one in walk(*found) if isinstance(one, ir.If)) > _MOST:
+            raise _Refused
+        yield from found
+
+    def inside(self, node: Any, held: tuple[Any, ...]) -> Iterator[Any]:
+        """A statement of a branch, as what decides about it may stand inside of loops."""
+        match node:
+            case ir.Compound():
+                yield ir.Compound(
+                    [made for one in node.block_items or () for made in self.inside(one, held)], node.coord
+                )
+            case ir.For():
+                self.check_header(node)
+                body = [made for one in items_of(node.stmt) for made in self.inside(one, held)]
+                yield changed(node, stmt=ir.Compound(body, node.stmt.coord))
+            case ir.If() if any(isinstance(one, LOOPS) for one in walk(node.iftrue, node.iffalse)):
+                if not self.is_plain(node.cond):
+                    yield from self.parts(node, held)
+                    return
+                branches = [
+                    ir.Compound([*self.inside(one, held)], node.coord) if one is not None else None
+                    for one in (node.iftrue, node.iffalse)
+                ]
+                yield changed(node, iftrue=branches[0], iffalse=branches[1])
+            case ir.Decl():
+                yield from self.declaration(node, held)
+            case ir.DeclList():
+                for decl in node.decls:
+                    yield from self.declaration(decl, held)
+            case ir.Assignment() | ir.UnaryOp() | ir.If() if not any(isinstance(one, LOOPS) for one in walk(node)):
+                yield self.below(node, held)
+            case ir.EmptyStatement():
+                return
+            case _:
+                raise _Refused
+
+    def declaration(self, node: ir.Decl, held: tuple[Any, ...]) -> Iterator[Any]:
+        """A variable, whose value is set as an assignment does, unless it is a number."""
+        symbol = self.symbols.get(node.name)
+        if symbol is None or not is_value(symbol) or symbol.pointer:
+            raise _Refused
+        if node.init is None or isinstance(node.init, ir.Constant):
+            yield node
+            return
+        yield changed(node, init=None)
+        yield self.below(ir.Assignment("=", ir.ID(node.name), node.init, node.coord), held)
+
+    def below(self, statement: Any, held: tuple[Any, ...]) -> Any:
+        if not held:
+            return statement
+        first, *others = [copied(one) for one in held]
+        for other in others:
+            first = ir.BinaryOp("&&", first, other)
+        return ir.If(first, statement, None, statement.coord)
+
+    def check_header(self, node: ir.For) -> None:
+        """Raises _Refused unless a loop may run where the condition doesn't hold."""
+        name = loop_iterator(node)
+        if name is None or (name in self.kept and not isinstance(node.init, ir.DeclList)):
+            raise _Refused
+        init = node.init.decls[0].init if isinstance(node.init, ir.DeclList) else node.init
+        for one in walk(init, node.cond, node.next):
+            match one:
+                case ir.ID(name=name):
+                    total = name in self.iterators or self.is_constant(name)
+                case ir.Assignment(op=op):
+                    total = op in ("=", "+=", "-=")
+                case ir.BinaryOp(op=op) | ir.UnaryOp(op=op):
+                    total = op in _OPERATORS
+                case _:
+                    total = isinstance(one, _TOTAL)
+            if not total:
+                raise _Refused
+
+    def is_plain(self, condition: Any) -> bool:
+        """Whether it asks for iterators and constants alone."""
+        return all(
+            (not isinstance(one, ir.ID) or one.name in self.iterators or self.is_constant(one.name))
+            and not isinstance(one, ir.ArrayRef | ir.StructRef | ir.FuncCall)
+            for one in walk(condition)
+        )
+
+    def is_constant(self, name: str) -> bool:
+        """Whether a name is a number that nothing in the region changes."""
+        symbol = self.symbols.get(name)
+        if symbol is None:
+            return True  # a macro or an enumerator
+        return name not in self.written and symbol.type.integer and not symbol.dims and not symbol.pointer
+
+    def is_pure(self, condition: Any) -> bool:
+        done = effects(condition)
+        if done.written or done.called or done.opaque or done.unnamed or done.taken:
+            return False
+        kinds = (self.types.of(one) for one in walk(condition) if isinstance(one, ir.ID | ir.ArrayRef | ir.StructRef))
+        return not any(kind is not None and (kind.volatile or kind.atomic) for kind in kinds)
+
+    def declared(self) -> ir.Decl:
+        taken = self.reserved | self.symbols.keys() | self.made.keys()
+        name = next(name for k in count() if (name := f"{_NAME}_{k}" if k else _NAME) not in taken)
+        decl = ir.Decl(name, [], [], [], [], ir.TypeDecl(name, [], None, ir.IdentifierType(["int"])), None, None)
+        self.made[name] = symbol_of(decl, self.symbols)
+        return decl

@@ -1,0 +1,83 @@
+"""Conditions on data around loops: what they decide about is the same where they stand inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+
+KERNELS = {
+    "mask": "if (w[i] > 0) for (int j = 0; j < n; j++) a[i][j] = 2 * a[i][j] + 1;",
+    "both ways": """if (w[i] > 0) for (int j = 0; j < n; j++) a[i][j] += 1;
+    else for (int j = 0; j < i; j++) b[i][j] -= a[i][j];""",
+    "elimination": """for (int k = i + 1; k < n; k++) {
+      double f = a[k][i] - b[i][i];
+      if (f != 0) for (int j = i; j < n; j++) a[k][j] -= f * a[i][j] * 0.125;
+    }""",
+    "sums": """double s = 0;
+    for (int j = 0; j < n; j++) s += a[i][j];
+    if (s > w[i]) { for (int j = 0; j < n; j++) b[i][j] = a[i][j] / s; for (int j = 0; j < n; j++) a[i][j] = 0; }""",
+    "nested": """if (w[i] > 0) {
+      double s = w[i];
+      for (int j = 0; j < n; j++) {
+        if (a[i][j] > 0.5) for (int k = 0; k < n; k++) b[j][k] += s;
+        else s += 0.25;
+        a[i][j] -= s;
+      }
+      w[i] = -s;
+    } else if (w[i] < -1) for (int j = n - 1; j >= 0; j--) a[j][i] = w[i];""",
+    "what it asks for changes": "if (a[i][0] > 0.5) for (int j = 0; j < n; j++) a[i][j] -= 1;",
+    "the variable is used": "int j = 3; if (w[i] > 0) for (j = 0; j < n; j++) a[i][j] += 1; b[i][0] += j;",
+    "bounds of its own": "if (w[i] > 0) { int m = (int)w[i] % 5; for (int j = 0; j < m; j++) a[i][j] += 1; }",
+    "cells that may not be there": "if (at[i] >= 0) for (int j = 0; j < n; j++) a[i][j] += w[at[i]];",
+    "not in all iterations": "if (i > 2) { if (w[i] > 0) for (int j = 0; j < i; j++) a[i][j] = b[j][i]; }",
+}
+PROGRAM = """\
+#include <stdio.h>
+#define N 37
+static double a[N][N], b[N][N], w[N];
+static int at[N];
+void run(int n)
+{
+    for (int i = 0; i < n; i++) {
+        BODY
+    }
+}
+int main(void)
+{
+    for (int n = 0; n <= N; n += n < 3 ? 1 : 17) {
+        for (int i = 0; i < N; i++) {
+            w[i] = (i * 7 % 11 - 4) * 0.75;
+            at[i] = i * 5 % 9 < 4 ? -100000000 : i;
+            for (int j = 0; j < N; j++)
+                a[i][j] = (i * 3 + j * 5) % 8 * 0.25, b[i][j] = (i + j) % 4;
+        }
+        run(n);
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++)
+                printf("%.17g %.17g %.17g\\n", a[i][j], b[i][j], w[i]);
+    }
+}
+"""
+OPAQUE = ("bounds of its own",)
+
+
+@pytest.mark.parametrize("marked", [False, True])
+@pytest.mark.parametrize("name", KERNELS)
+def test_results_are_the_same(run_c: Callable[..., str], name: str, marked: bool) -> None:
+    source = PROGRAM.replace("BODY", KERNELS[name])
+    if marked:
+        source = source.replace(
+            "    for (int i = 0; i < n; i++) {", "#pragma scop\n    for (int i = 0; i < n; i++) {", 1
+        )
+        source = source.replace("    }\n}\nint main", "    }\n#pragma endscop\n}\nint main", 1)
+    result = optimize(source.encode(), Options(autodetect=not marked, eager=True), file="x.c")
+    text = result.text.decode()
+    if marked:
+        assert [region.transformed for region in result.regions] == [True]
+        assert ("holds" in text) is (name not in OPAQUE)
+    flags = ("-O1", "-ffp-contract=off", "-fopenmp", "-fsanitize=address,undefined")
+    assert run_c(text, *flags, name="made") == run_c(source, *flags, name="original")
