@@ -15,7 +15,7 @@ from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.latencies import Edge, cycles_to, longest_circuit
 from scopt.scheduler.decisions.strip_trees import is_leaf_band, statements_of
-from scopt.scheduler.locality.strides import linear_schedule, strides
+from scopt.scheduler.locality.strides import Strides, linear_schedule, strides
 
 
 class Chains(Struct, frozen=True, eq=False):
@@ -47,17 +47,22 @@ class Chains(Struct, frozen=True, eq=False):
                 for k in range(inner.band_n_member())
                 if inner.get_schedule_depth() > node.get_schedule_depth() or k != member
             ]
-            if any(inner.band_member_get_coincident(k) for k in others) or contraction_of(self.scop, inner) is not None:
+            carrying_nothing = [k for k in others if inner.band_member_get_coincident(k)]
+            if carrying_nothing and all(self.strides_along(inner, k).leaves_lines for k in others):
+                continue
+            if carrying_nothing or contraction_of(self.scop, inner) is not None:
                 return {}
             if jam_of(self.scop, self.dependences, inner, self.options) is not None:
                 return {}
             if others:
                 chain = self.circuit(inner, others[-1]) if whole else self.carried_chain(inner, others[-1])
-                along = strides(self.scop, linear_schedule(self.scop, inner), others[-1]).contiguous
-                if along and chain <= SUMMED:
+                if self.strides_along(inner, others[-1]).contiguous and chain <= SUMMED:
                     return {}
                 found[tuple(statements_of(inner))] = chain
         return found
+
+    def strides_along(self, inner: isl.ScheduleNode, member: int) -> Strides:
+        return strides(self.scop, linear_schedule(self.scop, inner), member)
 
     def carried_chain(self, band: isl.ScheduleNode, last: int) -> int:
         """Cycles from an operand that an earlier iteration of a band's member has computed to the result that it goes

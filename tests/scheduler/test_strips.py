@@ -89,6 +89,26 @@ for (i = 0; i < n; i++) {
   }
   C[0][i] = best; C[1][i] = at;
 }"""
+# A sum down each column, and then a loop down the column that carries nothing, neither of them along lines.
+REFLECTED = """
+for (j = 1; j < m; j++) {
+  double w = 0.0;
+  for (i = 0; i < n; i++) w += A[i][0] * A[i][j];
+  w = -w / A[0][0];
+  for (i = 0; i < n; i++) A[i][j] += w * A[i][0];
+}"""
+CONDITIONAL = """
+for (t = 0; t < 3; t++) {
+  double q = A[t][t] - 0.5;
+  if (q != 0.0) {
+    for (j = t + 1; j < m; j++) {
+      double w = 0.0;
+      for (i = t; i < n; i++) w += A[i][t] * A[i][j];
+      w = -w / q;
+      for (i = t; i < n; i++) A[i][j] += w * A[i][t] * 0.125;
+    }
+  }
+}"""
 ROW_SUMS = "for (i = 0; i < n; i++) { int k = 0; for (j = 0; j < m; j++) k += D[i][j]; D[i][0] = k; }"
 
 
@@ -131,6 +151,13 @@ def test_scalars_that_an_iteration_uses_up_get_a_cell_a_lane() -> None:
     lanes = {name for mark in schedule.loops.values() if mark.simd for name in mark.private}
     assert (len(strips.scalars), len(lanes)) == (2, 3)
     assert not lanes & set(strips.scalars)
+
+
+def test_loops_that_carry_nothing_and_leave_lines_are_in_strips_of_others() -> None:
+    """Their vectors are those across the rows, too; along lines, they would be their own."""
+    (strips,) = schedule_of(REFLECTED).strips.values()
+    assert len(strips.statements) == 4
+    assert schedule_of(REFLECTED.replace("A[i][j] += w * A[i][0]", "B[j][i] += w")).strips == {}
 
 
 @pytest.mark.parametrize(
@@ -257,8 +284,8 @@ def emitted(source: str) -> str:
 @pytest.mark.parametrize("rows", [3, 32, 71])
 @pytest.mark.parametrize(
     "body",
-    [RECURRENCE, FILTER, SWEEPS, BOTH_WAYS, GUARDED, FORCES, NEAREST],
-    ids=["recurrence", "filter", "sweeps", "both ways", "guarded", "forces", "nearest"],
+    [RECURRENCE, FILTER, SWEEPS, BOTH_WAYS, GUARDED, FORCES, NEAREST, REFLECTED, CONDITIONAL],
+    ids=["recurrence", "filter", "sweeps", "both ways", "guarded", "forces", "nearest", "reflected", "conditional"],
 )
 def test_results_are_the_same(body: str, rows: int, run_c: Callable[..., str]) -> None:
     square = body not in (RECURRENCE, FILTER)  # their arrays are used along both directions
