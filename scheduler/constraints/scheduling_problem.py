@@ -252,25 +252,32 @@ class Bounds(Struct, frozen=True):
     parametric: bool = False
 
 
-# By `id` of an edge, the terms of (sink's date - source's date) at each of its generators.
-Delays = dict[int, tuple[Terms, ...]]
+class Known(Struct, frozen=True):
+    """What drafts of the same statements, in the same order, have found out about edges, by their `id`: for while the
+    edges live.
+
+    delays: the terms of (sink's date - source's date) at each of an edge's generators. rows: that follow from it, by
+    what they say of it.
+    """
+
+    delays: dict[int, tuple[Terms, ...]] = field(default_factory=dict)
+    rows: dict[tuple[object, ...], dict[LinearRow, None]] = field(default_factory=dict)
 
 
 class Draft(Struct):
     """An integer program for one schedule dimension of some statements; builders add columns, rows and objectives.
 
-    known_delays: what `delays` has found. Drafts of the same statements, in the same order, may share it while the
-    edges live.
+    known: what drafts of the same statements share.
     """
 
     spaces: Mapping[str, StatementSpace]
     bounds: Bounds
     columns: list[Column] = field(default_factory=list)
-    rows: dict[tuple[Terms, int, bool], None] = field(default_factory=dict)
+    rows: dict[LinearRow, None] = field(default_factory=dict)
     objectives: list[Terms] = field(default_factory=list)
     _first: dict[str, int] = field(default_factory=dict)
     _magnitudes: dict[int, int] = field(default_factory=dict)
-    known_delays: Delays = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
 
     def add_statement(self, name: str) -> None:
         """Columns for the coefficients of a statement's schedule row."""
@@ -302,7 +309,14 @@ class Draft(Struct):
 
     def add(self, terms: Terms, constant: int = 0, *, equality: bool = False) -> None:
         """The same with terms in the order of their columns, none of them 0."""
-        self.rows[terms, constant, equality] = None
+        self.rows[LinearRow(terms, constant, equality)] = None
+
+    def add_known(self, what: tuple[object, ...], rows: Iterable[LinearRow]) -> None:
+        """Add what may have been found before. what: says it of all the rows."""
+        found = self.known.rows.get(what)
+        if found is None:
+            found = self.known.rows[what] = dict.fromkeys(rows)
+        self.rows.update(found)
 
     def minimize(self, terms: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
         """One more objective, less important than those before."""
@@ -330,13 +344,13 @@ class Draft(Struct):
 
     def delays(self, edge: Edge) -> tuple[Terms, ...]:
         """(sink's date - source's date) at each generator of an edge."""
-        found = self.known_delays.get(id(edge))
+        found = self.known.delays.get(id(edge))
         if found is None:
-            found = self.known_delays[id(edge)] = tuple(_clean(self.delay(edge, point)) for point in edge.points)
+            found = self.known.delays[id(edge)] = tuple(_clean(self.delay(edge, point)) for point in edge.points)
         return found
 
     def program(self) -> Program:
-        return Program(tuple(self.columns), tuple(map(LinearRow._make, self.rows)), tuple(self.objectives))
+        return Program(tuple(self.columns), tuple(self.rows), tuple(self.objectives))
 
     def solution(self, point: Sequence[int]) -> dict[str, Row]:
         """The statements' schedule rows of a solution."""
