@@ -16,4 +16,4 @@ def coincident(draft: Draft, edges: Iterable[Edge]) -> None:
     """Sink's date = source's date, for all pairs."""
     for edge in edges:
         rows = (LinearRow(delay, 0, True) for delay in draft.delays(edge))
-        draft.add_known(("coincident", id(edge)), rows)
+        draft.add_known(("coincident", edge.ends), rows)

@@ -38,7 +38,7 @@ def bounded(
     for edge in edges:
         for sign in (-1, 1) if edge.dependence.kind == "input" else (-1,):
             found = _bounding(edge, draft.delays(edge), sign, (*slopes, offset))
-            draft.add_known(("bounded", id(edge), sign, offset), found)
+            draft.add_known(("bounded", edge.ends, sign, offset), found)
     slopes = [draft.magnitude(column) for column in slopes]
     if form == "pluto":
         for column in slopes:

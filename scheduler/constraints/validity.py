@@ -17,7 +17,7 @@ def weakly(draft: Draft, edges: Iterable[Edge]) -> None:
     """Sink's date >= source's date, for all pairs."""
     for edge in edges:
         delays = zip(edge.points, draft.delays(edge), strict=True)
-        draft.add_known(("weakly", id(edge)), (LinearRow(delay, 0, point.line) for point, delay in delays))
+        draft.add_known(("weakly", edge.ends), (LinearRow(delay, 0, point.line) for point, delay in delays))
 
 
 def strongly(draft: Draft, edges: Iterable[Edge]) -> None:

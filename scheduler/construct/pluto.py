@@ -30,19 +30,26 @@ class PlutoStrategy(Struct, frozen=True):
 
     form: of the proximity function. negative: allow negative coefficients where that brings dependences closer together
     or makes a dimension possible at all. penalties: of iterators that are to stay inside, see `contiguity.small`.
+    known: of statements, by their names and numbers of columns.
     """
 
     form: ProximityForm = "isl"
     negative: bool = True
     penalties: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     bands: bool = True
+    known: dict[tuple[tuple[str, int], ...], Known] = field(default_factory=dict)
 
     def solve(self, step: Step, wish: Wish) -> Rows | None:
         ranges = tuple(edge for edge in step.remaining if edge.live)
         # Live ranges that are local to an iteration need no order among each other: worth more than short distances.
-        shared = Known()
+        shared = self._known(step)
         local = self._best(step, wish, ranges, shared) if ranges else None
         return local or self._best(step, wish, (), shared)
+
+    def _known(self, step: Step) -> Known:
+        """What drafts of these statements have found out."""
+        names = tuple((name, len(step.spaces[name].columns)) for name in step.statements)
+        return self.known.setdefault(names, Known())
 
     def _best(self, step: Step, wish: Wish, local: tuple[Edge, ...], shared: Known) -> Rows | None:
         """The best rows of all attempts. local: edges without any distance. shared: by all drafts."""
@@ -55,7 +62,7 @@ class PlutoStrategy(Struct, frozen=True):
         return None if best is None else best[1]
 
     def possible(self, step: Step, wish: Wish) -> bool:
-        shared = Known()
+        shared = self._known(step)
 
         def draft(bounds: Bounds) -> Draft:
             return self._constrained(step, wish, bounds, shared, zero=bounds.negative and not wish.far)
