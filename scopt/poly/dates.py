@@ -24,7 +24,7 @@ def dated(relation: isl.Map, dates: isl.UnionMap) -> list[isl.Map]:
 
 def with_dates(relation: isl.Map, first: isl.UnionMap, second: isl.UnionMap) -> list[isl.Map]:
     """Pairs of instances as `dated` has them, with dates of their own for sources (first) and for sinks (second)."""
-    # A product of dates with the pairs put in: dates of both ends by themselves would each have all of the pairs' pieces.
+    # A product of dates with the pairs put in: dates of each end by itself would have all of the pairs' pieces.
     space = relation.get_space()
     of_source = first.intersect_domain(isl.UnionSet.from_set(isl.Set.universe(space.domain())))
     of_sink = second.intersect_domain(isl.UnionSet.from_set(isl.Set.universe(space.range())))
