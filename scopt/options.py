@@ -47,6 +47,8 @@ class Options(Struct, frozen=True):
     tile: tile permutable bands. tile_sizes: one per level, outermost first, the last one repeated;
       empty means sizes computed from the machine's caches (`scopt.scheduler.locality.tile_sizes`).
     register_tile: compute contractions in register tiles over packed operands (only with tile).
+    as_read: statements stay as they were read, where cells in place of scalars, or rows beside each other, may gain
+      more and take longer to find.
     reassociate: reductions may be computed in another order, so that floating-point results may differ in their last
       digits.
     machine: what sizes and costs are computed for.
@@ -87,6 +89,7 @@ class Options(Struct, frozen=True):
     tile: bool = True
     tile_sizes: tuple[int, ...] = ()
     register_tile: bool = True
+    as_read: bool = False
     reassociate: bool = False
     machine: Machine = field(default_factory=Machine)
     parallel: bool = True

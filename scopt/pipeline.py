@@ -34,7 +34,7 @@ from scopt.options import Options, check_options
 from scopt.recursion import DEEPEST, recursion
 from scopt.schedule_file import read_schedules
 from scopt.scheduler.influence.guidance import check_influence_file
-from scopt.simpler_forms import same_order
+from scopt.simpler_forms import quicker
 from scopt.tell.results import Outcome, RegionResult, Result
 from scopt.transform import Wanted, transform
 
@@ -189,14 +189,15 @@ def _in_time(
 ) -> Task[Outcome, Finished[Outcome] | Failed]:
     """A region's outcome within its budget: with the options as they are,
     then in simpler forms, each with a part of the budget."""
-    if not options.budget or not options.tile or options.decisions not in ("", RANDOM):
+    attempts = [*quicker(options, wishes=bool(region.pragmas.used))]
+    if not options.budget or len(attempts) == 1 or options.decisions not in ("", RANDOM):
         return (yield Attempt(partial(work, options), options.budget, options.memory))
-    attempts = [*same_order(options)]
-    # Loops over the tiles of oddly skewed bands can take isl forever; the first form gets twice the others' time.
-    part = options.budget / (len(attempts) + 1)
+    # Loops over the tiles of oddly skewed bands can take isl forever, and so can schedules of many statements; the
+    # first form gets as much time as the others together.
+    parts = (options.budget / 2, *[options.budget / 2 / (len(attempts) - 1)] * (len(attempts) - 1))
     given_up = ""
-    for position, chosen in enumerate(attempts):
-        outcome = yield Attempt(partial(work, chosen), part if position else 2 * part, options.memory)
+    for chosen, part in zip(attempts, parts, strict=True):
+        outcome = yield Attempt(partial(work, chosen), part, options.memory)
         if not isinstance(outcome, Failed):
             return _with_remark(outcome, region, given_up) if given_up and outcome.value.text is not None else outcome
         if not outcome.timed_out:

@@ -26,3 +26,15 @@ def any_order(options: Options) -> Iterator[Options]:
         yield replace(options, scheduler="isl", influence="")
     if options.scheduler != "identity":
         yield replace(options, tile=False, scheduler="identity")
+
+
+def quicker(options: Options, *, wishes: bool) -> Iterator[Options]:
+    """The options as they are; without any tiles; in the original order of statements as they were read, where what is
+    left to decide is which loops run in parallel and in vectors. wishes: somebody wants a schedule of his own, which
+    that order may not be."""
+    yield options
+    if options.tile:
+        yield replace(options, tile=False)
+    usual, own = Options(), (options.scheduler, options.fusion, options.influence)
+    if not (wishes or options.schedule_file) and own == (usual.scheduler, usual.fusion, usual.influence):
+        yield replace(options, tile=False, scheduler="identity", as_read=True)

@@ -102,6 +102,9 @@ class Forms(Struct, frozen=True, eq=False):
 
     def listed(self) -> Iterator[Form]:
         """Those that there are, the one that was read last."""
+        if self.options.as_read:
+            yield Form(READ, self.scop, self.deps)
+            return
         fault: Exception | None = None
         with self.clock("dependences"):
             rewritten = self.watch("rewritten", rewritten_scop(self.scop, self.deps, self.options))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from scopt.poly.row_choice import LinearRow
 from scopt.scheduler.constraints.scheduling_problem import Draft, Edge
 
 
 def coincident(draft: Draft, edges: Iterable[Edge]) -> None:
     """Sink's date = source's date, for all pairs."""
     for edge in edges:
-        for delay in draft.delays(edge):
-            draft.add(delay, equality=True)
+        rows = (LinearRow(delay, 0, True) for delay in draft.delays(edge))
+        draft.add_known(("coincident", edge.ends), rows)

@@ -6,9 +6,11 @@ Source: Bondhugula et al., "A practical automatic polyhedral parallelizer and lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from scopt.poly.ilp import Terms
+from scopt.poly.row_choice import LinearRow
 from scopt.scheduler.constraints.scheduling_problem import Draft, Edge
 
 # pluto: minimize u₀, u₁, …, w one after the other; isl: the sum of all u, then w.
@@ -35,11 +37,8 @@ def bounded(
     offset = draft.column("w", 0, 0 if zero else None)
     for edge in edges:
         for sign in (-1, 1) if edge.dependence.kind == "input" else (-1,):
-            for point, delay in zip(edge.points, draft.delays(edge), strict=True):
-                # The new columns are the last ones.
-                bound = zip((*slopes, offset), (*point.parameters, point.weight), strict=True)
-                terms = *[(column, sign * factor) for column, factor in delay], *[entry for entry in bound if entry[1]]
-                draft.add(terms, equality=point.line)
+            found = _bounding(edge, draft.delays(edge), sign, (*slopes, offset))
+            draft.add_known(("bounded", edge.ends, sign, offset), found)
     slopes = [draft.magnitude(column) for column in slopes]
     if form == "pluto":
         for column in slopes:
@@ -47,3 +46,10 @@ def bounded(
     elif slopes:
         draft.minimize({column: 1 for column in slopes})
     draft.minimize({offset: 1})
+
+
+def _bounding(edge: Edge, delays: tuple[Terms, ...], sign: int, bound: tuple[int, ...]) -> Iterator[LinearRow]:
+    """The rows of an edge's generators. bound: the columns of u and w, which are the last ones."""
+    for point, delay in zip(edge.points, delays, strict=True):
+        ends = [entry for entry in zip(bound, (*point.parameters, point.weight), strict=True) if entry[1]]
+        yield LinearRow((*[(column, sign * factor) for column, factor in delay], *ends), 0, point.line)

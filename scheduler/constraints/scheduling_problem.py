@@ -93,6 +93,11 @@ class Edge(Struct, frozen=True, eq=False):
         return self.dependence.sink
 
     @property
+    def ends(self) -> Ends:
+        """All that a program sees of it."""
+        return self.source, self.sink, id(self.points)
+
+    @property
     def is_empty(self) -> bool:
         return not any(point.weight for point in self.points)
 
@@ -170,22 +175,42 @@ def with_parameters(thing: isl.Set, parameters: Sequence[str]) -> isl.Set:
     return thing.align_params(parameter_space(thing.get_ctx(), parameters))
 
 
-def edges_of(scop: Scop, dependences: Iterable[Dependence]) -> tuple[Edge, ...]:
-    """Dependences as edges, one a basic map; pieces without integer points are left out."""
+# A dependence's pieces with their points, by its `id`: for while it lives.
+Found = dict[int, list[tuple[isl.BasicMap, tuple[Point, ...]]]]
+
+
+def edges_of(scop: Scop, dependences: Iterable[Dependence], known: Found | None = None) -> tuple[Edge, ...]:
+    """Dependences as edges, one a basic map; pieces without integer points are left out. known: what is known of them,
+    and is found out. Edges with equal points have the same ones."""
     parameters = tuple(parameter.name for parameter in scop.parameters)
+    known = known if known is not None else {}
+    same = {points: points for pieces in known.values() for _, points in pieces}
     found: list[Edge] = []
     for dependence in dependences:
         array = scop.arrays.get(dependence.array)
         live = dependence.kind == "flow" and array is not None and array.private
-        for piece in defined(dependence.relation).get_basic_maps():
-            if piece.is_empty():
-                continue
-            points = points_of(piece, dependence, parameters)
-            parts = [(piece, points)]
-            if dependence.source == dependence.sink and any(_stays(point) for point in points):
-                parts = [(part, points_of(part, dependence, parameters)) for part in by_level(piece)]
-            found += [Edge(len(found) + k, dependence, own, live, part) for k, (part, own) in enumerate(parts)]
+        if id(dependence) not in known:
+            pieces = _pieces(dependence, parameters)
+            known[id(dependence)] = [(piece, same.setdefault(points, points)) for piece, points in pieces]
+        found += [
+            Edge(len(found) + k, dependence, points, live, piece)
+            for k, (piece, points) in enumerate(known[id(dependence)])
+        ]
     return tuple(found)
+
+
+def _pieces(dependence: Dependence, parameters: tuple[str, ...]) -> list[tuple[isl.BasicMap, tuple[Point, ...]]]:
+    """The pieces of a dependence, and their points."""
+    found: list[tuple[isl.BasicMap, tuple[Point, ...]]] = []
+    for piece in defined(dependence.relation).get_basic_maps():
+        if piece.is_empty():
+            continue
+        points = points_of(piece, dependence, parameters)
+        if dependence.source == dependence.sink and any(_stays(point) for point in points):
+            found += [(part, points_of(part, dependence, parameters)) for part in by_level(piece)]
+        else:
+            found.append((piece, points))
+    return found
 
 
 def _stays(point: Point) -> bool:
@@ -252,25 +277,37 @@ class Bounds(Struct, frozen=True):
     parametric: bool = False
 
 
-# By `id` of an edge, the terms of (sink's date - source's date) at each of its generators.
-Delays = dict[int, tuple[Terms, ...]]
+# An edge's source, its sink, and the `id` of its points.
+Ends = tuple[str, str, int]
+
+
+class Known(Struct, frozen=True):
+    """What drafts of the same statements, in the same order, have found out about edges, by their ends and points.
+
+    points: the edges', which live as long as what is known. delays: the terms of (sink's date - source's date) at each
+    of them. rows: that follow from it, by what they say of the edge.
+    """
+
+    points: dict[int, tuple[Point, ...]] = field(default_factory=dict)
+    delays: dict[Ends, tuple[Terms, ...]] = field(default_factory=dict)
+    rows: dict[tuple[object, ...], dict[LinearRow, None]] = field(default_factory=dict)
 
 
 class Draft(Struct):
     """An integer program for one schedule dimension of some statements; builders add columns, rows and objectives.
 
-    known_delays: what `delays` has found. Drafts of the same statements, in the same order, may share it while the
-    edges live.
+    known: what drafts of the same statements share.
     """
 
     spaces: Mapping[str, StatementSpace]
     bounds: Bounds
     columns: list[Column] = field(default_factory=list)
-    rows: dict[tuple[Terms, int, bool], None] = field(default_factory=dict)
+    rows: dict[LinearRow, None] = field(default_factory=dict)
     objectives: list[Terms] = field(default_factory=list)
     _first: dict[str, int] = field(default_factory=dict)
     _magnitudes: dict[int, int] = field(default_factory=dict)
-    known_delays: Delays = field(default_factory=dict)
+    _added: set[tuple[object, ...]] = field(default_factory=set)
+    known: Known = field(default_factory=Known)
 
     def add_statement(self, name: str) -> None:
         """Columns for the coefficients of a statement's schedule row."""
@@ -302,7 +339,17 @@ class Draft(Struct):
 
     def add(self, terms: Terms, constant: int = 0, *, equality: bool = False) -> None:
         """The same with terms in the order of their columns, none of them 0."""
-        self.rows[terms, constant, equality] = None
+        self.rows[LinearRow(terms, constant, equality)] = None
+
+    def add_known(self, what: tuple[object, ...], rows: Iterable[LinearRow]) -> None:
+        """Add what may have been found before. what: says it of all the rows, of points that `delays` was told of."""
+        if what in self._added:
+            return
+        self._added.add(what)
+        found = self.known.rows.get(what)
+        if found is None:
+            found = self.known.rows[what] = dict.fromkeys(rows)
+        self.rows.update(found)
 
     def minimize(self, terms: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
         """One more objective, less important than those before."""
@@ -330,13 +377,14 @@ class Draft(Struct):
 
     def delays(self, edge: Edge) -> tuple[Terms, ...]:
         """(sink's date - source's date) at each generator of an edge."""
-        found = self.known_delays.get(id(edge))
+        found = self.known.delays.get(edge.ends)
         if found is None:
-            found = self.known_delays[id(edge)] = tuple(_clean(self.delay(edge, point)) for point in edge.points)
+            found = self.known.delays[edge.ends] = tuple(_clean(self.delay(edge, point)) for point in edge.points)
+            self.known.points[id(edge.points)] = edge.points
         return found
 
     def program(self) -> Program:
-        return Program(tuple(self.columns), tuple(map(LinearRow._make, self.rows)), tuple(self.objectives))
+        return Program(tuple(self.columns), tuple(self.rows), tuple(self.objectives))
 
     def solution(self, point: Sequence[int]) -> dict[str, Row]:
         """The statements' schedule rows of a solution."""

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from scopt.poly.row_choice import LinearRow
 from scopt.scheduler.constraints.scheduling_problem import Draft, Edge
 
 
 def weakly(draft: Draft, edges: Iterable[Edge]) -> None:
     """Sink's date >= source's date, for all pairs."""
     for edge in edges:
-        for point, delay in zip(edge.points, draft.delays(edge), strict=True):
-            draft.add(delay, equality=point.line)
+        delays = zip(edge.points, draft.delays(edge), strict=True)
+        draft.add_known(("weakly", edge.ends), (LinearRow(delay, 0, point.line) for point, delay in delays))
 
 
 def strongly(draft: Draft, edges: Iterable[Edge]) -> None:

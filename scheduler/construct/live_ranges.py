@@ -9,7 +9,7 @@ import islpy as isl
 
 from scopt.ir.scop import Dependences, Scop
 from scopt.poly.legality import overlapping_private
-from scopt.scheduler.constraints.scheduling_problem import Edge, edges_of
+from scopt.scheduler.constraints.scheduling_problem import Edge, Found, edges_of
 
 # Pairs of statements that a live range of a private array leads between.
 Bonds = frozenset[tuple[str, str]]
@@ -24,7 +24,7 @@ def with_reuse_where_needed(
     `schedule` is also told which statements live ranges bind together: apart, they would overlap.
     """
     private = {name for name, array in scop.arrays.items() if array.private}
-    enforced = set[str]()
+    enforced, known = set[str](), Found()
     while True:
         kept = [
             d
@@ -32,7 +32,7 @@ def with_reuse_where_needed(
             if d.kind == "flow" or d.array not in private or d.array in enforced
         ]
         bonds = frozenset((d.source, d.sink) for d in deps.select("flow") if d.array in private - enforced)
-        tree = schedule(edges_of(scop, kept), bonds)
+        tree = schedule(edges_of(scop, kept, known), bonds)
         overlapping = set(overlapping_private(scop, deps, tree.get_map())) - enforced
         if not overlapping:
             return tree

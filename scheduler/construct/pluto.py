@@ -17,7 +17,7 @@ from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.influence_rows import injected
 from scopt.scheduler.constraints.progression import progressing, progressing_in_sizes, shifted_if_reversed
 from scopt.scheduler.constraints.proximity import ProximityForm, bounded
-from scopt.scheduler.constraints.scheduling_problem import Bounds, Delays, Draft, Edge, Rows, Step
+from scopt.scheduler.constraints.scheduling_problem import Bounds, Draft, Edge, Known, Rows, Step
 from scopt.scheduler.constraints.validity import weakly
 from scopt.scheduler.construct.dimensions import Wish
 
@@ -30,35 +30,42 @@ class PlutoStrategy(Struct, frozen=True):
 
     form: of the proximity function. negative: allow negative coefficients where that brings dependences closer together
     or makes a dimension possible at all. penalties: of iterators that are to stay inside, see `contiguity.small`.
+    known: of statements, by their names and numbers of columns.
     """
 
     form: ProximityForm = "isl"
     negative: bool = True
     penalties: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     bands: bool = True
+    known: dict[tuple[tuple[str, int], ...], Known] = field(default_factory=dict)
 
     def solve(self, step: Step, wish: Wish) -> Rows | None:
         ranges = tuple(edge for edge in step.remaining if edge.live)
         # Live ranges that are local to an iteration need no order among each other: worth more than short distances.
-        delays: Delays = {}
-        local = self._best(step, wish, ranges, delays) if ranges else None
-        return local or self._best(step, wish, (), delays)
+        shared = self._known(step)
+        local = self._best(step, wish, ranges, shared) if ranges else None
+        return local or self._best(step, wish, (), shared)
 
-    def _best(self, step: Step, wish: Wish, local: tuple[Edge, ...], delays: Delays) -> Rows | None:
-        """The best rows of all attempts. local: edges without any distance. delays: see `Draft`."""
+    def _known(self, step: Step) -> Known:
+        """What drafts of these statements have found out."""
+        names = tuple((name, len(step.spaces[name].columns)) for name in step.statements)
+        return self.known.setdefault(names, Known())
+
+    def _best(self, step: Step, wish: Wish, local: tuple[Edge, ...], shared: Known) -> Rows | None:
+        """The best rows of all attempts. local: edges without any distance. shared: by all drafts."""
         best: tuple[tuple[int, ...], Rows] | None = None
         for bounds in self._attempts():
-            found = self._solved(step, wish, bounds, best[0] if best is not None else None, local, delays)
+            found = self._solved(step, wish, bounds, best[0] if best is not None else None, local, shared)
             best = found or best
             if best is not None and (bounds.negative or not any(best[0])):
                 break  # no distance at all: nothing is better
         return None if best is None else best[1]
 
     def possible(self, step: Step, wish: Wish) -> bool:
-        delays: Delays = {}
+        shared = self._known(step)
 
         def draft(bounds: Bounds) -> Draft:
-            return self._constrained(step, wish, bounds, delays, zero=bounds.negative and not wish.far)
+            return self._constrained(step, wish, bounds, shared, zero=bounds.negative and not wish.far)
 
         drafts = map(draft, self._attempts())
         return any(lexmin(replace(one.program(), objectives=())) is not None for one in drafts)
@@ -75,10 +82,10 @@ class PlutoStrategy(Struct, frozen=True):
         bounds: Bounds,
         known: tuple[int, ...] | None,
         local: tuple[Edge, ...],
-        delays: Delays,
+        shared: Known,
     ) -> tuple[tuple[int, ...], Rows] | None:
         """(values of the proximity function, rows); None also where the values aren't less than the known ones."""
-        draft = self._constrained(step, wish, bounds, delays, zero=bounds.negative and known is None and not wish.far)
+        draft = self._constrained(step, wish, bounds, shared, zero=bounds.negative and known is None and not wish.far)
         coincident(draft, local)
         distances = len(draft.objectives)
         if known is not None:
@@ -95,13 +102,13 @@ class PlutoStrategy(Struct, frozen=True):
             return None
         return _values(program, point)[:distances], draft.solution(point)
 
-    def _constrained(self, step: Step, wish: Wish, bounds: Bounds, delays: Delays, *, zero: bool) -> Draft:
+    def _constrained(self, step: Step, wish: Wish, bounds: Bounds, shared: Known, *, zero: bool) -> Draft:
         """The program with the proximity function as its objectives.
 
         zero: without any distance. Where only signs make a dimension possible, a cut is better than distances, if there
           is one (`wish.far`: none is).
         """
-        draft = Draft(step.spaces, bounds, known_delays=delays)
+        draft = Draft(step.spaces, bounds, known=shared)
         for name in step.statements:
             draft.add_statement(name)
         weakly(draft, step.edges)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import islpy as isl
-from msgspec import Struct
+from msgspec import Struct, field
 
 from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.machine.costs import SUMMED
 from scopt.options import Options
-from scopt.poly.bands import Ordered, active
+from scopt.poly.bands import Ordered, agreeing_at
 from scopt.poly.isl_utils import walk
+from scopt.poly.pair_classes import Agreement
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
@@ -19,12 +20,13 @@ from scopt.scheduler.locality.strides import Strides, linear_schedule, strides
 
 
 class Chains(Struct, frozen=True, eq=False):
-    """deps: with reductions in their order."""
+    """deps: with reductions in their order. known: their pairs, by their `id`."""
 
     scop: Scop
     deps: Dependences
     dependences: Ordered
     options: Options
+    known: dict[int, isl.UnionMap] = field(default_factory=dict)
 
     def longest(self, node: isl.ScheduleNode, member: int) -> int:
         """Cycles a step of the longest chain that the innermost loops below the rows' loop carry; 0 if one of them is
@@ -67,13 +69,24 @@ class Chains(Struct, frozen=True, eq=False):
     def carried_chain(self, band: isl.ScheduleNode, last: int) -> int:
         """Cycles from an operand that an earlier iteration of a band's member has computed to the result that it goes
         into. What comes from farther away has been there for long."""
-        longest = 0
+        longest, near = 0, self.near(band, last)
+        member = band.band_get_partial_schedule().get_at(last)
         for flow in self.deps.select("flow"):
-            pairs = _near(active(isl.UnionMap.from_map(flow.relation), band), band, last)
-            if pairs.is_empty() or pairs.is_subset(pairs.eq_at_multi_union_pw_aff(band.band_get_partial_schedule())):
-                continue
-            longest = max(longest, self.waits(flow))
+            if not near.moves(self.pairs(flow), member).zero:
+                longest = max(longest, self.waits(flow))
         return longest
+
+    def pairs(self, flow: Dependence) -> isl.UnionMap:
+        """Of a dependence, always the same."""
+        if id(flow) not in self.known:
+            self.known[id(flow)] = isl.UnionMap.from_map(flow.relation)
+        return self.known[id(flow)]
+
+    def near(self, band: isl.ScheduleNode, last: int, *, same: bool = False) -> Agreement:
+        """The pairs that agree in all members of a band but one; same: in that one, too."""
+        place = band.band_get_partial_schedule()
+        members = [place.get_at(k) for k in range(band.band_n_member()) if same or k != last]
+        return agreeing_at(band, self.dependences, members)
 
     def waits(self, flow: Dependence) -> int:
         """Cycles from what a statement reads to its result."""
@@ -99,22 +112,13 @@ class Chains(Struct, frozen=True, eq=False):
     def circuit(self, band: isl.ScheduleNode, last: int) -> int:
         """Cycles from a statement's result to the one that it goes into an iteration of a member later, through
         others."""
-        place, inside, carried = band.band_get_partial_schedule(), dict[Edge, int](), dict[Edge, int]()
+        inside, carried = dict[Edge, int](), dict[Edge, int]()
+        near, same = self.near(band, last), self.near(band, last, same=True)
+        member = band.band_get_partial_schedule().get_at(last)
         for flow in self.deps.select("flow"):
-            pairs = _near(active(isl.UnionMap.from_map(flow.relation), band), band, last)
-            same = pairs.eq_at_multi_union_pw_aff(place)
-            edge, waits = (flow.source, flow.sink), self.waits(flow)
-            if not same.is_empty():
+            edge, pairs, waits = (flow.source, flow.sink), self.pairs(flow), self.waits(flow)
+            if same.ends(pairs):
                 inside[edge] = max(inside.get(edge, 0), waits)
-            if not pairs.is_subset(same):
+            if not near.moves(pairs, member).zero:
                 carried[edge] = max(carried.get(edge, 0), waits)
         return longest_circuit(inside, carried)
-
-
-def _near(pairs: isl.UnionMap, band: isl.ScheduleNode, last: int) -> isl.UnionMap:
-    """The pairs that agree in all members but one."""
-    partial = band.band_get_partial_schedule()
-    for k in range(band.band_n_member()):
-        if k != last and not pairs.is_empty():
-            pairs = pairs.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(k)))
-    return pairs

@@ -12,8 +12,8 @@ from scopt.ir.marked_schedule import RowBuffer
 from scopt.ir.nest import Expr, Max, Name
 from scopt.ir.scop import Access, Array, Scop
 from scopt.machine.costs import UNKNOWN_EXTENT
-from scopt.poly.isl_utils import OUT, sets_of, walk
-from scopt.poly.linear import affine_row
+from scopt.poly.isl_utils import sets_of, walk
+from scopt.poly.linear import affine_row, affine_rows
 from scopt.scheduler.decisions.strip_trees import is_leaf_band, statements_of
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
@@ -81,11 +81,7 @@ def _parameters(thing: isl.PwAff | isl.PwMultiAff | isl.Set) -> list[str]:
 
 def _subscripts(access: Access) -> list[tuple[int, ...] | None]:
     """For each subscript its row of coefficients: of the iterators, of the parameters, and the constant."""
-    if not access.relation.is_single_valued():
-        return [None] * access.relation.dim(OUT)
-    function = access.relation.as_pw_multi_aff()
-    names = _parameters(function)
-    return [affine_row(function.get_pw_aff(k), names) for k in range(function.dim(OUT))]
+    return [*affine_rows(access.relation)]
 
 
 def moves_of(access: Access, iterator: int) -> list[int] | None:

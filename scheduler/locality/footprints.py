@@ -19,8 +19,7 @@ from scopt import ir
 from scopt.ir.scop import Access, Array, Scop
 from scopt.machine import Cache
 from scopt.machine.costs import ELEMENT, UNKNOWN_EXTENT
-from scopt.poly.isl_utils import OUT
-from scopt.poly.linear import Vector, affine_row, dot, solve
+from scopt.poly.linear import Vector, affine_rows, dot, solve
 
 
 class TileSpace(Struct, frozen=True):
@@ -237,10 +236,7 @@ def _density(rows: tuple[Vector, ...]) -> Fraction:
 
 def _subscripts(access: Access, parameters: Sequence[str]) -> list[tuple[int, ...]] | None:
     """Rows over iterators, parameters and 1."""
-    if not access.relation.is_single_valued():
-        return None
-    function = access.relation.as_pw_multi_aff()
-    rows = [affine_row(function.get_pw_aff(k), parameters) for k in range(function.dim(OUT))]
+    rows = affine_rows(access.relation, tuple(parameters))
     return [row for row in rows if row is not None] if None not in rows else None
 
 

@@ -24,9 +24,12 @@ def dated(relation: isl.Map, dates: isl.UnionMap) -> list[isl.Map]:
 
 def with_dates(relation: isl.Map, first: isl.UnionMap, second: isl.UnionMap) -> list[isl.Map]:
     """Pairs of instances as `dated` has them, with dates of their own for sources (first) and for sinks (second)."""
-    of_source = relation.domain_map().to_union_map().apply_range(first)
-    of_sink = relation.range_map().to_union_map().apply_range(second)
-    return maps_of(of_source.range_product(of_sink))
+    # A product of dates with the pairs put in: dates of each end by itself would have all of the pairs' pieces.
+    space = relation.get_space()
+    of_source = first.intersect_domain(isl.UnionSet.from_set(isl.Set.universe(space.domain())))
+    of_sink = second.intersect_domain(isl.UnionSet.from_set(isl.Set.universe(space.range())))
+    found = of_source.product(of_sink).intersect_domain(isl.UnionSet.from_set(relation.wrap()))
+    return maps_of(found)
 
 
 def date_length(joint: isl.Map) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from math import prod
 
 import islpy as isl
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from scopt.ir.scop import Access, Array, Dependence, DependenceKind, Dependences, Scop, Statement
 from scopt.poly.date_classes import Between, DateClasses
 from scopt.poly.isl_utils import IN, OUT, maps_of, operation_limit, sets_of, union_of_maps
+from scopt.poly.known_flows import Answers
 from scopt.poly.pair_classes import Classes
 from scopt.poly.reductions import Update
 
@@ -213,11 +215,16 @@ def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.
         table = _Earlier(sinks, order, order.of_some(touching.universe()))
         try:
             with operation_limit(_operations(sinks, musts.union(mays))):
-                flow = _last_sources(table, musts, mays, killed)
+                asked = (sinks, musts, mays, killed, table.dates)
+                flow = _KNOWN.of(asked, partial(_last_sources, table, musts, mays, killed))
         except isl.Error:
             flow = _Flow(table.pairs(musts.union(mays)), sinks)
         full, exposed = full.union(flow.full), exposed.union(flow.exposed)
     return _Flow(full, exposed)
+
+
+# Of the last sources of accesses to one array. What has none in time isn't kept.
+_KNOWN = Answers[_Flow](256)
 
 
 def _operations(sinks: isl.UnionMap, sources: isl.UnionMap) -> int:

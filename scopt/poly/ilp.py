@@ -9,30 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import highspy
 import islpy as isl
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt.diagnostics import InternalError
 from scopt.poly.quiet_solver import quiet_solver
+from scopt.poly.row_choice import LinearRow, RowChoice, Terms
 
-# (column, factor), each column once, factors not 0.
-Terms = tuple[tuple[int, int], ...]
-
-
-class LinearRow(NamedTuple):
-    """Σ factor·column + constant >= 0, or = 0."""
-
-    terms: Terms
-    constant: int = 0
-    equality: bool = False
-
-    def holds(self, point: Sequence[int]) -> bool:
-        value = sum(factor * point[column] for column, factor in self.terms) + self.constant
-        return value == 0 if self.equality else value >= 0
+__all__ = ["Column", "LinearRow", "Program", "Terms", "highs_lexmin", "isl_lexmin", "lexmin"]
 
 
 class Column(Struct, frozen=True):
@@ -52,11 +41,14 @@ class Program(Struct, frozen=True):
 
     def allows(self, point: Sequence[int]) -> bool:
         """Whether a point keeps every bound and row (exact)."""
-        inside = all(
+        return self.bounds(point) and all(row.holds(point) for row in self.rows)
+
+    def bounds(self, point: Sequence[int]) -> bool:
+        """Whether a point keeps every bound."""
+        return all(
             (c.lower is None or c.lower <= value) and (c.upper is None or value <= c.upper)
             for c, value in zip(self.columns, point, strict=True)
         )
-        return inside and all(row.holds(point) for row in self.rows)
 
 
 @lru_cache(maxsize=64)
@@ -79,35 +71,60 @@ def highs_lexmin(program: Program) -> tuple[int, ...] | None:
     objective has no minimum."""
     if any(not row.terms and not row.holds(()) for row in program.rows):
         return None
-    solver = _loaded(program)
+    choice = RowChoice(program.rows)
+    solver = _loaded(replace(program, rows=tuple(choice.first())))
     count = len(program.columns)
     point: tuple[int, ...] | None = None
     for number, objective in enumerate(program.objectives or ((),)):
         cost = np.zeros(count)
         for column, factor in objective:
             cost[column] = factor
-        if point is not None and objective and _at_its_bounds(program, objective, point):
-            value = sum(factor * point[column] for column, factor in objective)
-        else:
-            status = _solved(solver, cost)
+        if point is None or not objective or not _at_its_bounds(program, objective, point):
+            status, least = _least(program, choice, solver, cost)
             if status == highspy.HighsModelStatus.kUnbounded:
                 raise InternalError(f"objective {number} of an integer program has no minimum")
             if status == highspy.HighsModelStatus.kInfeasible:
                 if point is None:
                     return None
                 raise ArithmeticError("infeasible after a feasible objective")
-            if status != highspy.HighsModelStatus.kOptimal:
+            if least is None:
                 raise ArithmeticError(str(status))
-            point = tuple(round(value) for value in solver.getSolution().col_value)
-            if not program.allows(point):
-                raise ArithmeticError("inexact solution")
-            value = sum(factor * point[column] for column, factor in objective)
+            point = least
+        value = sum(factor * point[column] for column, factor in objective)
         if number + 1 < len(program.objectives):
             columns = np.array([column for column, _ in objective], dtype=np.int32)
             factors = np.array([factor for _, factor in objective], dtype=np.float64)
             solver.addRow(-highspy.kHighsInf, float(value), len(objective), columns, factors)
     assert point is not None
     return point
+
+
+def _least(program: Program, choice: RowChoice, solver: Any, cost: Any) -> tuple[Any, tuple[int, ...] | None]:
+    """(status, point of least cost) of all rows, of which the solver is given more as long as it needs them. Raises
+    ArithmeticError where its answer isn't one."""
+    while True:
+        status = _solved(solver, cost)
+        if status == highspy.HighsModelStatus.kUnbounded and (rest := choice.rest()):
+            _add(solver, rest)
+            continue
+        if status != highspy.HighsModelStatus.kOptimal:
+            return status, None
+        point = tuple(round(value) for value in solver.getSolution().col_value)
+        if not program.bounds(point):
+            raise ArithmeticError("inexact solution")
+        broken = choice.broken(point)
+        if not broken:
+            return status, point
+        _add(solver, broken)
+
+
+def _add(solver: Any, rows: Sequence[LinearRow]) -> None:
+    """Give a solver more rows."""
+    for row in rows:
+        columns = np.array([column for column, _ in row.terms], dtype=np.int32)
+        factors = np.array([factor for _, factor in row.terms], dtype=np.float64)
+        upper = -float(row.constant) if row.equality else highspy.kHighsInf
+        solver.addRow(-float(row.constant), upper, len(row.terms), columns, factors)
 
 
 def _solved(solver: Any, cost: Any) -> Any:

@@ -40,6 +40,17 @@ def affine_row(function: isl.PwAff, parameters: Sequence[str]) -> tuple[int, ...
     return tuple(int(value) for value in row) if all(value.denominator == 1 for value in row) else None
 
 
+@lru_cache(maxsize=2048)
+def affine_rows(relation: isl.Map, parameters: tuple[str, ...] | None = None) -> tuple[tuple[int, ...] | None, ...]:
+    """The `affine_row` of each subscript, over all parameters that the relation has if nobody says which."""
+    if not relation.is_single_valued():
+        return (None,) * int(relation.dim(isl.dim_type.out))
+    function = relation.as_pw_multi_aff()
+    own = (str(function.get_dim_name(isl.dim_type.param, k)) for k in range(function.dim(isl.dim_type.param)))
+    names = tuple(own) if parameters is None else parameters
+    return tuple(affine_row(function.get_pw_aff(k), names) for k in range(function.dim(isl.dim_type.out)))
+
+
 # Small numbers: nearly all that there are.
 _WHOLE = {number: Fraction(number) for number in range(-64, 65)}
 
@@ -110,7 +121,13 @@ def subscript_moves(relation: isl.Map, direction: Vector) -> Vector | None:
     rows = subscript_rows(relation)
     if rows is not None:
         return tuple(dot(row, direction) for row in rows)
-    if not relation.is_single_valued() or any(step.denominator != 1 for step in direction):
+    return _piecewise_moves(relation, direction) if all(step.denominator == 1 for step in direction) else None
+
+
+@lru_cache(maxsize=2048)
+def _piecewise_moves(relation: isl.Map, direction: Vector) -> Vector | None:
+    """The same for whole steps where a subscript isn't affine."""
+    if not relation.is_single_valued():
         return None
     function = relation.as_pw_multi_aff()
     moved = _moved(function.get_domain_space(), direction)

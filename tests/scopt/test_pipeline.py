@@ -17,7 +17,7 @@ from scopt.isolation import Failed, Finished, run_tasks
 from scopt.options import Options
 from scopt.pipeline import _in_time, optimize
 from scopt.scheduler.construct.dimensions import NoSchedule
-from scopt.simpler_forms import any_order
+from scopt.simpler_forms import any_order, quicker
 from scopt.tell.results import Outcome, Result
 from tests.sources import source_of
 
@@ -189,7 +189,7 @@ def test_another_scheduler_steps_in_for_one_that_fails(monkeypatch: pytest.Monke
 
 def region_at(line: int) -> Region:
     """A region of which only the place matters."""
-    return cast(Region, SimpleNamespace(location=Location("in.c", line)))
+    return cast(Region, SimpleNamespace(location=Location("in.c", line), pragmas=SimpleNamespace(used=())))
 
 
 def test_region_that_takes_too_long_tiled_is_tried_untiled() -> None:
@@ -202,6 +202,23 @@ def test_region_that_takes_too_long_tiled_is_tried_untiled() -> None:
     assert isinstance(done, Finished)
     assert done.value.text == "loops"
     assert [remark.id for remark in done.value.remarks] == ["schedule.simplified"]
+
+
+def test_region_that_takes_too_long_to_schedule_keeps_its_order() -> None:
+    def work(options: Options) -> Outcome:
+        while options.scheduler != "identity":
+            pass
+        return Outcome("loops" if not options.tile else None)
+
+    [done] = run_tasks([_in_time(work, region_at(3), Options(budget=0.6))], 1)
+    assert isinstance(done, Finished)
+    assert done.value.text == "loops"
+
+
+def test_who_wants_a_schedule_of_his_own_gets_no_other() -> None:
+    assert [options.scheduler for options in quicker(Options(), wishes=True)] == ["pluto"] * 2
+    assert [options.scheduler for options in quicker(Options(influence="vectorize"), wishes=False)] == ["pluto"] * 2
+    assert [options.scheduler for options in quicker(Options(scheduler="isl"), wishes=False)] == ["isl"] * 2
 
 
 def test_region_that_takes_too_long_untiled_too_is_given_up() -> None:
