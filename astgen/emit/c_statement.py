@@ -149,6 +149,10 @@ class StatementGenerator(PlainGenerator):
         self.types: Mapping[str, CType] = dict(zip(statement.iterators, statement.iterator_types, strict=True))
         self.exact = exact_unsigned(statement, self.parameters, self.printer.long_type)
         self.held = held_references(statement, call)
+        self.chosen: Mapping[ir.Node, str] = dict(call.chosen)
+
+    def visit(self, node: Any) -> str:
+        return self.chosen[node] if node in self.chosen else str(super().visit(node))
 
     def visit_ID(self, n: ir.ID) -> str:
         return self.value(n.name) if n.name in self.values else n.name
@@ -175,6 +179,8 @@ class StatementGenerator(PlainGenerator):
 
     def subscript(self, node: ir.Node, *, wide: bool = False) -> Text:
         """A subscript's text; wide: of the long type, unless it is one sum over iterators and parameters."""
+        if node in self.chosen:
+            return Text(self.chosen[node], Level.PRIMARY)
         unsigned = node in self.exact
         value = linear_subscript(
             node, self.values, self.types, self.parameters, self.printer.long_type, unsigned=unsigned

@@ -220,6 +220,8 @@ class _Printer(Struct, frozen=True):
 
     def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
         """Declarations of what is held, the body, assignments of what was written."""
+        for one in hold.choices:
+            yield cgen.Line(f"{self.scop.long_type} {one.name} = {self.exprs.long(one.value).text};")
         for ctype, cells in groupby(hold.cells, key=lambda cell: self.scop.arrays[cell.array].type.spelling):
             loads = [f"{cell.name} = {self.cell(cell)}" for cell in cells]
             lines = (loads[k : k + _DECLARED_A_LINE] for k in range(0, len(loads), _DECLARED_A_LINE))
@@ -368,8 +370,8 @@ def copyable(scop: Scop, loop: For) -> frozenset[str]:
     accesses = (access for call in calls(loop.body) for access in scop.statement(call.statement).accesses)
     written = (scop.arrays[access.array] for access in accesses if access.is_write)
     inner = (item.iterator for item in items(loop.body) if isinstance(item, For))
-    held = {name for call in calls(loop.body) for _, name in call.held}
-    own = (cell.name for item in items(loop.body) if isinstance(item, Hold) for cell in item.cells)
+    held = {name for call in calls(loop.body) for _, name in (*call.held, *call.chosen)}
+    own = (one.name for item in items(loop.body) if isinstance(item, Hold) for one in (*item.cells, *item.choices))
     memory = {array.spelling for array in scop.arrays.values() if array.memory}
     local = {one.spelling for one in scop.arrays.values() if one.local and not one.rank and _is_number(one.type)}
     return ((scop.values if beside else scop.by_value) | held | memory | local) - {

@@ -123,6 +123,14 @@ class _Checker(Struct, frozen=True):
 
     def hold(self, hold: Hold, printed: Sequence[ir.Node], reader: Reader) -> None:
         """Declarations with loads, the body, stores."""
+        for one, node in zip(hold.choices, printed, strict=False):
+            match node:
+                case ir.Decl(name=one.name, type=ctype, init=ir.Node() as init, storage=[], quals=[]):
+                    _equal(type_spelling(ctype), self.scop.long_type, f"type of '{one.name}'")
+                    _equal(canonical(reader.usable(init).value), canonical(one.value), f"value of '{one.name}'")
+                case _:
+                    raise Unreadable(f"the declaration of '{one.name}' is not there")
+        reader, printed = self.with_choices(hold, reader), printed[len(hold.choices) :]
         stored = [cell for cell in hold.cells if cell.stored]
         first, last = len(hold.cells), len(printed) - len(stored)
         if first > last:
@@ -141,6 +149,11 @@ class _Checker(Struct, frozen=True):
                     self.cell(cell, target, reader)
                 case _:
                     raise Unreadable(f"'{cell.name}' is not stored")
+
+    def with_choices(self, hold: Hold, reader: Reader) -> Reader:
+        for one in hold.choices:
+            reader = reader.with_choice(one.name, one.value)
+        return reader
 
     def cell(self, cell: Held, node: ir.Node, reader: Reader) -> None:
         """The cell that a variable stands for."""

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import Kind
+from scopt.astgen.emit.choice_value import choice_value, parts_of_subscripts
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical
 from scopt.astgen.emit.flat import Meant, is_flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, folded, linear_subscript
@@ -21,7 +22,7 @@ class StatementMatch(Struct, frozen=True):
     """Compares trees: the original with its iterators' values and types, the printed one read by `reader`.
 
     exact: subscripts with unsigned operands that don't wrap. held: names of the variables that stand for
-      references, by the references.
+      references, by the references. chosen: likewise, for parts of subscripts.
     """
 
     name: str
@@ -31,6 +32,7 @@ class StatementMatch(Struct, frozen=True):
     exact: frozenset[ir.Node]
     reader: Reader
     held: Mapping[ir.Node | None, str] = field(default_factory=dict)
+    chosen: Mapping[ir.Node, str] = field(default_factory=dict)
 
     @staticmethod
     def of(scop: Scop, call: Call, reader: Reader) -> StatementMatch:
@@ -39,7 +41,15 @@ class StatementMatch(Struct, frozen=True):
         types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
         exact = exact_unsigned(statement, reader.parameters, reader.long_type)
         held = {statement.accesses[position].node: name for position, name in call.held}
-        return StatementMatch(statement.name, statement.body, values, types, exact, reader, held)
+        chosen = dict(call.chosen)
+        for part, name in call.chosen:
+            value = choice_value(part, values, types, reader.parameters)
+            meant = reader.choices.get(name)
+            if value is None or meant is None or canonical(value) != canonical(meant):
+                raise Unreadable(f"'{name}' is something else than what {statement.name} computes")
+        if not chosen.keys() <= set(parts_of_subscripts(statement.body)):
+            raise Unreadable(f"a variable stands for something else than a part of a subscript of {statement.name}")
+        return StatementMatch(statement.name, statement.body, values, types, exact, reader, held, chosen)
 
     def check(self, printed: ir.Node) -> None:
         """Raise Unreadable unless `printed` is the instance."""
@@ -49,6 +59,10 @@ class StatementMatch(Struct, frozen=True):
         if original in self.held:
             if not isinstance(printed, ir.ID) or printed.name != self.held[original]:
                 raise Unreadable(f"{self.name} doesn't use '{self.held[original]}'")
+            return
+        if original in self.chosen:
+            if not isinstance(printed, ir.ID) or printed.name != self.chosen[original]:
+                raise Unreadable(f"{self.name} doesn't use '{self.chosen[original]}'")
             return
         match original:
             case ir.ExprList(exprs=[only]) if not isinstance(printed, ir.ExprList):
@@ -113,6 +127,8 @@ class StatementMatch(Struct, frozen=True):
 
     def linear(self, original: ir.Node) -> Expr | None:
         """A subscript as an expression over the new iterators; None where it isn't one."""
+        if original in self.chosen:
+            return Name(self.chosen[original])
         unsigned = original in self.exact
         value = linear_subscript(
             original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned

@@ -50,6 +50,7 @@ def used_names(block: Block) -> frozenset[str]:
                 found.update(*(names(arg) for arg in item.args))
             case Hold():
                 found.update(*(names(subscript) for cell in item.cells for subscript in cell.subscripts))
+                found.update(*(names(one.value) for one in item.choices))
     return frozenset(found)
 
 
@@ -104,7 +105,8 @@ def replace_names(block: Block, values: Mapping[str, Expr]) -> Block:
                 cells = (
                     replace(cell, subscripts=tuple(substitute(e, values) for e in cell.subscripts)) for cell in it.cells
                 )
-                return (replace(it, cells=tuple(cells)),)
+                choices = (replace(one, value=substitute(one.value, values)) for one in it.choices)
+                return (replace(it, cells=tuple(cells), choices=tuple(choices)),)
 
     return map_block(block, item)
 
