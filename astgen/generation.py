@@ -27,8 +27,9 @@ from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_
 from scopt.astgen.lower.transposing import Transposed
 from scopt.astgen.passes.alignment import with_aligned_starts
 from scopt.astgen.passes.chains import with_products_apart
-from scopt.astgen.passes.common_choices import with_common_choices
 from scopt.astgen.passes.collapsing import with_collapsed_loops
+from scopt.astgen.passes.common_choices import with_common_choices
+from scopt.astgen.passes.common_reads import with_common_reads
 from scopt.astgen.passes.dot_products import with_sums_along
 from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
@@ -302,6 +303,12 @@ def _common_choices(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_common_choices(program.scop, program.nest))
 
 
+def _common_reads(program: Program, setting: Setting) -> Program:
+    expansions = program.buffered.expansions.items()
+    originals = {name: str(relation.get_tuple_name(IN)) for name, relation in expansions}
+    return replace(program, nest=with_common_reads(program.source, program.scop, originals, program.nest))
+
+
 def _two_forms(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_two_forms(program.nest))
 
@@ -348,7 +355,12 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
     Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
-    Rewrite("common-choices", "choices that an innermost loop leaves as they are stand in front of it", _common_choices),
+    Rewrite(
+        "common-reads", "what all iterations of a vector loop read, and nothing writes, is in a variable", _common_reads
+    ),
+    Rewrite(
+        "common-choices", "choices that an innermost loop leaves as they are stand in front of it", _common_choices
+    ),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
     Rewrite("least-size", "of marked regions: from which size on their loops replace the original", _least_size),
     Rewrite("two-forms-of-tiles", "parallel loops over tiles, too, where their text is short", _tiles_two_forms),

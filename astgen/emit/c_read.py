@@ -45,6 +45,7 @@ from scopt.ir.nest import (
     Exceeds,
     Expr,
     FloorDiv,
+    Loaded,
     Max,
     Min,
     Mod,
@@ -71,7 +72,8 @@ class Typed(Struct, frozen=True):
 
 class Reader(Struct, frozen=True):
     """Reads expressions where certain iterators are declared, of the long type if they aren't among `ints`; other names
-    are parameters. ranges: where the iterators' values lie. choices: values of those that are no loops' iterators."""
+    are parameters. ranges: where the iterators' values lie. choices: values of those that are no loops' iterators;
+    loads: what other variables stand for."""
 
     parameters: Mapping[str, Parameter]
     long_type: str
@@ -83,6 +85,7 @@ class Reader(Struct, frozen=True):
     ranges: Mapping[str, Interval | None] = field(default_factory=dict)
     threads: str = THREADS
     choices: Mapping[str, Expr] = field(default_factory=dict)
+    loads: Mapping[str, Loaded] = field(default_factory=dict)
 
     @staticmethod
     def of(scop: Scop) -> Reader:
@@ -114,6 +117,13 @@ class Reader(Struct, frozen=True):
         if name in hidden:
             raise Unreadable(f"the variable '{name}' hides another name")
         return replace(self, iterators=self.iterators | {name}, choices={**self.choices, name: value})
+
+    def with_load(self, load: Loaded) -> Reader:
+        """The same with a variable for what a reference reads; its name must not hide another one."""
+        hidden = self.iterators | self.loads.keys() | self.parameters.keys()
+        if load.name in hidden | {p.name for p in self.parameters.values()}:
+            raise Unreadable(f"the variable '{load.name}' hides another name")
+        return replace(self, loads={**self.loads, load.name: load})
 
     def usable(self, n: ir.Node) -> Typed:
         """An expression whose value converts to the long type unchanged."""

@@ -9,7 +9,7 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter, Level, Text
 from scopt.astgen.emit.flat import flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, folded, linear_subscript
-from scopt.ir.nest import Call, Const, Expr
+from scopt.ir.nest import Call, Const, Expr, Loaded
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType, Statement
 
@@ -21,6 +21,12 @@ def statement_text(statement: Statement, call: Call, printer: ExprPrinter) -> st
     """One instance of a statement, without the final newline; more than one line if it is a compound or an if."""
     generator = StatementGenerator(statement, call, printer)
     return str(generator._generate_stmt(statement.body)).rstrip("\n")
+
+
+def load_text(statement: Statement, load: Loaded, printer: ExprPrinter) -> str:
+    """The declaration of a variable with what a reference of an instance of a statement reads."""
+    generator = StatementGenerator(statement, Call(load.statement, load.args), printer)
+    return f"{load.type} {load.name} = {generator.visit(load.reference)};"
 
 
 def declaration_text(declaration: ir.Decl) -> str:

@@ -131,6 +131,15 @@ class _Checker(Struct, frozen=True):
                 case _:
                     raise Unreadable(f"the declaration of '{one.name}' is not there")
         reader, printed = self.with_choices(hold, reader), printed[len(hold.choices) :]
+        for load, node in zip(hold.loads, printed, strict=False):
+            match node:
+                case ir.Decl(name=load.name, type=ctype, init=ir.Node() as init, storage=[], quals=[]):
+                    _equal(type_spelling(ctype), load.type, f"type of '{load.name}'")
+                    StatementMatch.of(self.scop, Call(load.statement, load.args), reader).match(load.reference, init)
+                case _:
+                    raise Unreadable(f"the declaration of '{load.name}' is not there")
+            reader = reader.with_load(load)
+        printed = printed[len(hold.loads) :]
         stored = [cell for cell in hold.cells if cell.stored]
         first, last = len(hold.cells), len(printed) - len(stored)
         if first > last:

@@ -8,14 +8,14 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import Kind
-from scopt.astgen.emit.choice_value import choice_value, parts_of_subscripts
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical
+from scopt.astgen.emit.choice_value import choice_value, parts_of_subscripts
 from scopt.astgen.emit.flat import Meant, is_flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, folded, linear_subscript
 from scopt.ir.ctypes import type_spelling
-from scopt.ir.nest import Call, Const, Expr, Name
+from scopt.ir.nest import Call, Const, Expr, Loaded, Name
 from scopt.ir.scop import Array, CType, Scop
-from scopt.ir.walks import same_node
+from scopt.ir.walks import same_node, same_tree, used_names
 
 
 class StatementMatch(Struct, frozen=True):
@@ -43,11 +43,15 @@ class StatementMatch(Struct, frozen=True):
         held = {statement.accesses[position].node: name for position, name in call.held}
         chosen = dict(call.chosen)
         for part, name in call.chosen:
+            if (load := reader.loads.get(name)) is not None:
+                _check_load(scop, call, part, load)
+                continue
             value = choice_value(part, values, types, reader.parameters)
             meant = reader.choices.get(name)
             if value is None or meant is None or canonical(value) != canonical(meant):
                 raise Unreadable(f"'{name}' is something else than what {statement.name} computes")
-        if not chosen.keys() <= set(parts_of_subscripts(statement.body)):
+        parts = {part for part, name in call.chosen if name not in reader.loads}
+        if not parts <= set(parts_of_subscripts(statement.body)):
             raise Unreadable(f"a variable stands for something else than a part of a subscript of {statement.name}")
         return StatementMatch(statement.name, statement.body, values, types, exact, reader, held, chosen)
 
@@ -71,9 +75,9 @@ class StatementMatch(Struct, frozen=True):
             case ir.ID(name=name) if name in self.values:
                 self.value(name, printed)
                 return
-            case ir.ID(name=name) if name in self.reader.iterators:
+            case ir.ID(name=name) if name in self.reader.iterators or name in self.reader.loads:
                 raise Unreadable(f"an iterator hides '{name}', which {self.name} uses")
-            case ir.Decl(name=name) if name in self.reader.iterators:
+            case ir.Decl(name=name) if name in self.reader.iterators or name in self.reader.loads:
                 raise Unreadable(f"{self.name} declares '{name}', which is an iterator")
             case ir.BinaryOp() if (value := folded(original, self.values, self.types)) is not None:
                 if self.is_constant(value, printed):
@@ -169,3 +173,21 @@ class StatementMatch(Struct, frozen=True):
             return canonical(self.reader.usable(printed).value) == canonical(meant)
         except Unreadable:
             return False
+
+
+def _check_load(scop: Scop, call: Call, reference: ir.Node, load: Loaded) -> None:
+    """Raise Unreadable unless a reference of a call is the one that a variable stands for, to the same cell."""
+    own, other = scop.statement(call.statement), scop.statement(load.statement)
+    used = set(used_names(reference))
+    values = {
+        name: (canonical(value), ctype)
+        for name, value, ctype in zip(own.iterators, call.args, own.iterator_types, strict=True)
+        if name in used
+    }
+    meant = {
+        name: (canonical(value), ctype)
+        for name, value, ctype in zip(other.iterators, load.args, other.iterator_types, strict=True)
+        if name in used
+    }
+    if not same_tree(reference, load.reference) or values != meant:
+        raise Unreadable(f"'{load.name}' stands for something else than what {own.name} reads")

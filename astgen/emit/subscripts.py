@@ -55,7 +55,9 @@ def linear_subscript(
                 if n.op == "*":
                     return _product(left, right)
                 return add(left, right) if n.op == "+" else subtract(left, right)
-            case ir.BinaryOp(op="/" | "%" as op, left=ir.Constant() | ir.BinaryOp() as left, right=ir.Constant() as right):
+            case ir.BinaryOp(
+                op="/" | "%" as op, left=ir.Constant() | ir.BinaryOp() as left, right=ir.Constant() as right
+            ):
                 return _quotient(op, visit(left), visit(right))
         return None
 

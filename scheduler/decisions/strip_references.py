@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import islpy as isl
 
@@ -100,7 +101,7 @@ def runs_along(moves: list[int] | None, array: Array) -> bool:
     one."""
     if moves is None or any(moves[:-1]):
         return False
-    return not moves or moves[-1] in (0, 1) or (moves[-1] > 1 and is_step(array, moves))
+    return not moves or moves[-1] in (0, 1) or (moves[-1] > 1 and is_step(array, tuple(map(Fraction, moves))))
 
 
 def row_subscript(array: Array, access: Access, iterator: int, shift: int) -> tuple[int, int] | None:

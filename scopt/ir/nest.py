@@ -175,7 +175,8 @@ class Call(Struct, frozen=True):
 
     held: (position among the statement's accesses, name of the variable that stands for the cell) of references to
       cells that are held.
-    chosen: (part of the statement's body, name of the variable that has its value), of parts of subscripts.
+    chosen: (part of the statement's body, name of the variable that has its value), of parts of subscripts, and of
+      references.
     """
 
     statement: str
@@ -201,13 +202,27 @@ class Chosen(Struct, frozen=True):
     value: Expr
 
 
+class Loaded(Struct, frozen=True):
+    """A local variable for what a reference in the body of a statement reads, which nothing writes. type: how it is
+    spelled. args: the iterators' values, over the iterators around the `Hold`; 0 for those that the reference doesn't
+    use."""
+
+    name: str
+    type: str
+    statement: str
+    reference: Node
+    args: tuple[Expr, ...]
+
+
 class Hold(Struct, frozen=True):
     """Cells are loaded into variables, the body runs, and those that it writes are stored. No other reference in the
-    body touches them. choices: likewise, values that subscripts in the body have in common."""
+    body touches them. choices: likewise, values that subscripts in the body have in common; loads: what it only reads.
+    """
 
     cells: tuple[Held, ...]
     body: Block
     choices: tuple[Chosen, ...] = ()
+    loads: tuple[Loaded, ...] = ()
 
 
 class Block(Struct, frozen=True):
