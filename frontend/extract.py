@@ -77,7 +77,7 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, Shape], isl.Set]:
                 continue
             if found[0].distances <= region.symbolic.keys():
                 message = f"the rows of '{name}' overlap: their distance is the value of a macro"
-                raise Refusal("affine.overlapping-rows", message, region.location)
+                raise Refusal("affine.nonlinear-subscript", message, region.location)
         if found is not None and _leaves_choice(holds.intersect(found[1])):
             several = not region.marked and sum(map(has_loop, region.items)) > 1
             if several and longer_than_rows(found[0], read):

@@ -231,10 +231,6 @@ affine.rows-and-whole: an array is used by its rows and as a whole
   Some loops go through an array row by row (a[i * m + j]), others through all
   of its elements (a[i]): they are not taken together.
   > write the other loops row by row too
-affine.overlapping-rows: the rows of an array overlap
-  Frames of a signal, for example, whose distance is less than their length: subscripts are affine where that distance
-  is a constant, but it is a macro that no test of values can stand for.
-  > write the distance as a number
 affine.indirect-bound: a loop bound depends on the value of an array element
   Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with
   constant factors, so that it is known before the program runs which cells an iteration touches.
