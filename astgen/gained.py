@@ -13,7 +13,7 @@ from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.masking import has_masks
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
-from scopt.ir.expr import names
+from scopt.ir.expr import names, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
 from scopt.ir.nest_walks import children, items
@@ -119,6 +119,13 @@ def is_interchanged(path: tuple[For, ...], call: Call) -> bool:
     moving = [names(one) for one in call.args]
     vectors = [loop.iterator for loop in path if loop.mark.simd] if moving and moving[-1] else []
     return any(one not in moving[-1] or sum(one in some for some in moving) > 1 for one in vectors)
+
+
+def is_unrolled(call: Call) -> bool:
+    """Whether an instance's innermost iterator is another one up to a constant: that of a window that moves with the
+    loop around, in straight code."""
+    *outer, last = call.args
+    return any(isinstance(subtract(last, one), Const) for one in outer if names(one))
 
 
 def calls_with_loops(block: Block, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], Call]]:
