@@ -40,6 +40,7 @@ from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import with_conditions_outside
 from scopt.astgen.passes.picking import with_picked_choices
+from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
@@ -267,6 +268,12 @@ def _sums_along(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_sums_along(program.scop, program.nest)) if setting.options.simd else program
 
 
+def _shifted_rows(program: Program, setting: Setting) -> Program:
+    if not setting.options.simd:
+        return program
+    return replace(program, nest=with_shifted_rows_apart(program.scop, program.nest))
+
+
 def _lanes_apart(program: Program, setting: Setting) -> Program:
     plain = frozenset(one.name for one in program.lowered.scop.statements)
     scop, nest = with_lanes_apart(program.scop, program.nest, plain)
@@ -347,6 +354,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
     Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _sums_along),
+    Rewrite("shifted-rows", "vector loops along rows that data shift are run one by one", _shifted_rows),
     Rewrite(
         "lanes-apart", "of records whose elements are computed differently, one apart from the others", _lanes_apart
     ),
