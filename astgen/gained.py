@@ -12,6 +12,7 @@ from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.masking import has_masks
 from scopt.astgen.passes.reads_ahead import reads_ahead
+from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import has_searches
 from scopt.ir.expr import names, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
@@ -21,13 +22,15 @@ from scopt.ir.scop import Scop, Statement
 
 
 def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
-    """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, or
-    vector loops of narrower values or of records, over what was no innermost loop, or whose branches compilers leave as
-    they are. threads: whether they are there."""
-    loops = [item for item in items(nest.body) if isinstance(item, For)]
+    """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, rows
+    that data shift, or vector loops of narrower values or of records, over what was no innermost loop, or whose branches
+    compilers leave as they are. threads: whether they are there."""
+    loops = loops_of(nest)
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
     if has_borders_apart(scop, nest) or has_whole_windows(scop, nest) or reads_ahead(scop, nest):
+        return True
+    if any(loop.mark.around for loop in loops_of(with_shifted_rows_apart(scop, nest))):
         return True
     if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest)):
         return True
@@ -36,6 +39,10 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
     if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
         return True
     return any(_comes_back(scop, path, call) for path, call in calls_with_loops(nest.body, ()))
+
+
+def loops_of(nest: LoopNest) -> list[For]:
+    return [item for item in items(nest.body) if isinstance(item, For)]
 
 
 def _has_records(scop: Scop, nest: LoopNest) -> bool:
