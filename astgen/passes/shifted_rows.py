@@ -1,7 +1,7 @@
 """Loops around vector loops along rows that data shift: ``for m: for i: y[i] += x[m][i + delay[m]];``.
 
 gcc runs two iterations of the loop around at a time (unroll-and-jam) before it looks for vectors. Where both rows begin
-somewhere that a number in memory says, it doesn't see any more that cells follow each other, and makes no vectors at all
+where a number in memory says, it doesn't see any more that cells follow each other, and makes no vectors at all
 (measured: a fifth of the speed). A call that does nothing, in the loop around, keeps it from that.
 """
 
