@@ -12,8 +12,9 @@ from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.masking import has_masks
 from scopt.astgen.passes.reads_ahead import reads_ahead
+from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import has_searches
-from scopt.ir.expr import names
+from scopt.ir.expr import names, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
 from scopt.ir.nest_walks import children, items
@@ -24,13 +25,15 @@ _TESTED = 10
 
 
 def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
-    """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, or
-    vector loops of narrower values, of records or beside many pointers, over what was no innermost loop, or whose
-    branches compilers leave as they are. threads: whether they are there."""
-    loops = [item for item in items(nest.body) if isinstance(item, For)]
+    """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, rows
+    that data shift, or vector loops of narrower values, of records or beside many pointers, over what was no innermost
+    loop, or whose branches compilers leave as they are. threads: whether they are there."""
+    loops = loops_of(nest)
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
     if has_borders_apart(scop, nest) or has_whole_windows(scop, nest) or reads_ahead(scop, nest):
+        return True
+    if any(loop.mark.around for loop in loops_of(with_shifted_rows_apart(scop, nest))):
         return True
     if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest) or _has_more_tests(scop)):
         return True
@@ -39,6 +42,10 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
     if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
         return True
     return any(_comes_back(scop, path, call) for path, call in calls_with_loops(nest.body, ()))
+
+
+def loops_of(nest: LoopNest) -> list[For]:
+    return [item for item in items(nest.body) if isinstance(item, For)]
 
 
 def _has_more_tests(scop: Scop) -> bool:
@@ -127,6 +134,13 @@ def is_interchanged(path: tuple[For, ...], call: Call) -> bool:
     moving = [names(one) for one in call.args]
     vectors = [loop.iterator for loop in path if loop.mark.simd] if moving and moving[-1] else []
     return any(one not in moving[-1] or sum(one in some for some in moving) > 1 for one in vectors)
+
+
+def is_unrolled(call: Call) -> bool:
+    """Whether an instance's innermost iterator is another one up to a constant: that of a window that moves with the
+    loop around, in straight code."""
+    *outer, last = call.args
+    return any(isinstance(subtract(last, one), Const) for one in outer if names(one))
 
 
 def calls_with_loops(block: Block, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], Call]]:

@@ -28,6 +28,8 @@ from scopt.astgen.lower.transposing import Transposed
 from scopt.astgen.passes.alignment import with_aligned_starts
 from scopt.astgen.passes.chains import with_products_apart
 from scopt.astgen.passes.collapsing import with_collapsed_loops
+from scopt.astgen.passes.common_choices import with_common_choices
+from scopt.astgen.passes.common_reads import with_common_reads
 from scopt.astgen.passes.dot_products import with_sums_along
 from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
@@ -38,6 +40,7 @@ from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import with_conditions_outside
 from scopt.astgen.passes.picking import with_picked_choices
+from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
@@ -265,6 +268,12 @@ def _sums_along(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_sums_along(program.scop, program.nest)) if setting.options.simd else program
 
 
+def _shifted_rows(program: Program, setting: Setting) -> Program:
+    if not setting.options.simd:
+        return program
+    return replace(program, nest=with_shifted_rows_apart(program.scop, program.nest))
+
+
 def _lanes_apart(program: Program, setting: Setting) -> Program:
     plain = frozenset(one.name for one in program.lowered.scop.statements)
     scop, nest = with_lanes_apart(program.scop, program.nest, plain)
@@ -295,6 +304,16 @@ def _collapsed_loops(program: Program, setting: Setting) -> Program:
 
 def _wide_vectors(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_wide_vectors(program.scop, program.nest, setting.options.machine.vector_bytes))
+
+
+def _common_choices(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_common_choices(program.scop, program.nest))
+
+
+def _common_reads(program: Program, setting: Setting) -> Program:
+    expansions = program.buffered.expansions.items()
+    originals = {name: str(relation.get_tuple_name(IN)) for name, relation in expansions}
+    return replace(program, nest=with_common_reads(program.source, program.scop, originals, program.nest))
 
 
 def _two_forms(program: Program, setting: Setting) -> Program:
@@ -335,6 +354,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
     Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _sums_along),
+    Rewrite("shifted-rows", "vector loops along rows that data shift are run one by one", _shifted_rows),
     Rewrite(
         "lanes-apart", "of records whose elements are computed differently, one apart from the others", _lanes_apart
     ),
@@ -343,6 +363,12 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
     Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
+    Rewrite(
+        "common-reads", "what all iterations of a vector loop read, and nothing writes, is in a variable", _common_reads
+    ),
+    Rewrite(
+        "common-choices", "choices that an innermost loop leaves as they are stand in front of it", _common_choices
+    ),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
     Rewrite("least-size", "of marked regions: from which size on their loops replace the original", _least_size),
     Rewrite("two-forms-of-tiles", "parallel loops over tiles, too, where their text is short", _tiles_two_forms),

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, rounded, statement_costs
-from scopt.astgen.gained import calls_with_loops, gains, is_interchanged
+from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled
 from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
@@ -211,7 +211,7 @@ def _check_short_loops(source: Scop, scop: Scop, marked: MarkedSchedule, nest: L
     in_strips = {name for strips in marked.strips.values() for name in strips.statements}
     statements = {one.name: one for one in source.statements if one.name not in in_strips}
     for path, call in calls_with_loops(nest.body, ()):
-        if call.statement in statements and is_interchanged(path, call):
+        if call.statement in statements and is_interchanged(path, call) and not is_unrolled(call):
             extent = _extent(source, call.statement, len(statements[call.statement].iterators) - 1)
             if extent is not None and extent <= _SHORT:
                 raise Simpler(f"a loop of {extent} iterations is better unrolled inside")

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from scopt.diagnostics import Refusal
 from scopt.frontend.extraction.affine_names import AffineNames
+from scopt.frontend.extraction.likely_values import likely_values, may_hold
 from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import read_names
 from scopt.frontend.extraction.region_walk import RegionWalk
@@ -59,13 +60,24 @@ def _walk(tu: TranslationUnit, region: Region, shapes: Mapping[str, Shape]) -> R
 
 
 def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, Shape], isl.Set]:
-    """Arrays of one dimension whose subscripts show rows, and the parameters for which they do."""
+    """Arrays of one dimension whose subscripts show rows, and the parameters for which they do.
+
+    Rows of an array that is only read may overlap, as the frames of a signal do. Where they probably do, it is as it is
+    written; what a macro says of their distance has to be known then.
+    """
     region = walk.names.region
     shapes: dict[str, Shape] = {}
     holds, executed = universe_params(), universe_params().complement()
-    for name, subscripts in walk.survey.found.items():
+    written = _written(walk)
+    for name, subscripts in sorted(walk.survey.found.items(), key=lambda item: item[0] not in written):
         read = [subscript for subscript in subscripts if subscript is not None]
         found = shape_of(read, _products(walk, read)) if len(read) == len(subscripts) else None
+        if found is not None and name not in written and _overlap(walk, found[1].intersect(executed_by(read))):
+            if found[0].is_constant:
+                continue
+            if found[0].distances <= region.symbolic.keys():
+                message = f"the rows of '{name}' overlap: their distance is the value of a macro"
+                raise Refusal("affine.nonlinear-subscript", message, region.location)
         if found is not None and _leaves_choice(holds.intersect(found[1])):
             several = not region.marked and sum(map(has_loop, region.items)) > 1
             if several and longer_than_rows(found[0], read):
@@ -75,6 +87,18 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, Shape], isl.Set]:
             holds = holds.intersect(found[1])
             executed = executed.union(executed_by(read))
     return shapes, holds.gist(executed.coalesce()).coalesce()
+
+
+def _written(walk: RegionWalk) -> frozenset[str]:
+    """The arrays that statements write, by their names in C."""
+    written = {access.array for raw in walk.statements for access in raw.accesses if access.kind != "read"}
+    return frozenset(name for name, array in walk.arrays.by_name.items() if array.name in written)
+
+
+def _overlap(walk: RegionWalk, apart: isl.Set) -> bool:
+    """Whether rows overlap where parameters have the values that they probably have. apart: the parameters for which
+    they don't."""
+    return not may_hold(apart, likely_values(walk))
 
 
 def _products(walk: RegionWalk, subscripts: Sequence[Subscript]) -> dict[str, tuple[str, ...]]:

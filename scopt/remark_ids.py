@@ -85,9 +85,8 @@ affine.volatile: a volatile variable in a bound or subscript
   Its value may differ each time it is read.
   > copy it to a plain variable before the region
 alias.may-overlap: pointers that may overlap
-  If two pointers lead to the same cells, another order of the iterations may change the result. The
-  program can test that they don't, but not here: there are too many of them, or the bounds of what
-  is touched depend on data.
+  If two pointers lead to the same cells, another order of the iterations may change the result. The program can test
+  that they don't, but not here: there are too many of them, or the bounds of what is touched depend on data.
   > declare the pointers restrict, mark the region, or use --assume=noalias
 budget.exceeded: the region takes too long
   The analysis, the scheduler or the generator didn't end within its limit.

@@ -45,6 +45,7 @@ from scopt.ir.nest import (
     Exceeds,
     Expr,
     FloorDiv,
+    Loaded,
     Max,
     Min,
     Mod,
@@ -71,7 +72,8 @@ class Typed(Struct, frozen=True):
 
 class Reader(Struct, frozen=True):
     """Reads expressions where certain iterators are declared, of the long type if they aren't among `ints`; other names
-    are parameters. ranges: where the iterators' values lie."""
+    are parameters. ranges: where the iterators' values lie. choices: values of those that are no loops' iterators;
+    loads: what other variables stand for."""
 
     parameters: Mapping[str, Parameter]
     long_type: str
@@ -82,6 +84,8 @@ class Reader(Struct, frozen=True):
     ints: frozenset[str] = frozenset()
     ranges: Mapping[str, Interval | None] = field(default_factory=dict)
     threads: str = THREADS
+    choices: Mapping[str, Expr] = field(default_factory=dict)
+    loads: Mapping[str, Loaded] = field(default_factory=dict)
 
     @staticmethod
     def of(scop: Scop) -> Reader:
@@ -106,6 +110,20 @@ class Reader(Struct, frozen=True):
         ints = self.ints if spelling == self.long_type else self.ints | {iterator}
         ranges = {**self.ranges, iterator: run(first, last)}
         return replace(self, iterators=self.iterators | {iterator}, ints=ints, ranges=ranges)
+
+    def with_choice(self, name: str, value: Expr) -> Reader:
+        """The same with a variable of the long type that has a value; it must not hide another name."""
+        hidden = self.iterators | self.parameters.keys() | {p.name for p in self.parameters.values()}
+        if name in hidden:
+            raise Unreadable(f"the variable '{name}' hides another name")
+        return replace(self, iterators=self.iterators | {name}, choices={**self.choices, name: value})
+
+    def with_load(self, load: Loaded) -> Reader:
+        """The same with a variable for what a reference reads; its name must not hide another one."""
+        hidden = self.iterators | self.loads.keys() | self.parameters.keys()
+        if load.name in hidden | {p.name for p in self.parameters.values()}:
+            raise Unreadable(f"the variable '{load.name}' hides another name")
+        return replace(self, loads={**self.loads, load.name: load})
 
     def usable(self, n: ir.Node) -> Typed:
         """An expression whose value converts to the long type unchanged."""

@@ -9,7 +9,7 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter, Level, Text
 from scopt.astgen.emit.flat import flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, folded, linear_subscript
-from scopt.ir.nest import Call, Const, Expr
+from scopt.ir.nest import Call, Const, Expr, Loaded
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType, Statement
 
@@ -21,6 +21,12 @@ def statement_text(statement: Statement, call: Call, printer: ExprPrinter) -> st
     """One instance of a statement, without the final newline; more than one line if it is a compound or an if."""
     generator = StatementGenerator(statement, call, printer)
     return str(generator._generate_stmt(statement.body)).rstrip("\n")
+
+
+def load_text(statement: Statement, load: Loaded, printer: ExprPrinter) -> str:
+    """The declaration of a variable with what a reference of an instance of a statement reads."""
+    generator = StatementGenerator(statement, Call(load.statement, load.args), printer)
+    return f"{load.type} {load.name} = {generator.visit(load.reference)};"
 
 
 def declaration_text(declaration: ir.Decl) -> str:
@@ -149,6 +155,10 @@ class StatementGenerator(PlainGenerator):
         self.types: Mapping[str, CType] = dict(zip(statement.iterators, statement.iterator_types, strict=True))
         self.exact = exact_unsigned(statement, self.parameters, self.printer.long_type)
         self.held = held_references(statement, call)
+        self.chosen: Mapping[ir.Node, str] = dict(call.chosen)
+
+    def visit(self, node: Any) -> str:
+        return self.chosen[node] if node in self.chosen else str(super().visit(node))
 
     def visit_ID(self, n: ir.ID) -> str:
         return self.value(n.name) if n.name in self.values else n.name
@@ -175,6 +185,8 @@ class StatementGenerator(PlainGenerator):
 
     def subscript(self, node: ir.Node, *, wide: bool = False) -> Text:
         """A subscript's text; wide: of the long type, unless it is one sum over iterators and parameters."""
+        if node in self.chosen:
+            return Text(self.chosen[node], Level.PRIMARY)
         unsigned = node in self.exact
         value = linear_subscript(
             node, self.values, self.types, self.parameters, self.printer.long_type, unsigned=unsigned

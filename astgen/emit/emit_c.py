@@ -20,7 +20,7 @@ from scopt.astgen.emit.c_expr import (
     helper_name,
 )
 from scopt.astgen.emit.c_layout import ForStatement, IfStatement
-from scopt.astgen.emit.c_statement import declaration_text, statement_text
+from scopt.astgen.emit.c_statement import declaration_text, load_text, statement_text
 from scopt.astgen.emit.decided import Decided, condition_text, decided_by, undecided
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
@@ -43,7 +43,7 @@ from scopt.ir.nest import (
     Min,
     Sum,
 )
-from scopt.ir.nest_walks import Item, calls, items
+from scopt.ir.nest_walks import Item, calls, declared, items
 from scopt.ir.scop import CType, Scop
 from scopt.machine.costs import takes_its_time
 from scopt.poly.searches import SUFFIX as TESTS
@@ -184,6 +184,9 @@ class _Printer(Struct, frozen=True):
 
     def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
         """Declarations of what is held, the body, assignments of what was written."""
+        for one in hold.choices:
+            yield cgen.Line(f"{self.scop.long_type} {one.name} = {self.exprs.long(one.value).text};")
+        yield from (cgen.Line(load_text(self.scop.statement(one.statement), one, self.exprs)) for one in hold.loads)
         for ctype, cells in groupby(hold.cells, key=lambda cell: self.scop.arrays[cell.array].type.spelling):
             loads = [f"{cell.name} = {self.cell(cell)}" for cell in cells]
             lines = (loads[k : k + _DECLARED_A_LINE] for k in range(0, len(loads), _DECLARED_A_LINE))
@@ -342,8 +345,8 @@ def copyable(scop: Scop, loop: For) -> frozenset[str]:
     accesses = (access for call in calls(loop.body) for access in scop.statement(call.statement).accesses)
     written = (scop.arrays[access.array] for access in accesses if access.is_write)
     inner = (item.iterator for item in items(loop.body) if isinstance(item, For))
-    held = {name for call in calls(loop.body) for _, name in call.held}
-    own = (cell.name for item in items(loop.body) if isinstance(item, Hold) for cell in item.cells)
+    held = {name for call in calls(loop.body) for _, name in (*call.held, *call.chosen)}
+    own = (name for item in items(loop.body) if isinstance(item, Hold) for name in declared(item))
     memory = {array.spelling for array in scop.arrays.values() if array.memory}
     local = {one.spelling for one in scop.arrays.values() if one.local and not one.rank and _is_number(one.type)}
     return ((scop.values if beside else scop.by_value) | held | memory | local) - {

@@ -146,6 +146,23 @@ class _Checker(Struct, frozen=True):
 
     def hold(self, hold: Hold, printed: Sequence[ir.Node], reader: Reader) -> None:
         """Declarations with loads, the body, stores."""
+        for one, node in zip(hold.choices, printed, strict=False):
+            match node:
+                case ir.Decl(name=one.name, type=ctype, init=ir.Node() as init, storage=[], quals=[]):
+                    _equal(type_spelling(ctype), self.scop.long_type, f"type of '{one.name}'")
+                    _equal(canonical(reader.usable(init).value), canonical(one.value), f"value of '{one.name}'")
+                case _:
+                    raise Unreadable(f"the declaration of '{one.name}' is not there")
+        reader, printed = self.with_choices(hold, reader), printed[len(hold.choices) :]
+        for load, node in zip(hold.loads, printed, strict=False):
+            match node:
+                case ir.Decl(name=load.name, type=ctype, init=ir.Node() as init, storage=[], quals=[]):
+                    _equal(type_spelling(ctype), load.type, f"type of '{load.name}'")
+                    StatementMatch.of(self.scop, Call(load.statement, load.args), reader).match(load.reference, init)
+                case _:
+                    raise Unreadable(f"the declaration of '{load.name}' is not there")
+            reader = reader.with_load(load)
+        printed = printed[len(hold.loads) :]
         stored = [cell for cell in hold.cells if cell.stored]
         first, last = len(hold.cells), len(printed) - len(stored)
         if first > last:
@@ -164,6 +181,11 @@ class _Checker(Struct, frozen=True):
                     self.cell(cell, target, reader)
                 case _:
                     raise Unreadable(f"'{cell.name}' is not stored")
+
+    def with_choices(self, hold: Hold, reader: Reader) -> Reader:
+        for one in hold.choices:
+            reader = reader.with_choice(one.name, one.value)
+        return reader
 
     def cell(self, cell: Held, node: ir.Node, reader: Reader) -> None:
         """The cell that a variable stands for."""

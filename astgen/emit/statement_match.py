@@ -9,20 +9,21 @@ from msgspec import Struct, field
 from scopt import ir
 from scopt.astgen.emit.c_expr import Kind
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical
+from scopt.astgen.emit.choice_value import choice_value, parts_of_subscripts
 from scopt.astgen.emit.decided import Decided, undecided
 from scopt.astgen.emit.flat import Meant, is_flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, folded, linear_subscript
 from scopt.ir.ctypes import type_spelling
-from scopt.ir.nest import Call, Const, Expr, Name
+from scopt.ir.nest import Call, Const, Expr, Loaded, Name
 from scopt.ir.scop import Array, CType, Scop
-from scopt.ir.walks import same_node
+from scopt.ir.walks import same_node, same_tree, used_names
 
 
 class StatementMatch(Struct, frozen=True):
     """Compares trees: the original with its iterators' values and types, the printed one read by `reader`.
 
     exact: subscripts with unsigned operands that don't wrap. held: names of the variables that stand for
-      references, by the references.
+      references, by the references. chosen: likewise, for parts of subscripts.
     """
 
     name: str
@@ -32,6 +33,7 @@ class StatementMatch(Struct, frozen=True):
     exact: frozenset[ir.Node]
     reader: Reader
     held: Mapping[ir.Node | None, str] = field(default_factory=dict)
+    chosen: Mapping[ir.Node, str] = field(default_factory=dict)
 
     @staticmethod
     def of(scop: Scop, call: Call, reader: Reader, known: Decided = frozenset()) -> StatementMatch:
@@ -41,7 +43,19 @@ class StatementMatch(Struct, frozen=True):
         types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
         exact = exact_unsigned(statement, reader.parameters, reader.long_type)
         held = {statement.accesses[position].node: name for position, name in call.held}
-        return StatementMatch(statement.name, statement.body, values, types, exact, reader, held)
+        chosen = dict(call.chosen)
+        for part, name in call.chosen:
+            if (load := reader.loads.get(name)) is not None:
+                _check_load(scop, call, part, load)
+                continue
+            value = choice_value(part, values, types, reader.parameters)
+            meant = reader.choices.get(name)
+            if value is None or meant is None or canonical(value) != canonical(meant):
+                raise Unreadable(f"'{name}' is something else than what {statement.name} computes")
+        parts = {part for part, name in call.chosen if name not in reader.loads}
+        if not parts <= set(parts_of_subscripts(statement.body)):
+            raise Unreadable(f"a variable stands for something else than a part of a subscript of {statement.name}")
+        return StatementMatch(statement.name, statement.body, values, types, exact, reader, held, chosen)
 
     def check(self, printed: ir.Node) -> None:
         """Raise Unreadable unless `printed` is the instance."""
@@ -52,6 +66,10 @@ class StatementMatch(Struct, frozen=True):
             if not isinstance(printed, ir.ID) or printed.name != self.held[original]:
                 raise Unreadable(f"{self.name} doesn't use '{self.held[original]}'")
             return
+        if original in self.chosen:
+            if not isinstance(printed, ir.ID) or printed.name != self.chosen[original]:
+                raise Unreadable(f"{self.name} doesn't use '{self.chosen[original]}'")
+            return
         match original:
             case ir.ExprList(exprs=[only]) if not isinstance(printed, ir.ExprList):
                 self.match(only, printed)  # a list of one has no commas
@@ -59,9 +77,9 @@ class StatementMatch(Struct, frozen=True):
             case ir.ID(name=name) if name in self.values:
                 self.value(name, printed)
                 return
-            case ir.ID(name=name) if name in self.reader.iterators:
+            case ir.ID(name=name) if name in self.reader.iterators or name in self.reader.loads:
                 raise Unreadable(f"an iterator hides '{name}', which {self.name} uses")
-            case ir.Decl(name=name) if name in self.reader.iterators:
+            case ir.Decl(name=name) if name in self.reader.iterators or name in self.reader.loads:
                 raise Unreadable(f"{self.name} declares '{name}', which is an iterator")
             case ir.BinaryOp() if (value := folded(original, self.values, self.types)) is not None:
                 if self.is_constant(value, printed):
@@ -115,6 +133,8 @@ class StatementMatch(Struct, frozen=True):
 
     def linear(self, original: ir.Node) -> Expr | None:
         """A subscript as an expression over the new iterators; None where it isn't one."""
+        if original in self.chosen:
+            return Name(self.chosen[original])
         unsigned = original in self.exact
         value = linear_subscript(
             original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned
@@ -155,3 +175,21 @@ class StatementMatch(Struct, frozen=True):
             return canonical(self.reader.usable(printed).value) == canonical(meant)
         except Unreadable:
             return False
+
+
+def _check_load(scop: Scop, call: Call, reference: ir.Node, load: Loaded) -> None:
+    """Raise Unreadable unless a reference of a call is the one that a variable stands for, to the same cell."""
+    own, other = scop.statement(call.statement), scop.statement(load.statement)
+    used = set(used_names(reference))
+    values = {
+        name: (canonical(value), ctype)
+        for name, value, ctype in zip(own.iterators, call.args, own.iterator_types, strict=True)
+        if name in used
+    }
+    meant = {
+        name: (canonical(value), ctype)
+        for name, value, ctype in zip(other.iterators, load.args, other.iterator_types, strict=True)
+        if name in used
+    }
+    if not same_tree(reference, load.reference) or values != meant:
+        raise Unreadable(f"'{load.name}' stands for something else than what {own.name} reads")

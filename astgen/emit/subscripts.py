@@ -55,6 +55,10 @@ def linear_subscript(
                 if n.op == "*":
                     return _product(left, right)
                 return add(left, right) if n.op == "+" else subtract(left, right)
+            case ir.BinaryOp(
+                op="/" | "%" as op, left=ir.Constant() | ir.BinaryOp() as left, right=ir.Constant() as right
+            ):
+                return _quotient(op, visit(left), visit(right))
         return None
 
     if isinstance(e, ir.ID) and e.name in values:
@@ -99,6 +103,14 @@ def _literal(n: ir.Constant, unsigned: bool) -> Expr | None:
     digits = n.value.rstrip("uUlL") if unsigned else n.value
     decimal = "int" in n.type and digits.isdecimal() and (digits == "0" or digits[0] != "0")
     return Const(int(digits)) if decimal else None
+
+
+def _quotient(op: str, left: Expr | None, right: Expr | None) -> Expr | None:
+    """Of constants, such as ``(512 / 4)``, which macros leave."""
+    match left, right:
+        case Const(value), Const(divisor) if value >= 0 and divisor > 0:
+            return Const(value // divisor if op == "/" else value % divisor)
+    return None
 
 
 def _product(left: Expr, right: Expr) -> Expr | None:

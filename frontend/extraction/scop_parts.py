@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
+from scopt.frontend.extraction.likely_values import guess_from_extent
 from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import RegionNames
 from scopt.frontend.extraction.region_reach import RegionReach
@@ -231,38 +232,10 @@ class ScopParts(Struct, frozen=True, eq=False):
                 for position, size in enumerate(array.sizes):
                     if size is None or size <= 0:
                         continue
-                    _guess_from_extent(access.relation, position, size, guesses)
+                    guess_from_extent(access.relation.range(), position, size, guesses)
         for parameter in self.affine.parameters.values():
             estimate = parameter.estimate if parameter.estimate is not None else guesses.get(parameter.name)
             yield Parameter(parameter.name, parameter.spelling, parameter.type, estimate)
-
-
-def _guess_from_extent(relation: isl.Map, position: int, size: int, guesses: dict[str, int]) -> None:
-    """From `subscript < n` and a constant extent: n is probably the extent.
-    Only where one parameter bounds the subscript."""
-    subscripts = relation.range()
-    rank = subscripts.dim(isl.dim_type.set)
-    one = subscripts.project_out(isl.dim_type.set, position + 1, rank - position - 1).project_out(
-        isl.dim_type.set, 0, position
-    )
-    one = one.gist_params(one.params())  # other parameters may say whether there are instances at all
-    involved = [p for p in range(one.dim(isl.dim_type.param)) if one.involves_dims(isl.dim_type.param, p, 1)]
-    if len(involved) != 1:
-        return
-    name = one.get_dim_name(isl.dim_type.param, involved[0])
-    fits = isl.Set(f"{{ [x] : x < {size} }}")
-    beyond = one.subtract(fits).params()
-    if beyond.is_empty() or not name:
-        return
-    inside = beyond.complement().intersect(one.params())
-    index = inside.find_dim_by_name(isl.dim_type.param, name)
-    if index < 0:
-        return
-    values = isl.Set(f"[{name}] -> {{ [x] : x = {name} }}").intersect_params(inside)
-    values = values.project_out(isl.dim_type.param, 0, values.dim(isl.dim_type.param))
-    highest = values.dim_max_val(0) if not values.is_empty() else isl.Val(0)
-    if highest.is_int() and (guess := int(highest.to_python())) > 0:
-        guesses[name] = min(guess, guesses.get(name, guess))
 
 
 def _relation(access: RawAccess, raw: RawStatement) -> isl.Map:

@@ -57,6 +57,16 @@ class Shape(Struct, frozen=True, eq=False):
     def rank(self) -> int:
         return len(self.strides)
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rows have a constant length, so that subscripts are affine without it."""
+        return not self.distances
+
+    @property
+    def distances(self) -> frozenset[str]:
+        """The parameters that say how long rows are."""
+        return frozenset(key for stride in self.strides for key in stride.atoms)
+
     def extents(self) -> tuple[Any, ...]:
         """C expressions; None for the first."""
         return (None, *(product_node(size.factor, [self.atoms[key].node for key in size.atoms]) for size in self.sizes))

@@ -133,6 +133,8 @@ class _Reader(Struct):
     def other(self, node: Any) -> tuple[Terms, CType]:
         """An affine expression of another kind, such as a quotient."""
         found = affine(node, self.scope)
+        if found.aff.is_cst():  # such as a macro's `(512 / 4)`
+            return constant_sum(_value_of(found.aff)), found.type
         self.opaque = True
         key = str(CPrinter().visit(node))
         names = [found.aff.get_dim_name(isl.dim_type.param, k) for k in range(found.aff.dim(isl.dim_type.param))]

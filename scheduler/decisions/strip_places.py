@@ -80,7 +80,7 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
             moving = moving or any(one and any(one) and _steps(use, shift) for use, one in zip(own, moves, strict=True))
             if self.in_place and not (array.private and written):
                 continue
-            jumping = [use for use, one in zip(own, moves, strict=True) if not runs_along(one)]
+            jumping = [use for use, one in zip(own, moves, strict=True) if not runs_along(one, array)]
             if not jumping:
                 continue
             buffer = self.buffer(array, own if written else jumping, shift)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import islpy as isl
 
@@ -15,6 +16,7 @@ from scopt.machine.costs import UNKNOWN_EXTENT
 from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.linear import affine_row, affine_rows
 from scopt.scheduler.decisions.strip_trees import is_leaf_band, statements_of
+from scopt.scheduler.locality.row_steps import is_step
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
 
@@ -90,9 +92,12 @@ def moves_of(access: Access, iterator: int) -> list[int] | None:
     return None if any(row is None for row in rows) else [row[iterator] for row in rows if row is not None]
 
 
-def runs_along(moves: list[int] | None) -> bool:
-    """Whether neighbouring rows refer to neighbouring cells, or all to the same one."""
-    return moves is not None and not any(moves[:-1]) and (not moves or moves[-1] in (0, 1))
+def runs_along(moves: list[int] | None, array: Array) -> bool:
+    """Whether neighbouring rows refer to neighbouring cells, or to cells of neighbouring records, or all to the same
+    one."""
+    if moves is None or any(moves[:-1]):
+        return False
+    return not moves or moves[-1] in (0, 1) or (moves[-1] > 1 and is_step(array, tuple(map(Fraction, moves))))
 
 
 def row_subscript(array: Array, access: Access, iterator: int, shift: int) -> tuple[int, int] | None:

@@ -20,7 +20,7 @@ from scopt.ir.marked_schedule import BandChoice, Mark
 from scopt.ir.scop import Dependences, Scop
 from scopt.machine.costs import strip_rows, thread_limit
 from scopt.options import Options
-from scopt.poly.bands import Ordered, distances, zero
+from scopt.poly.bands import Ordered, distances, with_properties_below, zero
 from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, union_of_sets, walk
 from scopt.poly.row_buffers import is_short
 from scopt.poly.set_pieces import in_sequence
@@ -45,6 +45,7 @@ from scopt.scheduler.decisions.strip_trees import copied_tree, is_leaf_band, out
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
+_SEVERAL = 2
 # What is asked of a nest.
 ROWS = "rows"
 
@@ -74,6 +75,18 @@ def with_strips(setting: Setting, tree: isl.Schedule) -> WithStrips:
         return WithStrips(tree)
     made = builder.tree(root.child(0))
     return WithStrips(made, builder.marks, tuple(builder.choices.values()))
+
+
+def has_inner_strips(setting: Setting, node: isl.ScheduleNode) -> bool:
+    """Whether strips of rows that another member than a nest's first one walks through are the best that can become of
+    it: around its first member alone there are none. setting: with reductions in their order."""
+    options = setting.options
+    if not options.tile or not options.simd or int(node.band_n_member()) < _SEVERAL:
+        return False
+    node = with_properties_below(setting.scop, setting.dependences, node)
+    silent = replace(setting, decider=None)
+    rows = _Builder(silent, setting.scop, setting.deps.strict(), setting.dependences, options).start(node)
+    return rows is not None and not (rows.together or rows.alone) and rows.members[0] > 0
 
 
 class _Builder(Struct):

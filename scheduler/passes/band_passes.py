@@ -32,7 +32,7 @@ from scopt.scheduler.decisions.prospects import (
 )
 from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.decisions.setting import Setting
-from scopt.scheduler.decisions.strips import with_strips
+from scopt.scheduler.decisions.strips import has_inner_strips, with_strips
 from scopt.scheduler.passes.band_walk import OF_LEAVES, decided
 from scopt.scheduler.passes.distribution import set_apart
 from scopt.scheduler.passes.folding import fold_loops
@@ -116,7 +116,10 @@ class FuseLoops(Struct, frozen=True):
         def streams(node: isl.ScheduleNode) -> bool:
             return streams_rows(setting, node)
 
-        return _with(schedule, fuse_loops(setting.scop, setting.dependences, schedule.tree, apart, streams))
+        def strips(node: isl.ScheduleNode) -> bool:
+            return has_inner_strips(setting.strict, node)
+
+        return _with(schedule, fuse_loops(setting.scop, setting.dependences, schedule.tree, apart, streams, strips))
 
 
 class FuseNests(Struct, frozen=True):

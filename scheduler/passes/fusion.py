@@ -27,14 +27,20 @@ KeepsApart = Callable[[isl.ScheduleNode], bool]
 
 
 def fuse_loops(
-    scop: Scop, dependences: Ordered, tree: isl.Schedule, keeps_apart: KeepsApart, streams: KeepsApart
+    scop: Scop,
+    dependences: Ordered,
+    tree: isl.Schedule,
+    keeps_apart: KeepsApart,
+    streams: KeepsApart,
+    strips: KeepsApart = lambda _node: False,
 ) -> isl.Schedule:
     """Fuse neighbours in sequences: parallel loops where the result is parallel, sequential ones where it is legal.
 
     streams: whether a nest runs along rows, one after the other, so that it is no worse beside others that share a
-    parallel loop over the rows with it in the source. Flags of the result have to be recomputed.
+    parallel loop over the rows with it in the source. strips: whether vectors of a nest with loops inside need more
+    than its first member: it comes to nests of its kind alone. Flags of the result have to be recomputed.
     """
-    fusion = Fusion(scop, dependences, keeps_apart, streams)
+    fusion = Fusion(scop, dependences, keeps_apart, streams, strips)
     return build(fusion.visit(read(tree.get_root()), None))
 
 
@@ -42,9 +48,15 @@ class Fusion:
     """What neighbours may become; `keeps_apart`: what they shouldn't."""
 
     def __init__(
-        self, scop: Scop, dependences: Ordered, keeps_apart: KeepsApart, streams: KeepsApart = lambda _node: False
+        self,
+        scop: Scop,
+        dependences: Ordered,
+        keeps_apart: KeepsApart,
+        streams: KeepsApart = lambda _node: False,
+        strips: KeepsApart = lambda _node: False,
     ) -> None:
-        self.scop, self.dependences, self.keeps_apart, self.streams = scop, dependences, keeps_apart, streams
+        self.scop, self.dependences = scop, dependences
+        self.keeps_apart, self.streams, self.strips = keeps_apart, streams, strips
         self.loops = source_loops(scop)
 
     def visit(self, tree: Tree, prefix: isl.MultiUnionPwAff | None) -> Tree:
@@ -127,10 +139,14 @@ class Fusion:
             if was_parallel
             else self.carries_forward(member, domain, prefix)
         )
-        if not legal:
+        if not legal or self.gains_strips(first, prefix) != self.gains_strips(second, prefix):
             return None
         parts = (*_parts(left_rest), *_parts(right_rest))
         return Band(isl.MultiUnionPwAff.from_union_pw_aff(member), Sequence(parts))
+
+    def gains_strips(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
+        """Whether a nest with loops inside gets vectors by more than its first member."""
+        return not self.is_leaf(band) and self.strips(self.node(band, prefix))
 
     def share_data(self, left: isl.UnionPwAff, right: isl.UnionPwAff) -> bool:
         """Whether iterations of two loops with about the same dates access the same rows of some array, or members of

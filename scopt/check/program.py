@@ -26,6 +26,7 @@ from scopt.check.forms import Roles
 from scopt.check.functions.definitions import check_functions
 from scopt.check.guards import check_guard
 from scopt.check.left_out import check_searches
+from scopt.check.loads import check_loads
 from scopt.check.masks import masked_ones
 from scopt.check.memory import Allocated, read_allocations
 from scopt.check.parametric import on_parameters
@@ -79,6 +80,7 @@ def _check_words(program: Program, text: Emitted, guard: str) -> None:
     check_searches(program)
     _check_nesting(program)
     _check_held(program)
+    check_loads(program)
 
 
 def _check_moved(program: Program, deps: Dependences, own: ReadBack, relaxed: Text, jobs: int) -> None:
@@ -278,7 +280,7 @@ def _check_held(program: Program) -> None:
     known |= {name for name, base in masked_ones(program).items() if base in known}
     nest = together(program)
     for item in items(nest.body):
-        if isinstance(item, Hold):
+        if isinstance(item, Hold) and item.cells:
             for call in calls(item.body):
                 if call.statement not in known:
                     raise InternalError(

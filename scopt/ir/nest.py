@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from scopt.ir.tree_node import Node
+
 
 class Const(Struct, frozen=True):
     value: int
@@ -173,11 +175,14 @@ class Call(Struct, frozen=True):
 
     held: (position among the statement's accesses, name of the variable that stands for the cell) of references to
       cells that are held.
+    chosen: (part of the statement's body, name of the variable that has its value), of parts of subscripts, and of
+      references.
     """
 
     statement: str
     args: tuple[Expr, ...]
     held: tuple[tuple[int, str], ...] = ()
+    chosen: tuple[tuple[Node, str], ...] = ()
 
 
 class Held(Struct, frozen=True):
@@ -190,12 +195,34 @@ class Held(Struct, frozen=True):
     stored: bool
 
 
+class Chosen(Struct, frozen=True):
+    """A local variable of the long type for a value over the iterators around the `Hold`."""
+
+    name: str
+    value: Expr
+
+
+class Loaded(Struct, frozen=True):
+    """A local variable for what a reference in the body of a statement reads, which nothing writes. type: how it is
+    spelled. args: the iterators' values, over the iterators around the `Hold`; 0 for those that the reference doesn't
+    use."""
+
+    name: str
+    type: str
+    statement: str
+    reference: Node
+    args: tuple[Expr, ...]
+
+
 class Hold(Struct, frozen=True):
     """Cells are loaded into variables, the body runs, and those that it writes are stored. No other reference in the
-    body touches them."""
+    body touches them. choices: likewise, values that subscripts in the body have in common; loads: what it only reads.
+    """
 
     cells: tuple[Held, ...]
     body: Block
+    choices: tuple[Chosen, ...] = ()
+    loads: tuple[Loaded, ...] = ()
 
 
 class Block(Struct, frozen=True):

@@ -36,6 +36,13 @@ def calls(block: Block) -> Iterator[Call]:
     return (item for item in items(block) if isinstance(item, Call))
 
 
+def declared(hold: Hold) -> Iterator[str]:
+    """The names of the variables that stand for something in the body."""
+    yield from (one.name for one in hold.cells)
+    yield from (one.name for one in hold.choices)
+    yield from (one.name for one in hold.loads)
+
+
 def used_names(block: Block) -> frozenset[str]:
     """Names that bounds, conditions and arguments in the block use, iterators declared there included."""
     found: set[str] = set()
@@ -50,6 +57,8 @@ def used_names(block: Block) -> frozenset[str]:
                 found.update(*(names(arg) for arg in item.args))
             case Hold():
                 found.update(*(names(subscript) for cell in item.cells for subscript in cell.subscripts))
+                found.update(*(names(one.value) for one in item.choices))
+                found.update(*(names(arg) for one in item.loads for arg in one.args))
     return frozenset(found)
 
 
@@ -104,7 +113,9 @@ def replace_names(block: Block, values: Mapping[str, Expr]) -> Block:
                 cells = (
                     replace(cell, subscripts=tuple(substitute(e, values) for e in cell.subscripts)) for cell in it.cells
                 )
-                return (replace(it, cells=tuple(cells)),)
+                choices = (replace(one, value=substitute(one.value, values)) for one in it.choices)
+                loads = (replace(one, args=tuple(substitute(e, values) for e in one.args)) for one in it.loads)
+                return (replace(it, cells=tuple(cells), choices=tuple(choices), loads=tuple(loads)),)
 
     return map_block(block, item)
 

@@ -235,3 +235,13 @@ def test_windows_that_borders_cut_off_are_whole_inside(border: str, alone: bool)
     text = optimize((WINDOW % ((border,) * 4)).encode(), Options(autodetect=True)).text.decode()
     assert "omp simd" in text
     assert ("scopt_threads() > 1" not in text) is alone
+
+
+def test_windows_that_move_with_a_loop_are_no_short_loops_outside() -> None:
+    window = "for (int k = i - 2; k <= i + 2; k++) for (int l = j - 2; l <= j + 2; l++)"
+    body = f"{{ float s = 0, t = 0; {window} {{ s += a[k][l] * a[k][l]; t += a[k][l]; }} b[i][j] = s * t; }}"
+    loops = f"for (int i = 2; i < n - 2; i++) for (int j = 2; j < n - 2; j++) {body}"
+    source = f"void f(int n, float a[900][900], float b[900][900]) {{ {loops} }}\n"
+    made = optimize(source, Options(autodetect=True, assume=("noalias",)))
+    assert [remark.id for remark in made.remarks if remark.kind == "missed"] == []
+    assert b"s += a[i + 2][j + 2] * a[i + 2][j + 2];" in made.text

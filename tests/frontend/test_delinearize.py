@@ -7,7 +7,9 @@ import pytest
 
 from scopt.diagnostics import Refusal
 from scopt.ir.scop import Scop
-from tests.sources import scop_of
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.sources import scop_of, source_of
 
 PARAMS = "int n, int m, unsigned u, unsigned long z, long l, double *a, double *b, double M[20][30]"
 
@@ -192,3 +194,28 @@ def test_structures_lie_in_rows(body: str) -> None:
 )
 def test_other_structures_lie_in_one_row(body: str) -> None:
     assert not any(array.flat for array in members(body).arrays.values() if array.variable == "c")
+
+
+FRAMES = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) e[j] += a[i * %s + j] * w[j];"
+SIGNAL = "int n, int m, double *a, double e[512], double w[512]"
+
+
+def test_frames_that_overlap_are_no_rows() -> None:
+    """What is only read may overlap; `m` is 512 at most."""
+    made = scop_of(FRAMES % "128", params=SIGNAL)
+    assert made.arrays["a"].rank == 1
+    assert guard(made).plain_is_universe()
+    assert scop_of(FRAMES % "1024", params=SIGNAL).arrays["a"].rank == 2
+    written = scop_of("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i * 128 + j] = w[j];", params=SIGNAL)
+    assert written.arrays["a"].rank == 2
+
+
+@pytest.mark.parametrize("hop", ["128", "(512 / 4)"])
+def test_the_distance_of_frames_is_a_value_where_a_macro_says_it(hop: str) -> None:
+    source = source_of(FRAMES % "HOP", SIGNAL, f"#define HOP {hop}")
+    made = optimize(source, Options(eager=True))
+    assert "assume.rows" not in [remark.id for remark in made.remarks]
+    assert b"#if (HOP) == 128" in made.text
+    rows = optimize(source.replace(hop.encode(), b"1024"), Options(eager=True))
+    assert "assume.rows" in [remark.id for remark in rows.remarks]
+    assert b"#if" not in rows.text.split(b"#pragma scop")[1]

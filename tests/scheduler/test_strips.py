@@ -313,3 +313,21 @@ def test_no_strips_inside_a_parallel_loop() -> None:
     deps = dependences(scop)
     marked = apply_passes(scop, deps, get_scheduler("pluto").schedule(scop, deps, Options(), None).tree, Options())
     assert len([mark for mark in marked.loops.values() if mark.parallel]) == 1
+
+
+# Sums over sources, into records of three cells, behind derivatives with borders of their own.
+RECORDS = """
+for (i = 0; i < n; i++) for (j = 0; j < m; j++) u[i][j] = v[i][j < m - 1 ? j + 1 : j] - v[i][j > 0 ? j - 1 : 0];
+for (i = 0; i < n; i++) for (j = 0; j < m; j++) {
+  float r = 0, g = 0;
+  for (k = 0; k < o; k++) { r += u[i][j] * w[k]; g += v[i][j] / w[k]; }
+  c[i][3 * j] = r; c[i][3 * j + 1] = g; c[i][3 * j + 2] = r - g; }"""
+
+
+def test_records_stay_where_they_are_and_borders_apart() -> None:
+    params = "int n, int m, int o, float u[400][300], float v[400][300], float w[90], float c[400][900]"
+    found = optimize(source_of(RECORDS, params), Options(eager=True)).text.decode()
+    assert "r_rows[j - jt] += u[i][j] * " in found
+    assert "c[i][3 * j + 1] = g_rows[j - jt]" in found
+    assert "u_rows" not in found
+    assert "c_rows" not in found

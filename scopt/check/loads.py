@@ -1,0 +1,101 @@
+"""Whether variables may stand for what references read: nothing in the region writes it, and it is there wherever it is
+loaded. (That a variable's initial value, and what it stands for, are the same cell is seen where the text is read:
+`scopt.astgen.emit.statement_match`.)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from scopt.astgen.generation import Program
+from scopt.astgen.passes.common_reads import is_plain, read_only, reads_of, surely_there
+from scopt.check.reading import together
+from scopt.diagnostics import InternalError
+from scopt.ir.expr import negate
+from scopt.ir.nest import Block, Call, For, Hold, If, Loaded
+from scopt.ir.scop import Access, Statement
+from scopt.ir.walks import walk
+from scopt.poly.body_rewriting import always_evaluated
+from scopt.poly.isl_utils import IN, SET
+from scopt.poly.nest_sets import Context, NestSpace, free
+
+
+def check_loads(program: Program) -> None:
+    """Raise InternalError unless each variable holds what all that it stands for reads."""
+    nest = together(program)
+    space = NestSpace.of(program.scop, nest)
+    _Checker(program, space).block(nest.body, space.outside())
+
+
+class _Checker(Struct, frozen=True, eq=False):
+    program: Program
+    space: NestSpace
+
+    def block(self, block: Block, context: Context) -> None:
+        for item, inner in self.inside(block, context):
+            match item:
+                case For():
+                    self.block(item.body, self.space.inside(item, inner))
+                case Hold():
+                    for load in item.loads:
+                        self.load(load, item, inner)
+                    self.block(item.body, inner)
+
+    def inside(self, block: Block, context: Context) -> Iterator[tuple[For | Call | Hold, Context]]:
+        """The block's items, those of its ifs under their conditions."""
+        for item in block.items:
+            if not isinstance(item, If):
+                yield item, context
+                continue
+            yield from self.inside(item.then, context.within(self.space.condition(item.condition, context)))
+            if item.otherwise is not None:
+                rest = context.within(self.space.condition(negate(item.condition), context))
+                yield from self.inside(item.otherwise, rest)
+
+    def load(self, load: Loaded, hold: Hold, context: Context) -> None:
+        """One variable: its type is the cell's, and where it is loaded, something evaluates it, or it is there."""
+        source = self.program.source
+        there = context.domain.subtract(context.domain)
+        for call, inner in self.calls(hold.body, context):
+            references = [reference for reference, name in call.chosen if name == load.name]
+            for reference in references:
+                original, access = self.read(call, reference)
+                if source.arrays[access.array].type.spelling != load.type:
+                    self.refuse(f"'{load.name}' has another type than '{access.array}'")
+                body = self.program.scop.statement(call.statement).body
+                if always_evaluated(body, reference) or surely_there(source, original, access):
+                    there = there.union(inner.domain)
+        deeper = range(2 * len(context.iterators), self.space.space.dim(SET))
+        if not context.domain.is_subset(free(there, *deeper)):
+            self.refuse(f"'{load.name}' is loaded where nothing reads it")
+
+    def calls(self, block: Block, context: Context) -> Iterator[tuple[Call, Context]]:
+        for item, inner in self.inside(block, context):
+            match item:
+                case For():
+                    yield from self.calls(item.body, self.space.inside(item, inner))
+                case Hold():
+                    yield from self.calls(item.body, inner)
+                case Call():
+                    yield item, inner
+
+    def read(self, call: Call, reference: object) -> tuple[Statement, Access]:
+        """The statement of the SCoP that a call stands for, and the access that a reference of it is."""
+        source = self.program.source
+        expansion = self.program.buffered.expansions.get(call.statement)
+        name = call.statement if expansion is None else str(expansion.get_tuple_name(IN))
+        original = next((one for one in source.statements if one.name == name), None)
+        found = reads_of(original, read_only(source)) if original is not None else {}
+        access = next((access for node, access in found.items() if node is reference), None)
+        body = self.program.scop.statement(call.statement).body
+        if original is None or access is None or access.node is None or access.node not in set(walk(body)):
+            self.refuse(f"{call.statement} has a variable in place of something that may change")
+        assert original is not None
+        assert access is not None
+        if access.node is None or not is_plain(source, original, access.node):
+            self.refuse(f"{call.statement} has a variable in place of a reference that isn't a plain one")
+        return original, access
+
+    def refuse(self, what: str) -> None:
+        raise InternalError(f"{self.program.source.location}: cells in variables: {what}")

@@ -1,0 +1,71 @@
+"""What all iterations of a vector loop read, and nothing writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.fuzz.harness import without_thresholds
+from tests.sources import source_of
+
+BEFORE = "struct light { float x, r; };"
+PARAMS = "int n, int m, int o, struct light light[99], float a[60][70], float b[60][210]"
+SUM = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) {
+  float r = a[i][j], g = r;
+  for (k = 0; k < o; k++) {
+    float d = light[k].x - a[i][j];
+    if (d > 0.0f) { float e = d * d; r += e * light[k].r; g += e / light[k].r; }
+  }
+  b[i][3 * j] = r; b[i][3 * j + 1] = g; b[i][3 * j + 2] = r - g; }"""
+
+
+def text(body: str, before: str = BEFORE) -> str:
+    result = optimize(source_of(body, PARAMS, before), Options(eager=True))
+    assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
+    return result.text.decode()
+
+
+def test_members_are_in_variables_in_strips() -> None:
+    found = text(SUM)
+    assert re.search(r"float light_r_0 = light\[k\]\.r;\n(?: *float [^\n]*\n)* *#pragma omp simd", found)
+    assert "* light_r_0" in found
+
+
+def test_records_are_written_by_one_loop_over_the_columns() -> None:
+    assert re.search(r"b\[i\]\[3 \* j\] = r_rows\[[^\n]*\n *b\[i\]\[3 \* j \+ 1\] = g_rows\[", text(SUM))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        SUM.replace("b[i][3 * j] = r;", "b[i][3 * j] = r; light[0].r = 1;"),  # written meanwhile
+        SUM.replace("light[k].x", "light[0].x"),  # nobody knows whether the others are there
+    ],
+    ids=["written", "missing"],
+)
+def test_cells_that_change_or_may_be_missing_stay(body: str) -> None:
+    result = optimize(source_of(body, PARAMS, BEFORE), Options(eager=True)).text.decode()
+    assert "light_r_0" not in result
+
+
+PROGRAM = """
+#include <stdio.h>
+static struct light light[99];
+static float a[60][70], b[60][210];
+int main(void) {
+  for (int k = 0; k < 9; k++) light[k].x = k * 0.25f, light[k].r = 1 + k * 0.125f;
+  for (int k = 0; k < 60 * 70; k++) a[k / 70][k % 70] = (k * 40503u & 0xffff) / 32768.0f;
+  f(59, 67, 9, light, a, b);
+  for (int k = 0; k < 60 * 210; k++) printf("%a ", b[k / 210][k % 210]);
+}
+"""
+
+
+def test_results_stay(run_c: Callable[..., str]) -> None:
+    flags = ("-O2", "-ffp-contract=off")
+    made = run_c(without_thresholds(text(SUM)) + PROGRAM, *flags, "-fopenmp", name="ours")
+    assert made == run_c(source_of(SUM, PARAMS, BEFORE).decode() + PROGRAM, *flags, name="theirs")

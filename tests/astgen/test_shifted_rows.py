@@ -1,0 +1,34 @@
+"""Loops around vector loops along rows that data shift."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.sources import source_of
+
+PARAMS = "int n, int m, float x[40][900], float y[40][700], int delay[40][40]"
+BEAMS = "for (i = 0; i < n; i++) for (k = 0; k < m; k++) for (j = 0; j < 512; j++) y[i][j] += x[k][j + delay[i][k]];"
+
+
+def text(body: str, **options: bool) -> str:
+    return optimize(source_of(body, PARAMS), Options(eager=True, **options)).text.decode()
+
+
+def test_gcc_is_kept_from_running_two_rows_at_a_time() -> None:
+    assert re.search(r"for \(long k[^\n]*\n *scopt_around\(\);\n(?:[^\n]*\n)? *#pragma omp simd", text(BEAMS))
+
+
+@pytest.mark.parametrize("old", ["delay[i][k]", "delay[i][j % 40]"], ids=["no-shift", "lookup"])
+def test_other_loops_are_left_alone(old: str) -> None:
+    assert "scopt_around" not in text(BEAMS.replace("delay[i][k]", "k" if old == "delay[i][k]" else old))
+
+
+def test_one_thread_gains_by_that() -> None:
+    source = source_of(BEAMS, PARAMS).replace(b"#pragma scop\n", b"").replace(b"#pragma endscop\n", b"")
+    made = optimize(source, Options(autodetect=True, assume=("noalias",))).text.decode()
+    assert "scopt_around" in made
+    assert not re.search(r"if \([^\n]*(?<!= )scopt_threads\(\) > 1\) \{\n *\{\n", made)
