@@ -225,27 +225,37 @@ class ScopParts(Struct, frozen=True, eq=False):
         """Parameters with a guess of their values: the largest that keep subscripts inside constant extents."""
         by_name = {array.name: array for array in self.arrays.by_name.values()}
         guesses: dict[str, int] = {}
-        for statement in statements:
-            for access in statement.accesses:
-                array = by_name[access.array]
-                for position, size in enumerate(array.sizes):
-                    if size is None or size <= 0:
-                        continue
-                    _guess_from_extent(access.relation, position, size, guesses)
+        bounded = [
+            (access.relation, position, size)
+            for statement in statements
+            for access in statement.accesses
+            for position, size in enumerate(by_name[access.array].sizes)
+            if size is not None and size > 0
+        ]
+        for others in (False, True):  # what one of several parameters bounds says more once the others are known
+            known = dict(guesses) if others else {}
+            for relation, position, size in bounded:
+                _guess_from_extent(relation, position, size, known, guesses)
         for parameter in self.affine.parameters.values():
             estimate = parameter.estimate if parameter.estimate is not None else guesses.get(parameter.name)
             yield Parameter(parameter.name, parameter.spelling, parameter.type, estimate)
 
 
-def _guess_from_extent(relation: isl.Map, position: int, size: int, guesses: dict[str, int]) -> None:
+def _guess_from_extent(
+    relation: isl.Map, position: int, size: int, known: Mapping[str, int], guesses: dict[str, int]
+) -> None:
     """From `subscript < n` and a constant extent: n is probably the extent.
-    Only where one parameter bounds the subscript."""
+    Only where one parameter bounds the subscript, besides those that are known."""
     subscripts = relation.range()
     rank = subscripts.dim(isl.dim_type.set)
     one = subscripts.project_out(isl.dim_type.set, position + 1, rank - position - 1).project_out(
         isl.dim_type.set, 0, position
     )
     one = one.gist_params(one.params())  # other parameters may say whether there are instances at all
+    for other, value in known.items():
+        index = one.find_dim_by_name(isl.dim_type.param, other)
+        if index >= 0:
+            one = one.fix_val(isl.dim_type.param, index, isl.Val(value)).project_out(isl.dim_type.param, index, 1)
     involved = [p for p in range(one.dim(isl.dim_type.param)) if one.involves_dims(isl.dim_type.param, p, 1)]
     if len(involved) != 1:
         return
